@@ -1,6 +1,6 @@
 /**
- * Runs the tests of `test/house`, which read the sources and documents alone and need no build of the product. Exit code 1
- * when something is wrong.
+ * Runs the tests in `test/house`, which read only sources and documents and need no build of the product. Exit code 1 when
+ * one fails.
  */
 import { readdirSync } from 'node:fs'
 import { build } from 'esbuild'

@@ -1,11 +1,11 @@
 /**
- * A slice of the long run: test files at their full counts, as many as a time allows. Which ones, in which order and on which
- * setting, depends on the commit, so that every commit tries others.
+ * A slice of the long run: as many test files at their full counts as the time allows. The commit decides which ones, in
+ * which order and on which setting, so that every commit tries different ones.
  *
  *   node test/long-slice.mjs [--minutes 5] [--commit HASH]
  *
- * Needs a build with tests. A file that is not done when the time is over is ended and counts neither way. Ends with a line
- * `N passed, N failed`; what fails is printed. Exit code 1 when something failed.
+ * Needs a build with tests. A file that is not done when the time is over is ended and not counted. Ends with a line
+ * `N passed, N failed`; failures are printed. Exit code 1 if something failed.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { runTestFile } from './support/run-test-file.mjs'
 import { failedCasesOf, totalsOf } from './support/tap-output.mjs'
 
-/** Lines that are shown of a file that failed. */
+/** Maximum number of lines shown of a file that failed. */
 const MAX_LINES = 200
 
 const { values } = parseArgs({

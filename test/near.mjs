@@ -1,11 +1,11 @@
 /**
- * Runs the test files near a change: those whose bundle contains a file that differs from another revision. The ones that
- * contain the least go first, until the time is over; the next ones of the others are named.
+ * Runs the test files near a change: those whose bundle contains a file that differs from another revision. The smallest
+ * bundles run first, until the time is over; the next of the remaining files are named.
  *
  *   node test/near.mjs [--base main] [--seconds 60]
  *
- * Ends with a line `N passed, N failed`. Exit code 1 when something failed, or when the time was over before any
- * of them was done.
+ * Ends with a line `N passed, N failed`. Exit code 1 if something failed, or if the time was over before any file was
+ * done.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { nearTests } from './support/near-tests.mjs'
 import { runTestFile } from './support/run-test-file.mjs'
 import { failedCasesOf, totalsOf } from './support/tap-output.mjs'
 
-/** Files that are named of those for which there was no time. */
+/** Number of files to name for which there was no time. */
 const NAMED = 10
 
 const { values } = parseArgs({
@@ -53,7 +53,7 @@ if (left.length > 0) {
   const next = left.slice(0, NAMED).join(', ') + (left.length > NAMED ? ', …' : '')
   console.log(`${left.length} of ${near.length} files were not run within ${values.seconds} s: ${next}`)
 }
-// A minute that was too short for any of them says nothing about the change.
+// A time that was too short for any file says nothing about the change.
 if (near.length > 0 && left.length === near.length) failed++
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 ? 1 : 0

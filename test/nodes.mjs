@@ -1,10 +1,10 @@
 /**
- * Installs and tests the last commit on several versions of Node.js, one after the other, each in a clean clone of its own:
- * packages with native code are installed for each.
+ * Installs and tests the last commit on several versions of Node.js, one after the other, each in a separate clean clone,
+ * because packages with native code are installed for each version.
  *
  *   node test/nodes.mjs [20 22 24 26]
  *
- * npm's package `node` brings each version. Ends with a table. Exit code 1 when something failed on one of them.
+ * npm's package `node` provides each version. Ends with a table. Exit code 1 if something failed on one of them.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

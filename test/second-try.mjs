@@ -1,18 +1,18 @@
 /**
- * Reads the output of `npm test -- --reporter=tap` and runs each test file that failed once more by itself: one that passes
- * then is flaky, not a failure. Shows what failed, then names the flaky files, and ends with a line `N passed, N failed`.
+ * Reads the output of `npm test -- --reporter=tap` and runs each failed test file once more, alone: one that passes then is
+ * flaky, not a failure. Shows the failures, then names the flaky files, and ends with a line `N passed, N failed`.
  *
  *   node test/second-try.mjs OUTPUT STATUS
  *
- * Exit code 1 when a file failed twice, or when the tests ended with a status other than 0 and no file tells why.
+ * Exit code 1 when a file failed twice, or when the tests ended with a status other than 0 that no file explains.
  */
 import { readFileSync } from 'node:fs'
 import { runTestFile } from './support/run-test-file.mjs'
 import { failedCasesOf, failedFilesOf, sectionOf, totalsOf } from './support/tap-output.mjs'
 
-/** Lines that are shown of all failures together. */
+/** Maximum number of lines shown of all failures together. */
 const MAX_LINES = 200
-/** Second tries. When more files fail, the machine or the change is at fault, and trying again only takes time. */
+/** Maximum number of second tries. When more files fail, the machine or the change is at fault, and trying again only takes time. */
 const MAX_TRIES = 5
 
 const [, , outputFile, status] = process.argv

@@ -1,4 +1,4 @@
-/** Faults of accessibility, found by axe-core. */
+/** Accessibility faults, found by axe-core. */
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { installed } from './chromium.ts'
@@ -11,7 +11,7 @@ interface AxeResults {
   }[]
 }
 
-/** Faults of the page as it is now, in light and in dark: of the latter colours alone, since nothing else depends on them. */
+/** Faults of the current page, in light and in dark; in dark, only of the colours, since nothing else depends on the theme. */
 export async function accessFaults(page: Page): Promise<string[]> {
   const isThere: boolean = await page.evaluate('"axe" in window')
   if (!isThere) await page.evaluate(readFileSync(installed.resolve('axe-core/axe.min.js'), 'utf8'))

@@ -1,16 +1,16 @@
-/** Chromium and what is installed beside it (`test/browser/install.mjs`): none of it is a package of the product. */
+/** Chromium and the packages installed with it (`test/browser/install.mjs`): none of them is a package of the product. */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import type { Browser, BrowserType } from 'playwright-core'
 
 const folder = resolve('test/browser')
-/** Packages there. */
+/** Resolves packages in that folder. */
 export const installed = createRequire(`${folder}/`)
 
 /**
- * A browser without windows. TESSER_TEST_BROWSER names another Chromium, which is shown and goes slowly.
- * @returns a sentence that says why, where none starts
+ * A browser without windows. TESSER_TEST_BROWSER names another Chromium, which runs visibly and slowly.
+ * @returns a sentence with the reason if none starts
  */
 export async function startBrowser(): Promise<Browser | string> {
   const shown = process.env.TESSER_TEST_BROWSER
@@ -24,7 +24,7 @@ export async function startBrowser(): Promise<Browser | string> {
       ...(shown && { slowMo: 300 }),
       args: ['--disable-gpu', '--font-render-hinting=none'],
     })
-    // Libraries and fonts of the system are needed only now.
+    // The first page is what needs libraries and fonts of the system.
     const page = await browser.newPage()
     await page.setContent('<p>Text</p>')
     await page.close()

@@ -14,7 +14,7 @@ const PACKAGES = resolve('test/browser/node_modules')
 const PNG =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const film = (title: string, releaseDate: string) => ({ title, releaseDate, directorID: 1, genreID: 1 })
-/** A little of what the demo has. */
+/** A small part of the demo's data. */
 const fixture = {
   model: JSON.parse(readFileSync('config/demo/model.json', 'utf8')),
   rows: {
@@ -40,7 +40,7 @@ const fixture = {
   },
 }
 
-/** Folder with the pages of both, the one of React bundled. */
+/** Folder with the pages of both examples; that of React is bundled. */
 async function pages(t: Test): Promise<string> {
   const folder = t.testdir()
   for (const name of ['client-page', 'client-react'])

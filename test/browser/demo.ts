@@ -11,14 +11,14 @@ const users = [
   { name: 'ada', fullName: 'Ada Lovelace', password, privileges: ['viewBoxOffice'] },
   { name: 'admin', password, privileges: ['WebAdmin'] },
 ]
-/** Guests see everything but for one attribute. */
+/** Guests see everything except one attribute. */
 const roles = {
   privileges: [{ privilege: 'viewBoxOffice' }],
   roles: [{ role: 'press', privileges: ['viewBoxOffice'] }],
   permissions: { allowed: [{ applyTo: 'Movie.worldwideGross', type: 'attribute', read: ['viewBoxOffice'] }] },
 }
 
-/** The demo with a user who sees more than guests do, and one who administrates. */
+/** The demo with a user who sees more than guests do, and an administrator. */
 export async function startExplorer(t: Test, transport: TransportName): Promise<string> {
   const folder = temporaryFolder(t)
   const file = (name: string, content: object): string => {

@@ -1,4 +1,4 @@
-/** The explorer in a browser, on the data of the demo. Every view is also looked at on a narrow screen. */
+/** The explorer in a browser, on the data of the demo. Every view is also tested on a narrow screen. */
 import { startExplorer } from './demo.ts'
 import { inBrowser } from './harness.ts'
 import { access } from './scenarios/access.ts'

@@ -1,7 +1,7 @@
 /**
- * Scenarios in a browser: one visitor each, with nothing left of those before, on the explorer of a running server. Whatever the visitor
- * does, these fail it: an error in the console or of the page, a violation of the page's policy, a request to another server, an
- * answer of the protocol above 200 KB.
+ * Scenarios in a browser: each has its own visitor, with no state of earlier ones, on the explorer of a running server. A scenario
+ * fails, whatever the visitor does, on an error in the console or of the page, a violation of the page's policy, a request to
+ * another server, or an answer of the protocol above 200 KB.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,10 +15,10 @@ import { startBrowser } from './chromium.ts'
 import { newPage, PATIENCE_MS, SharedPage } from './visitor-page.ts'
 import { type Answer, Watch } from './watch.ts'
 
-/** Between two looks at whether something is as wanted. */
+/** Milliseconds between two checks of a condition. */
 const LOOK_MS = 25
 const wanted = process.env.TESSER_TEST_SCENARIO ?? ''
-/** A usual run shows every second scenario of a room, beginning with the first; others all that are wanted. */
+/** A usual run shows every second scenario of a room, beginning with the first; other runs show all that are wanted. */
 const isShown = (name: string, at: number): boolean => (wanted ? name.includes(wanted) : isLong || at % 2 === 0)
 
 export interface Visit {
@@ -30,27 +30,27 @@ export interface Visit {
   answers(): Promise<readonly Answer[]>
   /** Shows a place of the explorer: `City?filter=…`, `$model`; empty for its home. */
   open(place?: string): Promise<void>
-  /** Waits for it, and passes when it is there: an element, or a text. */
+  /** Waits for an element or a text, and passes when it is there. */
   sees(what: Locator | string | RegExp): Promise<void>
-  /** Waits until it is away. */
+  /** Waits until it is gone. */
   missing(what: Locator | string | RegExp): Promise<void>
-  /** Waits until the page has asked for nothing for a moment. */
+  /** Waits until the page has sent no request for a moment. */
   settled(): Promise<void>
-  /** Waits until a value is as wanted. */
+  /** Waits until a condition is true. */
   until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void>
-  /** No error of accessibility is in the page as it is now, in both themes. */
+  /** Checks the current page for accessibility errors, in both themes. */
   accessible(): Promise<void>
   /** Errors that belong to the scenario, such as `/status of 409/`. */
   expect(...errors: readonly RegExp[]): void
 }
 
 export type Scenario = (visit: Visit) => Promise<void>
-/** By what they show. With options of a context they have a context of their own. */
+/** Scenarios by what they show. One with options of a context has a context of its own. */
 export type Scenarios = Readonly<Record<string, Scenario | { readonly context: BrowserContextOptions; run: Scenario }>>
 
 /**
  * Declares tests: scenarios one after the other, in the long run on every transport.
- * @param start the address of a server, which stops with the test
+ * @param start returns the address of a server, which stops with the test
  */
 export async function inBrowser(rooms: Rooms, start: Start): Promise<void> {
   const browser = await startBrowser()

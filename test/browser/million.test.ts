@@ -1,4 +1,4 @@
-/** A grid of a million rows. In the usual run the cities of the demo stand for them (`scenarios/browse.ts`). */
+/** A grid of a million rows. In the usual run the cities of the demo replace them (`scenarios/browse.ts`). */
 import t from 'tap'
 import { isLong, timeoutMs } from '../support/reference/rounds.ts'
 import { insertRows, startServer } from '../support/test-server.ts'

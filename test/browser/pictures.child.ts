@@ -14,7 +14,7 @@ const FOLDER = 'plugins/explorer/pictures'
 interface Picture {
   readonly name: string
   readonly place: string
-  /** An element that is there when the view is complete. */
+  /** An element that is present when the view is complete. */
   readonly sign: string
   readonly isDark?: boolean
   readonly height?: number

@@ -1,4 +1,4 @@
-/** Types in place of those of playwright-core where it is not installed (`paths` in tsconfig.json). */
+/** Types that replace those of playwright-core if it is not installed (`paths` in tsconfig.json). */
 // biome-ignore-all lint/suspicious/noExplicitAny: nothing is known of them
 export type Browser = any
 export type BrowserContext = any

@@ -1,6 +1,6 @@
 /**
- * The explorer as every principal of the permission matrix sees it: names that may not be read are neither in the page, nor in
- * its address, nor in what it asks and is answered.
+ * The explorer as every principal of the permission matrix sees it: names that the principal may not read are neither in the
+ * page, nor in its address, nor in its requests and their answers.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { matrixPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
 import { inBrowser, type Scenarios, type Visit } from './harness.ts'
 
-/** Texts, attributes and fields of the page, those of shadow trees too. Words of the markup itself, as names of tags and of styles, are not in it. */
+/** Texts, attributes and fields of the page and its shadow trees, without words of the markup itself, such as tag and style names. */
 const SHOWN = `(function within(root) {
   return [...root.querySelectorAll('*')].flatMap(element => element.shadowRoot ? [element, ...within(element.shadowRoot)] : [element])
 })(document).flatMap(element => [
@@ -34,7 +34,7 @@ const SHOWN = `(function within(root) {
 
 const servers = new Map<string, TestServer>()
 
-/** @returns names of dataclasses, and of attributes, that a principal may see or not */
+/** @returns names of dataclasses and attributes that a principal may see, or may not */
 function namesOf(may: Evaluator, wanted: boolean): string[] {
   const attributes = CLASSES.flatMap(dataClass =>
     [...SCALARS[dataClass], ...RELATIONS[dataClass]].filter(
@@ -46,7 +46,7 @@ function namesOf(may: Evaluator, wanted: boolean): string[] {
 
 const isIn = (text: string, name: string): boolean => new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`).test(text)
 
-/** Opens what stands above one dataclass: forms, panels of the filter with its completion, columns, the palette. */
+/** Opens everything above one dataclass: forms, panels of the filter with its completion, columns, the palette. */
 async function openAll(
   { page, open, sees, settled }: Visit,
   dataClass: string,
@@ -85,7 +85,7 @@ async function openAll(
   }
 }
 
-/** Shows every view that there is for these dataclasses, and looks at each. */
+/** Shows every view of these dataclasses, and checks each. */
 async function tour(
   visit: Visit,
   { seen, hidden }: { readonly seen: readonly string[]; readonly hidden: readonly string[] },
@@ -151,7 +151,7 @@ function scenariosOf(seed: number): Scenarios {
           servers.get(url)!.engine.permissions.replace(file)
           const may = new Evaluator(file, principal, FACTS)
           const seen = namesOf(may, true)
-          // Names that are hidden in one dataclass and seen in another cannot be told apart.
+          // Names that are hidden in one dataclass and visible in another cannot be told apart.
           const hidden = namesOf(may, false).filter(name => !seen.includes(name))
           const told = new Set<string>()
           const shown = new Set<string>()

@@ -1,4 +1,4 @@
-/** Sizes of the files that a browser loads of the explorer, compressed: at first, and in all, with the coast lines of its map. Languages that others add are apart. */
+/** Compressed sizes of the files of the explorer: at first, and in total with the coast lines of its map, without added languages. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'

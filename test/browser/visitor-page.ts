@@ -1,10 +1,10 @@
-/** Pages of visitors: with no session, and with nothing that the browser remembers of the one before. */
+/** Pages of visitors: without a session, and without anything that the browser remembers of the previous one. */
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 
-/** Long enough for a machine that runs much else; only failures take it. */
+/** Long enough for a busy machine; only failures take it. */
 export const PATIENCE_MS = 60_000
 
-/** A page in a context of its own. */
+/** A page in a separate context. */
 export async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const context: BrowserContext = await browser.newContext({
     locale: 'en-GB',
@@ -20,8 +20,8 @@ export async function newPage(browser: Browser, options: BrowserContextOptions =
 }
 
 /**
- * A page that one visitor after the other has: a renderer of its own for each would cost as much as most scenarios do. Each
- * loads the explorer again, whose files the browser has then, and compiled.
+ * A page that visitors use one after the other, because a separate renderer for each would cost as much as most scenarios. Each
+ * visitor loads the explorer again, whose files the browser then has cached and compiled.
  */
 export class SharedPage {
   readonly #browser: Browser
@@ -43,7 +43,7 @@ export class SharedPage {
     return this.#page
   }
 
-  /** The next one gets another page. */
+  /** Closes the page, so that the next visitor gets another one. */
   async discard(): Promise<void> {
     await this.#page?.context().close()
     this.#page = undefined

@@ -2,7 +2,7 @@
 import type { ConsoleMessage, Page, Request, Response } from 'playwright-core'
 
 const MAX_ANSWER_BYTES = 200_000
-/** Longer than a pause in typing after which pages ask. */
+/** Longer than the pause in typing after which pages send requests. */
 const QUIET_MS = 150
 
 export interface Answer {
@@ -47,12 +47,12 @@ export class Watch {
     return (await Promise.all(this.#pending)).filter((answer): answer is Answer => answer !== undefined)
   }
 
-  /** Waits until the page has asked for nothing for a moment. @throws {Error} after `patienceMs` */
+  /** Waits until the page has sent no request for a moment. @throws {Error} after `patienceMs` */
   async settled(patienceMs: number): Promise<void> {
     const end = Date.now() + patienceMs
     for (;;) {
       const rest = this.#open.size > 0 ? QUIET_MS : this.#lastEvent + QUIET_MS - Date.now()
-      // A page that is busy may only be about to ask.
+      // A busy page may be about to send a request.
       if (rest <= 0) await this.#page.evaluate('new Promise(requestAnimationFrame)')
       else await new Promise(resolve => setTimeout(resolve, rest))
       if (this.#open.size === 0 && Date.now() - this.#lastEvent >= QUIET_MS) return
@@ -94,7 +94,7 @@ export class Watch {
   }
 }
 
-/** Undefined: the page has given it up. */
+/** Returns undefined if the page has abandoned the request. */
 async function answerOf(response: Response): Promise<Answer | undefined> {
   const body: Buffer | undefined = await response.body().catch(() => undefined)
   if (!body) return undefined

@@ -1,4 +1,4 @@
-/** Clients against a running server: what their methods send, and what they make of answers. */
+/** Clients against a running server: the requests that their methods send, and how they read the answers. */
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -54,10 +54,10 @@ const fixture = {
 
 // biome-ignore lint/suspicious/noExplicitAny: clients of all models
 type Db = any
-// biome-ignore lint/suspicious/noExplicitAny: the module of one
+// biome-ignore lint/suspicious/noExplicitAny: the module of a client
 type Module = any
 
-/** The client that a server answers to a request, as a module. */
+/** The client that a server sends in answer to a request, as a module. */
 async function moduleOf(t: Test, server: TestServer, query = '', headers?: Record<string, string>): Promise<Module> {
   const { status, text } = await server.get(`/$client${query}`, headers)
   t.equal(status, 200)
@@ -316,7 +316,7 @@ for (const transport of transports) {
       t.equal(await db.Company.get(made.ID), null)
       t.match(await failed(db.Company.delete(made.ID)), { kind: 'missing', code: 1543 })
     })
-    await t.test('an entity as it was read is saved without what is only read', async t => {
+    await t.test('read-only attributes of an entity are not sent back when it is saved', async t => {
       const [row] = await db.Employee.query`ID = 2`.select('*', 'employer.*', 'directReports.*').list()
       const saved = await db.Employee.save({ ...row, salary: 46_000, manager: await db.Employee.get(4) })
       t.match(saved, { salary: 46_000, manager: { __KEY: '4' }, employer: { __KEY: '1' }, __STAMP: 2 })
@@ -410,7 +410,7 @@ t.test('functions of plugins without declarations', async t => {
   t.ok(createClient(`${server.url}/rest`).Employee)
 })
 
-t.test('what a caller may not see leaves no trace, and answers are kept until that changes', async t => {
+t.test('hidden names leave no trace in a client, which caches keep until the rights change', async t => {
   const roles = {
     privileges: [{ privilege: 'boss' }],
     permissions: {
@@ -447,7 +447,7 @@ t.test('dates as texts', async t => {
   t.equal(await db.Employee.all.max('hired'), '2020-12-24')
 })
 
-t.test('busy servers are asked again', async t => {
+t.test('requests to busy servers are repeated', async t => {
   const server = await startServer(t, company)
   const client = await moduleOf(t, server)
   const answers: { status: number; after?: string; body?: string }[] = []
@@ -547,7 +547,7 @@ t.test('sessions and keys', async t => {
   t.match(await createClient(url, { key: async () => 'tesser_robot' }).Company.get(1), { name: 'Acme' })
   t.match(await failed(createClient(url, { key: 'tesser_other' }).Company.get(1)), { kind: 'denied' })
 
-  await t.test('tesser client asks a server', async t => {
+  await t.test('tesser client writes the client of a server', async t => {
     const out = t.testdir()
     const written = async (...args: string[]) => runTesser(out, 'client', '--out', '-', '--url', ...args)
     const guest = await written(url)

@@ -48,7 +48,7 @@ export const names = async (): Promise<string[]> => {
   if (isLong) t.ok(seconds < 180, 'less than three minutes')
 })
 
-/** Time of a client beside that of `fetch` with the same request; the requests go in turns. */
+/** Time of a client compared with that of `fetch`, in alternating requests of the same content. */
 t.test('a client adds at most 5 % to the time of fetch', { skip: isLong ? false : 'in the long run' }, async t => {
   const rows = Array.from({ length: 2_000 }, (_, index) => ({
     name: `Company ${index}`,

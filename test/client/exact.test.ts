@@ -10,7 +10,7 @@ interface Both {
   readonly value: unknown
 }
 
-/** A number as JSON has it, and as it is read: what a double does not hold is a bigint, or the text of its digits. */
+/** A number in JSON, and as the client reads it: one that a double cannot hold becomes a bigint, or the text of its digits. */
 const numbers = fc
   .tuple(fc.boolean(), fc.bigInt(0n, 2n ** 80n), fc.option(fc.stringMatching(/^\d{1,20}$/)))
   .map(([isNegative, whole, fraction]): Both => {
@@ -24,7 +24,7 @@ const others = fc
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.constantFrom(null, true, 1e300, -2.5e-9, 123456789012345680000),
     fc.string({ unit: 'binary' }),
-    // Texts that look like a number, or like a mark of one.
+    // Texts that look like a number, or like the internal marker of one.
     fc.constantFrom(
       '12345678901234567890',
       '\u0000n12345678901234567890',

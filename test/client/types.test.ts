@@ -1,4 +1,4 @@
-/** Types of generated clients: what compiles, what must not, and what it costs the compiler. */
+/** Types of generated clients: programs that compile, programs that must not, and their cost for the compiler. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -16,7 +16,7 @@ function clientOf(model: object, dates: 'date' | 'text' = 'date'): string {
   return clientText(seen, { source: 'test', dates, isModule: false })
 }
 
-/** A line after `@ts-expect-error` would compile without the mistake that the comment names. */
+/** The line after each `@ts-expect-error` would compile but for the mistake that the comment names. */
 const PROGRAM = `
 import { createClient, ConflictError, TesserError, ValidationError, type Entity, type Row, type Model } from './client.ts'
 
@@ -221,7 +221,7 @@ export async function services() {
 }
 `
 
-t.test('what fits compiles, and what does not does not', async t => {
+t.test('correct uses compile, and mistakes do not', async t => {
   const folder = t.testdir()
   const client = clientOf(company.model)
   for (const [name, options] of Object.entries({
@@ -242,7 +242,7 @@ t.test('what fits compiles, and what does not does not', async t => {
   }
 })
 
-t.test('dates are texts where that is asked for', async t => {
+t.test('dates are texts on request', async t => {
   const folder = t.testdir()
   const program = `import { createClient } from './client.ts'
 export const born = async (): Promise<string | null> => (await createClient('/').Employee.get(1))!.birthDate\n`
@@ -284,7 +284,7 @@ function largeModel(classes: number, attributes: number): object {
   return { name: 'large', dataClasses: Object.fromEntries(entries) }
 }
 
-t.test('300 queries on 120 dataclasses cost the compiler 500 instantiations each at most', async t => {
+t.test('each of 300 queries on 120 dataclasses costs the compiler at most 500 instantiations', async t => {
   const folder = t.testdir()
   const client = clientOf(largeModel(120, 20))
   const query = (index: number): string => {
@@ -310,7 +310,7 @@ t.test('300 queries on 120 dataclasses cost the compiler 500 instantiations each
   t.ok(each <= 500, `${each} instantiations`)
 })
 
-/** Instantiations of types that a program takes, which has no error. */
+/** Number of type instantiations in a program, which must have no errors. */
 function instantiations(t: Test, folder: string): number {
   const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} }
   const { options, fileNames } = ts.getParsedCommandLineOfConfigFile(join(folder, 'tsconfig.json'), {}, host)!
@@ -322,7 +322,7 @@ function instantiations(t: Test, folder: string): number {
   return program.getInstantiationCount()
 }
 
-/** Classes without declarations, whose methods say what functions take and return. */
+/** Classes without declarations; the signatures of their methods say what functions take and return. */
 const CLASSES = `
 import { DataClass, DataStore, ds, Entity, EntitySelection, exposed, onHTTPGet, Singleton, type EntityOf, type SelectionOf } from 'tesser/classes'
 

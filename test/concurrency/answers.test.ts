@@ -2,7 +2,7 @@ import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { startServer, transports } from '../support/test-server.ts'
 
-// Answers that are waited for are written into one buffer, and the writer finishes many requests at once.
+// Answers that are still computed share one buffer, and the writer completes many requests at once.
 const KEYS = ['1', '2', '3', '4', '5', '6']
 
 for (const transport of transports) {
@@ -21,7 +21,7 @@ for (const transport of transports) {
     }
   })
 
-  t.test(`entity sets made in the same turn are answered each with its own page, on ${transport}`, async t => {
+  t.test(`entity sets made in the same turn are each answered with their own page, on ${transport}`, async t => {
     const server = await startServer(t, company, { transport })
     const answers = await Promise.all(
       KEYS.map(key => server.get(`/Employee?$filter="ID=${key}"&$method=entityset&$expand=employer`)),

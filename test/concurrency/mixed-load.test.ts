@@ -1,6 +1,6 @@
 /**
- * Writers and long readers at once on a table of several segments: every query sees a state that there was. Amounts move
- * inside of a region only, in one transaction each, so that its sum, and with it every other, never changes.
+ * Writers and long readers at once on a table of several segments: every query sees a state that existed. Amounts move
+ * within a region only, in one transaction each, so the sum of a region, and with it every other sum, never changes.
  */
 import t, { type Test } from 'tap'
 import { bytesOf, type Engine, openEngine, parsePathList } from '../../engine/index.ts'
@@ -46,13 +46,13 @@ interface Account {
   region: number
 }
 
-/** Accounts by key, as far as the writers have received answers. */
+/** Accounts by key, as of the answers that the writers have received. */
 type Reference = Map<string, Account>
 
 t.setTimeout(timeoutMs)
 const settings: Setting[] = wantedSetting() ? [wantedSetting()!] : ['normal', 'pool', 'memory-minimum']
 for (const setting of wantedSetting() ? settings : inTurn(settings, 2)) {
-  t.test(`${setting}: sums stay the same in every read beside writers, and all is right in the end`, async t => {
+  t.test(`${setting}: sums are the same in every read while writers run, and the final state is right`, async t => {
     const engine = await openBank(t.testdir({}), setting)
     try {
       await load(t, engine)
@@ -100,13 +100,13 @@ async function load(t: Test, engine: Engine): Promise<void> {
   const expected = [...reference]
     .sort(([a, x], [b, y]) => x.balance - y.balance || Number(a) - Number(b))
     .map(([key, { balance }]) => `${key}: ${balance}`)
-  t.equal(found.join(), expected.join(), 'the accounts are what the reference says')
+  t.equal(found.join(), expected.join(), 'the accounts match the reference')
 }
 
 const TOTAL = ACCOUNTS * BALANCE
 const OF_REGION = TOTAL / REGIONS
 
-/** Questions, with answers that hold in every state. */
+/** Queries, with answers that hold in every state. */
 const QUESTIONS: readonly [string, (engine: Engine, random: Random) => Promise<number>, number][] = [
   ['sum of all', engine => sum(engine), TOTAL],
   ['sum of a place', (engine, random) => sum(engine, `place = "Place ${region(random)}"`), OF_REGION],
@@ -134,7 +134,7 @@ async function sum(engine: Engine, filter?: string): Promise<number> {
   return decode(bytes instanceof Promise ? await bytes : bytes)
 }
 
-/** An amount goes from one account to another of its region. */
+/** Moves an amount from one account to another of its region. */
 async function move(engine: Engine, random: Random, reference: Reference, own: readonly string[]): Promise<void> {
   const from = random.pick(own)
   const to = random.pick(own)
@@ -147,7 +147,7 @@ async function move(engine: Engine, random: Random, reference: Reference, own: r
   reference.set(to, { ...b, balance: b.balance + amount, stamp: saved[1]!.__STAMP })
 }
 
-/** Two accounts whose balances are nothing together come, and go again, half of the time. */
+/** Opens two accounts whose balances add up to zero, and deletes them again half of the time. */
 async function openAndClose(engine: Engine, random: Random, reference: Reference): Promise<void> {
   const amount = random.integer(1, 1_000)
   const of = region(random)

@@ -1,6 +1,6 @@
 /**
- * Queries in the pool, over HTTP: what is cheap is answered whatever the pool has to do, what was written is read, and who
- * goes away takes the work along.
+ * Queries in the pool, over HTTP: cheap ones are answered however busy the pool is, reads see earlier writes, and a client
+ * that disconnects cancels its work.
  */
 import t, { type Test } from 'tap'
 import { Agent, request } from 'undici'
@@ -30,7 +30,7 @@ async function start(t: Test, pool: object = {}, rows = ROWS): Promise<TestServe
   return server
 }
 
-/** A query of some seconds: the body of `$query`. */
+/** Body of `$query` for a query of some seconds. */
 const SLOW = { $filter: Array.from({ length: 400 }, (_, i) => `note % "w${i}@z"`).join(' or ') }
 
 /** Promises of the engine for the reads that went to the pool, in their order. */
@@ -45,7 +45,7 @@ function promisesOf(engine: Engine): Promise<AnswerBody>[] {
   return promises
 }
 
-/** Sends a query and goes away as soon as `leave` is called. */
+/** Sends a query and disconnects as soon as `leave` is called. */
 function visitor(t: Test, { url }: TestServer) {
   const agent = new Agent()
   const controller = new AbortController()
@@ -63,7 +63,7 @@ const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise(resolve => setImmediate(resolve))
 }
 
-t.test('while the pool is full, cheap reads are answered and others are told to come later', async t => {
+t.test('while the pool is full, cheap reads are answered and others are refused for now', async t => {
   const server = await start(t, { queueLimit: 1 })
   const promises = promisesOf(server.engine)
   const visitors = [visitor(t, server), visitor(t, server), visitor(t, server)]
@@ -78,7 +78,7 @@ t.test('while the pool is full, cheap reads are answered and others are told to 
   await Promise.all(visitors.map(({ left }) => left))
 })
 
-t.test('a query whose client goes away ends, whether it runs or waits', async t => {
+t.test('a query whose client disconnects ends, whether it runs or waits', async t => {
   const server = await start(t)
   const promises = promisesOf(server.engine)
   const visitors = [visitor(t, server), visitor(t, server), visitor(t, server)]
@@ -87,10 +87,10 @@ t.test('a query whose client goes away ends, whether it runs or waits', async t 
   for (const each of promises) await t.rejects(each, { name: 'QUERY.CANCELLED' })
   for (const { left } of visitors) t.ok(await left)
   const next = await server.get('/Item?$filter="note = item@"&$top=1')
-  t.equal(next.json.__COUNT, ROWS, 'the thread goes on with others')
+  t.equal(next.json.__COUNT, ROWS, 'the thread continues with other queries')
 })
 
-t.test('who was told that a write is done reads it, in the pool too, under load', async t => {
+t.test('a client reads its acknowledged write, in the pool too, under load', async t => {
   const server = await start(t, { inlineCostMs: 0, threads: 2 }, 1_000)
   const done = { value: false }
   const scans = Array.from({ length: 4 }, async () => {
@@ -117,7 +117,7 @@ t.test('who was told that a write is done reads it, in the pool too, under load'
   await Promise.all(scans)
 })
 
-t.test('a server that stops answers what the pool has', async t => {
+t.test('a stopping server answers the queries in its pool', async t => {
   const server = await start(t, { inlineCostMs: 0 })
   const promises = promisesOf(server.engine)
   const answer = server.get('/Item?$filter="value = 0"&$top=1')

@@ -34,7 +34,7 @@ const model = {
   },
 }
 
-/** The same with reads in this thread and with reads in others. */
+/** Runs a test with reads in this thread, and again with reads in the pool. */
 function test(name: string, work: (t: Test, engine: Engine) => Promise<void>): void {
   for (const [where, inlineCostMs] of [
     ['this thread', 1_000],
@@ -64,7 +64,7 @@ test('the sum of all balances stays the same in every read while amounts move be
       if (from === to) continue
       const source = { kind: 'keys', keys: [String(from), String(to)] } as const
       const [a, b] = (await read(engine, { source })) as [Account, Account]
-      // Stamps may be stale by the time this is looked at: then neither of the two is saved.
+      // Stamps may be stale when the writer checks them: then neither of the two is saved.
       const body = [changed(a, { balance: a.balance - i }), changed(b, { balance: b.balance + i })]
       if ((await save(engine, body)) === 200) moved++
     }
@@ -92,7 +92,7 @@ test('a read finds every entity of an atomic save or none, by scan, by index and
   const writer = (async () => {
     for (let i = 1; i <= rounds; i++) {
       const bodies = (await read(engine, {})).map(account => changed(account, { round: i }))
-      // Now and then the last one is wrong, and none may be seen.
+      // Now and then the last entity is wrong, and then none may be seen.
       if (i % 5 === 0) bodies[ACCOUNTS - 1] = { ...bodies[ACCOUNTS - 1], partnerID: -1, round: 1_000_000 }
       const status = await save(engine, bodies)
       if ((status === 200) === (i % 5 === 0)) throw new Error(`round ${i} answered ${status}`)
@@ -111,7 +111,7 @@ test('a read finds every entity of an atomic save or none, by scan, by index and
       `partners.round = ${seen} and round = ${seen}`,
     ].map(filter => read(engine, { filter }))
     const counts = (await Promise.all(answers)).map(found => found.length)
-    // Reads in one turn may be of different commits, but each is of one.
+    // Reads in one turn may see different commits, but each sees only one.
     if (counts.some(count => count !== 0 && count !== ACCOUNTS)) wrong.push(`round ${seen}: ${counts}`)
     const rounds = new Set((await read(engine, {})).map(account => account.round))
     if (rounds.size !== 1) wrong.push(`rounds ${[...rounds]}`)
@@ -147,7 +147,7 @@ test('entities that are inserted or deleted together appear and vanish together'
   )
 })
 
-/** With some accounts, each of which is the partner of the one before. */
+/** An engine with some accounts, each of which is the partner of the one before. */
 async function openBank(path: string, inlineCostMs: number): Promise<Engine> {
   const engine = await openEngine(engineOptions({ path, model, pool: { threads: 2, inlineCostMs } }))
   const accounts = Array.from({ length: ACCOUNTS }, (_, i) => ({

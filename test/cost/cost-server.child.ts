@@ -1,9 +1,9 @@
 /**
- * A server that measures what requests cost its threads, in CPU time. Sends its port; answers `begin` with the time of its
+ * A server that measures the CPU time that requests cost its threads. Sends its port; answers `begin` with the times of its
  * threads, and `end` with the {@link Cost} since then.
  *
- * A turn of the event loop is measured between two runs of a timer of 1 ms: no request can hold the kernel thread for longer without
- * it being seen, and time in which another process has the processor does not count.
+ * A turn of the event loop is measured between two runs of a timer of 1 ms: no request can hold the kernel thread for longer
+ * unnoticed, and time in which another process has the processor does not count.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { createTestServer, insertRows } from '../../kernel/testing.ts'
@@ -17,7 +17,7 @@ await insertRows(server.engine, 'Big', BIG)
 await insertRows(server.engine, 'Ping', [{ ID: 1 }])
 
 const buffer = Buffer.alloc(64)
-/** Nanoseconds that a thread had a processor. Source: Linux, Documentation/scheduler/sched-stats. */
+/** Nanoseconds for which a thread has had a processor. Source: Linux, Documentation/scheduler/sched-stats. */
 function cpuOf(file: number): number {
   return Number(buffer.toString('latin1', 0, readSync(file, buffer, 0, 64, 0)).split(' ')[0])
 }
@@ -34,7 +34,7 @@ const threads = (): Map<string, number> =>
           closeSync(file)
         }
       } catch {
-        return [] // The thread has ended meanwhile.
+        return [] // The thread has ended in the meantime.
       }
     }),
   )
@@ -49,7 +49,7 @@ const save = (): Promise<unknown> =>
     trusted: true,
   })
 
-/** The thread that gains most when something is saved. */
+/** The thread whose CPU time grows most during saves. */
 async function busiestWithSaves(): Promise<string> {
   const before = threads()
   for (let i = 0; i < 300; i++) await save()
@@ -60,7 +60,7 @@ async function busiestWithSaves(): Promise<string> {
   return gains.sort(([a], [b]) => b - a)[0]![1]
 }
 
-/** Work that other threads do after the start is over when two rounds in turn find the same one. */
+/** Two rounds in a row that find the same thread show that other threads have finished their work after the start. */
 async function findWriter(): Promise<number> {
   let found = await busiestWithSaves()
   for (let again = await busiestWithSaves(); again !== found; again = await busiestWithSaves()) found = again

@@ -8,12 +8,12 @@ import { abusePlugin, notedPlugin } from '../support/test-plugins.ts'
 import { type Asked, tokenKeys, type WayIn } from './ways-in.ts'
 import type { Cost } from './world.ts'
 
-/** Reads of an entity by its key: each takes some 25 µs of the kernel thread, so that the bounds are 50 and 250 ms. */
+/** In reads of an entity by its key: each takes some 25 µs of the kernel thread, so the bounds are 50 and 250 ms. */
 export const BOUNDS = { turn: 2_000, writerWait: 10_000 }
-/** A request costs the same each time; a cost above a bound once only was other work, of this process or another one. */
+/** A request costs the same each time, so a cost above a bound that is seen only once was other work, of this process or another. */
 export const MEASUREMENTS = 3
 const UNIT_READS = 8_000
-/** As many at a time that a turn of the event loop has several of them. */
+/** Enough requests at once that a turn of the event loop has several of them. */
 const CLIENTS = 32
 
 const configIn = (folder: string) => ({
@@ -25,15 +25,15 @@ const configIn = (folder: string) => ({
 })
 const keyFileIn = (folder: string): string => join(folder, 'tokens.pem')
 
-/** The errCode of what code of a plugin throws. */
+/** The errCode of errors that plugin code throws. */
 const PLUGIN_FAILED = '"errCode":1562'
-/** Bytes of a head that every transport takes. */
+/** Bytes of a request head that every transport accepts. */
 const MAX_HEAD = 60_000
 const RESETS = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
-/** A server in a process of its own, which measures what requests cost it. */
+/** A server in a separate process, which measures what requests cost it. */
 export class CostServer extends LiveServer {
-  /** Answers that say that something in the server failed. */
+  /** Answers that report a failure inside the server. */
   readonly failures: string[] = []
   /** Milliseconds of the kernel thread for a read by key. */
   unit = 0
@@ -63,7 +63,7 @@ export class CostServer extends LiveServer {
     return Math.round(milliseconds / this.unit)
   }
 
-  /** Does something `count` times, some at a time. */
+  /** Runs `work` `count` times, {@link CLIENTS} at once. */
   async inParallel(count: number, work: () => Promise<unknown>): Promise<void> {
     let left = count
     const client = async () => {
@@ -76,7 +76,7 @@ export class CostServer extends LiveServer {
     this.child!.send('begin')
     await once(this.child!, 'message')
     await work()
-    // Turns of the thread after the answer, and what a thread of the pool still does.
+    // Turns of the thread after the answer, and work that a thread of the pool has not finished.
     await delay(20)
     this.child!.send('end')
     const [cost] = await once(this.child!, 'message')
@@ -103,13 +103,13 @@ export class CostServer extends LiveServer {
       else await answer.dump({ limit: Number.MAX_SAFE_INTEGER })
       return statusCode
     } catch (error) {
-      // The connection is closed before the client has sent the rest of such a head, and the answer can be lost with it.
+      // The connection is closed before the client has sent the rest of such a head, and then the answer can be lost.
       if (path.length > MAX_HEAD && RESETS.has((error as NodeJS.ErrnoException).code ?? '')) return 431
       throw error
     }
   }
 
-  /** Code of a plugin fails with arguments that it does not expect. */
+  /** Plugin code may fail on arguments that it does not expect. */
   private noteFailure(path: string, answer: string): void {
     if (!answer.includes(PLUGIN_FAILED)) this.failures.push(`${path.slice(0, 1_000)}: ${answer.slice(0, 1_000)}`)
   }

@@ -1,7 +1,7 @@
 /**
  * No request holds the kernel thread or the writer for long, and none costs more than a multiple of its size: every way in with
- * requests of growing size, up to what the limits let in. Times are CPU times, in units of what it costs to read an entity by its key in the
- * same run, so that a slow or busy machine makes no difference.
+ * requests of growing size, up to the limits. Times are CPU times, in units of a read of an entity by its key in the same run,
+ * so that a slow or busy machine makes no difference.
  */
 import t from 'tap'
 import fc from '../support/fast-check.ts'
@@ -14,10 +14,10 @@ t.setTimeout(timeoutMs)
 
 /** Permitted factor above linear cost for a request of four times the size. */
 const SLACK = 2
-/** Sizes below it tell nothing about growth. */
+/** Smaller sizes say nothing about growth. */
 const SMALL = 4 * BOUNDS.turn
 
-/** All in a long run, otherwise the same few each time; `TESSER_TEST_WAYS` names a part of their names. */
+/** All in a long run, otherwise the same few each time; `TESSER_TEST_WAYS` selects by a part of their names. */
 function chosen(): readonly WayIn[] {
   const wanted = process.env.TESSER_TEST_WAYS
   if (wanted) return waysIn.filter(({ name }) => name.includes(wanted))
@@ -41,7 +41,7 @@ t.test('every way in', { skip: process.platform !== 'linux' && 'CPU of threads i
       for (let again = 1; excess && again < MEASUREMENTS; again++) {
         t.comment(`${way.name}: ${found.size}: ${found.status}, ${shown(found.cost)}; measured again`)
         await server.measureUnit()
-        // A little less of it, so that nothing is answered from what is kept of the last one.
+        // A slightly smaller size, so that no answer comes from a cache of the last one.
         found = await measure(server, way, Math.floor(size * (1 - again / 50)))
         excess = excessOf(found, before)
       }
@@ -52,7 +52,7 @@ t.test('every way in', { skip: process.platform !== 'linux' && 'CPU of threads i
   }
 })
 
-/** A cost in units, for they change with what else the machine does. */
+/** A cost in units, because times change with the load of the machine. */
 interface Measured {
   readonly size: number
   readonly status: number

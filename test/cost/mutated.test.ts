@@ -1,6 +1,6 @@
 /**
- * Requests put together from pieces of real ones: whatever they are, none holds the kernel thread for long, none is an
- * internal error, and memory does not grow with their number. Usually some thousands, 1,000,000 in a long run.
+ * Requests assembled from pieces of real ones: none of them holds the kernel thread for long, none is an internal error, and
+ * memory does not grow with their number. Usually some thousands, 1,000,000 in a long run.
  */
 import t from 'tap'
 import { type Random, randomOf } from '../support/reference/random.ts'
@@ -103,7 +103,7 @@ function edited(random: Random, text: string): string {
   return result.slice(0, 50_000)
 }
 
-/** Characters that HTTP clients refuse to send are percent-encoded. */
+/** Percent-encodes characters that HTTP clients refuse to send. */
 const encoded = (path: string): string =>
   Buffer.from(path)
     .toString('latin1')
@@ -142,7 +142,7 @@ t.test('mutated requests', { skip: process.platform !== 'linux' && 'CPU of threa
   t.comment(JSON.stringify(Object.fromEntries(statuses)))
 })
 
-/** Names the bound that is exceeded. A turn has requests of all clients. */
+/** Names the bound that is exceeded. One turn serves requests of all clients. */
 function excessOf({ turn, writerWait }: Cost, server: CostServer): string | undefined {
   if (server.inUnits(turn) > 2 * BOUNDS.turn) return `a turn of ${server.inUnits(turn)} units`
   if (server.inUnits(writerWait) <= BOUNDS.writerWait) return undefined

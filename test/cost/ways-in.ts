@@ -1,15 +1,15 @@
-/** Every place where a client sends something that can be long, many, deep or slow to work on. */
+/** Every place where a client sends input that can be long, numerous, deep or slow to process. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
 const MIB = 2 ** 20
 
-/** Signs the tokens of clients; the server has the public one. */
+/** Keys for the tokens of clients, which are signed with the private one; the server has the public one. */
 export const tokenKeys = generateKeyPairSync('ed25519')
 
-/** Without a method: POST where there is a body or `$method`, otherwise GET. */
+/** A request; without a method, POST if it has a body or `$method`, otherwise GET. */
 export interface Asked {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | undefined
-  /** Behind `/rest`, or behind the host when it begins with `//`. */
+  /** Below `/rest`, or below the host if it begins with `//`. */
   readonly path: string
   readonly body?: string | Uint8Array | undefined
   readonly headers?: Record<string, string>
@@ -18,7 +18,7 @@ export interface Asked {
 export interface WayIn {
   readonly name: string
   readonly method?: Asked['method']
-  /** The most that the limits let in, and what the size of the request is about. */
+  /** Maximum size that the limits admit, in bytes, rows or entities. */
   readonly max: number
   /** @param size up to `max` */
   request(size: number): Asked
@@ -26,14 +26,14 @@ export interface WayIn {
 
 const repeat = (piece: string, length: number): string =>
   piece.repeat(Math.ceil(length / piece.length)).slice(0, length - (length % piece.length) || piece.length)
-/** Base and two marks in the wrong order, which a normal form has to sort. */
+/** Combining marks in the wrong order, which normalization has to sort. */
 const MARKS = '\u0300\u0323'
 const list = (element: string, length: number): string => `[${repeat(`${element},`, length).slice(0, -1)}]`
 const get = (path: string) => ({ path: path.replaceAll(' ', '%20').replaceAll('"', '%22') })
 const update = (body: string) => ({ path: '/City?$method=update', body })
 const query = (body: object) => ({ path: '/City/$query', body: JSON.stringify({ $top: 1, ...body }) })
 
-/** Beyond what is kept of a request line with headers. */
+/** Maximum length of a request line with headers, near the limit of the transports. */
 const LINE = 60_000
 
 export const waysIn: readonly WayIn[] = [
@@ -236,7 +236,7 @@ export const waysIn: readonly WayIn[] = [
     request: n => update(`{"photo":"data:image/png;base64,${repeat('AAAA', n)}"}`),
   },
 
-  // Counted in entities: their answers are much larger than they are
+  // Counted in entities: the answers are much larger than the requests
   { name: 'many entities', max: 100_000, request: n => update(list('{"name":"a","group":1}', 23 * n)) },
   {
     name: 'many entities that are refused',
@@ -283,7 +283,7 @@ export const waysIn: readonly WayIn[] = [
   { name: 'rows that a restrict event filters', max: 2_000, request: n => get(`/Note?$top=${n}&$expand=before`) },
   { name: 'rows that are calculated', max: 2_000, request: n => get(`/Note?$top=${n}&$orderby="shout desc"`) },
 
-  // Large values that are there, by the number of entities
+  // Large stored values, by the number of entities
   ...[
     '?$attributes=info.z',
     '?$filter="info.k1 = 1"',

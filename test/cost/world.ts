@@ -1,14 +1,14 @@
 /** Cost of a request for the threads of a server: milliseconds of CPU, and bytes. */
 export interface Cost {
-  /** Cost of the kernel thread, in all. */
+  /** Total cost of the kernel thread. */
   readonly kernel: number
   /** The longest turn of its event loop. */
   readonly turn: number
-  /** The longest time that the writer worked while a small save waited for its turn. */
+  /** The longest time that the writer worked while a small save waited. */
   readonly writerWait: number
   /** Cost of all threads. */
   readonly all: number
-  /** Memory of the process that is not of files. */
+  /** Memory of the process that is not backed by files. */
   readonly memory: number
 }
 
@@ -56,13 +56,13 @@ export const MODEL = {
   },
 }
 
-/** Every other one is hidden. */
+/** Notes, of which every second one is hidden. */
 export const NOTES: readonly object[] = Array.from({ length: 2_000 }, (_, i) => ({
   ...{ ID: i + 1, title: `note ${i}`, rank: i % 2 },
   beforeID: i === 0 ? null : i,
 }))
 
-/** Objects of 30,000 names, and of as many bytes without, with texts as long. */
+/** Objects with 30,000 names, and as many bytes without names, with texts of the same length. */
 export const BIG: readonly object[] = Array.from({ length: 24 }, (_, i) => ({
   ID: i + 1,
   notes: `${i} ${'of a long text '.repeat(20_000)}`,

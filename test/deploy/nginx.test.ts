@@ -1,6 +1,6 @@
 /**
- * Tesser behind nginx with `config/deploy/nginx.conf`: what a proxy changes, and a slice of the protocol tests. In long runs
- * all of them stand behind it (`npm run test:proxy`).
+ * Tesser behind nginx with `config/deploy/nginx.conf`: what a proxy changes, and some of the protocol tests. In long runs
+ * all of them run behind it (`npm run test:proxy`).
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -55,7 +55,7 @@ async function overHttp2(
 t.test('behind nginx', needs('nginx'), async t => {
   const { server, nginx } = await open(t, { auth: { guestsAdministrate: true } })
 
-  t.test('port 80 leads to TLS', async t => {
+  t.test('port 80 redirects to TLS', async t => {
     const answer = await request(`http://127.0.0.1:${nginx.ports.redirect}/rest/City(Paris)?$expand=x%2Fy`, {
       headers: { host: HOST },
     })
@@ -64,7 +64,7 @@ t.test('behind nginx', needs('nginx'), async t => {
     await answer.body.dump()
   })
 
-  t.test('HTTP/2: many requests at once, heads and bodies as long as Tesser takes them', async t => {
+  t.test('HTTP/2: many requests at once, heads and bodies as long as Tesser accepts', async t => {
     const path = '/rest/City(Paris)'
     const answers = await overHttp2(
       t,
@@ -78,7 +78,7 @@ t.test('behind nginx', needs('nginx'), async t => {
     const [found] = await overHttp2(t, nginx.ports.tls, [{ head: { ':path': encodeURI(filter) } }])
     t.match(JSON.parse(String(found!.bytes)), { __COUNT: 0 })
 
-    // Without a length, which HTTP/2 does not need: on to Tesser in chunks.
+    // Without a length, which HTTP/2 does not need: nginx passes it on in chunks.
     const contract = Buffer.alloc(8 * MIB, 'contract ')
     const blob = '/rest/Company(1)/contract'
     const [written] = await overHttp2(t, nginx.ports.tls, [
@@ -86,10 +86,10 @@ t.test('behind nginx', needs('nginx'), async t => {
     ])
     t.equal(written!.headers[':status'], 200, String(written!.bytes))
     const [read] = await overHttp2(t, nginx.ports.tls, [{ head: { ':path': `${blob}?$binary=true` } }])
-    t.ok(read!.bytes.equals(contract), `${read!.bytes.length} bytes come back`)
+    t.ok(read!.bytes.equals(contract), `${read!.bytes.length} bytes are read back`)
   })
 
-  t.test('what a client says of itself is not believed', async t => {
+  t.test('forwarding headers of a client are not trusted', async t => {
     const { nginx } = await open(t, { quota: { requestsPerAddress: 2 } })
     const statuses: number[] = []
     for (const headers of [
@@ -104,7 +104,7 @@ t.test('behind nginx', needs('nginx'), async t => {
     t.same(statuses, [200, 200, 429])
   })
 
-  t.test('a client that goes away ends its request at Tesser', async t => {
+  t.test('a client that disconnects ends its request at Tesser', async t => {
     const kept = async (): Promise<Buffer> => (await server.get('/Company(1)/contract?$binary=true')).bytes
     const before = await kept()
     const socket = connect(nginx.ports.plain, '127.0.0.1')
@@ -116,11 +116,11 @@ t.test('behind nginx', needs('nginx'), async t => {
       )
     t.notOk(await aborted())
     socket.destroy()
-    t.ok(await until(aborted), 'it is counted as aborted')
-    t.ok((await kept()).equals(before), 'nothing of it is kept')
+    t.ok(await until(aborted), 'the request is counted as aborted')
+    t.ok((await kept()).equals(before), 'nothing of it is stored')
   })
 
-  t.test('what nginx refuses itself is answered by nginx', async t => {
+  t.test('nginx answers the requests that it refuses', async t => {
     const { plain } = nginx.ports
     const status = async (head: string) => (await exchangeRaw(plain, [`${head}\r\n\r\n`], 'client')).statuses
     // Malformed heads never reach Tesser, whatever its transport makes of them.
@@ -137,7 +137,7 @@ t.test('behind nginx', needs('nginx'), async t => {
     t.same(await status(`POST /rest/$upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}`), [413])
   })
 
-  t.test('a restart of Tesser is 502 until it listens again', async t => {
+  t.test('while Tesser is down, nginx answers 502', async t => {
     const ask = async (): Promise<number> => {
       const { statusCode, body } = await request(`http://127.0.0.1:${nginx.ports.plain}/rest/City(Paris)`)
       await body.dump()

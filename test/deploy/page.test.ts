@@ -19,11 +19,11 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'systemctl ': 'the service under systemd; the server of this test is started and stopped in its place',
   'journalctl ': 'the log of systemd',
   'printf ': 'the configuration of journald',
-  'npm ci ': 'packages of the network; the long run does the same for the image',
-  'mv node_modules ': 'what comes of the line before, at its place on the machine',
+  'npm ci ': 'packages from the network; the long run does the same for the image',
+  'mv node_modules ': 'installs the result of the line before on the machine',
   'mv /opt/tesser ': 'the program of the machine',
 }
-/** Text that a command has to print; others only have to end with status 0. */
+/** Text that a command must print; others only have to end with status 0. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
   'tesser check --plan': /all right/,
   'tesser start --print-config': /"mapSizeBytes"/,
@@ -67,7 +67,7 @@ t.test('commands', { skip: missing ? `${missing} is not installed` : false }, as
   writeFileSync(join(bin, 'tesser'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 })
   const env = { PATH: `${bin}:${process.env.PATH}` }
 
-  // A store, with rows that have gone again.
+  // A store with deleted rows.
   const first = await start(t, folder)
   const notes = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => ({ text: `note ${i} ${'x'.repeat(1_000)}` })))
   const answer = await request(`${first.url}/rest/Note?$method=update`, { method: 'POST', body: notes })

@@ -37,7 +37,7 @@ const LISTS: readonly [heading: string, names: readonly string[]][] = [
 ]
 
 for (const [heading, names] of LISTS) {
-  t.test(`the list "${heading}" is that of the code`, async t => {
+  t.test(`the list "${heading}" matches the code`, async t => {
     const rows = tables.get(heading) ?? []
     const listed = rows.flatMap(row => codeIn(row.member ?? row.name ?? row.option ?? ''))
     t.strictSame([...listed].sort(), [...names].sort())

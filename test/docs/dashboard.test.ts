@@ -1,4 +1,4 @@
-/** The dashboard, the alert rules and the page about metrics name what a server has. */
+/** The metrics that the dashboard, the alert rules and the page about metrics name are those that a server has. */
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { Agent, request } from 'undici'
@@ -16,11 +16,11 @@ const QUOTED = /`(\w+)`/g
 
 const quoted = (text: string): string[] => [...text.matchAll(QUOTED)].map(([, word]) => word!)
 
-/** `gauge`, or `counter by plugin method`. */
+/** Type and labels: `gauge`, or `counter by plugin method`. */
 const kind = (type: string, labels: readonly string[]): string =>
   [type, ...(labels.length > 0 ? ['by', ...labels] : [])].join(' ')
 
-/** Types and labels of all metrics that the page has. */
+/** Types and labels of all metrics on the page. */
 function documented(): Map<string, string> {
   const page = readFileSync('config/deploy/METRICS.md', 'utf8')
   return new Map(
@@ -32,12 +32,12 @@ function documented(): Map<string, string> {
 
 function kindOf({ type, values }: Metric): string {
   const labels = new Set(values.flatMap(value => Object.keys(value.labels)))
-  // The bound of a bucket.
+  // The upper bound of a bucket.
   labels.delete('le')
   return kind(type, [...labels])
 }
 
-/** Metrics of a server that has all parts, after each of them did something. */
+/** Metrics of a server that has all parts, after each part has done something. */
 async function servedMetrics(t: Test): Promise<Metric[]> {
   const tls = { keyFile: 'test/edge/fixtures/localhost.key.pem', certFile: 'test/edge/fixtures/localhost.cert.pem' }
   const server = await createTestServer({
@@ -63,11 +63,11 @@ async function servedMetrics(t: Test): Promise<Metric[]> {
     metrics = (await ask('$info/metrics')).metrics
     return metrics.some(({ name, values }) => name === 'tesser_event_loop_delay_seconds' && values.length > 0)
   }
-  t.ok(await until(isWhole), 'threads have looked at their clocks')
+  t.ok(await until(isWhole), 'threads have measured the delay of their event loops')
   return metrics
 }
 
-t.test('what they name is served, and all that is served is in the table with its type and labels', async t => {
+t.test('metrics that they name are served, and all served metrics are in the table with type and labels', async t => {
   const metrics = await servedMetrics(t)
   const served = new Set(metrics.flatMap(({ name, type }) => parts(name, type)))
   for (const file of FILES) {
@@ -80,7 +80,7 @@ t.test('what they name is served, and all that is served is in the table with it
     )
   }
   const rows = documented()
-  // Some of those that Node.js and the system tell have series only after something has happened.
+  // Some metrics of Node.js and the system have series only after something has happened.
   const isShown = ({ name, values }: Metric) => name.startsWith('tesser_') || values.length > 0
   t.same(
     Object.fromEntries(metrics.filter(isShown).map(metric => [metric.name, kindOf(metric)])),

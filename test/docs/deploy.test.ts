@@ -1,4 +1,4 @@
-/** Options that the files for production name exist, and the configuration in them can be used. */
+/** Options that the production files name exist, and the configuration in these files is valid. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { loadConfig } from '../../config/load-config.ts'
 import { CONFIG_KEYS, environmentNames } from '../../config/schema.ts'
 
 const FOLDER = 'config/deploy'
-/** Variables of `Caddyfile`, and one that Kubernetes would make. */
+/** Variables of `Caddyfile`, and one that Kubernetes would set. */
 const OTHERS = ['TESSER_CONFIG', 'TESSER_ADDRESS', 'TESSER_PORT']
 
 const files = readdirSync(FOLDER, { recursive: true, withFileTypes: true })

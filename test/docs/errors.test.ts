@@ -15,7 +15,7 @@ const prefixOf = ({ name }: DeclaredError): string => name.split('.')[0]!
 const prefixes = [...new Set(declared.map(prefixOf))]
 
 for (const prefix of prefixes) {
-  t.test(`the errors of ${prefix} are those of the code`, async t => {
+  t.test(`the errors of ${prefix} match the code`, async t => {
     const rows = (tables.get(prefix) ?? []).map(({ error, code, status, message }) => {
       return `${codeIn(error!)[0]} ${code} ${status} ${message}`
     })
@@ -40,7 +40,7 @@ t.test('every error has a meaning, a component and a file', async t => {
   for (const [, prefix, file] of text.matchAll(/^### (\w+)\n\n.* Declared in `([^`]+)`\.$/gm))
     t.ok(existsSync(file!) && readFileSync(file!, 'utf8').includes(`= defineErrors('${prefix}'`), file!)
   const headings = [...text.matchAll(/^### (\w+)$/gm)].map(([, prefix]) => prefix!)
-  t.strictSame(headings.sort(), prefixes.sort(), 'no registry is there that is not in the code')
+  t.strictSame(headings.sort(), prefixes.sort(), 'the page has the registries of the code')
 })
 
 t.test('every error is used', async t => {
@@ -71,7 +71,7 @@ t.test('the index by code has every error once', async t => {
   )
 })
 
-t.test('the numbers of __STATUS are those of the declarations', async t => {
+t.test('the numbers of __STATUS match the declarations', async t => {
   const rows = tables.get('`__STATUS`')!.flatMap(row => {
     return codeIn(row.errors!)
       .filter(code => /^[A-Z_]+\.[A-Z_]+$/.test(code))
@@ -81,7 +81,7 @@ t.test('the numbers of __STATUS are those of the declarations', async t => {
   t.strictSame(rows.sort(), expected.sort())
 })
 
-t.test('the errors that name their attribute are those of the declarations', async t => {
+t.test('the errors that name their attribute match the declarations', async t => {
   const section = /^## `attribute`\n(.*?)^## /ms.exec(text)![1]!
   const names = codeIn(section).filter(code => /^[A-Z_]+\.[A-Z_]+$/.test(code))
   const naming = declared.filter(({ namesAttribute }) => namesAttribute !== undefined)

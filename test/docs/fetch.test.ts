@@ -1,4 +1,4 @@
-/** `plugins/FETCH.md`: its blocks run in their order, and print what they say. */
+/** `plugins/FETCH.md`: its blocks run in their order, and print what the page says. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'node:util'
@@ -15,7 +15,7 @@ const printed = blocks.flatMap(code =>
   [...code.matchAll(/^ *console\.log.*\n(?:\}\n)?\/\/ (.*)$/gm)].map(([, text]) => text!),
 )
 
-t.test('the blocks print what they say', async t => {
+t.test('the blocks print what the page says', async t => {
   t.ok(blocks.length > 8)
   t.equal(printed.length, blocks.join('').split('console.log').length - 1, 'each says what it prints')
   const users = join(temporaryFolder(t), 'tesser.directory.json')

@@ -9,7 +9,7 @@ import { followTour, tourOf } from '../support/tour.ts'
 const GUIDE = 'plugins/GUIDE.md'
 const guide = readFileSync(GUIDE, 'utf8')
 
-/** The code blocks of the guide, each with the file that the text before it named last. */
+/** Code blocks of the guide, by the last file name in the text before them. */
 const files = new Map(
   [...guide.matchAll(/^```(?:json|ts|js)\n([\s\S]*?)^```$/gm)].map(({ 1: content, index }) => {
     const named = [...guide.slice(0, index).matchAll(/`([a-z.]+\.(?:json|ts|js))`/g)].at(-1)
@@ -37,7 +37,7 @@ t.test('the plugin of the guide compiles, passes its test and answers as the gui
   await followTour(t, server.url, tour)
 })
 
-t.test('every file that the guide links to is there', async t => {
+t.test('every file that the guide links to exists', async t => {
   const links = [...guide.matchAll(/\]\(([^)#:]+)\)/g)].map(([, target]) => target!)
   t.ok(links.includes('examples/geo'), 'links are found')
   for (const target of links) t.ok(existsSync(join('plugins', target)), target)

@@ -1,4 +1,4 @@
-/** The way of a newcomer from a build to an answer about the demo, by the commands of the documents. */
+/** The path of a newcomer from a build to an answer about the demo, by the commands in the documents. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

@@ -32,7 +32,7 @@ const files: Json[] = [...readFileSync(PAGE, 'utf8').matchAll(/^```json\n(.*?)^`
 const blocks = files.filter(file => file.dataClasses)
 const roles = files.find(file => file.permissions)
 
-/** The file after a step: what is renamed goes, attributes are replaced, everything else is added. */
+/** The model file after a step: a renamed dataclass loses its former name, attributes are replaced, everything else is added. */
 function grown(before: Json, step: Json): Json {
   const after = structuredClone(before)
   for (const [name, { attributes, ...rest }] of Object.entries<Json>(step.dataClasses)) {
@@ -57,8 +57,12 @@ t.test('the example is a model after each step', async t => {
   const [before, after] = models.slice(-2)
   const numbers = assignNumbers(before)
   const renamed = assignNumbers(after, numbers).dataClasses
-  t.equal(renamed.Member!.tableNumber, numbers.dataClasses.Reader!.tableNumber, 'a renamed dataclass stays')
-  t.equal(renamed.Member!.attributes.fullName, numbers.dataClasses.Reader!.attributes.name, 'a renamed attribute too')
+  t.equal(renamed.Member!.tableNumber, numbers.dataClasses.Reader!.tableNumber, 'a renamed dataclass keeps its number')
+  t.equal(
+    renamed.Member!.attributes.fullName,
+    numbers.dataClasses.Reader!.attributes.name,
+    'so does a renamed attribute',
+  )
 })
 
 t.test('a server of the example answers as the page says', async t => {
@@ -80,7 +84,7 @@ t.test('a server of the example answers as the page says', async t => {
 const attributes = MODEL_SCHEMA.properties.dataClasses
 const dataClass: TSchema = Object.values(attributes.patternProperties)[0]!
 const COMMON = ['scope', 'formerName', 'extraProperties']
-/** Heading of each list, the schema behind it, and the least object that has it. */
+/** Heading of each list, the schema behind it, and the smallest object that satisfies this schema. */
 const LISTS: readonly { heading: string; schema: TSchema; least: Json; isAttribute?: boolean }[] = [
   { heading: 'The file', schema: MODEL_SCHEMA, least: {} },
   { heading: 'A dataclass', schema: dataClass, least: {} },
@@ -109,7 +113,7 @@ interface Property {
   readonly isRequired: boolean
 }
 
-/** Properties of an object and of those inside it, but not of dataclasses and attributes, which have lists of their own. */
+/** Properties of an object and of nested objects, but not of dataclasses and attributes, which have lists of their own. */
 function propertiesOf(schema: TSchema, prefix = ''): Property[] {
   return Object.entries<TSchema>(schema.properties ?? {}).flatMap(([name, each]) => {
     const path = prefix + name
@@ -149,7 +153,7 @@ const listed = (heading: string, isAttribute: boolean): Map<string, Row> => {
 }
 
 for (const { heading, schema, least } of LISTS) {
-  t.test(`the list "${heading}" is that of the schema`, async t => {
+  t.test(`the list "${heading}" matches the schema`, async t => {
     const isAttribute = Object.values<TSchema>(ATTRIBUTE_SCHEMAS).includes(schema)
     const rows = listed(heading, isAttribute)
     const properties = propertiesOf(schema)
@@ -166,25 +170,25 @@ for (const { heading, schema, least } of LISTS) {
       const base = heading === 'Storage attributes' ? smallest(types) : least
       const value = JSON.parse(literal.replace('{name}', 'A'))
       const [without, within] = [undefined, value].map(each => catalogWith(heading, put(base, path.split('.'), each)))
-      t.equal(within, without, `${path}: ${literal} is what holds without it`)
+      t.equal(within, without, `${path}: ${literal} is the default`)
     }
   })
 }
 
-/** A storage attribute of a type that an option fits, or of any. */
+/** The smallest storage attribute of a type that an option applies to, or of any type. */
 const smallest = (types: readonly string[] | undefined): Json => {
   const type = types?.at(-1) ?? 'string'
   return { type, ...(type === 'vector' && { dimension: 2 }), ...(type === 'decimal' && { scale: 2 }) }
 }
 
-/** A copy with the value at the end of the path, and all that leads there. */
+/** A copy with the value at the end of the path, and with all objects on the way. */
 function put(object: Json, [name, ...path]: string[], value: unknown): Json {
   const key = name === '*' ? 'p' : name!
   const inside = object[key] ?? (name === '*' ? { type: 'string' } : {})
   return { ...object, [key]: path.length > 0 ? put(inside, path, value) : value }
 }
 
-/** All that is known of a model with such a part. */
+/** Everything that the catalog of a model with this part contains, as text. */
 function catalogWith(heading: string, part: Json): string {
   const isAttribute = heading !== 'A dataclass'
   const up = { kind: 'relatedEntity', type: 'A', foreignKey: 'other' }
@@ -198,7 +202,7 @@ function catalogWith(heading: string, part: Json): string {
   return inspect(loadModel(JSON.parse(JSON.stringify(model))), { depth: 12 })
 }
 
-t.test('the types of values are those of the code, and their examples one value each', async t => {
+t.test('the types of values match the code, and all examples of a type are the same value', async t => {
   const rows = tables.get('Types of values')!
   t.strictSame([...new Set(rows.map(row => codeIn(row.type!)[0]))].sort(), [...STORAGE_TYPES].sort())
   t.strictSame(

@@ -1,4 +1,4 @@
-/** The pages of /docs/: every link leads somewhere, everything comes from the server, and what they name is found. */
+/** Pages of /docs/: every link resolves, everything comes from the server, and the search finds what their headings name. */
 import MiniSearch from 'minisearch'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
@@ -17,7 +17,7 @@ t.test('the pages of /docs/', async t => {
   t.teardown(() => server.close())
   const base = 'http://server/docs/'
 
-  t.test('links, scripts and styles are there, and so are the sections that links name', async t => {
+  t.test('links, scripts and styles exist, and so do the sections that links name', async t => {
     const pages = new Map<string, string>()
     const broken: string[] = []
     const fragments: { page: string; to: string; id: string }[] = []
@@ -74,7 +74,7 @@ t.test('the pages of /docs/', async t => {
     const { headers } = await server.get('/docs/')
     t.match(headers.get('content-security-policy'), /default-src 'none'; script-src 'self'/)
     t.equal(headers.get('cache-control'), 'no-cache')
-    t.equal(headers.get('set-cookie'), null, 'reading makes no session')
+    t.equal(headers.get('set-cookie'), null, 'reading creates no session')
     const again = await server.get('/docs/', { 'if-none-match': headers.get('etag')! })
     t.match(again, { status: 304, text: '' })
     const { status, headers: moved } = await server.get('/docs')
@@ -82,7 +82,7 @@ t.test('the pages of /docs/', async t => {
     t.equal(new URL(moved.get('location')!, 'http://server/shop/docs').pathname, '/shop/docs/')
   })
 
-  t.test('nothing else is there', async t => {
+  t.test('no other address exists', async t => {
     for (const path of ['/docs/index', '/docs/..%2findex.js', '/docs/%2e%2e/index.js', '/docs//index.html']) {
       t.match(await server.get(path), { status: 404, json: { __ERROR: [{ errCode: 1806 }] } }, path)
     }

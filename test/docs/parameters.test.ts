@@ -104,7 +104,7 @@ t.test('sections are those of COMPATIBILITY.md', async t => {
   for (const section of named) t.ok(sections.has(section), section)
 })
 
-/** Addresses that lead to others. */
+/** Status of addresses that redirect. */
 const STATUS: Readonly<Record<string, number>> = { '/': 302, '/docs': 308, '/explorer': 308 }
 
 t.test('a server knows the addresses', async t => {

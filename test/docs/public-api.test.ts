@@ -1,6 +1,6 @@
 /**
- * The public API against its snapshots: what `tesser`, `tesser/classes` and `tesser/testing` declare. A difference is either a mistake,
- * or a change that `CHANGELOG.md` and the version have to tell of: see `plugins/VERSIONS.md`.
+ * Public API against its snapshots: the declarations of `tesser`, `tesser/classes` and `tesser/testing`. A difference is either a
+ * mistake, or a change that belongs in `CHANGELOG.md` and in the version: see `plugins/VERSIONS.md`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,15 +23,15 @@ const own = readPackage('package.json')
 const FOLDER = 'test/docs/public-api'
 
 for (const [path, { types }] of Object.entries(own.exports)) {
-  t.test(`the declarations of ${own.name}${path.slice(1)} are those of the snapshot`, async t => {
+  t.test(`the declarations of ${own.name}${path.slice(1)} match the snapshot`, async t => {
     const file = join(FOLDER, `${path.replace('./', '').replace('.', 'tesser')}.txt`)
     const declared = publicApi(fileURLToPath(outputUrl(types.replace('./dist/', ''))))
     if (process.env.TESSER_TEST_RENEW) writeFileSync(file, declared)
-    t.equal(declared, readFileSync(file, 'utf8'), 'a change that is meant is written by: npm run api')
+    t.equal(declared, readFileSync(file, 'utf8'), 'an intended change is written by: npm run api')
   })
 }
 
-t.test('there is one version, and the first release in the changelog is that', async t => {
+t.test('there is one version, which is the first release in the changelog', async t => {
   t.equal(KERNEL_VERSION, own.version)
   const [, release] = /^## (\d+\.\d+\.\d+)/m.exec(readFileSync('CHANGELOG.md', 'utf8')) ?? []
   t.equal(release, own.version)

@@ -21,7 +21,7 @@ t.test(
   },
 )
 
-t.test('every file that the README and SECURITY.md link to is there', async t => {
+t.test('every file that the README and SECURITY.md link to exists', async t => {
   const links = ['README.md', 'SECURITY.md'].flatMap(file =>
     [...readFileSync(file, 'utf8').matchAll(/\]\(([^)#:]+)\)/g)].map(([, target]) => target!),
   )

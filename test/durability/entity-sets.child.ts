@@ -1,7 +1,7 @@
 /**
- * Makes entity sets of all sizes without end, some in the place of others, and ends some of them; sends each that is
- * acknowledged to its parent as `[id, number of members]`, `[id]` before it is to end and `[id, null]` after: the parent
- * kills it.
+ * Makes entity sets of all sizes in an endless loop, some of them in place of others, and releases some. Sends each one that is
+ * acknowledged to its parent as `[id, number of members]`; around a release, `[id]` before it and `[id, null]` after it. The
+ * parent kills the process.
  */
 import { setOf } from '../../engine/entity-set/members.ts'
 import type { ReadRequest } from '../../engine/query/contract/request.ts'
@@ -14,12 +14,12 @@ const engine = await openWorld(path)
 const report = (...acknowledged: unknown[]): boolean => process.send!(acknowledged)
 const dataClass = engine.catalog.dataClassesByName.get('City')!
 const cities = Array.from({ length: CITIES }, (_, n) => ({ name: `city ${n}`, population: n }))
-// The next process finds them there.
+// The next process finds these cities in the store.
 await engine.write(city(cities))
 
 async function make(worker: number): Promise<void> {
   for (let i = 0; ; i++) {
-    // Every other one has an order, as a list, which is larger.
+    // Every other set has an order, so that it is stored as a list, which is larger.
     const filter = `population < ${(i * 7919) % CITIES}`
     const orderBy = (i + worker) % 2 ? 'population desc' : undefined
     const source = { kind: 'all' } as const

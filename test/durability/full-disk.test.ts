@@ -6,12 +6,12 @@ import t from 'tap'
 import { request } from 'undici'
 import { storedFiles } from '../support/stored-files.ts'
 
-/** More than the limit below, in blocks of 512 or 1,024 bytes as the shell has it. */
+/** More than the limit below, which the shell counts in blocks of 512 or 1,024 bytes. */
 const TOO_LARGE = Buffer.alloc(24_000_000, 1)
 const FITS = Buffer.alloc(3_000_000, 2)
 const LIMIT_BLOCKS = 20_000
 
-t.test('an upload that the disk does not take is answered with 503, and nothing of it is left', async t => {
+t.test('an upload that does not fit on the disk is answered with 503 and leaves nothing behind', async t => {
   const folder = t.testdir({})
   const program = fileURLToPath(new URL('uploads.child.js', import.meta.url))
   const child = spawn(
@@ -41,7 +41,7 @@ t.test('an upload that the disk does not take is answered with 503, and nothing 
     t.equal(files().length, 1)
   }
   t.ok((await send('GET', '/Document(1)/content?$binary=true')).bytes.equals(FITS))
-  t.equal((await send('POST', '/$upload?$binary=true', FITS)).status, 200, 'what fits is still taken')
+  t.equal((await send('POST', '/$upload?$binary=true', FITS)).status, 200, 'an upload that fits is still accepted')
   child.send('stop')
   await once(child, 'exit')
 })

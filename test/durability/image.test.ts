@@ -13,7 +13,7 @@ import { options, withImages } from './world.ts'
 const CYCLES = process.env.TESSER_TEST_LONG ? 12 : 3
 const random = randomOf(seedOf(22))
 
-t.test('whatever SIGKILL leaves of images of the memory, the next start reads what is in the store', async t => {
+t.test('whatever SIGKILL leaves of images of the memory, the next start has the state of the store', async t => {
   const path = t.testdir()
   const notes: string[] = []
   for (let cycle = 0; cycle < CYCLES; cycle++) {
@@ -27,7 +27,7 @@ t.test('whatever SIGKILL leaves of images of the memory, the next start reads wh
 
     const memory = withImages().memory!
     const onNote = (text: string) => void notes.push(text)
-    // No images of its own, so that the next start has that of the killed process.
+    // Writes no images itself, so that the next start finds that of the killed process.
     const client = await WriterClient.start({ ...options(path), memory, onNote })
     await client.memoryFilled
     const shared = openReadStore({ ...options(path), cacheBytes: 2 ** 22, memory })
@@ -36,13 +36,13 @@ t.test('whatever SIGKILL leaves of images of the memory, the next start reads wh
     const expected = plain.read(snapshot => picture(snapshot, plain.catalog.dataClasses))
     const found = shared.read(snapshot => picture(snapshot, dataClasses))
     t.strictSame(found, expected, `cycle ${cycle}: ${plain.records.globalStamp()} changes, ${notes.at(-1)}`)
-    t.ok(readdirSync(path).filter(name => name.endsWith('.image')).length <= 1, 'nothing half written stays')
+    t.ok(readdirSync(path).filter(name => name.endsWith('.image')).length <= 1, 'no half-written file stays')
     await shared.close()
     await plain.close()
     await client.close()
   }
   t.ok(
     notes.some(note => note.includes('comes from its image')),
-    `some starts were from an image: ${notes}`,
+    `some starts used an image: ${notes}`,
   )
 })

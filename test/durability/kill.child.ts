@@ -1,6 +1,6 @@
 /**
- * Writes without end, many saves at a time, and sends every acknowledged one to its parent as `[name, stamp]`: the
- * parent kills it. `stamp` is null for a deletion, which is announced (`[name]`) before it is asked for.
+ * Writes in an endless loop, many saves at once, and sends every acknowledged one to its parent as `[name, stamp]`; the parent
+ * kills the process. `stamp` is null for a deletion, which is announced (`[name]`) before the request.
  */
 import type { SavedEntity } from '../../engine/write/contract/requests.ts'
 import { WriterClient } from '../../engine/write/writer-client.ts'

@@ -18,7 +18,7 @@ t.test('every acknowledged write survives SIGKILL, and nothing is half written',
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     const process = fork(child('kill'), [path, String(cycle)], { stdio: 'inherit' })
     let reports = 0
-    // At another moment in every cycle, but always while it writes.
+    // At a different moment in every cycle, but always during writes.
     const enough = random.integer(200, 2_200)
     process.on('message', ([name, stamp]: [string, number | null | undefined]) => {
       if (stamp === undefined) beingDeleted.add(name)
@@ -33,16 +33,16 @@ t.test('every acknowledged write survives SIGKILL, and nothing is half written',
     const lost = [...acknowledged].filter(([name, stamp]) => {
       const found = stamps.get(name)
       if (stamp === null) return found !== undefined
-      // A deletion that was on its way may have come to its end.
+      // A deletion in progress may have completed.
       return found === undefined ? !beingDeleted.has(name) : found < stamp
     })
-    t.same(lost, [], `cycle ${cycle}: all ${acknowledged.size} acknowledged writes are there`)
+    t.same(lost, [], `cycle ${cycle}: all ${acknowledged.size} acknowledged writes exist`)
   }
 })
 
-t.test('every entity set that was answered survives SIGKILL, whatever its size', async t => {
+t.test('every acknowledged entity set survives SIGKILL, whatever its size', async t => {
   const path = t.testdir()
-  /** Members of each set that was answered; null once its release was. */
+  /** Members of each acknowledged set; null once its release was acknowledged. */
   const answered = new Map<string, number | null>()
   const inChange = new Set<string>()
   for (let cycle = 0; cycle < CYCLES; cycle++) {
@@ -63,25 +63,22 @@ t.test('every entity set that was answered survives SIGKILL, whatever its size',
     const { sets, problems } = await survey(path)
     t.same(problems, [], `cycle ${cycle}: the store is consistent`)
     const lost = [...answered].filter(([id, size]) => !inChange.has(id) && (sets.get(id) ?? null) !== size)
-    t.same(lost, [], `cycle ${cycle}: all ${answered.size} answered sets are as they were answered`)
+    t.same(lost, [], `cycle ${cycle}: all ${answered.size} sets are as they were acknowledged`)
   }
 })
 
-t.test(
-  'a writer that never comes back fails what waits, and the store is as it was before its transaction',
-  async t => {
-    const path = t.testdir()
-    const process = fork(child('stall'), [path], { silent: true })
-    let output = ''
-    process.stdout!.on('data', data => {
-      output += data
-    })
-    await once(process, 'exit')
-    const lines = output.trim().split('\n')
-    t.match(lines[0], /no progress for 1000 ms/)
-    t.same(lines.slice(1), ['WRITER.OUTCOME_UNKNOWN', 'WRITER.STALLED', 'closed'])
-    const { stamps, problems } = await survey(path)
-    t.same([...stamps], [['Oslo', 1]])
-    t.same(problems, [])
-  },
-)
+t.test('a writer that hangs fails pending requests, and the store is as it was before its transaction', async t => {
+  const path = t.testdir()
+  const process = fork(child('stall'), [path], { silent: true })
+  let output = ''
+  process.stdout!.on('data', data => {
+    output += data
+  })
+  await once(process, 'exit')
+  const lines = output.trim().split('\n')
+  t.match(lines[0], /no progress for 1000 ms/)
+  t.same(lines.slice(1), ['WRITER.OUTCOME_UNKNOWN', 'WRITER.STALLED', 'closed'])
+  const { stamps, problems } = await survey(path)
+  t.same([...stamps], [['Oslo', 1]])
+  t.same(problems, [])
+})

@@ -1,5 +1,5 @@
 /**
- * A server with a page of people of which each has its company expanded, some 2.5 KB. Sends its port; answers `rss`.
+ * A server with a page of people, each with an expanded company, some 2.5 KB each. Sends its port; answers `rss`.
  */
 import { createTestServer, insertRows } from '../../kernel/testing.ts'
 
@@ -38,7 +38,7 @@ const persons = Array.from({ length: Number(people) }, (_, i) => ({
 }))
 await insertRows(server.engine, 'Person', persons)
 
-// Node ends a process at the signal of a write beyond its limit, unless there is a handler.
+// Without a handler, Node ends a process at the signal for a write beyond its limit.
 process.on('SIGXFSZ', () => {})
 
 process.on('message', async message => {

@@ -1,5 +1,5 @@
 /**
- * Answers that are too large for memory: they are in files without names until they are sent, however slowly they are read.
+ * Answers that are too large for memory: they are spooled to files without names until they are sent, however slow the client.
  */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -17,10 +17,10 @@ import { until } from '../support/until.ts'
 
 const PEOPLE = isLong ? 75_000 : 10_000
 const ALL = '/Person?$top=100000&$expand=employer'
-/** Least size of all answers. */
+/** Minimum size of all answers. */
 const BYTES = 2_200 * PEOPLE
 const SLOW_READERS = 10
-/** Maximum that they may add to the memory of the server. */
+/** Maximum growth of the memory of the server. */
 const MOST_BYTES = 64 * 2 ** 20
 
 t.setTimeout(timeoutMs)
@@ -32,7 +32,7 @@ async function start(t: Test, config: object) {
   return { server, spool: join(folder, 'store', 'spool') }
 }
 
-/** Asks for a page and reads no more than the beginning of the answer. */
+/** Requests a page and reads only the beginning of the answer. */
 async function slowReader({ port }: LiveServer, path = ALL): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {})
@@ -58,9 +58,9 @@ async function read({ port }: LiveServer, path = ALL, coding?: 'br') {
 }
 
 for (const transport of inTurn(transports)) {
-  t.test(`memory does not grow with answers or with those who read them slowly, on ${transport}`, async t => {
+  t.test(`memory does not grow with answers or with slow readers, on ${transport}`, async t => {
     const { server } = await start(t, { server: { transport } })
-    // Threads need memory to begin with, and for compiled code.
+    // Threads need memory at first, and so does compiled code.
     const { hash } = await read(server)
     for (let i = 0; i < 10; i++) await read(server, '/Person?$top=2000&$expand=employer')
     const before = await server.rss()
@@ -68,11 +68,11 @@ for (const transport of inTurn(transports)) {
     const grown = (await server.rss()) - before
     t.ok(grown < MOST_BYTES, `${SLOW_READERS} slow readers: ${Math.round(grown / 2 ** 20)} MiB`)
     const whole = await read(server)
-    t.match(whole, { status: 200, length: whole.declared, hash }, 'others get all of it meanwhile')
+    t.match(whole, { status: 200, length: whole.declared, hash }, 'other clients receive all of it meanwhile')
     t.ok(whole.length > BYTES)
     const { length, declared, hash: decoded } = await read(server, ALL, 'br')
     t.ok(declared < length / 3, `${declared} of ${length} bytes`)
-    t.equal(decoded, hash, 'compressed it is the same')
+    t.equal(decoded, hash, 'the compressed answer is the same')
     t.equal((await read(server, '/Person(1)')).status, 200)
     for (const socket of sockets) socket.destroy()
     await delay(500)
@@ -85,21 +85,21 @@ for (const transport of inTurn(transports)) {
 t.test('a server that is killed leaves no file of an answer', async t => {
   const { server, spool } = await start(t, {})
   await Promise.all([slowReader(server), slowReader(server)])
-  // One is being written.
+  // One answer is being written.
   void slowReader(server)
   await delay(30)
   await server.kill()
   t.strictSame(readdirSync(spool), [])
 })
 
-t.test('answers beyond the disk for them are refused, until others have been sent', async t => {
+t.test('answers beyond the limit of the spool are refused until others have been sent', async t => {
   const { server } = await start(t, { storage: { spoolBytes: Math.round(BYTES * 1.5) } })
   const slow = await slowReader(server)
   const { status, headers, bytes } = await server.send('GET', ALL)
   t.equal(status, 503)
   t.ok(Number(headers['retry-after']) > 0)
   t.match(JSON.parse(bytes.toString()), { __ERROR: [{ errCode: 1200, message: /smaller pages/ }] })
-  t.equal((await read(server, '/Person?$top=1000&$expand=employer')).status, 200, 'a smaller one is answered')
+  t.equal((await read(server, '/Person?$top=1000&$expand=employer')).status, 200, 'a smaller answer is sent')
   slow.destroy()
   await until(async () => (await read(server)).status === 200)
   t.equal((await read(server)).status, 200)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
 import { outputUrl } from '../../engine/base/output-root.ts'
 
-/** A server in a process of its own, which sends its port, and is stopped and killed. */
+/** A server in a separate process, which sends its port, and can be stopped and killed. */
 export class LiveServer {
   /** Output of all its processes. */
   output = ''
@@ -12,7 +12,7 @@ export class LiveServer {
   protected child: ChildProcess | undefined
   private agent = new Agent()
 
-  /** @param program file beside this one @param execArgv options of Node */
+  /** @param program file next to this one @param execArgv options of Node */
   constructor(
     private readonly program: string,
     private readonly args: () => readonly string[],
@@ -41,7 +41,7 @@ export class LiveServer {
     if (code !== 0) throw new Error(`the server did not stop but ended with ${signal ?? code}`)
   }
 
-  /** Bytes of memory that its process has. */
+  /** Resident memory of the process, in bytes. */
   async rss(): Promise<number> {
     this.child!.send('rss')
     const [bytes] = await once(this.child!, 'message')

@@ -4,7 +4,7 @@ import { randomOf } from '../support/reference/random.ts'
 import { referenceAnswer, type VectorQuestion } from '../support/reference/vectors.ts'
 import { VectorServer, VectorSource, writeFiles } from './vectors.model.ts'
 
-/** Options of Node with which a module cannot be imported, in no thread. */
+/** Options of Node.js with which no thread can import a module. */
 function without(name: string): string[] {
   const module = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`
   const hooks = module(`
@@ -15,7 +15,7 @@ function without(name: string): string[] {
   return ['--import', module(`import { register } from 'node:module'; register(${JSON.stringify(hooks)})`)]
 }
 
-t.test('without hnswlib-node the server starts, says so, and gives the same answers', async t => {
+t.test('without hnswlib-node the server starts, reports it, and gives the same answers', async t => {
   const metric = 'cosine'
   const folder = t.testdir({})
   writeFiles(folder, metric)

@@ -1,6 +1,6 @@
 /**
- * A server that is killed is started again at once, while its process is still ending, on the same store: as soon as it is
- * ready it answers every request, however much there is to read.
+ * A killed server is restarted at once on the same store, while the old process is still ending: as soon as the new one is
+ * ready, it answers every request, however much there is to read.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

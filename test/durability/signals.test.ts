@@ -1,6 +1,6 @@
 /**
- * Signals to a server under load: SIGTERM stops it without a failed request, for clients with connections of their own and for
- * those behind a load balancer; SIGHUP has it read its TLS files again.
+ * Signals to a server under load: SIGTERM stops it without a failed request, both for clients with direct connections and for
+ * clients behind a load balancer; SIGHUP makes it reload its TLS files.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,10 +20,10 @@ t.setTimeout(timeoutMs)
 
 const STOPS = isLong ? 50 : 2
 const CONNECTIONS = 16
-/** Load before a stop. */
+/** Number of answers before a stop. */
 const ANSWERS = 300
 const CHECK_MS = 50
-/** Long beside the time between two checks, because the machine may be busy with other tests. */
+/** Long compared with the time between two checks, because the machine may be busy with other tests. */
 const DRAIN_MS = 1_500
 const FIXTURES = 'test/edge/fixtures'
 
@@ -37,7 +37,7 @@ const model = {
   },
 }
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 class Process {
   output = ''
   readonly #child: ChildProcess
@@ -57,7 +57,7 @@ class Process {
     this.#child.kill(name)
   }
 
-  /** The match of `pattern` in what the process has written, as soon as it is there. */
+  /** Waits until the process has written text that matches `pattern`. @returns the match */
   async wrote(pattern: RegExp): Promise<string> {
     for (;;) {
       const [found] = pattern.exec(this.output) ?? []
@@ -80,7 +80,7 @@ class Process {
   }
 }
 
-/** Reads and writes by turns. @returns whether it was a write */
+/** Alternates reads and writes. @returns true if it was a write */
 async function sendOne(dispatcher: Dispatcher, n: number): Promise<boolean> {
   const isWrite = n % 4 === 0
   const { statusCode, body } = await dispatcher.request(
@@ -98,7 +98,7 @@ async function countOf(origin: string): Promise<number> {
   return ((await body.json()) as { __COUNT: number }).__COUNT
 }
 
-t.test('clients with connections of their own lose no request', async t => {
+t.test('clients with direct connections lose no request', async t => {
   const cwd = t.testdir({ 'model.json': JSON.stringify(model) })
   let saved = 0
   let answered = 0
@@ -107,7 +107,7 @@ t.test('clients with connections of their own lose no request', async t => {
     const transport = transports[stop % transports.length]!
     const server = new Process(t, cwd, 'store', { 'server-transport': transport })
     const origin = await server.origin()
-    t.equal(await countOf(origin), saved, 'what was answered is there')
+    t.equal(await countOf(origin), saved, 'every acknowledged write is stored')
     const clients = Array.from({ length: CONNECTIONS }, () => new Client(origin))
     const first = answered
     const waiting = new Set(clients)
@@ -118,7 +118,7 @@ t.test('clients with connections of their own lose no request', async t => {
           answered++
           waiting.delete(client)
         } catch (error) {
-          // The connection was not made: the request has not been sent, and another server may get it.
+          // The connection failed: the request was not sent, and another server may serve it.
           if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') failures.push(`${transport}: ${error}`)
           return
         }
@@ -133,7 +133,7 @@ t.test('clients with connections of their own lose no request', async t => {
   t.same(failures, [])
 })
 
-t.test('clients behind a load balancer see no stop at all', async t => {
+t.test('clients behind a load balancer do not notice a stop', async t => {
   const cwd = t.testdir({ 'model.json': JSON.stringify(model) })
   const options = { 'server-drain-ms': DRAIN_MS }
   const start = async (i: number) => {
@@ -168,7 +168,7 @@ t.test('clients behind a load balancer see no stop at all', async t => {
       if (!backend) failures.push('no server is ready')
       else await sendOne(backend.pool, n).catch(error => failures.push(String(error)))
       answered++
-      // Other tests want the machine too.
+      // Leaves time for other tests.
       await delay(25)
     }
   })
@@ -192,7 +192,7 @@ t.test('clients behind a load balancer see no stop at all', async t => {
 })
 
 for (const transport of transports) {
-  t.test(`SIGHUP has ${transport} read its TLS files again`, async t => {
+  t.test(`SIGHUP makes ${transport} reload its TLS files`, async t => {
     const cwd = t.testdir({ 'model.json': JSON.stringify(model) })
     const write = (name: string): string => {
       for (const kind of ['key', 'cert']) copyFileSync(`${FIXTURES}/${name}.${kind}.pem`, join(cwd, `${kind}.pem`))

@@ -1,6 +1,6 @@
 /*
- * Delays the next fdatasync of a process by SLOW_SYNC_MS as soon as the file SLOW_SYNC_FILE exists, which it removes: a disk that
- * hangs. Preloaded by slow-disk.test.ts.
+ * Simulates a disk that hangs: as soon as the file SLOW_SYNC_FILE exists, removes it and delays the next fdatasync of the process
+ * by SLOW_SYNC_MS. Preloaded by slow-disk.test.ts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/** Writes while its disk hangs for a while, and prints what the client makes of it. See slow-disk.c. */
+/** Writes while its disk hangs for a while, and prints what the client receives. See slow-disk.c. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WriterClient } from '../../engine/write/writer-client.ts'
@@ -18,7 +18,7 @@ await client.write(city({ name: 'Oslo' }))
 writeFileSync(trigger, '')
 const hanging = client.write(city({ name: 'Rome' }))
 await until(() => !existsSync(trigger))
-// Sent before it is known that the disk hangs.
+// Sent before the client can know that the disk hangs.
 const waiting = client.write(city({ name: 'Bern' }))
 await until(() => !client.isRunning)
 await client.write(city({ name: 'Paris' })).catch(error => console.log(error.name, error.retryAfterSeconds))

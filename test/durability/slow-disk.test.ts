@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { survey } from './world.ts'
 
-/** The library that delays a sync, or why it cannot be used here. */
+/** The library that delays a sync, or the reason why it cannot be used here. */
 function compile(folder: string): { preload: string } | { missing: string } {
   if (process.platform !== 'linux') return { missing: 'libraries are preloaded on Linux only' }
   const preload = join(folder, 'slow-disk.so')
@@ -18,7 +18,7 @@ function compile(folder: string): { preload: string } | { missing: string } {
   }
 }
 
-t.test('a disk that hangs for longer than the stall watch waits costs no answer and no process', async t => {
+t.test('a disk that hangs for longer than the stall watch waits loses no answer and no process', async t => {
   const path = t.testdir()
   const compiled = compile(path)
   if ('missing' in compiled) {

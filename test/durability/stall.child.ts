@@ -1,6 +1,6 @@
 /**
- * Stops the writer thread in the middle of a transaction, which it never leaves then, and prints what the client makes of
- * it. Ends itself the only way that is left.
+ * Stops the writer thread for good in the middle of a transaction, and prints what the client receives. Then ends itself the
+ * only way that is left.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Heartbeat } from '../../engine/write/contract/heartbeat.ts'

@@ -1,4 +1,4 @@
-/** A server that its parent tells the time, and that is killed by it: sends its port, then `done` after each message. */
+/** A server to which its parent sends the time, until it kills the server. Sends its port, then `done` after each message. */
 import type { Engine } from '../../engine/index.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import { MODEL } from './uploads.model.ts'
@@ -7,7 +7,7 @@ const [folder, start] = process.argv.slice(2) as [string, string]
 let time = Number(start)
 const server = await createTestServer({ model: MODEL, folder, now: () => time })
 
-// Tap has a handler that ends the process at the signal of a write beyond its limit, unless there is another one.
+// Tap's handler would end the process at the signal for a write beyond its limit.
 process.on('SIGXFSZ', () => {})
 
 process.on('message', async (message: number | 'stop') => {

@@ -1,6 +1,6 @@
 /**
- * Whatever is uploaded, attached, replaced, deleted and left to expire, and however often the server is stopped or killed
- * meanwhile: every byte is the one that a simple model says, and no file is left that nothing refers to.
+ * However values are uploaded, attached, replaced, deleted and left to expire, and however often the server is stopped or
+ * killed meanwhile: every byte is as a simple model says, and no unreferenced file is left.
  */
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { MODEL } from './uploads.model.ts'
 
 const STEPS = isLong ? 400 : 60
 const JPEG_START = Buffer.from('ffd8ffe000104a46494600', 'hex')
-/** Sizes of values in the row, values in files, and both sides of the border between them. */
+/** Sizes of values in rows and in files, with both sides of the border between them. */
 const SIZES = [12, 1_000, 65_535, 65_536, 65_537, 262_144, 700_001]
 const ATTRIBUTES = ['image', 'content'] as const
 
@@ -29,7 +29,7 @@ interface Upload {
   expires: number
 }
 
-/** A write of which it is not known whether it has happened. */
+/** A write with an unknown outcome. */
 interface InFlight {
   document: number
   attribute: Attribute
@@ -80,7 +80,7 @@ class Model {
 class Run {
   readonly model = new Model()
   readonly server: UploadServer
-  /** For files that differ. */
+  /** Counter that makes each file different. */
   private files = 0
 
   constructor(
@@ -90,7 +90,7 @@ class Run {
     this.server = new UploadServer(folder)
   }
 
-  /** @returns what is not as the model says */
+  /** @returns the first difference from the model */
   async step(): Promise<string | undefined> {
     const { random } = this
     // A start takes longer than all other steps together.
@@ -101,7 +101,7 @@ class Run {
     return step.call(this)
   }
 
-  /** Ends everything. @returns what is left that should not be */
+  /** Deletes all documents and stops. @returns problems, and files that should not be left */
   async end(): Promise<string[]> {
     const { server, model } = this
     for (const document of model.documents.keys()) await server.send('DELETE', `/Document(${document})`)
@@ -130,7 +130,7 @@ class Run {
     return undefined
   }
 
-  /** Also uploads that have expired, which must change nothing. */
+  /** Attaches an upload; one that has expired must change nothing. */
   private async attach(): Promise<string | undefined> {
     const { model, random, server } = this
     if (model.uploads.length === 0) return this.upload()
@@ -178,7 +178,7 @@ class Run {
     return problems[0] ?? this.compareAll()
   }
 
-  /** In the middle of some writes, each to a document of its own. */
+  /** Kills the server in the middle of some writes, each to a different document. */
   private async kill(): Promise<string | undefined> {
     const { random, server, model } = this
     const writes: Promise<void>[] = []
@@ -226,7 +226,7 @@ class Run {
     return undefined
   }
 
-  /** All bytes, and those of a part. */
+  /** Compares all bytes, and those of a range. */
   private async compare(document: number): Promise<string | undefined> {
     const values = this.model.documents.get(document)!
     const { bytes: entity } = await this.server.send('GET', `/Document(${document})`)

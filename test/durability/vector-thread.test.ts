@@ -1,4 +1,4 @@
-/** The thread that has the indexes of vectors ends by itself. */
+/** Behaviour when the thread of the vector indexes ends unexpectedly, or works while the engine closes. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { modelOf, VectorSource } from './vectors.model.ts'
 /** Narrow enough for an index. */
 const VERY_NEAR = 0.1
 
-/** An engine with 900 vectors, for which an index is made that is used whatever it costs. */
+/** An engine with 900 vectors and an index that is used whatever it costs. */
 async function openStore(path: string) {
   const vectorIndex = { minRows: 500, recall: 0.5, always: true }
   const engine = await openEngine(
@@ -29,12 +29,12 @@ async function openStore(path: string) {
   return { engine, source, rows }
 }
 
-/** The same with the index in use and in its file, for two tests. */
+/** Opens the store, for two tests, and waits until the index is in use and in its file. */
 async function open() {
   const path = temporaryFolder(t)
   const { engine, source, rows } = await openStore(path)
   t.teardown(() => engine.close())
-  /** The nearest ten; of those that are very near or far. */
+  /** Asks for the nearest ten, or for the first ten among very near and far rows. */
   const ask = async (far?: number): Promise<{ isRight: boolean; usesIndex: boolean }> => {
     const nearest = { vector: source.vector(), metric: 'euclidean', threshold: null } as const
     const conditions = [
@@ -57,7 +57,7 @@ async function open() {
     const isRight = keys.join() === expected.slice(0, 10).join()
     return { isRight, usesIndex: plan.includes('[index') }
   }
-  // A thread that ends while it writes the file takes the process with it.
+  // A thread that ends during the write of the file takes the process with it.
   const isSaved = () => readdirSync(path).some(name => /^vectors-.*-\d+\.json$/.test(name))
   while (!(await ask()).usesIndex || !isSaved()) await new Promise(resolve => setTimeout(resolve, 20))
   return { engine, ask }
@@ -65,12 +65,12 @@ async function open() {
 
 const opened = open()
 
-t.test('when the thread of the indexes ends, answers go on and the index comes back', async t => {
+t.test('when the thread of the indexes ends, answers continue and the index is made again', async t => {
   const { engine, ask } = await opened
   const { vectors } = (engine as unknown as Inside).parts.tasks.options
   for (const _ of inTurn([1, 2, 3])) {
     const [thread] = vectors.piscina.threads
-    // Not while it works: that would end this process.
+    // Waits until the thread is idle: ending it during work would end this process.
     await vectors.gate.close()
     await thread!.terminate()
     vectors.gate.words.fill(0)
@@ -80,7 +80,7 @@ t.test('when the thread of the indexes ends, answers go on and the index comes b
   }
 })
 
-t.test('an engine is closed while an index is made', async t => {
+t.test('an engine can be closed while an index is made', async t => {
   const path = t.testdir({})
   for (const waitMs of inTurn([0, 6, 12, 18, 24, 30, 36, 42, 48, 54], 4)) {
     const { engine } = await openStore(join(path, `${waitMs}`))
@@ -88,15 +88,15 @@ t.test('an engine is closed while an index is made', async t => {
     // Ending the thread inside hnswlib-node ends this process.
     await engine.close()
   }
-  t.pass('it has ended')
+  t.pass('the engine has closed')
 })
 
-t.test('an index is not asked for far ones, though the thread that has it works on the query', async t => {
+t.test('the index serves only the near rows of a query that also asks for far ones', async t => {
   const { ask } = await opened
   for (const far of [1, 2, 3, 4, 5, 6]) {
     const { isRight, usesIndex } = await ask(far)
     t.equal(isRight, true, `beyond ${far}`)
-    t.equal(usesIndex, true, 'for the near ones it is')
+    t.equal(usesIndex, true, 'the index is used for the near rows')
   }
 })
 

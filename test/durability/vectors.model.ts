@@ -5,7 +5,7 @@ import { type Metric, vectorModel } from '../support/vector-items.ts'
 import { LiveServer } from './live-server.ts'
 
 export const DIMENSION = 48
-/** From so many rows on there is an index. */
+/** Number of rows from which there is an index. */
 const MIN_ROWS = 400
 const CLUSTERS = 12
 
@@ -17,7 +17,7 @@ export interface Item {
 
 export const modelOf = (metric: Metric) => vectorModel({ dimension: DIMENSION, metric, hnsw: { m: 12, ef: 150 } })
 
-/** Writes the files that {@link vectorServer} starts from. @param storage options @param recall 2: there is no index */
+/** Writes the files that {@link vectorServer} starts from. @param storage options @param recall 2: no index is used */
 export function writeFiles(folder: string, metric: Metric, storage: object = {}, recall = 0.5): void {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'model.json'), JSON.stringify(modelOf(metric)))
@@ -31,7 +31,7 @@ export function writeFiles(folder: string, metric: Metric, storage: object = {},
   writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(config))
 }
 
-/** A server with vectors in a process of its own. */
+/** A server with vectors in a separate process. */
 export class VectorServer extends LiveServer {
   constructor(
     readonly folder: string,
@@ -46,7 +46,7 @@ export class VectorServer extends LiveServer {
     return JSON.parse(bytes.toString())
   }
 
-  /** Keys of a page, the number of all that pass, and how they were found. */
+  /** Keys of a page, the number of all matches, and how they were found. */
   async ask(parameters: object): Promise<{ keys: number[]; count: number; usesIndex: boolean }> {
     const { __ENTITIES, __COUNT, __queryPlan } = await this.post<Page>('/Item/ID/$query', {
       $queryplan: true,
@@ -56,13 +56,13 @@ export class VectorServer extends LiveServer {
     return { keys: __ENTITIES.map(({ ID }) => ID), count: __COUNT, usesIndex }
   }
 
-  /** All rows as they are sent. */
+  /** All rows, as sent. */
   async rows(): Promise<Map<number, Item>> {
     const { __ENTITIES } = await this.post<Page>('/Item/$query', { $top: 1_000_000 })
     return new Map(__ENTITIES.map(({ ID, group, embedding, __STAMP }) => [ID, { group, embedding, stamp: __STAMP }]))
   }
 
-  /** @returns whether the index is used before the time is over */
+  /** @returns true if the index is used before the time is over */
   async indexReady(metric: Metric): Promise<boolean> {
     const nearest = { vector: new Array(DIMENSION).fill(1), metric, threshold: null }
     for (const start = Date.now(); Date.now() - start < 60_000; ) {
@@ -79,7 +79,7 @@ interface Page {
   __ENTITIES: { ID: number; group: number; embedding: number[] | null; __STAMP: number }[]
 }
 
-/** Vectors around some centres, as those of texts are, with a few that are not like them. */
+/** Vectors clustered around some centres, like those of texts, with a few outliers. */
 export class VectorSource {
   private readonly centres: number[][]
 
@@ -96,7 +96,7 @@ export class VectorSource {
     const { random } = this
     if (random.chance(0.03)) return null
     if (random.chance(0.02)) return new Array<number>(DIMENSION).fill(0)
-    // As far out as a Float32 goes, where products are beyond it.
+    // Near the limit of Float32, where products overflow it.
     return random.chance(0.01) ? this.vector().map(number => number * 1e37) : this.vector()
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Whatever is inserted, updated and deleted, and however often the server is stopped or killed and the files of its
- * indexes are damaged meanwhile: every acknowledged vector is there, and answers are those of a simple model. What is asked
- * exactly is answered exactly; an index may miss a few, but never finds what is not there.
+ * However vectors are inserted, updated and deleted, and however often the server is stopped or killed and the files of its
+ * indexes are damaged meanwhile: every acknowledged vector is stored, and answers are those of a simple model. Exact queries are
+ * answered exactly; an index may miss a few rows, but never finds a wrong one.
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,14 +15,14 @@ import { type Item, VectorServer, VectorSource, writeFiles } from './vectors.mod
 
 const STEPS = isLong ? 250 : 20
 const ROWS = isLong ? 2_500 : 1_500
-/** Least recall of all searches by indexes in a run. */
+/** Minimum recall of all searches by indexes in a run. */
 const LEAST_RECALL = 0.95
 const STORAGES = [{ memoryBytes: '64 MiB' }, { memoryBytes: 0, cacheBytes: '4 MiB' }]
 
-/** A row that is written, of which it is not known whether it has been; null: deleted. */
+/** Rows that are being written, with an unknown outcome; null: deleted. */
 type InFlight = Map<number, { after: Omit<Item, 'stamp'> | null; isAnswered: boolean }>
 
-/** A filter, and what it means. */
+/** A filter, and its meaning. */
 interface Condition {
   readonly filter: string
   /** Parameter `:2`. */
@@ -53,7 +53,7 @@ class Run {
     await this.settle()
   }
 
-  /** @returns what is not as the model says */
+  /** @returns the first difference from the model */
   async step(): Promise<string | undefined> {
     const { random } = this
     if (this.rows.size < ROWS / 2) return this.insert(ROWS)
@@ -96,7 +96,7 @@ class Run {
     return (await this.server.ask({ $filter: 'embedding > :1', $params: [nearest], $top: 1 })).keys[0]
   }
 
-  /** Sometimes only what is no vector. */
+  /** Some rows change only attributes that are not vectors. */
   private async updateMany(): Promise<string | undefined> {
     const keys = this.some(this.random.pick([20, 400]))
     await this.save(keys.map(ID => ({ ID, ...this.values(), ...(this.random.chance(0.2) && this.onlyGroup(ID)) })))
@@ -110,7 +110,7 @@ class Run {
     return this.question()
   }
 
-  /** A deletion has to find all rows of its filter, with an index too. */
+  /** A deletion must find all rows of its filter, with an index too. */
   private async deleteFiltered(): Promise<string | undefined> {
     const question = this.compare(this.random.pick([5, 60]))
     const group = this.random.integer(0, 9)
@@ -131,7 +131,7 @@ class Run {
     return undefined
   }
 
-  /** As it comes, and exactly. */
+  /** Asks a random question, as planned and exactly. */
   private async question(): Promise<string | undefined> {
     const question = this.randomQuestion()
     const { filter, more = [], matches } = this.filter(question)
@@ -151,7 +151,7 @@ class Run {
     for (const $exact of [false, true]) {
       const { keys, count, usesIndex } = await this.server.ask({ ...parameters, $exact })
       const isExact = !usesIndex || $exact
-      if ($exact && usesIndex) return `${what} uses an index though it is to be exact`
+      if ($exact && usesIndex) return `${what} uses an index although an exact answer is required`
       if (isExact && (keys.join() !== expected.join() || count !== all.length)) {
         return `${what} finds ${count}: ${keys.slice(0, 30)}, not ${all.length}: ${expected.slice(0, 30)}`
       }
@@ -168,7 +168,7 @@ class Run {
     return undefined
   }
 
-  /** A set of what is found now, in its order. It stays what it is. */
+  /** An entity set of the current result, in its order. Later writes do not change it. */
   private async entitySet(): Promise<string | undefined> {
     const question = this.compare(this.random.pick([3, 50, 700]))
     const all = inOrder(
@@ -185,10 +185,12 @@ class Run {
     await this.insert(1)
     const { bytes } = await this.server.send('GET', `${__ENTITYSET.replace('/rest', '')}?$top=5000`)
     const keys = (JSON.parse(bytes.toString()).__ENTITIES as { ID: number }[]).map(({ ID }) => ID)
-    return keys.join() === all.join() ? undefined : `a set of ${all.length} has ${keys.length} in another order`
+    return keys.join() === all.join()
+      ? undefined
+      : `a set of ${all.length} has ${keys.length} members, or another order`
   }
 
-  /** Until an index is used again. */
+  /** Waits until an index is used again. */
   async settle(): Promise<string | undefined> {
     return (await this.server.indexReady(this.metric)) ? this.questions() : 'the index is never used'
   }
@@ -199,7 +201,7 @@ class Run {
     return (await this.compareAll()) ?? this.questions()
   }
 
-  /** In the middle of writes, each of rows of its own. */
+  /** Kills the server in the middle of writes, each to different rows. */
   private async kill(): Promise<string | undefined> {
     const { random, server, rows } = this
     const inFlight: InFlight = new Map()
@@ -234,7 +236,7 @@ class Run {
     return this.compareAll(stored)
   }
 
-  /** Asks while the index is made again, and afterwards. */
+  /** Damages the files of the indexes; asks while the index is made again, and afterwards. */
   private async damage(): Promise<string | undefined> {
     await this.server.kill()
     damageIndex(join(this.server.folder, 'store'), this.random)
@@ -292,25 +294,25 @@ class Run {
     return random.chance(0.8) ? question : { ...question, comparator: random.pick(['<', '<=', '>', '>='] as const) }
   }
 
-  /** A question for about so many nearest rows. */
+  /** A question that about `count` nearest rows satisfy. */
   private compare(count: number): VectorQuestion {
     const { random } = this
     const metric = random.chance(0.8) ? this.metric : random.pick(['cosine', 'dot', 'euclidean'] as const)
-    // Zero, and what is too long and too short for an index.
+    // Zero, and lengths that are too large or too small for an index.
     const scale = random.chance(0.9) ? 1 : random.pick([0, 2 ** 70, 2 ** -70])
     const vector = this.source.vector().map(number => Math.fround(number) * scale)
     const question = { vector, metric, comparator: metric === 'euclidean' ? '<=' : '>', threshold: null } as const
     return { ...question, threshold: this.thresholdFor(count, question) }
   }
 
-  /** So that about so many are nearer. */
+  /** Threshold that about `count` rows satisfy. */
   private thresholdFor(count: number, question: VectorQuestion): number {
     const scores = [...this.rows.values()].flatMap(({ embedding }) => referenceScore(question, embedding) ?? [])
     scores.sort((a, b) => (question.metric === 'euclidean' ? a - b : b - a))
     return ((scores[count] ?? 0) + (scores[count + 1] ?? 0)) / 2
   }
 
-  /** The condition alone, or with others. */
+  /** The condition alone, or combined with others. */
   private filter(question: VectorQuestion): Condition {
     const condition = `embedding ${question.comparator} :1`
     const passes = ({ embedding }: Item): boolean => referencePasses(question, embedding)
@@ -349,7 +351,7 @@ function isSame(a: Omit<Item, 'stamp'>, b: Omit<Item, 'stamp'>): boolean {
   return a.group === b.group && numbers(a) === numbers(b)
 }
 
-/** Files of an earlier time, and of a store like it; taken when there is something to take. */
+/** Files from an earlier time and from a similar store, kept once there are any. */
 const others = new Map<string, Buffer>()
 
 function damageIndex(store: string, random: Random): void {

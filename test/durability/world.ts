@@ -30,7 +30,7 @@ const model = {
 
 export const options = (path: string): EngineOptions => engineOptions({ path, model })
 
-/** Images of the memory are written all the time. */
+/** Options with which images of the memory are written continuously. */
 export const withImages = () => ({ memory: createSharedMemory(2 ** 27), imageMinutes: 1e-4, imageChanges: 1 })
 
 export const city = (body: object): SaveRequest => ({
@@ -41,14 +41,14 @@ export const city = (body: object): SaveRequest => ({
   atomic: false,
 })
 
-/** The same store with an engine around it, which keeps entity sets. */
+/** The same store behind an engine, which keeps entity sets. */
 export const openWorld = (path: string): Promise<Engine> => openEngine(options(path))
 
-/** Content of a store without writers. */
+/** Content of a store that has no writers. */
 export interface Survey {
   /** Stamp of each city by its name. */
   stamps: Map<string, number>
-  /** Number of members of each entity set that lives, by its id. */
+  /** Number of members of each live entity set, by its id. */
   sets: Map<string, number>
   problems: string[]
 }

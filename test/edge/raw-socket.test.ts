@@ -18,7 +18,7 @@ for (const name of loadableTransports) {
     const { port } = await startTransport(t, name, echo, { limits: { bodyBytes: 64 * 1024 } })
 
     for (const { name: attack, send, outcome, status, undetectedBy } of hostileRequests) {
-      // Requests that a build hides from JavaScript cannot be refused (kernel/transport/README.md); they must not stop the server.
+      // Some builds hide requests from JavaScript, which cannot refuse them (kernel/transport/README.md); they must not stop the server.
       const isHidden = undetectedBy?.includes(name) ?? false
       t.test(isHidden ? `${attack} (hidden by the build)` : attack, async t => {
         seen.length = 0

@@ -30,16 +30,16 @@ for (const transport of transports) {
       ['an endless expansion', `/Employee?$expand=${Array(50).fill('manager').join('.')}`, 400],
       ['params that are nested deeply', `/Employee?$filter="ID=:1"&$params=${'['.repeat(5_000)}`, 400],
       ['params with __proto__', `/Employee?$filter="ID=:a"&$params={"__proto__":{"a":1}}`, 400],
-      ['a placeholder that is on every object', `/Employee?$filter="ID=:constructor"&$params={"x":1}`, 400],
-      ['a dataclass that is on every object', '/constructor', 404],
+      ['a placeholder named like an inherited property', `/Employee?$filter="ID=:constructor"&$params={"x":1}`, 400],
+      ['a dataclass named like an inherited property', '/constructor', 404],
       ['__proto__ as a dataclass', '/__proto__', 404],
-      ['an attribute that is on every object', '/Employee/toString', 404],
+      ['an attribute named like an inherited property', '/Employee/toString', 404],
       ['__proto__ in a filter', '/Employee?$filter="__proto__=1"', 404],
-      ['a way to the file system', '/..%2F..%2Fetc%2Fpasswd', 404],
+      ['a path to the file system', '/..%2F..%2Fetc%2Fpasswd', 404],
       ['a NUL in a name', '/Employee%00', 404],
-      // The older build closes a long head that comes in several packets.
+      // The older build closes the connection when a long head arrives in several packets.
       ...(transport === 'uws-node20' ? [] : ([['a long head', `/${'a'.repeat(70_000)}`, 431]] as const)),
-      ['half a surrogate', '/%ED%A0%80', 400],
+      ['half a surrogate pair', '/%ED%A0%80', 400],
       ['a percent sign alone', '/Employee?$filter=%', 400],
     ]
     for (const [name, path, status] of refusedPaths) {
@@ -65,7 +65,7 @@ for (const transport of transports) {
       t.equal(answer.status, status, `${name}: ${answer.text.slice(0, 200)}`)
     }
 
-    // Up to twice the limit a body is read to its end, so that its sender sees the answer; beyond it the length is enough.
+    // Up to twice the limit, a body is read to its end so that its sender sees the answer; beyond that, its length decides.
     const head = 'POST /rest/City?$method=update HTTP/1.1\r\nHost: 127.0.0.1\r\n'
     const tooLarge: [string, string[]][] = [
       ['a length above twice the limit', [`${head}Content-Length: 3000000\r\n\r\n`, '"xxx']],

@@ -4,14 +4,14 @@ import { staffPlugin } from '../support/test-plugins.ts'
 import { startServer } from '../support/test-server.ts'
 
 let now = Date.now()
-/** For all of them: those that change something come last. */
+/** Shared by all tests: those that change data come last. */
 const server = await startServer(t, company, {
   config: { plugins: [staffPlugin], functions: { threads: 1 } },
   now: () => now,
 })
 const idOf = (json: { __ENTITYSET: string }): string => json.__ENTITYSET.split('/').at(-1)!
 
-t.test('P1.8 a selection function works on an entity set, before and behind it', async t => {
+t.test('P1.8 a selection function works on an entity set, named before or after it', async t => {
   const id = idOf((await server.get('/Employee?$filter="woman = true"&$method=entityset')).json)
   for (const path of [`/Employee/total/$entityset/${id}`, `/Employee/$entityset/${id}/total`]) {
     t.same((await server.post(path)).json, { result: 240_000 }, path)
@@ -51,7 +51,7 @@ t.test('P7.1 an entity function works on a related entity', async t => {
 })
 
 t.test(
-  'P7.1 behind what is no relation of one entity, or with no function of that name, is a list of attributes',
+  'P7.1 without a relation of one entity, or without a function of that name, the path is a list of attributes',
   async t => {
     for (const path of [
       '/Company(9)/staff/total',
@@ -89,7 +89,7 @@ t.test('P7.4 the order of the selection is that of the set', async t => {
   t.same(keys(await server.get(`/Employee/$entityset/${idOf(json)}`)), keys({ json }))
 })
 
-t.test('P7.4 beside another result the selection that the function was called on is kept', async t => {
+t.test('P7.4 with another result, the selection that the function was called on is kept', async t => {
   const { json } = await server.post('/Employee/total?$filter="woman = true"&$method=entityset')
   t.equal(json.result, 240_000)
   const kept = await server.get(`/Employee/$entityset/${idOf(json)}`)

@@ -18,25 +18,28 @@ export class CompanyEntity extends Entity('Company') {
   }
 }`
 
-t.test('code that saves with the rights of its caller does not tell a value by taking the same one', async t => {
-  const folder = t.testdir({})
-  writeFileSync(join(folder, 'index.ts'), INDEX)
-  writeFileSync(join(folder, 'classes.ts'), CLASSES)
-  const hidden = { applyTo: 'Company.revenues', type: 'attribute', read: ['hr'], update: ['hr'] }
-  const fixed = { applyTo: 'Company.founded', type: 'attribute', update: ['hr'] }
-  const server = await startServer(t, company, {
-    config: { plugins: [join(folder, 'index.ts')], functions: { threads: 1 } },
-    roles: { privileges: [{ privilege: 'hr' }], permissions: { allowed: [hidden, fixed] } },
-  })
-  const give = async (...values: unknown[]) => (await server.post('/Company(2)/give', values)).json.result
-  for (const revenues of [20_000, 20_001, null]) t.same(await give('revenues', revenues), [false, 'Permission Error'])
-  const { founded } = (await server.get('/Company(2)')).json
-  t.same(await give('founded', founded), [true, null], 'a value that can be read may be sent back')
-  t.same(await give('founded', '1999-01-01'), [false, 'Permission Error'])
-  t.same(await give('name', 'Made'), [true, null], 'what an event sets needs no right of the caller')
-})
+t.test(
+  'code that saves with the rights of its caller does not reveal a hidden value by accepting an equal one',
+  async t => {
+    const folder = t.testdir({})
+    writeFileSync(join(folder, 'index.ts'), INDEX)
+    writeFileSync(join(folder, 'classes.ts'), CLASSES)
+    const hidden = { applyTo: 'Company.revenues', type: 'attribute', read: ['hr'], update: ['hr'] }
+    const fixed = { applyTo: 'Company.founded', type: 'attribute', update: ['hr'] }
+    const server = await startServer(t, company, {
+      config: { plugins: [join(folder, 'index.ts')], functions: { threads: 1 } },
+      roles: { privileges: [{ privilege: 'hr' }], permissions: { allowed: [hidden, fixed] } },
+    })
+    const give = async (...values: unknown[]) => (await server.post('/Company(2)/give', values)).json.result
+    for (const revenues of [20_000, 20_001, null]) t.same(await give('revenues', revenues), [false, 'Permission Error'])
+    const { founded } = (await server.get('/Company(2)')).json
+    t.same(await give('founded', founded), [true, null], 'a readable value may be sent back')
+    t.same(await give('founded', '1999-01-01'), [false, 'Permission Error'])
+    t.same(await give('name', 'Made'), [true, null], 'a value that an event sets needs no right of the caller')
+  },
+)
 
-t.test('a function finds no difference between keys of a dataclass that its caller may not read', async t => {
+t.test('a function cannot tell apart keys of a dataclass that its caller may not read', async t => {
   const folder = t.testdir({})
   writeFileSync(join(folder, 'index.ts'), INDEX)
   writeFileSync(join(folder, 'classes.ts'), CLASSES)

@@ -5,13 +5,13 @@ import { company } from '../support/fixtures/company.ts'
 import { startServer } from '../support/test-server.ts'
 import { abusePlugin, watchedPlugin } from '../support/test-plugins.ts'
 
-/** In a row, of each abuse. */
+/** Repetitions of each abuse. */
 const TIMES = isLong ? 20 : 1
-/** In a row, of what takes long. */
+/** Repetitions of slow abuses. */
 const FEW = isLong ? 3 : 1
-/** On a machine that is short of time the deadline would end what is to be ended by another limit; `loops` has its own. */
+/** Long, because on a slow machine the deadline would end calls that another limit has to end; `loops` has its own. */
 const deadlineSeconds = 120
-/** Never refuses, so that each call really does it. */
+/** The breaker never refuses, so that each call runs. */
 const functions = { threads: 1, memoryBytes: '32 MiB', breakerLimit: 1_000, deadlineSeconds }
 const start = (t: Test, more: object = {}) =>
   startServer(t, company, {
@@ -41,13 +41,13 @@ const abuses: { name: string; times: number; status: number; message?: RegExp; r
   { name: 'trapsPrototypes', times: 1, status: 200, result: 'done' },
 ]
 
-t.test('whatever a function does fails its own call only', async t => {
+t.test('whatever a function does, only its own call fails', async t => {
   const server = await start(t)
   for (const { name, times, status, message, result } of abuses) {
     await t.test(`${name}, ${times} times in a row`, async t => {
       for (let i = 0; i < times; i++) {
         const calling = server.post(`/$catalog/${name}`)
-        // Another client, meanwhile.
+        // Another client reads meanwhile.
         const read = await server.get('/Employee?$orderby="lastName"&$top=2')
         t.same(read.json.__ENTITIES?.length, 2, read.text.slice(0, 300))
         const answer = await calling
@@ -61,7 +61,7 @@ t.test('whatever a function does fails its own call only', async t => {
   }
 })
 
-t.test('long texts arrive as they are, and those of errors are cut', async t => {
+t.test('long texts arrive unchanged, and those of errors are cut', async t => {
   const server = await start(t)
   for (const sign of ['x', 'é', '漢', '😀']) {
     const { json } = await server.post('/$catalog/isHuge', [30_000, sign])
@@ -72,13 +72,13 @@ t.test('long texts arrive as they are, and those of errors are cut', async t => 
   t.equal(message, `${'x'.repeat(16_384)}…`)
 })
 
-t.test('a thread that loops behind an answer is replaced', async t => {
+t.test('a thread that loops after its answer is replaced', async t => {
   const server = await start(t)
   t.equal((await server.post('/$catalog/loopsLater')).json.result, 'for now')
   t.equal((await server.post('/$catalog/fine')).json.result, 'fine')
 })
 
-t.test('calls that wait behind one that ends its thread are done all the same', async t => {
+t.test('calls that wait behind one that ends its thread still run', async t => {
   const server = await start(t)
   const ending = Promise.all(['exits', 'loops', 'exits'].map(name => server.post(`/$catalog/${name}`)))
   const others = await Promise.all(Array.from({ length: 40 }, () => server.post('/$catalog/fine')))
@@ -89,7 +89,7 @@ t.test('calls that wait behind one that ends its thread are done all the same', 
   )
 })
 
-t.test('with two threads nobody waits for a slow function', async t => {
+t.test('with two threads no call waits for a slow function', async t => {
   const server = await start(t, { threads: 2 })
   let isDone = false
   const slow = server.post('/$catalog/loopsLong').then(
@@ -130,7 +130,7 @@ t.test('a function that ends its thread every time is refused for a while', asyn
   t.same([await status('exits'), await status('exits')], [500, 503])
 })
 
-t.test('arguments that cannot be read are no reason to refuse a function', async t => {
+t.test('arguments that cannot be parsed do not trip the breaker', async t => {
   const server = await startServer(t, company, {
     config: {
       plugins: [abusePlugin],
@@ -167,7 +167,7 @@ t.test('arguments that cannot be read are no reason to refuse a function', async
   t.equal((await server.post('/$catalog/lengthOf', [mebibytes('a', 7)])).json.result, 7 * 2 ** 20, 'below the bound')
 })
 
-t.test('a singleton that ends its thread starts anew', async t => {
+t.test('a singleton that ends its thread starts afresh', async t => {
   const server = await start(t)
   const count = async () => (await server.post('/$singleton/Fragile/count1')).json.result
   t.same([await count(), await count()], [1, 2])
@@ -175,7 +175,7 @@ t.test('a singleton that ends its thread starts anew', async t => {
   t.equal(await count(), 1)
 })
 
-t.test('what a client makes a task cost is no reason to refuse it to others', async t => {
+t.test('work that one client makes expensive does not trip the breaker for others', async t => {
   const server = await startServer(t, company, {
     config: {
       plugins: [watchedPlugin],
@@ -205,7 +205,7 @@ t.test('what a client makes a task cost is no reason to refuse it to others', as
   t.equal((await server.post('/Company?$method=update', { name: 'Other' })).status, 200)
 })
 
-t.test('nor is quick code that it has run for many entities', async t => {
+t.test('nor does quick code that a client runs for many entities', async t => {
   const folder = t.testdir({
     'index.ts': `import { definePlugin } from 'tesser'
 export default definePlugin({ name: 'slow', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`,
@@ -234,13 +234,13 @@ function wait(ms) {
   t.match((await server.get(last)).json.__ERROR[0].message, /is not called/)
 })
 
-t.test('code that ends its thread behind its result counts as that of its function', async t => {
+t.test('code that ends its thread after its result counts against its function', async t => {
   const server = await start(t, { breakerLimit: 1 })
   const status = async () => (await server.post('/$catalog/exitsInResult')).status
   t.same([await status(), await status()], [500, 503])
 })
 
-t.test('calls beyond the queue are refused', async t => {
+t.test('calls beyond the queue limit are refused', async t => {
   const server = await start(t, { queueLimit: 2 })
   await server.post('/$catalog/fine')
   const slow = server.post('/$catalog/loops')
@@ -251,7 +251,7 @@ t.test('calls beyond the queue are refused', async t => {
   t.equal((await slow).status, 503)
 })
 
-t.test('a server stops while functions run', async t => {
+t.test('a server can stop while functions run', async t => {
   const server = await start(t)
   const slow = server.post('/$catalog/blocks').catch(() => undefined)
   await server.get('/Employee(1)')

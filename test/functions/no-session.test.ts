@@ -44,7 +44,7 @@ const plugin = (folder: string) => {
   return join(folder, 'index.ts')
 }
 
-t.test('Session is empty where there is no request, and tells whether the server itself is at work', async t => {
+t.test('Session is empty without a request, and says whether the server itself runs the code', async t => {
   const config = { plugins: [plugin(t.testdir({}))], functions: { threads: 1 } }
   const server = await startServer(t, company, { config })
   await insertRows(server.engine, 'City', [{ name: 'Hidden' }, { name: 'Told' }])
@@ -54,7 +54,11 @@ t.test('Session is empty where there is no request, and tells whether the server
   t.same(told, ['', '', 0, '', 'Told', null, 0])
   t.same(asked, [true, false, [], false, true])
   const refusal = 'there is no session for '
-  t.same(refused, [refusal, refusal, refusal, 'done'], 'what only a session can do; a new entity needs none to fail')
+  t.same(
+    refused,
+    [refusal, refusal, refusal, 'done'],
+    'calls that need a session are refused; a lock of a new entity fails without one',
+  )
 
   t.same((await server.post('/City/asked')).json, { result: [false, true, true] }, 'of a guest')
   t.match((await server.post('/City?$method=update', { name: 'Rome' })).json.__ERROR[0], { message: 'not by a guest' })

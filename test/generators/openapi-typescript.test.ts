@@ -1,4 +1,4 @@
-/** Types that openapi-typescript makes of the OpenAPI document compile, and are those of the model. */
+/** Types that openapi-typescript generates from the OpenAPI document compile, and match the model. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,7 +15,7 @@ interface Generator {
   astToString(nodes: ts.Node[]): string
 }
 
-/** Every line with a mistake says so: without the mistake it would not compile either. */
+/** Lines with a mistake are marked: TypeScript also reports a mark without a mistake. */
 const USE = `import type { components, paths } from './api.ts'
 type Employee = components['schemas']['Employee']
 export const name = (employee: Employee): string | null | undefined => employee.lastName

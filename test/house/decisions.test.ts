@@ -1,4 +1,4 @@
-/** Decisions have a number each, and one that replaces another is named by it. */
+/** Each decision has its own number, and names decisions that it replaces or that supersede it. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { sources } from './sources.ts'
@@ -41,7 +41,7 @@ t.test('the table names the decisions of each room', async t => {
   }
 })
 
-t.test('what one replaces is superseded by it', async t => {
+t.test('a decision that another replaces is superseded by it', async t => {
   const pairs = (word: string, order: (id: string, other: string) => string): string[] =>
     decisions
       .filter(found => found![3]!.includes(word))
@@ -53,7 +53,7 @@ t.test('what one replaces is superseded by it', async t => {
   )
 })
 
-t.test('references name decisions that there are', async t => {
+t.test('references name existing decisions', async t => {
   const references = sources('.md', '.ts', '.tsx').flatMap(({ path, text }) =>
     [...text.matchAll(/`?DECISIONS(?:\.md)?`?(?:\]\([^)]*\))?,? ((?:D\d+(?:, | and )?)+)/g)].flatMap(([, list]) =>
       [...list!.matchAll(NUMBER)].map(([, number]) => ({ path, number: Number(number) })),

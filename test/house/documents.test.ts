@@ -8,7 +8,7 @@ const PATH = /`((?:kernel|plugins|engine|config|bench|test)\/[\w./-]*[\w/])`/g
 const FILE = /`((?:\.\.\/)*[a-z][a-z0-9-]*(?:\/[a-z0-9-]+)*\.(?:ts|mjs))`/g
 const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g
 
-/** Names in examples of what a reader writes, and records of what has been. */
+/** Documents with example names of files that a reader writes, and with records of the past. */
 const ELSEWHERE = ['CHANGELOG.md', 'plugins/GUIDE.md', 'config/plugin-template/README.md']
 
 t.test('files named in documents and comments exist', async t => {

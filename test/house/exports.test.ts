@@ -1,4 +1,4 @@
-/** Exports are imported by another file; all else is private to its own. */
+/** Exports are imported by another file; all other declarations are private to their file. */
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
@@ -24,7 +24,7 @@ function exportsOf(source: ts.SourceFile): string[] {
   })
 }
 
-/** `file#name` of everything that a file imports or exports again; `file#*` for all of a file. */
+/** `file#name` for everything that a file imports or re-exports; `file#*` for all of a file. */
 function importsOf(source: ts.SourceFile): string[] {
   const target = (path: string): string => normalize(join(dirname(source.fileName), path))
   const lazy = [...source.text.matchAll(/\bimport\('(\.[^']+)'\)/g)].map(([, path]) => `${target(path!)}#*`)

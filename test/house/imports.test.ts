@@ -1,4 +1,4 @@
-/** Imports point the way that the tables in ARCHITECTURE.md give them. */
+/** Imports follow the directions in the tables of ARCHITECTURE.md. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { type Source, sources } from './sources.ts'
 interface Room {
   /** Folder, or a file that is a room of its own. */
   readonly path: string
-  /** Rooms and files that it may import from, beside itself. */
+  /** Rooms and files that it may import from, besides itself. */
   readonly imports: readonly string[]
 }
 
@@ -24,7 +24,7 @@ function readTable(heading: string): { path: string; cell: string }[] {
 
 const namesIn = (cell: string): string[] => [...cell.matchAll(/`([\w/.-]+)`/g)].map(([, name]) => name!)
 
-/** Rooms by the table, the lowest first. "all above" is every room of a row before. */
+/** Rooms of the table, lowest first. "all above" is every room of an earlier row. */
 function readRooms(): Room[] {
   const rooms: Room[] = []
   for (const { path, cell } of readTable('Which way imports point')) {
@@ -34,13 +34,13 @@ function readRooms(): Room[] {
   return rooms
 }
 
-/** The room of a file. One that has rooms inside holds no other folder, so that a new folder needs a row of its own. */
+/** The room of a file. A room that contains rooms has no other folders, so that a new folder needs a row of its own. */
 function roomOf(rooms: readonly Room[], file: string): Room | undefined {
   const hasRooms = (path: string): boolean => rooms.some(room => room.path.startsWith(`${path}/`))
   return rooms.find(({ path }) => dirname(file) === path || (file.startsWith(`${path}/`) && !hasRooms(path)))
 }
 
-/** Whether a place is one of the rooms, or a file in one of them. */
+/** True if a place is one of the rooms, or a file in one of them. */
 const isIn = (rooms: readonly Room[], place: string): boolean =>
   place.endsWith('.ts') ? roomOf(rooms, place) !== undefined : rooms.some(({ path }) => path === place)
 
@@ -65,16 +65,16 @@ t.test('every import is one that ARCHITECTURE.md allows', async t => {
       seen++
       const targetRoom = roomOf(rooms, target)
       if (target === 'package.json' || targetRoom === room) continue
-      // A file that is named counts alone; a room, without the rooms inside of it.
+      // A named file counts alone; a room counts without the rooms inside it.
       const isAllowed = room.imports.some(place => place === target || place === targetRoom?.path)
       if (!isAllowed) wrong.push(`${path} imports ${target}`)
     }
   }
-  t.ok(seen > 1000, `${seen} imports looked at`)
+  t.ok(seen > 1000, `${seen} imports checked`)
   t.same(wrong, [])
 })
 
-/** Files that a file needs when it is loaded: imports of types aside, and those that wait for a call. */
+/** Files that must be loaded for a file: without imports of types, and without those that wait for a call. */
 function valueImports({ path, text }: Source): string[] {
   return [...text.matchAll(VALUE_IMPORT)]
     .filter(([, names]) => !names || !/^\{(?:\s*type\s+[\w\s]+,?)*\s*\}$/.test(names.trim()))
@@ -83,7 +83,7 @@ function valueImports({ path, text }: Source): string[] {
 
 const VALUE_IMPORT = /(?:^|\n)(?:import|export)\s(?!type\s)(?:([^'"]*?)\sfrom\s)?'(\.[^']+)'/g
 
-/** Groups of files of which each reaches all others. Tarjan's algorithm: of a group the first file visited is its lowest. */
+/** Groups of files in which each file reaches all others. Tarjan's algorithm: the lowest file of a group is visited first. */
 function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const lowest = new Map<string, number>()
   const open: string[] = []
@@ -117,7 +117,7 @@ t.test('no file needs itself to be loaded', async t => {
   t.same(circlesOf(new Map(Object.entries(example))), [['e'], ['a', 'b', 'c', 'd']])
 })
 
-t.test('LMDB and its tables are seen inside of engine/storage alone, which knows no shared memory', async t => {
+t.test('LMDB and its tables are visible inside engine/storage alone, which knows no shared memory', async t => {
   const expected = readTable('Which files see LMDB').flatMap(({ path, cell }) =>
     namesIn(cell).map(importer => `${importer} imports ${path}`),
   )

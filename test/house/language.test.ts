@@ -4,7 +4,7 @@
 import t from 'tap'
 import { sources } from './sources.ts'
 
-/** `in` limits a rule to comments, or to text outside the tests, whose data may hold such words. */
+/** `in` limits a rule to comments, or to text outside the tests, whose data may contain such words. */
 const RULES: readonly { name: string; pattern: RegExp; in: 'comments' | 'product' }[] = [
   {
     name: 'a comment begins with a noun phrase or a verb',

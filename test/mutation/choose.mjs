@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { findMutants } from './find-mutants.mjs'
 import { sourcesOf } from './rooms.mjs'
 
-/** Paths of moved files when their mutants were first drawn: a move changes neither the sample nor the results. */
+/** Paths of moved files at the time when their mutants were first drawn: a move changes neither the sample nor the results. */
 const firstPaths = JSON.parse(readFileSync(new URL('./first-paths.json', import.meta.url), 'utf8'))
 
-/** Sources as they were when the mutants were found: builds take these, since files may change during a run. */
+/** Sources at the time when the mutants were found: builds use these, because files may change during a run. */
 export const texts = new Map()
 
 /**
- * All mutants of a room. `id` stays the same while the code around a mutant changes, so that results can be kept: a digest of
- * file, declaration, kind, text, and a number where these are the same.
+ * All mutants of a room. `id` does not change with the code around a mutant, so that results can be kept: a digest of
+ * file, declaration, kind, text, and a number if these are equal.
  */
 export function mutantsOf(room) {
   return sourcesOf(room).flatMap(file => {
@@ -27,8 +27,8 @@ export function mutantsOf(room) {
 }
 
 /**
- * `count` of them, in an order by chance that depends on the seed and on each mutant alone: a change of the code replaces only
- * the mutants that it touches. Accepted ones do not count.
+ * `count` of the mutants, in a pseudo-random order that depends only on the seed and on each mutant itself: a change of the code
+ * replaces only the mutants that it touches. Accepted ones do not count.
  * @returns {{ chosen: Mutant[], passedOver: Mutant[] }} `passedOver`: the accepted ones that would have been chosen
  */
 export function choose(mutants, count, seed, accepted) {
@@ -45,10 +45,10 @@ export function choose(mutants, count, seed, accepted) {
   return { chosen, passedOver }
 }
 
-/** Reason for which a mutant is no fault. */
+/** Reason why a mutant is not a fault. */
 const reasonFor = (mutant, accepted) => accepted.find(entry => isFor(entry, mutant))?.reason
 
-/** Whether an entry of `accepted.json` is about a mutant: it names a file, and as much more as tells which ones. */
+/** True if an entry of `accepted.json` covers a mutant: the entry names a file, and any further properties that identify mutants. */
 export const isFor = (entry, mutant) =>
   ['file', 'within', 'kind', 'original'].every(key => (entry[key] ?? mutant[key]) === mutant[key])
 

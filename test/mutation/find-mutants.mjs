@@ -4,7 +4,7 @@ import ts from 'typescript'
  * Places of a source file where one change makes it wrong, as an engineer in a hurry would: a comparison off by one, a
  * condition dropped, a call forgotten.
  *
- * What cannot matter is left alone: wording of messages, log lines, sizes of buffers, timers that keep no process alive.
+ * Harmless places are skipped: wording of messages, log lines, sizes of buffers, timers that keep no process alive.
  *
  * @typedef {object} Mutant
  * @property {number} start
@@ -67,7 +67,7 @@ export function findMutants(path, text) {
       add(node, `(${textOf(node.whenTrue)})`, 'always the first')
       add(node, `(${textOf(node.whenFalse)})`, 'always the second')
     } else if (ts.isIfStatement(node)) {
-      // Narrowing by `undefined` checks mostly leads to a TypeError: little is learnt from it.
+      // Conditions are not forced to be true: without a check for `undefined`, most code ends in a TypeError, which teaches little.
       add(node.expression, 'false', 'condition never true')
     } else if (ts.isExpressionStatement(node) && isCall(node.expression) && !isSuper(node.expression)) {
       add(node.expression, 'undefined', 'call forgotten')
@@ -98,7 +98,7 @@ const isText = node => ts.isStringLiteralLike(node) || ts.isTemplateExpression(n
 const isCall = node => ts.isCallExpression(node) || (ts.isAwaitExpression(node) && ts.isCallExpression(node.expression))
 const isSuper = node => ts.isCallExpression(node) && node.expression.kind === SyntaxKind.SuperKeyword
 
-/** A registry says which error it is and makes its text; which one is thrown depends on the condition around it. */
+/** Registries declare errors and their texts; which error is thrown depends on the condition around it. */
 const isError = node =>
   (ts.isCallExpression(node) &&
     ts.isPropertyAccessExpression(node.expression) &&
@@ -107,7 +107,7 @@ const isError = node =>
 const isLogging = node =>
   ts.isCallExpression(node) &&
   /(^|\.)(log|logger|console)\.(trace|debug|info|warn|error|log)$|\.unref$/.test(node.expression.getText())
-/** Sizes that a buffer starts with. */
+/** Initial sizes of buffers. */
 const isAllocation = node => /^Buffer\.alloc|Array$|ArrayBuffer$/.test(node.expression.getText())
 
 /** Name of a declaration that a reader would look for. */
@@ -123,7 +123,7 @@ function nameOf(node) {
   return isNamed && node.name ? node.name.getText() : undefined
 }
 
-/** Tables of constants are data: a wrong one is a wrong text, which no sampling finds worth knowing. */
+/** Tables of constants are data: a wrong one is a wrong text, which is not worth sampling. */
 function isConstantOf(node) {
   return (
     ts.isVariableStatement(node) && node.declarationList.declarations.every(({ initializer }) => isData(initializer))

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * An esbuild plugin that builds all mutants in at once, so that nothing is built again for each. The variable TESSER_MUTANT
- * names the one that is alive when a process or thread starts; none is without it. With TESSER_MUTANT_HITS (a folder) a place
- * that runs for the first time in a thread writes its number there, which tells what a test reaches.
+ * An esbuild plugin that builds all mutants in at once, so that nothing is rebuilt for each. The variable TESSER_MUTANT
+ * names the active one when a process or thread starts; without it, none is active. With TESSER_MUTANT_HITS (a folder), a place
+ * that runs for the first time in a thread writes its number there, which shows what a test reaches.
  *
  * @param {ReadonlyMap<string, { text: string, mutants: readonly (import('./find-mutants.mjs').Mutant & { number: number })[] }>} files
- * @param {boolean} isTraced builds the writing of numbers in; slow where code is hot
+ * @param {boolean} isTraced includes the writing of numbers; slow in hot code
  */
 export const instrument = (files, isTraced) => ({
   name: 'mutants',
@@ -25,7 +25,7 @@ export const instrument = (files, isTraced) => ({
   },
 })
 
-/** The text with a switch at each place. Places may lie inside each other: those further inside are done first. */
+/** The text with a switch at each place. Places may be nested: inner ones are done first. */
 export function withMutants(text, mutants, isTraced) {
   const places = [...mutants].sort((a, b) => a.start - b.start || b.end - a.end)
   const write = (from, to, inner) => {
@@ -37,7 +37,7 @@ export function withMutants(text, mutants, isTraced) {
       while (next < inner.length && inner[next].start < place.end) next++
       const content = write(place.start, place.end, inner.slice(i + 1, next))
       written += text.slice(at, place.start)
-      // A line that began with a bracket would go on with the line before.
+      // A line that begins with a bracket would continue the line before.
       if (place.kind === 'call forgotten') written += 'void '
       const unchanged = isTraced ? `($reached(${place.number}), ${content})` : content
       written += `($mutant === ${place.number} ? ${place.mutated} : ${unchanged})`

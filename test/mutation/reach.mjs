@@ -7,9 +7,9 @@ const OUT = 'dist-mutation-reach'
 const LONGEST_MS = 180_000
 
 /**
- * Runs each of the test files once as it is and notes the places of `mutants` that it reaches. What is known is kept in a file, and a test
- * runs again only when its own text has changed.
- * @returns tests that pass: `{ file, ms, ids }`, `ids` being those of the mutants whose place is reached
+ * Runs each test file once without a mutant and notes the places of `mutants` that it reaches. Results are kept in a file, and a
+ * test runs again only when its own text has changed.
+ * @returns tests that pass: `{ file, ms, ids }`, `ids` of the mutants whose place is reached
  */
 export async function readReach({ files, mutants, store, jobs, again }) {
   const known = existsSync(store) && !again ? JSON.parse(readFileSync(store, 'utf8')) : {}
@@ -33,7 +33,7 @@ export async function readReach({ files, mutants, store, jobs, again }) {
       known[file] = { hash: hashOf(file), ms, passes: status === 0, ids }
       writeFileSync(store, JSON.stringify(known))
       const outcome =
-        status === 0 ? `${ids.length} places` : `left out, for it ${status === null ? 'takes too long' : 'fails'}`
+        status === 0 ? `${ids.length} places` : `left out, because it ${status === null ? 'takes too long' : 'fails'}`
       console.log(`  ${++done}/${outdated.length} ${file}: ${ms} ms, ${outcome}`)
     })
   }

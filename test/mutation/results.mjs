@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 const PATH = new URL('./results.json', import.meta.url)
 
 /**
- * Results by the ids of mutants: the test file below `test/` that has killed it, or null. Kept in `results.json` below the file and the
- * declaration, without those whose code has changed or whose test has gone since.
+ * Results by the ids of mutants: the test file below `test/` that killed the mutant, or null. Kept in `results.json` by file and
+ * declaration, without mutants whose code has changed or whose test no longer exists.
  * @param {readonly (import('./find-mutants.mjs').Mutant & { file: string, id: string })[]} mutants of all rooms
  * @returns {Map<string, string | null>}
  */
@@ -19,7 +19,7 @@ export function readResults(mutants) {
   return results
 }
 
-/** In the order of the code, so that a run that finds the same writes the same. */
+/** Writes in the order of the code, so that a run with the same findings writes the same file. */
 export function writeResults(mutants, results) {
   const written = {}
   for (const mutant of mutants) {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 
-/** Rooms in which a mistake would be gravest: the files and folders that make them up, and their tests, the nearest first. */
+/** Rooms in which a mistake would be gravest: the files and folders that they consist of, and their tests, the nearest first. */
 export const ROOMS = {
   parse: {
     sources: ['engine/query/parse'],
@@ -170,7 +170,7 @@ export const ROOMS = {
   },
 }
 
-/** Source files of a room, without those that another names. Registries of errors hold texts only. */
+/** Source files of a room, without files that another room names, and without registries of errors, which hold only texts. */
 export function sourcesOf(room) {
   const named = Object.keys(ROOMS).flatMap(other => (other === room ? [] : ROOMS[other].sources))
   return ROOMS[room].sources.flatMap(place => {

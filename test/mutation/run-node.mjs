@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { texts } from './choose.mjs'
 
-/** A folder that goes with this process. */
+/** A folder that is removed when this process ends. */
 export const scratch = mkdtempSync(join(tmpdir(), 'tesser-mutation-'))
-/** Seed of the random worlds of property tests, so that a mutant that one kills is killed again. `npm test` sees this world too. */
+/** Seed of the random worlds of property tests, so that a mutant killed by one is killed again. `npm test` uses this world too. */
 const SEED = '20200229'
 const running = new Set()
 process.on('exit', () => {
@@ -25,7 +25,7 @@ export async function buildWith(mutants, out, isTraced) {
   if (status !== 0) throw new Error(output)
 }
 
-/** Runs Node.js to its end, or for at most `timeoutMs`; `status` is null then. */
+/** Runs Node.js to its end or for at most `timeoutMs`, after which `status` is null. */
 export function runNode(args, env = {}, timeoutMs = 600_000) {
   return new Promise(resolve => {
     const child = spawn(process.execPath, ['--import=./test/support/without-tap-hooks.mjs', ...args], {
@@ -46,16 +46,16 @@ export function runNode(args, env = {}, timeoutMs = 600_000) {
   })
 }
 
-/** The whole group: a test may have started processes of its own. */
+/** Ends the whole group: a test may have started processes of its own. */
 function endGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has gone with all that it had started.
+    // The whole group has ended already.
   }
 }
 
-/** Works on all items, `jobs` at a time. */
+/** Processes all items, `jobs` at once. */
 export async function inTurns(items, jobs, work) {
   const queue = [...items]
   const worker = async () => {

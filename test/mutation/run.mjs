@@ -1,5 +1,5 @@
 /**
- * Whether the tests would notice: changes one place at a time and runs the tests that reach it until one fails. See README.md.
+ * Measures whether tests notice mistakes: changes one place at a time and runs the tests that reach it until one fails. See README.md.
  *
  *   npm run test:mutation -- [--count 330] [--seed N] [--room write,hooks] [--only FILE[:LINE]] [--survivors] [--list]
  */
@@ -13,7 +13,7 @@ import { ROOMS, testsOf } from './rooms.mjs'
 import { buildWith, inTurns, runNode } from './run-node.mjs'
 
 const OUT = 'dist-mutation'
-/** Survives builds; made again where it is missing. */
+/** Survives builds; created again if missing. */
 const KEPT = 'dist-mutation-kept'
 
 const { values } = parseArgs({
@@ -41,7 +41,7 @@ const accepted = JSON.parse(readFileSync(new URL('./accepted.json', import.meta.
 setPriority(10)
 mkdirSync(KEPT, { recursive: true })
 const all = Object.keys(ROOMS).flatMap(mutantsOf)
-/** Tests that pass without a mutant, and those that do not, as far as they have been asked. */
+/** Tests that pass without a mutant, and tests that do not, as far as known. */
 const [sound, unsound] = [new Set(), new Set()]
 const shares = new Map(rooms.map((room, i) => [room, share(i)]))
 const mutants = [...shares.values()].flatMap(({ chosen }) => chosen)
@@ -92,7 +92,7 @@ async function tryOne(mutant, number, tests) {
     if (unsound.has(file) || (ms > left && ran > 0)) continue
     ran++
     left -= ms
-    // A test that takes several times as long as usual goes round in a circle: that is noticed too.
+    // A test that takes several times as long as usual is in an endless loop, which counts as noticed.
     const timeoutMs = 10_000 + 5 * ms
     const { status } = await runNode([`${OUT}/test/${file}`], { TESSER_MUTANT: String(number) }, timeoutMs)
     if (status !== 0 && (await isSound(file, status === null, timeoutMs))) return { killer: file.replace(/js$/, 'ts') }
@@ -101,8 +101,8 @@ async function tryOne(mutant, number, tests) {
 }
 
 /**
- * Whether a test passes in the same build without a mutant, which is what makes its failure a kill. Asked once of each test,
- * and again after each failure by time: the machine may have been busy.
+ * True if a test passes in the same build without a mutant, which makes its failure a kill. Checked once for each test, and
+ * again after each timeout, because the machine may have been busy.
  */
 async function isSound(file, isByTime, timeoutMs) {
   if (sound.has(file) && !isByTime) return true
@@ -114,8 +114,8 @@ async function isSound(file, isByTime, timeoutMs) {
 }
 
 /**
- * Tests that reach a mutant, in the order of the time until it is likely killed. Where none is known to, for the code is newer
- * than what is known, those that reach its file.
+ * Tests that reach a mutant, by the time until they probably kill it. If none is known because the code is newer than the
+ * records, tests that reach its file.
  */
 function nearest(mutant, tests) {
   const ofRoom = new Set(testsOf(mutant.room).map(file => file.replace(/ts$/, 'js')))

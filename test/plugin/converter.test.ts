@@ -26,7 +26,7 @@ function start(t: Test, options: { maxConcurrent?: number; queueLimit?: number }
   return { convert, done }
 }
 
-t.test('an image that takes long in each of its sizes does not keep others waiting', async t => {
+t.test('an image that takes long in each of its sizes does not delay others', async t => {
   const { convert, done } = start(t, {})
   const slow = Array.from({ length: 5 }, () => convert('slow', 200))
   await convert('quick', 1)
@@ -35,7 +35,7 @@ t.test('an image that takes long in each of its sizes does not keep others waiti
   t.same(done.slice(2), ['slow', 'other', 'quick', 'slow', 'slow', 'slow'])
 })
 
-t.test('it has one process at a time, and those of others go on', async t => {
+t.test('it occupies one process at a time, and others continue', async t => {
   const { convert, done } = start(t, { maxConcurrent: 2 })
   const slow = [convert('slow', 1_000), convert('slow', 1_000)]
   for (let i = 0; i < 3; i++) await convert(`quick ${i}`, 1)
@@ -43,7 +43,7 @@ t.test('it has one process at a time, and those of others go on', async t => {
   await Promise.all(slow)
 })
 
-t.test('in a full queue it makes room for others', async t => {
+t.test('in a full queue it gives way to others', async t => {
   const { convert } = start(t, { queueLimit: 2 })
   await convert('slow', 200)
   const slow = Array.from({ length: 4 }, () => convert('slow', 200).catch(({ httpStatus }) => httpStatus as number))

@@ -1,4 +1,4 @@
-/** Decimals in plugin code: texts with all places, in entities, queries, calculated attributes, events and tasks. */
+/** Decimals in plugin code: texts with all decimal places, in entities, queries, calculated attributes, events and tasks. */
 import { join } from 'node:path'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'

@@ -13,7 +13,7 @@ const IMPORT = `import * as tesser from 'tesser/classes'
 const { calculated, DataClass, DataStore, Entity, entityOf, EntitySelection, event, exposed, onHTTPGet, orderByOf, queryOf, selectionOf, Singleton, Type } = tesser
 `
 
-/** A plugin in a folder of its own, with classes that begin in line 3. @returns the path of its index */
+/** Writes a plugin to a separate folder, with classes that begin in line 3. @returns the path of its index */
 function writePlugin(t: Test, classes: string): string {
   const folder = t.testdir({ 'index.ts': INDEX, 'classes.ts': IMPORT + classes })
   return join(folder, 'index.ts')
@@ -29,7 +29,7 @@ const HEADS = {
   selection: `export class EmployeeSelection extends EntitySelection('Employee') {`,
   store: 'export class Store extends DataStore {',
 }
-/** A member of a class, its name unless the class is named alone, and what is said of it; undefined: nothing. */
+/** A member of a class, its name unless only the class is named, and the problem that is reported; undefined: none. */
 type Line = readonly [source: string, name?: string, problem?: string]
 
 const SYNCHRONOUS =
@@ -40,7 +40,7 @@ const hides = (name: string, hint = '; a field that only has a type is written w
   `"${name}" is the name of an attribute of Employee, which it would hide${hint}`
 
 const NAMELESS = 'its schema has to name it by a title that is an identifier, as Type.String({ title: "name" })'
-/** Elements of the tuple, and what is said of them; undefined: nothing. */
+/** Elements of the tuple, and the problem that is reported; undefined: none. */
 const parameters: readonly [schemas: string, problem?: string][] = [
   [''],
   [`Type.String({ title: 'größe', format: 'email' }), Type.Optional(Type.Tuple([Type.Number()], { title: 'b' }))`],
@@ -83,7 +83,7 @@ const parameters: readonly [schemas: string, problem?: string][] = [
   ],
 ]
 
-/** One to a line. */
+/** Members, one to a line. */
 const members: Record<keyof typeof HEADS, readonly Line[]> = {
   other: [['@exposed fine() {}']],
   dataClass: [
@@ -224,7 +224,7 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
 }
 const neverExported = (base: string) =>
   `a class that extends ${base} is not exported, so that nothing of it would ever run; write "export class"`
-/** Classes that cannot be used as a whole. */
+/** Classes that cannot be used at all. */
 const unusable: readonly Line[] = [
   [`class Cities extends DataClass('City') {}`, undefined, neverExported(`DataClass('City')`)],
   ['class Other extends DataStore { @exposed x() {} }', undefined, neverExported('DataStore')],
@@ -251,7 +251,7 @@ const unusable: readonly Line[] = [
   ],
 ]
 
-t.test('what would never run stops the start, and tesser check finds the same', async t => {
+t.test('code that would never run stops the start, and tesser check finds the same', async t => {
   const lines = IMPORT.trimEnd().split('\n')
   const expected: string[] = []
   const file = join(t.testdir({}), 'classes.ts')
@@ -286,7 +286,7 @@ t.test('what would never run stops the start, and tesser check finds the same', 
   t.strictSame(found.toSorted(), expected.map(each => `classes: ${each}`).toSorted())
 })
 
-/** Refused as soon as the module is loaded. */
+/** Modules that cannot be loaded. */
 const unloadable: [string, string, RegExp][] = [
   [
     'a decorator on a static method',
@@ -342,18 +342,16 @@ for (const [name, classes, message] of unloadable) {
   })
 }
 
-t.test(
-  'what is right starts: base classes, helpers, constructors that assign, files that two modules import',
-  async t => {
-    const folder = t.testdir({
-      'index.ts': INDEX.replace(
-        `new URL('./classes.ts', import.meta.url)`,
-        `[new URL('./classes.ts', import.meta.url), new URL('./more.ts', import.meta.url)]`,
-      ),
-      'base.ts': `${IMPORT}
+t.test('valid code starts: base classes, helpers, constructors that assign, files that two modules import', async t => {
+  const folder = t.testdir({
+    'index.ts': INDEX.replace(
+      `new URL('./classes.ts', import.meta.url)`,
+      `[new URL('./classes.ts', import.meta.url), new URL('./more.ts', import.meta.url)]`,
+    ),
+    'base.ts': `${IMPORT}
       export abstract class Named extends Entity('Employee') { @exposed hello() { return 'hello ' + this.lastName } }
       export class CityEntity extends Entity('City') { @exposed shout() { return this.name.toUpperCase() } }`,
-      'classes.ts': `${IMPORT}import { CityEntity, Named } from './base.ts'
+    'classes.ts': `${IMPORT}import { CityEntity, Named } from './base.ts'
       export { CityEntity }
       export class EmployeeEntity extends Named {
         visits = 0
@@ -365,18 +363,17 @@ t.test(
         @calculated({ type: 'string' }) get title() { return 'Dr ' + this.lastName }
         @queryOf('title') byTitle() { return undefined }
       }`,
-      // Has the class of base.ts in its bundle and does not export it.
-      'more.ts': `${IMPORT}import { CityEntity } from './base.ts'
+    // Bundles the class of base.ts and does not export it.
+    'more.ts': `${IMPORT}import { CityEntity } from './base.ts'
       export class City extends DataClass('City') { @exposed isCity(city: object) { return [city instanceof CityEntity, CityEntity.name] } }`,
-    })
-    const server = await startServer(t, company, {
-      config: { plugins: [join(folder, 'index.ts')], functions: { threads: 1 } },
-    })
-    t.same((await server.post('/Employee(1)/hello')).json, { result: 'hello Lovelace' })
-    t.same((await server.get('/Employee(1)/title')).json.title, 'Dr Lovelace')
-    t.same((await server.post('/City(Paris)/shout')).json, { result: 'PARIS' })
-  },
-)
+  })
+  const server = await startServer(t, company, {
+    config: { plugins: [join(folder, 'index.ts')], functions: { threads: 1 } },
+  })
+  t.same((await server.post('/Employee(1)/hello')).json, { result: 'hello Lovelace' })
+  t.same((await server.get('/Employee(1)/title')).json.title, 'Dr Lovelace')
+  t.same((await server.post('/City(Paris)/shout')).json, { result: 'PARIS' })
+})
 
 t.test('an event that returns neither nothing nor an error object does not let a save pass', async t => {
   const classes = entity(`@event('validateSave') check() { return later[this.notes as 'promise'] }`)

@@ -50,7 +50,7 @@ async function startDev(t: Test) {
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''
   child.stdout.on('data', chunk => (output += chunk))
-  /** Waits for the next line like this one. */
+  /** Waits for the next line that matches. */
   const line = async (pattern: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
       const match = pattern.exec(output)
@@ -75,7 +75,7 @@ async function startDev(t: Test) {
   }
 }
 
-t.test('tesser dev serves what has changed, and goes on with the old version when it cannot be used', async t => {
+t.test('tesser dev serves changed code, and keeps the old version when the new one cannot be used', async t => {
   const { line, read, write, get, stop } = await startDev(t)
   t.strictSame([await get('/acme'), await get('/rest/Person/told')], ['first', { result: 1 }])
 
@@ -111,10 +111,10 @@ t.test('tesser dev serves what has changed, and goes on with the old version whe
     await line(message)
     t.strictSame([await get('/acme'), await get('/rest/Person/told')], ['second', { result: 2 }], String(message))
     t.match(await get('/rest/$catalog/Person'), { attributes: [{}, {}, { name: 'nickname' }] })
-    // Seen together with what is written next.
+    // Noticed together with the next write.
     write(file, good)
   }
-  // The store is brought to the new model before the plugin fails.
+  // The store is migrated to the new model before the plugin fails.
   await get('/rest/Person?$method=update', { method: 'POST', body: '{"name":"Ada"}' })
   write('index.ts', PLUGIN.replace("'/acme'", "'/health'"))
   await line(/the old version goes on: .*\/health/)

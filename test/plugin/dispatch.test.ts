@@ -1,4 +1,4 @@
-/** `scope.dispatch`: requests within the server, with the rights of the request that a plugin serves. */
+/** `scope.dispatch`: requests inside the server, with the rights of the request that a plugin serves. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,8 +76,8 @@ t.test('dispatch', async t => {
   const url = '/rest/Note?$attributes=text,secret&$asArray=true'
 
   const cases = [
-    { says: 'a guest sees what a guest sees', client: server, inner: { url }, status: 404, body: /"errCode":1500/ },
-    { says: 'a user what the user sees', client: ada, inner: { url }, status: 200, body: /"secret":"x"/ },
+    { says: 'a guest has the view of a guest', client: server, inner: { url }, status: 404, body: /"errCode":1500/ },
+    { says: 'a user has the view of the user', client: ada, inner: { url }, status: 200, body: /"secret":"x"/ },
     {
       says: 'a guest may not write',
       client: server,
@@ -106,10 +106,18 @@ t.test('dispatch', async t => {
   const link = (inner: object, headers = {}) =>
     ada.get(`/rest/$inner?inner=${encodeURIComponent(JSON.stringify(inner))}`, headers)
   t.match((await link({ url })).json, { status: 200 }, 'within a GET')
-  t.equal((await link({ method: 'POST', url: '/rest/Note?$method=update', body: '{}' })).status, 500, 'no write there')
+  t.equal(
+    (await link({ method: 'POST', url: '/rest/Note?$method=update', body: '{}' })).status,
+    500,
+    'no write within a GET',
+  )
   const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://other.example' }
-  t.match((await link({ url: '/rest/$directory/logout' }, foreign)).json, { status: 403 }, 'nor what changes something')
-  t.equal((await server.get('/late')).status, 500, 'within a GET before the first await only')
+  t.match(
+    (await link({ url: '/rest/$directory/logout' }, foreign)).json,
+    { status: 403 },
+    'nor anything else that changes state',
+  )
+  t.equal((await server.get('/late')).status, 500, 'allowed only before the first await of a GET')
   t.match(
     (await asked(ada, { url: '/rest/$inner', method: 'POST', body: JSON.stringify({ url }) })).body,
     /"status":200/,

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { startServer } from '../support/test-server.ts'
 
-/** Writes files of plugins as an author would, and gives the paths of those in `load`. */
+/** Writes the files of plugins as an author would. @returns the paths of those in `load` */
 function write(t: Test, files: Record<string, string>, load: readonly string[]): string[] {
   const folder = t.testdir({})
   for (const [name, source] of Object.entries(files)) {
@@ -59,7 +59,7 @@ t.test('a dataclass that the model file has too is refused', async t => {
   })
 })
 
-t.test('one that two plugins add is refused', async t => {
+t.test('a dataclass that two plugins add is refused', async t => {
   const files = { 'a.mjs': dataClass('Note', 'a'), 'b.mjs': dataClass('Note', 'b') }
   await t.rejects(start(t, files, ['a.mjs', 'b.mjs']), {
     message: 'plugin b adds the dataclass Note, which plugin a has too',
@@ -133,7 +133,7 @@ const refused: [string, string, RegExp][] = [
     /^plugin b: .*b-classes\.ts cannot be loaded: its code ended the thread/,
   ],
   [
-    'an import that is not there',
+    'an import that does not exist',
     `import 'acme-nowhere'`,
     /^plugin b: .*b-classes\.ts cannot be loaded: .*acme-nowhere/,
   ],

@@ -96,7 +96,7 @@ async function start(t: Test) {
       .split('\n')
       .filter(line => line.startsWith('{') && line.endsWith('}'))
       .map(line => JSON.parse(line))
-  /** Waits for a line like this one. */
+  /** Waits for a line that satisfies `isIt`. */
   const line = async (isIt: (line: Line) => boolean): Promise<Line> => {
     for (;;) {
       const found = lines().find(isIt)
@@ -115,7 +115,7 @@ async function stop(child: ChildProcess): Promise<number | null> {
   return code
 }
 
-t.test('code of a plugin on the kernel side cannot take the server down', async t => {
+t.test('plugin code on the kernel side cannot take the server down', async t => {
   const { child, folder, url, line, logged: loggedAs, clear } = await start(t)
   t.match(await line(({ msg }) => msg === 'registered'), { level: 'info', plugin: 'acme' })
   t.match(await line(({ err }) => err?.message === 'after the start'), { plugin: 'acme', level: 'error' })
@@ -172,9 +172,9 @@ t.test('code of a plugin on the kernel side cannot take the server down', async 
   await fetch(`${url}/talks`)
   t.match(await line(({ msg }) => msg === 'said { a: 1 }'), { level: 'info', plugin: 'acme' })
   t.match(await line(({ msg }) => msg === 'warned'), { level: 'warn', plugin: 'acme' })
-  t.strictSame(loggedAs('error'), [], 'a body that is refused and not waited for is no fault')
+  t.strictSame(loggedAs('error'), [], 'a refused body that the plugin does not await is not an error')
 
-  t.equal((await fetch(`${url}/rest/$catalog`)).status, 200, 'it still serves')
+  t.equal((await fetch(`${url}/rest/$catalog`)).status, 200, 'the server still serves')
   t.equal(await stop(child), 0)
-  t.match(await line(({ err }) => err?.message === 'at the stop'), { plugin: 'acme' }, 'what fails at the stop')
+  t.match(await line(({ err }) => err?.message === 'at the stop'), { plugin: 'acme' }, 'a failure during the stop')
 })

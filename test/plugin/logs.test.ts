@@ -66,7 +66,7 @@ export function fail(what: string): never {
   throw error
 }`
 
-/** Line and column of the code that fails with a message. */
+/** Line and column of the code that fails with this message. */
 function positionOf(message: string): string {
   const before = CLASSES.slice(0, CLASSES.indexOf(`fail('${message}')`)).split('\n')
   return `${before.length}:${before.at(-1)!.length + 1}`
@@ -108,7 +108,7 @@ async function start(t: Test) {
     folder,
     engine: server.engine,
     take: () => lines.splice(0),
-    /** The lines of plugins that a request leaves. */
+    /** Log lines of plugins that a request causes. */
     async post(path: string, body: unknown = []) {
       lines.splice(0)
       const answer = await fetch(`${server.url}/rest${path}`, { method: 'POST', body: JSON.stringify(body) })
@@ -219,12 +219,12 @@ t.test('the console of plugin code is the log', async t => {
   const many = await post('/Employee/talksMuch')
   t.equal(many.lines.length, 101)
   t.match(many.lines.at(-1), { level: 'warn', msg: '900 further lines were left out' })
-  t.equal((await post('/Employee/inner')).lines.length, 1, 'each call has its own')
+  t.equal((await post('/Employee/inner')).lines.length, 1, 'each call has its own limit')
   const long = await post('/Employee/talksLong')
   t.match(long.lines[0]!.msg, /^x{8192}… \(100000 characters\)$/)
 })
 
-t.test('what fails after its call is logged with its place in the source', async t => {
+t.test('a failure after the end of a call is logged with its place in the source', async t => {
   const { post, take, folder } = await start(t)
   for (const [name, message, place] of [
     ['failsLater', 'later', positionOf('later')],
@@ -255,7 +255,7 @@ t.test('a function that is stopped is named', async t => {
   ])
 })
 
-t.test('no deadline ends a call while a debugger can be at it', async t => {
+t.test('no deadline ends a call while a debugger can be attached', async t => {
   const { post } = await start(t)
   inspector.open(0, '127.0.0.1')
   t.teardown(() => inspector.close())

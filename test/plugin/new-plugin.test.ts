@@ -24,7 +24,7 @@ t.test('tesser new plugin makes a package that compiles and whose tests pass', a
   t.match(manifest, { name: '@acme/hello', devDependencies: { tesser: /^file:\.\.\// } })
   t.match(readFileSync(join(folder, 'index.ts'), 'utf8'), /name: '@acme\/hello'/)
   t.match(readFileSync(join(folder, '.gitignore'), 'utf8'), /^tesser\.directory\.json$/m)
-  // Modules that are added later are published too.
+  // Modules that an author adds later are published too.
   writeFileSync(join(folder, 'cart.ts'), 'export {}\n')
   writeFileSync(join(folder, 'cart.test.ts'), 'export {}\n')
   t.strictSame(await packed(folder), ['README.md', 'cart.ts', 'classes.ts', 'index.ts', 'model.json', 'package.json'])
@@ -38,7 +38,7 @@ t.test('tesser new plugin makes a package that compiles and whose tests pass', a
   t.match(runCompiler(folder), { code: 2, output: /'fristName' does not exist .* 'firstName'/ })
 })
 
-t.test('the package of Tesser has the guide, the examples and the files that a plugin is made of', async t => {
+t.test('the package of Tesser has the guide, the examples and the template of a plugin', async t => {
   const files = await packed('.')
   const examples = ['audit', 'geo', 'semantic'].map(name => `plugins/examples/${name}/classes.ts`)
   for (const file of [
@@ -68,7 +68,7 @@ t.test('a build without types says how to make them, and makes nothing', async t
   t.strictSame(readdirSync(join(folder, 'mine')), [])
 })
 
-t.test('what cannot be made is refused, and nothing is overwritten', async t => {
+t.test('a plugin that cannot be made is refused, and nothing is overwritten', async t => {
   const parent = t.testdir({ mine: { 'index.ts': 'mine' } })
   t.match(await runTesser(parent, 'new', 'plugin', 'mine'), { code: 1, output: /mine is not empty/ })
   t.equal(readFileSync(join(parent, 'mine/index.ts'), 'utf8'), 'mine')

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { startServer } from '../support/test-server.ts'
 
-/** Writes plugins as a stranger would, as modules without a build, and gives their paths. */
+/** Writes plugins as a third party would, as modules without a build. @returns their paths */
 function writePlugins(t: Test, sources: Record<string, string>): string[] {
   const folder = t.testdir({})
   return Object.entries(sources).map(([name, source]) => {
@@ -123,7 +123,7 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ],
 ]
 
-t.test('a route that yields is that of another plugin, whichever comes first', async t => {
+t.test('a route that yields goes to another plugin, whichever is registered first', async t => {
   const routeOf = (name: string, accepts: string) =>
     `export default { name: '${name}', kernel: '^1.0.0', register(s) {
       s.route('/start', { verbs: ['GET']${accepts} }, () => ({ status: 200, body: '${name}' }))
@@ -150,7 +150,7 @@ t.test('wrong options of a plugin are refused with the nearest known one', async
   await t.rejects(start({ radius: 0 }), { message: /plugin acme: option radius must be >= 1/ })
 })
 
-t.test('a plugin that is not there is refused with its specifier', async t => {
+t.test('a plugin that does not exist is refused with its specifier', async t => {
   await t.rejects(startServer(t, company, { config: { plugins: ['acme-nowhere'] } }), {
     message: /plugin acme-nowhere cannot be loaded/,
   })

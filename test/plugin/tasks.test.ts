@@ -1,11 +1,11 @@
-/** Tasks that plugins bring for the threads of the pool: rights, bounds, errors, and the thread in which they run. */
+/** Tasks of plugins for the threads of the pool: rights, bounds, errors, and the thread in which they run. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { until } from '../support/until.ts'
 import { createTestServer, type TestServer, type TestServerOptions } from '../../kernel/testing.ts'
 
-/** `/rest/$task/name?$params=…` runs a task with the rights of the client, on all that `$filter` selects. */
+/** `/rest/$task/name?$params=…` runs a task with the rights of the client, on all entities that `$filter` selects. */
 const INDEX = `import { definePlugin, encoded } from 'tesser'
 export default definePlugin({
   name: 'acme',
@@ -79,7 +79,7 @@ t.test('a task reads what its request selects', async t => {
   t.equal((await run(server, 'other/Employee')).json, company.rows.Company!.length)
 })
 
-t.test('a task has the rights of its caller, whatever access it writes into a request', async t => {
+t.test('a task has the rights of its caller, whatever access it puts into a request', async t => {
   const server = await start(t, {
     roles: {
       privileges: [{ privilege: 'staff' }, { privilege: 'companies' }],
@@ -105,7 +105,7 @@ t.test('a task has the rights of its caller, whatever access it writes into a re
   t.equal((await run(kurt, 'values/Employee/secret')).status, 404, 'a private attribute')
 })
 
-t.test('restrict events and calculated attributes count: such a task runs where their code is', async t => {
+t.test('restrict events and calculated attributes apply: such a task runs where their code is', async t => {
   const index = INDEX.replace('tasks:', `classes: new URL('./classes.ts', import.meta.url),\n  tasks:`)
   const model = structuredClone(company.model) as { dataClasses: { Employee: { attributes: Record<string, unknown> } } }
   const server = await start(t, { model }, { 'index.ts': index, 'classes.ts': CLASSES })
@@ -119,21 +119,21 @@ t.test('restrict events and calculated attributes count: such a task runs where 
   t.equal((await run(server, 'values/Company/name')).status, 200)
 })
 
-t.test('bounds of queries are those of a task', async t => {
+t.test('the bounds of queries apply to a task', async t => {
   const server = await start(t, { config: { query: { maxRowsExamined: 100_000, maxAnswerBytes: '1 MiB' } } })
   t.equal((await run(server, 'examines/Company')).status, 413)
   t.equal((await run(server, 'large/Company')).status, 413)
 })
 
-t.test('the thread of a task without an end is ended, and another one goes on', async t => {
-  // Without rows: what is read to add them would have to be in time, too.
+t.test('the thread of an endless task is ended, and another one takes over', async t => {
+  // Without rows: the reads that adding them needs would have to meet this timeout, too.
   const config = { query: { timeoutMs: 2_000 }, pool: { threads: 1, overrunMs: 100 } }
   const server = await start(t, { config, data: {} })
   t.equal((await run(server, 'loops/Company')).status, 503)
   t.ok(await until(async () => (await run(server, 'values/Company/ID')).status === 200))
 })
 
-t.test('what a task throws is for the client when it has an errCode, and for the log otherwise', async t => {
+t.test('an error that a task throws goes to the client if it has an errCode, otherwise to the log', async t => {
   const server = await start(t)
   const refused = await run(server, 'refuses/Company')
   t.match(refused, { status: 409, json: { __ERROR: [{ errCode: 9001, message: 'not today' }] } })
@@ -144,11 +144,11 @@ t.test('what a task throws is for the client when it has an errCode, and for the
   }
 })
 
-t.test('what a task throws behind its end ends its thread alone', async t => {
+t.test('an error thrown after the end of a task ends only its thread', async t => {
   const server = await start(t)
   for (let i = 0; i < 3; i++) {
     t.equal((await run(server, 'throwsLater/Company')).json, 1)
-    // The thread may end with this one.
+    // The thread may end during this request.
     await run(server, 'other/Employee')
     t.ok(await until(async () => (await run(server, 'other/Employee')).status === 200))
   }

@@ -7,7 +7,7 @@ import { createTestServer } from '../../kernel/testing.ts'
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 
-t.test('a server of the test kit has model, entities and plugins that it is given', async t => {
+t.test('a server of the test kit has the model, entities and plugins that it is given', async t => {
   const server = await createTestServer({
     model: company.model,
     data: company.rows,
@@ -39,7 +39,7 @@ t.test('requests are sent as users with roles and privileges', async t => {
   t.teardown(() => server.close())
   const change = { __KEY: '1', __STAMP: 1, salary: 1 }
   const [ada, kurt] = [server.as('ada'), server.as('kurt')]
-  // As a class that does not exist.
+  // Answered as a class that does not exist.
   t.equal((await server.get('/rest/Employee(1)')).status, 404)
   t.equal((await ada.get('/rest/Employee(1)')).status, 200)
   t.equal((await ada.post('/rest/Employee?$method=update', change)).status, 401)
@@ -56,7 +56,7 @@ t.test('users with roles or privileges that the roles do not declare are refused
   })
 })
 
-t.test('relative paths in the config start at the working directory', async t => {
+t.test('relative paths in the config are relative to the working directory', async t => {
   const here = relative(process.cwd(), t.testdir({}))
   const allowed = [{ applyTo: 'Company', type: 'dataclass', read: ['nobody'] }]
   const roles = { privileges: [{ privilege: 'nobody' }], permissions: { allowed } }
@@ -77,7 +77,7 @@ t.test('relative paths in the config start at the working directory', async t =>
   t.ok(existsSync(join(here, 'elsewhere')), 'the store')
 })
 
-t.test('several servers at a time have nothing in common', async t => {
+t.test('concurrent servers share nothing', async t => {
   const servers = await Promise.all(
     ['Ada', 'Kurt'].map(name =>
       createTestServer({ model: company.model, data: { Company: [{ ID: 1, name }], Employee: [] } }),
@@ -91,10 +91,10 @@ t.test('several servers at a time have nothing in common', async t => {
   )
 })
 
-/** Folders that the kit has made; Node.js and compilers put caches beside them. */
+/** Folders that the test kit has made; Node.js and compilers put caches next to them. */
 const ownFolders = (): string[] => readdirSync(tmpdir()).filter(name => name.startsWith('tesser-'))
 
-t.test('a closed server leaves nothing behind, unless it is told where its store is', async t => {
+t.test('a closed server leaves nothing behind, unless it is given a path for its store', async t => {
   process.env.TMPDIR = t.testdir({})
   t.teardown(() => delete process.env.TMPDIR)
   const server = await createTestServer({ model: company.model })

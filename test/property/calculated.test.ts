@@ -1,7 +1,7 @@
 /**
- * A calculated attribute that gives what another attribute has is found, sorted and summed up as that one is, stored or
- * not, with an alias in front of it or not: random conditions over both have one answer. Storage attributes are compared
- * with the reference elsewhere.
+ * A calculated attribute that returns the value of another attribute is found, sorted and aggregated like that one, stored or
+ * not, through an alias or not: random conditions over either have the same answer. Other tests compare storage attributes
+ * with the reference.
  */
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
@@ -34,7 +34,7 @@ for (const name of NAMES) {
   model.dataClasses.Employee.attributes[mirrorOf('alias', name)] = { kind: 'alias', path: mirrorOf('live', name) }
 }
 
-/** A text in which the names of attributes are still to be chosen. */
+/** A text in which the names of attributes can be replaced. */
 type Text = (nameOf: (name: string) => string) => string
 
 function randomTest(random: Random): Text {
@@ -62,7 +62,7 @@ function randomOrder(random: Random): Text {
   return nameOf => `${path}${nameOf(name)}${direction}, ID`
 }
 
-/** Everything that is compared, as parameters. */
+/** Parameters of all that is compared. */
 function randomRead(random: Random): Text {
   const filter = randomFilter(random)
   const order = random.chance(0.5) ? randomOrder(random) : undefined
@@ -83,7 +83,7 @@ async function answer(server: TestServer, parameters: string): Promise<unknown> 
 
 t.setTimeout(timeoutMs)
 for (const seed of seeds(ROUNDS)) {
-  t.test(`round ${seed}: calculated attributes answer as what they give does`, async t => {
+  t.test(`round ${seed}: calculated attributes answer like the attributes that they return`, async t => {
     const random = randomOf(seed)
     const config = { plugins: [mirroredPlugin], functions: { threads: 1 } }
     const server = await startServer(t, { ...company, model }, { config })

@@ -1,4 +1,4 @@
-/** Clients of random models compile; those of random rights show what a naive evaluator allows, and no other name. */
+/** Clients of random models compile; clients of random rights show what a naive evaluator allows, and no other name. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -43,7 +43,7 @@ t.test('clients of random models compile', async t => {
   t.strictSame(runCompiler(folder), { code: 0, output: '' })
 })
 
-/** Names of the attributes of each dataclass of a client, as its types have them. */
+/** Names of the attributes of each dataclass, from the types of a client. */
 function shapesOf(text: string): Map<string, Set<string>> {
   const shapes = new Map<string, Set<string>>()
   const source = ts.createSourceFile('client.ts', text, ts.ScriptTarget.Latest, true)
@@ -88,7 +88,7 @@ t.test('a client shows what its caller may see', async t => {
         ['ring', may.executes('singletonMethod', 'Bell', 'ring')],
       ]
       for (const [name, isThere] of calls) t.equal(new RegExp(`\\b${name}\\b`).test(text), isThere, `${where}: ${name}`)
-      // The page has the same model, without its types.
+      // The page for browsers has the same model, without types.
       const script = await server.get('/$client/client.js', headers)
       for (const name of CLASSES) {
         if (!shown.includes(name))

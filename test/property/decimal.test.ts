@@ -1,5 +1,5 @@
 /**
- * Decimals against a naive reference that has each number as a fraction of bigints: values of random scales in columns and
+ * Decimals against a naive reference that holds each number as a scaled bigint: values of random scales in columns and
  * indexes, found by literals of any number of digits, sorted, added up, and changed in between.
  *
  *   TESSER_TEST_SEED=42 node dist/test/property/decimal.test.js      repeats one world
@@ -24,7 +24,7 @@ function exact(text: string): Exact {
   return (mantissa.startsWith('-') ? -digits : digits) * 10n ** BigInt(PLACES - fraction.length + Number(exponent))
 }
 
-/** With `places` digits after the point, halves away from zero. */
+/** The number with `places` digits after the point, halves rounded away from zero. */
 function shown(value: Exact, places: number): string {
   const unit = 10n ** BigInt(PLACES - places)
   const absolute = ((value < 0n ? -value : value) + unit / 2n) / unit
@@ -34,7 +34,7 @@ function shown(value: Exact, places: number): string {
   return value < 0n && absolute !== 0n ? `-${text}` : text
 }
 
-/** Digits of which zeros and nines are frequent. */
+/** Random digits with frequent zeros and nines. */
 const randomDigits = (random: Random, count: number): string =>
   Array.from({ length: count }, () => random.pick([0, 0, 9, 9, random.integer(1, 8)])).join('')
 
@@ -45,7 +45,7 @@ function randomValue(random: Random, scale: number): string {
   return random.pick(['', '-']) + whole + (fraction && `.${fraction}`)
 }
 
-/** The number in one of the ways in which it can be written. */
+/** The number in one of its possible spellings. */
 function spelled(random: Random, text: string): string {
   const [whole, fraction = ''] = text.split('.') as [string, string?]
   const shift = random.integer(1, 3)
@@ -57,7 +57,7 @@ function spelled(random: Random, text: string): string {
   ])
 }
 
-/** A stored value, something next to it by a digit that the scale has or has not, or any number. */
+/** A stored value, one that differs from it in a digit within or beyond the scale, or any number. */
 function randomOperand(random: Random, values: readonly (string | null)[], scale: number): string {
   const stored = random.pick(values.filter(value => value !== null))
   return random.pick([

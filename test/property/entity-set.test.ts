@@ -1,6 +1,6 @@
 /**
- * Entity sets answer as a simple model of them says, whatever came before: sets that are made, narrowed, combined, cleaned,
- * used, released and made again, entities that come, change and go, time that passes, a server that is started again.
+ * Entity sets answer as a simple model says, whatever happened before: sets are made, narrowed, combined, cleaned, used,
+ * released and made again; entities are added, changed and deleted; time passes; the server restarts.
  */
 import t, { type Test } from 'tap'
 import { EntitySetModel, type Filter, type Query, UnknownKey } from '../support/reference/entity-set-model.ts'
@@ -29,11 +29,11 @@ const items: Fixture = {
   rows: {},
 }
 
-/** A server and the model of it. What a step finds to differ is the text that it returns. */
+/** A server and its model. Each step returns the difference that it finds, as text. */
 class Pair {
   readonly model = new EntitySetModel()
   private readonly log: string[] = []
-  /** Ids of this sequence. */
+  /** Ids of the sets in this sequence. */
   private ids: string[] = []
 
   private constructor(
@@ -50,7 +50,7 @@ class Pair {
     return new Pair(t, folder, memoryBytes, await open(t, folder, memoryBytes, clock), clock)
   }
 
-  /** @returns what differs, with all that led to it, or undefined */
+  /** @returns the difference and the steps that led to it, or undefined */
   async sequence(random: Random): Promise<string | undefined> {
     this.ids = []
     this.log.length = 0
@@ -111,7 +111,7 @@ class Pair {
     return this.made(path, model.run(query), lifetime.seconds, saved)
   }
 
-  /** A new set, or the same, of an old one. */
+  /** Derives a new set, or the same one, from an existing set. */
   private async derive(random: Random): Promise<string | undefined> {
     const id = this.id(random)
     const filter = random.chance(0.5) ? randomFilter(random) : undefined
@@ -267,8 +267,8 @@ class Pair {
   }
 
   /**
-   * The set in the model, or the code of the error that asking for it must give. Each request is that of a new guest, who learns of a
-   * saved query that fails no more than of a set that never was.
+   * The set in the model, or the code of the error that a request for it must return. Each request is by a new guest, for whom a
+   * saved query that fails looks like a set that never existed.
    */
   private open(id: string) {
     try {
@@ -353,18 +353,14 @@ const parameters = (list: readonly string[]): string => (list.length > 0 ? `?${l
 t.setTimeout(timeoutMs)
 
 for (const memoryBytes of [2 ** 20, 0]) {
-  t.test(
-    `with ${memoryBytes} bytes of memory every sequence is what the model says`,
-    { timeout: timeoutMs },
-    async t => {
-      const pair = await Pair.start(t, memoryBytes)
-      for (const seed of seeds(SEQUENCES / 2)) {
-        const difference = await pair.sequence(randomOf(seed))
-        if (difference === undefined) continue
-        t.fail(`seed ${seed}`, { report: { difference } })
-        return
-      }
-      t.pass()
-    },
-  )
+  t.test(`with ${memoryBytes} bytes of memory every sequence matches the model`, { timeout: timeoutMs }, async t => {
+    const pair = await Pair.start(t, memoryBytes)
+    for (const seed of seeds(SEQUENCES / 2)) {
+      const difference = await pair.sequence(randomOf(seed))
+      if (difference === undefined) continue
+      t.fail(`seed ${seed}`, { report: { difference } })
+      return
+    }
+    t.pass()
+  })
 }

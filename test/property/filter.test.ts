@@ -1,6 +1,6 @@
 /**
  * The engine finds what the reference evaluator finds: random filters, orders and pages over random worlds, before and
- * after changes of the rows, and in a store that has been opened again.
+ * after changes of the rows, and in a reopened store.
  *
  *   TESSER_TEST_SEED=42 node dist/test/property/filter.test.js      repeats one world
  */
@@ -30,12 +30,12 @@ const WORLDS = isLong ? longCount(215) : 5
 const FILTERS_PER_ROUND = isLong ? 40 : 30
 const MAX_FAILURES = Number(process.env.TESSER_TEST_FAILURES ?? 5)
 
-/** One read: what it asks for besides the condition. */
+/** One read, without its condition. */
 interface Shape {
   spec: ClassSpec
-  /** Starts from the entities at the end of this relation of this row. */
+  /** Starts from the entities that this relation of this row leads to. */
   from: { owner: ClassSpec; relation: ManySpec; row: Row } | undefined
-  /** As a part of that row. */
+  /** As a member of that row. */
   isMember: boolean
   /** Starts from these rows, by their keys. */
   listed: Row[] | undefined
@@ -110,7 +110,7 @@ function shuffled<T>(random: Random, list: T[]): T[] {
   return list.sort((a, b) => places.get(a)! - places.get(b)!)
 }
 
-/** Whether the engine's answer is another than the reference's. */
+/** True if the engine's answer differs from the reference's. */
 async function differs(
   live: LiveWorld,
   shape: Shape,
@@ -153,7 +153,7 @@ async function ask(live: LiveWorld, shape: Shape, condition: Condition | undefin
   }
 }
 
-/** The same as a part of the entity that they are related to: `Class(key)/relation?$expand=relation`. */
+/** The same read as a member of the entity that the rows are related to: `Class(key)/relation?$expand=relation`. */
 function asMember(request: ReadRequest): ReadRequest {
   const { from, relation } = request.source as ReadRequest['source'] & { kind: 'related' }
   return {
@@ -197,7 +197,7 @@ function toRequest(
 const rendered = (live: LiveWorld, spec: ClassSpec, condition: Condition | undefined, spelling: number): Rendered =>
   condition ? render(randomOf(spelling), live.world, spec, condition) : { filter: '', params: undefined }
 
-/** Report of a fault: the least condition, the answers, and the rows that are in one of them only. */
+/** Report of a fault: the smallest condition, the answers, and the rows that are in only one of them. */
 async function report(
   live: LiveWorld,
   shape: Shape,

@@ -1,6 +1,6 @@
 /**
- * A text whose literals are lifted out before the parse, and put back into the tree of its shape, reads as it would
- * without: the same tree or the same error. All texts go through one memory, so that each meets the shapes of others.
+ * A text whose literals are lifted out before the parse and put back into the tree of its shape reads as it would without
+ * this: the same tree or the same error. All texts share one cache, so that each meets the shapes of others.
  */
 import t from 'tap'
 import { ProtocolError } from '../../engine/base/errors.ts'
@@ -163,7 +163,7 @@ function read(parse: (text: string) => unknown, text: string): string {
 }
 
 t.setTimeout(timeoutMs)
-t.test('what was lifted out is read as what stands in the text', async t => {
+t.test('lifted literals are read like literals in the text', async t => {
   const lifting = liftingParser(parseQuery, { entries: 500, sizeBytes: 2 ** 22 })
   let shared = 0
   fc.assert(

@@ -1,6 +1,6 @@
 /**
- * The permission matrix by the tools of agents, against an evaluator of its own: what may not be read is in no description, answer or
- * message, and naming it is answered, letter by letter, as naming what does not exist.
+ * The permission matrix through the tools of agents, against a separate evaluator: what a caller may not read is in no
+ * description, answer or message, and naming it is answered, letter by letter, like naming something that does not exist.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,13 +30,13 @@ t.setTimeout(timeoutMs)
 interface Cell {
   readonly tool: string
   readonly input: object
-  /** Codes of the errors, the first ones; empty: it succeeds. */
+  /** Codes of the first errors; empty: success. */
   readonly codes: readonly number[]
-  /** A name that has to be answered as one that does not exist. */
+  /** A name that must be answered like one that does not exist. */
   readonly hidden?: string | undefined
 }
 
-/** Whatever comes of it. */
+/** Any outcome. */
 const ANY = -1
 const TEXTS = ['caption', 'motto', 'surname', 'teamTitle', 'wording']
 
@@ -58,7 +58,7 @@ function readCells(may: Evaluator): Cell[] {
       add('query', { attributes: ['ID', attribute] }, named)
       add('query', { filter: `ID > 0 and ${attribute} != null` }, named)
       add('query', { filter: ':1 != null', params: [attribute] }, named)
-      // Words are in texts only.
+      // Only texts contain words.
       const searched = isShown && isThere && !TEXTS.includes(attribute) ? { codes: [ANY] } : named
       add('search', { text: 'one', in: [attribute] }, searched)
       if (!isRelation) {
@@ -77,7 +77,7 @@ function readCells(may: Evaluator): Cell[] {
   return cells
 }
 
-/** With writing on. */
+/** Cells that need writing to be on. */
 function writeCells(may: Evaluator): Cell[] {
   const cells: Cell[] = []
   for (const dataClass of CLASSES) {
@@ -119,7 +119,7 @@ function writeCells(may: Evaluator): Cell[] {
   return cells
 }
 
-/** @returns names of dataclasses and attributes, as far as they are to be seen or not */
+/** @returns names of dataclasses and attributes that are visible, or that are not */
 function namesOf(may: Evaluator, wanted: boolean): string[] {
   const attributes = CLASSES.flatMap(dataClass =>
     [...SCALARS[dataClass], ...RELATIONS[dataClass]].filter(
@@ -132,10 +132,10 @@ function namesOf(may: Evaluator, wanted: boolean): string[] {
 const isIn = (text: string, name: string): boolean => new RegExp(`(?<![A-Za-z])${name}(?![A-Za-z])`).test(text)
 const codesOf = ({ json }: ToolAnswer): number[] =>
   (json?.errors ?? []).map((each: { errCode?: number }) => each.errCode ?? 0)
-/** One that no attribute and no dataclass resembles. */
+/** A name that resembles no attribute and no dataclass. */
 const nameless = (name: string): string => 'Q'.repeat(name.length)
 
-/** @returns what is wrong with the answer */
+/** @returns the problem with the answer */
 async function problemOf(agent: Agent, cell: Cell, unseen: readonly string[]): Promise<string | undefined> {
   const { tool, input, codes, hidden } = cell
   const asked = JSON.stringify(input)
@@ -152,7 +152,7 @@ async function problemOf(agent: Agent, cell: Cell, unseen: readonly string[]): P
   return `${where}: told apart from what does not exist: ${answer.text.slice(0, 300)} and ${unknown.text.slice(0, 300)}`
 }
 
-t.test('§P8.4 tools of agents keep to the rules', async t => {
+t.test('§P8.4 tools of agents follow the rules', async t => {
   const folder = temporaryFolder(t)
   const keys = PRINCIPALS.filter(({ key }) => key).map(({ name, key, privileges, roles }) => {
     return { name, hash: hashKey(key), privileges, roles }
@@ -173,7 +173,7 @@ t.test('§P8.4 tools of agents keep to the rules', async t => {
     for (const [i, principal] of PRINCIPALS.entries()) {
       const may = new Evaluator(file, principal, FACTS)
       const seen = namesOf(may, true)
-      // Names that are hidden in one dataclass and seen in another cannot be told apart.
+      // A name that is hidden in one dataclass and visible in another cannot be told apart.
       const unseen = namesOf(may, false).filter(name => !seen.includes(name))
       const agent = agents[i]!
       const { text } = await agent.call('describe')

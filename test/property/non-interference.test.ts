@@ -1,10 +1,10 @@
 /**
- * Two stores that differ only in what a client may not see answer each of its requests byte for byte alike: over all
- * plugins, reads and writes, entity sets, functions, plans and errors. Stamps, times, durations and random ids are left aside.
+ * Two stores that differ only in data that a client may not see answer each of its requests byte for byte alike: over all
+ * plugins, reads and writes, entity sets, functions, plans and errors. Stamps, times, durations and random ids are not compared.
  *
- * The generator leaves out what cannot be kept a secret: unique values and keys of hidden entities that the client wants
- * for its own, references by which a hidden entity stops a deletion, numbers that the server counts, and what the authors of
- * a plugin tell by the code of a calculated attribute or a restrict event. DECISIONS.md, D233, says why.
+ * The generator leaves out what cannot be kept secret: unique values and keys of hidden entities that the client tries to use,
+ * references by which a hidden entity stops a deletion, numbers that the server counts, and what authors of a plugin reveal
+ * through the code of a calculated attribute or a restrict event. DECISIONS.md, D233, says why.
  */
 import t, { type Test } from 'tap'
 import { randomModel } from '../support/non-interference/model.ts'
@@ -15,26 +15,26 @@ import { randomOf } from '../support/reference/random.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 
 const WORLDS = isLong ? longCount(60) : 4
-/** Requests of each world; each is sent to both stores. */
+/** Requests in each world; each is sent to both stores. */
 const REQUESTS = isLong ? 3_400 : 1_250
-/** Reads that are under way at a time. Writes that come between them are sent after them, one by one. */
+/** Number of concurrent reads. Writes between them are sent after them, one by one. */
 const AT_ONCE = 8
 
 /** Counts of a kind of request, over all worlds. */
 interface Tally {
   sent: number
-  /** Answered without an error. */
+  /** Number of answers without an error. */
   fine: number
-  /** Sent for someone who may see everything too, and answered differently then. */
+  /** Number of requests that get a different answer when sent for a caller who may see everything. */
   told: number
 }
 const tallies = new Map<string, Tally>()
 
 t.setTimeout(2 * timeoutMs)
 const wanted = seeds(WORLDS)
-for (const seed of wanted) t.test(`world ${seed}: what may not be seen makes no difference`, t => checkWorld(t, seed))
+for (const seed of wanted) t.test(`world ${seed}: hidden data makes no difference`, t => checkWorld(t, seed))
 
-t.test('the requests are about something, and the stores differ', t => {
+t.test('requests of every kind succeed, and the stores differ for a caller who sees everything', t => {
   t.comment([...tallies].map(([kind, { sent, fine, told }]) => `${kind}: ${sent} sent, ${fine} fine, ${told} told`))
   for (const [kind, { fine }] of tallies) t.ok(fine > 0 || wanted.length < WORLDS, `${kind} succeeds`)
   const total = [...tallies.values()].reduce((sum, { told }) => sum + told, 0)
@@ -58,7 +58,7 @@ async function checkWorld(t: Test, seed: number): Promise<void> {
     if (answer.status < 400) tally.fine++
     if (!sent.writes && tally.sent % 10 === 0 && (await stores.send(sent, 'admin')).difference) tally.told++
     if (difference === undefined) return undefined
-    // A difference that a second read does not find depends on time.
+    // A difference that a second read does not show depends on time.
     const again = sent.writes ? 'not asked' : ((await stores.send(sent)).difference ?? 'alike')
     return `${JSON.stringify(sent)}\n${difference}\nonce more: ${again}`
   }

@@ -1,4 +1,4 @@
-/** OpenAPI documents of random models, and of random rights against a naive evaluator: valid, and neither more nor less than may be seen. */
+/** OpenAPI documents of random models, and of random rights against a naive evaluator: valid, and with exactly what may be seen. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -30,7 +30,7 @@ import { startServer, temporaryFolder } from '../support/test-server.ts'
 
 t.setTimeout(timeoutMs)
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is looked into at many places
+// biome-ignore lint/suspicious/noExplicitAny: the test reads a document at many places
 type Json = any
 
 const { plugins: references } = JSON.parse(readFileSync('config/default.json', 'utf8')) as { plugins: string[] }
@@ -50,7 +50,7 @@ const documentOf = (source: object): Json => {
 
 const validator = new Validator()
 
-/** @returns problems of a document as such */
+/** @returns problems of a document in itself */
 async function problemsOf(document: Json): Promise<unknown> {
   const { valid, errors } = await validator.validate(structuredClone(document))
   if (!valid) return errors
@@ -158,7 +158,7 @@ t.test('a document shows what its caller may see', async t => {
         const isThere = kind === 'singletonMethod' || owner === 'ds' || shown.includes(owner as 'Team')
         t.equal(path in document.paths, isThere && may.executes(kind, owner, name), `${where}: ${path}`)
       }
-      // A name that is hidden in one dataclass and shown in another cannot be told apart.
+      // A name that is hidden in one dataclass and visible in another cannot be told apart.
       const seen = shown.flatMap(name => [...SCALARS[name], ...RELATIONS[name]].filter(each => may.shows(name, each)))
       const names = [...CLASSES, ...CLASSES.flatMap(name => [...SCALARS[name], ...RELATIONS[name]])]
       const hidden = names.filter(each => !seen.includes(each) && !shown.includes(each as 'Team'))

@@ -9,7 +9,7 @@ import { parseQueryString } from '../../kernel/url/parse-query-string.ts'
 import fc from '../support/fast-check.ts'
 import { isLong, seedOf } from '../support/reference/rounds.ts'
 
-/** Whatever a client sends, a parser answers with a result or with an error of the protocol. */
+/** Whatever a client sends, a parser returns a result or throws an error of the protocol. */
 const parsers: { name: string; parse: (text: string) => unknown; samples: string[] }[] = [
   {
     name: 'parseQuery',
@@ -47,7 +47,7 @@ const parsers: { name: string; parse: (text: string) => unknown; samples: string
   },
 ]
 
-/** Pieces most likely to upset a parser: its own signs, quotes, escapes, half characters. */
+/** Pieces most likely to upset a parser: its own signs, quotes, escapes, lone surrogates. */
 const signs = [
   ...`"'\`\\()[]{}<>=!#%^&|:;,.+-*/?@$_~ \t\n\0`,
   ...['%22', '%27', '%2', '%', '%ff', '%C3', '\\u0027', '\\"', 'é', '😀', '\ud800', '\udc00', '\ufeff'],
@@ -78,7 +78,7 @@ const INPUTS = isLong ? 100_000 : 30_000
 const seed = seedOf()
 
 for (const { name, parse, samples } of parsers) {
-  t.test(`${name} throws nothing but errors of the protocol`, async t => {
+  t.test(`${name} throws only errors of the protocol`, async t => {
     const mutated = fc
       .tuple(fc.constantFrom(...samples), fc.array(edit, { minLength: 1, maxLength: 4 }))
       .map(([sample, edits]) => applied(sample, edits))

@@ -1,6 +1,6 @@
 /**
- * Principals × resources × actions × ways in, over HTTP, against an evaluator of its own. Each cell is one request; what may
- * not be read has to be answered, letter by letter, as a name that does not exist.
+ * Principals × resources × actions × ways in, over HTTP, against a separate evaluator. Each cell is one request; what a caller
+ * may not read must be answered, letter by letter, like a name that does not exist.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,11 +38,11 @@ interface Cell {
   method?: 'GET' | 'POST'
   path: string
   body?: unknown
-  /** Codes of `__ERROR`; empty: it succeeds. */
+  /** Codes of `__ERROR`; empty: success. */
   codes: readonly number[]
-  /** A name that has to be answered as one that does not exist. */
+  /** A name that must be answered like one that does not exist. */
   hidden?: string | undefined
-  /** Text that the answer has to hold, or not. */
+  /** Text that the answer must contain, or must not. */
   holds?: { text: string; is: boolean }
 }
 
@@ -142,7 +142,7 @@ function writeCells(may: Evaluator): Cell[] {
         { __KEY: '1', __STAMP: 1, [attribute]: VALUES[attribute] },
         isUnknown ? [1800] : !reads ? [1543, 1517] : updates ? updated : [1558, 1517],
       )
-      // Without reading the dataclass, what may be given a value can be named, unless others may have it.
+      // Without read access to the dataclass, attributes that may be given a value can be named, unless only others may give it.
       const isNamed = reads ? isShown : attribute !== 'motto' && may.attribute('create', dataClass, attribute)
       const created = !isNamed ? [1500, 1534] : !may.gives('create', dataClass, attribute) ? [1608, 1534] : []
       add(
@@ -184,7 +184,7 @@ function callCells(may: Evaluator): Cell[] {
 
 const codesOf = (answer: TestAnswer): number[] =>
   (answer.json?.__ERROR ?? []).map((error: { errCode: number }) => error.errCode)
-/** One that no attribute and no dataclass resembles. */
+/** A name that resembles no attribute and no dataclass. */
 const nobody = (name: string): string => 'Q'.repeat(name.length)
 
 async function send(
@@ -195,7 +195,7 @@ async function send(
   return server.send(method, path, body, key ? { authorization: `Bearer ${key}` } : {})
 }
 
-/** @returns what is wrong with the answer */
+/** @returns the problem with the answer */
 async function problemOf(
   server: TestServer,
   principal: (typeof PRINCIPALS)[number],
@@ -217,7 +217,7 @@ async function problemOf(
   return `${where}: told apart from what does not exist: ${answer.text.slice(0, 300)} and ${unknown.text.slice(0, 300)}`
 }
 
-t.test('§P8.4 every cell of the matrix is as the rules say', async t => {
+t.test('§P8.4 every cell of the matrix follows the rules', async t => {
   const folder = temporaryFolder(t)
   const keys = PRINCIPALS.filter(({ key }) => key).map(({ name, key, privileges, roles }) => ({
     name,
@@ -253,7 +253,7 @@ t.test('§P8.4 every cell of the matrix is as the rules say', async t => {
   t.comment(`${count} cells`)
 })
 
-/** Entities that are deleted: of each dataclass one with a value and one without. */
+/** Number of entities to delete: of each dataclass, one with a value and one without. */
 const DROPS = 2 * CLASSES.length
 let nextId = 1_000
 

@@ -1,6 +1,6 @@
 /**
  * Entities are sent as the reference projection builds them: random attribute lists, expansions and forms over
- * random worlds. Properties are compared in their order, too.
+ * random worlds. The order of properties is compared, too.
  */
 import t, { type Test } from 'tap'
 import { parsePathList } from '../../engine/index.ts'
@@ -88,7 +88,7 @@ async function compare(t: Test, live: LiveWorld, random: Random, seed: number): 
   t.pass('compared')
 }
 
-/** An entity by its key, or by an attribute that is unique. */
+/** An entity addressed by its key or by a unique attribute. */
 function randomAddress(random: Random, spec: ClassSpec, row: Row): SelectionSource {
   const unique = spec.attributes.find(each => each.kind === 'storage' && each.unique) as StorageSpec | undefined
   const value = unique && storageValue(spec, row, unique)
@@ -97,7 +97,7 @@ function randomAddress(random: Random, spec: ClassSpec, row: Row): SelectionSour
     : { kind: 'keys', keys: [keyText(spec, row)] }
 }
 
-/** Names of attributes here and beyond relations; a relation either as a whole or with names behind it. */
+/** Names of attributes here and beyond relations; a relation either as a whole or followed by names. */
 function randomList(random: Random, world: World, spec: ClassSpec, depth: number): Listed {
   const listed: Listed = new Map()
   if (random.chance(0.2)) listed.set('*', new Map())

@@ -6,7 +6,7 @@ import { naivePairs } from '../support/reference/query-string.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seedOf } from '../support/reference/rounds.ts'
 
-/** Query strings and paths made of what their parsers look at. */
+/** Pieces of query strings and paths that their parsers treat specially. */
 const PIECES = [
   ...['a', 'b', '=', '&', '$', '"', "'", '%22', '%27', '%26', '%3D', '%24', '%20', '.', ',', ';', ' ', '(', ')', 'é'],
   ...['&$', '="', "='", "O'R", '&a=', '$filter="', '/', '[', ']', ':', '%', '+'],
@@ -16,7 +16,7 @@ const seed = seedOf()
 const some = (random: Random, count: number): string =>
   Array.from({ length: random.integer(1, count) }, () => random.pick(PIECES)).join('')
 
-t.test('a query string is read as the naive reader reads it', async t => {
+t.test('a query string is read like the naive reader does', async t => {
   const random = randomOf(seed)
   for (let i = 0; i < (isLong ? 500_000 : 20_000); i++) {
     const raw = some(random, 24)
@@ -31,7 +31,7 @@ t.test('a query string is read as the naive reader reads it', async t => {
   t.pass('all alike')
 })
 
-t.test('the cost of reading an address grows with its length, whatever it is made of', async t => {
+t.test('the cost of reading an address grows with its length, whatever it contains', async t => {
   const random = randomOf(seed)
   const BYTES = 64 * 1024
   const repeated = (pattern: string): string => pattern.repeat(Math.ceil(BYTES / pattern.length)).slice(0, BYTES)
@@ -43,17 +43,17 @@ t.test('the cost of reading an address grows with its length, whatever it is mad
     for (const pattern of [...known, ...Array.from({ length: isLong ? 5_000 : 40 }, () => some(random, 6))]) {
       for (const raw of [repeated(pattern), `City("${repeated(pattern)}`, `a="${repeated(pattern)}`]) {
         const run = () => outcome(() => read(raw))
-        // A pause of the machine is no cost of the parser: what looks slow is measured again.
+        // A pause of the machine is not a cost of the parser: slow results are measured again.
         const times = cost(run, 3) / plain
         if (times > worst.times) worst = { pattern: raw.slice(0, 40), times }
       }
     }
-    // Quadratic cost is some 2,000 times.
+    // Quadratic cost would be some 2,000 times.
     t.ok(worst.times < 100, `${name}: at most ${worst.times.toFixed(1)} times a plain filter, ${worst.pattern}`)
   }
 })
 
-/** Shortest CPU time of some runs, in microseconds. */
+/** Shortest CPU time of several runs, in microseconds. */
 function cost(run: () => unknown, runs: number): number {
   let least = Number.POSITIVE_INFINITY
   for (let i = 0; i < runs; i++) {
@@ -65,14 +65,14 @@ function cost(run: () => unknown, runs: number): number {
   return Math.max(least, 50)
 }
 
-/** None when the name is empty; its value is not looked at then. */
+/** Returns no parameter for an empty name, whose value is not decoded then. */
 function decoded([name, value]: [string, string]): [string, string][] {
   if (name === '') return []
   const text = (raw: string) => (raw.includes('%') ? decodeURIComponent(raw) : raw)
   return [[text(name), text(text(name) === '$params' ? value.replaceAll('+', ' ') : value)]]
 }
 
-/** Its result, or the code of its error. */
+/** The result, or the code of the error. */
 function outcome<T>(read: () => T): T | number {
   try {
     return read()

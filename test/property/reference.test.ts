@@ -1,5 +1,5 @@
 /**
- * The reference evaluator itself, by examples that follow from the texts word by word.
+ * The reference evaluator itself, by examples that follow literally from the texts.
  */
 import t from 'tap'
 import { compareNumber, fits, fold } from '../support/reference/compare.ts'

@@ -38,7 +38,7 @@ const ROWS: Row[] = Array.from({ length: 300 }, (_, i) => ({
 }))
 const rowOf = (id: number): Row => ROWS[id - 1]!
 
-/** A selection and what it has to be. */
+/** A selection and its expected content. */
 interface Pair {
   selection: BaseSelection<'Person'>
   ids: number[]
@@ -49,7 +49,7 @@ const ascending = (ids: readonly number[]): number[] => unique(ids).sort((a, b) 
 const known = (ids: readonly number[]): number[] =>
   ids.flatMap(id => (rowOf(id).salary === null ? [] : [rowOf(id).salary!]))
 
-/** Operations on a selection, in the words of the language and in plain arrays. */
+/** Operations on a selection, in the query language and in plain arrays. */
 const STEPS: Record<string, (pair: Pair, other: Pair, n: number) => Pair> = {
   query: ({ selection, ids }, _, n) => ({
     selection: selection.query('salary >= :1', n),
@@ -91,7 +91,7 @@ const STEPS: Record<string, (pair: Pair, other: Pair, n: number) => Pair> = {
 }
 
 const nameOf = (id: number): number => {
-  // In the order of texts.
+  // In text order.
   const names = [...new Set(ROWS.map(({ name }) => name))].sort()
   return names.indexOf(rowOf(id).name)
 }
@@ -144,7 +144,7 @@ function expected({ ids }: Pair): Record<string, unknown> {
 }
 
 for (const memoryBytes of [0, 2 ** 26]) {
-  t.test(`selections are what plain arrays make of the same steps, with ${memoryBytes} bytes of memory`, async t => {
+  t.test(`selections match plain arrays after the same steps, with ${memoryBytes} bytes of memory`, async t => {
     const { run } = await openWorld(t, { fixture: { model: MODEL, rows: { Person: ROWS } }, memoryBytes })
     let checked = 0
     for (let round = 0; round < 120 && t.passing(); round++) {

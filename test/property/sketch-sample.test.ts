@@ -1,4 +1,4 @@
-/** If the rows of a sample are like few others, a search by sketches examines too few or too many, and has to notice it. */
+/** A sample that resembles few other rows makes a search by sketches examine too few or too many, which it has to notice. */
 import t from 'tap'
 import { openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
@@ -11,12 +11,12 @@ import { inTurn, seedOf } from '../support/reference/rounds.ts'
 
 const ROWS = 20_000
 const DIMENSION = 384
-/** Every `STEP`th of the rows by 32 is in a sample of so many. */
+/** A sample of this many rows takes every `STEP`th block of 32 rows. */
 const STEP = 9
 const NEAREST = 60
 
 for (const isSampleNear of inTurn([true, false])) {
-  t.test(`the nearest are found where ${isSampleNear ? 'only' : 'none of'} the sample is near`, async t => {
+  t.test(`the nearest are found when ${isSampleNear ? 'only' : 'none of'} the sample is near`, async t => {
     const random = randomOf(seedOf(5))
     const number = () => random.integer(-1000, 1000) / 1000
     const question = Array.from({ length: DIMENSION }, number)

@@ -1,6 +1,6 @@
 /**
- * Vectors of all lengths that a Float32 has, many of them alike, and thresholds that are the score of one of them or its
- * neighbour: where bounds of scores decide nothing, and must not decide wrongly.
+ * Vectors of all lengths that a Float32 can have, many of them equal, and thresholds that equal one of the scores or its
+ * neighbour: bounds of scores cannot decide there, and must not decide wrongly.
  */
 import t, { type Test } from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
@@ -17,7 +17,7 @@ const QUESTIONS = isLong ? 400 : 16
 const ROWS = 4_300
 const PAGE = 30
 const DIMENSIONS = [1, 3, 16, 17, 40]
-/** Roots of products round otherwise than products of roots. */
+/** Roots of products and products of roots round differently. */
 const COSINE_ROUNDING = 1e-14
 
 type Rows = ReadonlyMap<number, { readonly embedding: readonly number[] | null }>
@@ -30,7 +30,7 @@ class Source {
     private readonly dimension: number,
   ) {}
 
-  /** Often one that was there, or nearly. */
+  /** Often an earlier vector, or nearly one. */
   vector(): number[] {
     const { random, made } = this
     let vector = made.length > 10 && random.chance(0.5) ? [...random.pick(made)] : this.fresh()
@@ -72,7 +72,7 @@ async function ask(
   return (await readItems(engine, { filter: `embedding ${comparator} :1`, params, ...part })).keys
 }
 
-/** A double that is next to another one, or itself. */
+/** A number, or the double next to it. */
 function beside(number: number, step: -1 | 0 | 1): number {
   if (step === 0 || number === 0) return number
   const bits = new BigInt64Array(Float64Array.of(number).buffer)
@@ -119,7 +119,7 @@ for (const seed of seeds(isLong ? DIMENSIONS.length : 2)) {
         t.fail(`seed ${seed}: ${JSON.stringify(question)} is wrong for ${JSON.stringify(wrong.slice(0, 3))}`)
         return
       }
-      // In the order of scores, those that are equal by their keys.
+      // By score, and by key where scores are equal.
       const direction = question.metric === 'euclidean' ? 'asc' : 'desc'
       const all = { ...question, threshold: null }
       const page = await ask(engine, all, { top: PAGE, orderBy: `embedding ${direction}, ID` })

@@ -1,5 +1,5 @@
 /**
- * Recall of an index on seeded data around centres: nearly all, in the order of the exact scores, equal ones by row.
+ * Recall of an index on seeded data around centres: nearly all rows, in the order of exact scores, equal scores by row.
  */
 import t from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
@@ -17,7 +17,7 @@ const DIMENSION = 32
 const CLUSTERS = 50
 const QUESTIONS = 20
 const NEAREST = 50
-/** So few that an index is asked for them, unless too many are among the rows that the planner looks at. */
+/** Few enough that the index is used, unless too many of them are among the rows that the planner samples. */
 const NARROW = 5
 
 for (const metric of inTurn(['cosine', 'dot', 'euclidean'] as const)) {
@@ -25,7 +25,7 @@ for (const metric of inTurn(['cosine', 'dot', 'euclidean'] as const)) {
     const random = randomOf(seedOf(11))
     const numbers = () => Array.from({ length: DIMENSION }, () => random.integer(-1000, 1000) / 1000)
     const centres = Array.from({ length: CLUSTERS }, numbers)
-    // All of one length, as embeddings are: products lead a graph astray where lengths differ.
+    // All of one length, like embeddings: with different lengths, products lead a graph astray.
     const vector = () => {
       const centre = random.pick(centres)
       const somewhere = centre.map(number => number + random.integer(-300, 300) / 1000)
@@ -47,7 +47,7 @@ for (const metric of inTurn(['cosine', 'dot', 'euclidean'] as const)) {
       const ranked = vectors.map((_, row) => row).sort(byScore)
 
       const nearest = await ask(engine, question, NEAREST)
-      t.match(nearest.plan, /\[index/, 'an index is asked for the nearest')
+      t.match(nearest.plan, /\[index/, 'an index is used for the nearest')
       t.strictSame(nearest.keys, nearest.keys.toSorted(byScore), 'the nearest are in the order of their scores')
       hits.nearest += overlap(nearest.keys, ranked.slice(0, NEAREST))
 
@@ -57,7 +57,7 @@ for (const metric of inTurn(['cosine', 'dot', 'euclidean'] as const)) {
       const expected = ranked
         .slice(0, NARROW)
         .filter(row => (isHigh ? scores[row]! > threshold : scores[row]! < threshold))
-      t.equal(overlap(narrow.keys, expected), narrow.keys.length, 'what is found above the threshold passes')
+      t.equal(overlap(narrow.keys, expected), narrow.keys.length, 'all rows found are above the threshold')
       hits.narrow += overlap(narrow.keys, expected) + NARROW - expected.length
 
       const middle = ranked.findIndex((row, i) => i > ROWS / 2 && scores[row] !== scores[ranked[i - 1]!])
@@ -70,10 +70,13 @@ for (const metric of inTurn(['cosine', 'dot', 'euclidean'] as const)) {
         top: 1,
       })
       t.equal(either.count, middle, 'a wide threshold is complete')
-      t.ok(either.plan.split('[index').length <= 2, 'and scanned, though the same vector is searched for')
+      t.ok(
+        either.plan.split('[index').length <= 2,
+        'and it is scanned, though the query also searches the index for the same vector',
+      )
     }
     const recall = { nearest: hits.nearest / (QUESTIONS * NEAREST), narrow: hits.narrow / (QUESTIONS * NARROW) }
-    t.ok(indexed > QUESTIONS / 2, `an index is asked for ${indexed} thresholds`)
+    t.ok(indexed > QUESTIONS / 2, `an index is used for ${indexed} thresholds`)
     t.ok(recall.nearest >= 0.99, `recall of the nearest is ${recall.nearest}`)
     t.ok(recall.narrow >= 0.999, `recall above thresholds is ${recall.narrow}`)
   })
@@ -102,7 +105,7 @@ async function openWith(vectors: readonly number[][], metric: Metric, path: stri
   await engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
   engine.warmUp()
   await ready
-  // The rows that were left out while it was measured are put in, then everybody knows.
+  // Waits until the rows held out for the measurement are inserted, and all threads know it.
   const question = { vector: vectors[0]!, metric, comparator: '>', threshold: null } as const
   await until(async () => (await ask(engine, question, 1)).plan.includes('[index'))
   return engine

@@ -1,6 +1,6 @@
 /**
- * Searches by sketches find nearly all rows, only rows that pass, in the order of the exact scores; and all of them where that is
- * asked for. Also after changes and restarts, with vectors of any length, and beside other conditions.
+ * Searches by sketches find nearly all rows, only rows that pass, in the order of exact scores, and all rows when an exact
+ * answer is requested. Also after changes and restarts, with vectors of any length, and combined with other conditions.
  */
 import t, { type Test } from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
@@ -17,23 +17,23 @@ const CLUSTERS = 100
 /** Number of questions for each metric, before and after each change of a world. */
 const QUESTIONS = 4
 const NARROW = 10
-/** Vectors that are asked for by themselves. */
+/** Number of vectors that are searched for by themselves. */
 const ITSELF = 40
 
-/** Sketches pay where many numbers are compared for each of the nearest. */
+/** Sizes at which sketches pay: many numbers are compared for each of the nearest. */
 interface Size {
   readonly dimension: number
   readonly nearest: number
 }
 const SIZES: readonly Size[] = [{ dimension: 160, nearest: 20 }, ...(isLong ? [{ dimension: 384, nearest: 50 }] : [])]
-/** So many of those where another condition leaves half of the rows. */
+/** Share of these where another condition leaves half of the rows. */
 const CONDITION_SHARE = 0.25
 
 const METRICS = ['cosine', 'dot', 'euclidean'] as const
 
 interface Shape {
   readonly isClustered: boolean
-  /** How many times as long as the shortest the longest vector is. */
+  /** Ratio of the length of the longest vector to that of the shortest. */
   readonly lengths: number
 }
 
@@ -94,8 +94,8 @@ class World {
   }
 
   /**
-   * Vectors that all point about where one does; behind the first, which points there least, some that point nowhere.
-   * @returns what they point to least
+   * Vectors that all point in about the direction of one; the first points there least and is followed by some without direction.
+   * @returns the direction in which they point least
    */
   async fillOneWay(): Promise<number[]> {
     const [centre] = this.centres
@@ -108,7 +108,7 @@ class World {
     return centre!.map(number => -number)
   }
 
-  /** Some rows get other vectors, some go, some come: with none, with one of no length, and with very long ones. */
+  /** Gives some rows other vectors, deletes some, and inserts some: without a vector, with a zero vector, and with very long ones. */
   async change(): Promise<void> {
     const keys = [...this.rows.keys()].filter(() => this.random() < 0.1)
     const deleted = keys.filter(key => key % 3 === 0)
@@ -128,8 +128,8 @@ class World {
   }
 
   /**
-   * Asks for the nearest and for those above a narrow threshold, as it comes and exactly.
-   * @returns how many of the nearest are missed
+   * Asks for the nearest and for those above a narrow threshold, as planned and exactly.
+   * @returns number of the nearest that are missed
    */
   async ask(vector: number[], metric: Metric, condition = '', passes = (_: Row): boolean => true): Promise<number> {
     const { t } = this
@@ -173,7 +173,7 @@ class World {
     return ranked.slice(0, count).filter(key => !few.keys.includes(key)).length
   }
 
-  /** The single nearest row must be found; among the many nearest one may be missed. */
+  /** The single nearest row must be found; among many nearest rows one may be missed. */
   async askForItself(): Promise<void> {
     const { t } = this
     const stored = [...this.rows].filter(([, { embedding }]) => embedding?.some(number => number !== 0))
@@ -181,7 +181,7 @@ class World {
       const [key, { embedding }] = stored[Math.floor((i * stored.length) / ITSELF)]!
       const params = toParams([{ vector: embedding, metric: 'cosine', threshold: null }])
       const { keys, plan } = await readItems(this.engine, { filter: 'embedding > :1', params, top: 1 })
-      t.strictSame(keys, [key], 'a vector is the nearest of itself')
+      t.strictSame(keys, [key], 'a vector is nearest to itself')
       t.match(plan, /\(sketch\)/)
     }
   }
@@ -212,7 +212,7 @@ class World {
     return this.direction().map((number, i) => Math.round(length * (centre ? centre[i]! + 0.7 * number : number)))
   }
 
-  /** Numbers of a normal distribution, about: in all directions alike. */
+  /** Numbers of an approximate normal distribution: all directions are equally likely. */
   private direction(): number[] {
     return Array.from(
       { length: this.size.dimension },
@@ -226,7 +226,7 @@ class World {
   }
 }
 
-/** Share of the expected rows that was found, and how often by sketches. */
+/** Share of the expected rows that was found, and of searches that used sketches. */
 class Share {
   private found = 0
   private expected = 0
@@ -248,7 +248,7 @@ class Share {
   }
 }
 
-/** @param ranked with some more than are wanted, in place of what is missed */
+/** @param ranked expected rows with some more than requested, which replace missed ones */
 function inOrder(t: Test, keys: readonly number[], ranked: readonly number[], name: string): void {
   const all = new Set(keys)
   t.strictSame(
@@ -261,7 +261,7 @@ function inOrder(t: Test, keys: readonly number[], ranked: readonly number[], na
 t.setTimeout(timeoutMs)
 
 const recall = () => ({ nearest: new Share(), narrow: new Share() })
-/** Recall over all worlds: that of a few questions says little. */
+/** Recall over all worlds, because the recall of a few questions says little. */
 const RECALL = { cosine: recall(), dot: recall(), euclidean: recall() }
 
 for (const seed of seeds(isLong ? 3 : 1)) {
@@ -275,7 +275,7 @@ for (const seed of seeds(isLong ? 3 : 1)) {
 function ask(seed: number, size: Size, shape: Shape): void {
   const where = shape.isClustered ? 'around centres' : 'in all directions'
   const name = `${size.dimension} numbers ${where}, up to ${shape.lengths} times as long, seed ${seed}`
-  t.test(`sketches find nothing that does not pass: ${name}`, async t => {
+  t.test(`sketches find only rows that pass: ${name}`, async t => {
     const world = new World(t, seed, size, shape)
     await world.open()
     t.teardown(() => world.close())
@@ -290,7 +290,7 @@ function ask(seed: number, size: Size, shape: Shape): void {
   })
 }
 
-t.test('where no vector is near, those that point nowhere keep none from being found', async t => {
+t.test('when no vector is near, vectors without direction do not hide others', async t => {
   const world = new World(t, 1, SIZES[0]!, { isClustered: true, lengths: 1 })
   await world.open()
   t.teardown(() => world.close())
@@ -299,7 +299,7 @@ t.test('where no vector is near, those that point nowhere keep none from being f
 })
 
 for (const metric of METRICS) {
-  t.test(`${metric}: sketches are asked, and miss 1 % of the nearest at most, and 0.5 % above thresholds`, async t => {
+  t.test(`${metric}: sketches are used, and miss at most 1 % of the nearest and 0.5 % above thresholds`, async t => {
     RECALL[metric].nearest.check(t, 'the nearest', 0.99)
     RECALL[metric].narrow.check(t, 'above thresholds', 0.995)
   })

@@ -1,7 +1,7 @@
 /**
- * Queries by an index while rows come, change and go: what a search has found may be out of date when the query goes on.
- * Each answer fits together all the same: its scores are those of the vectors that it has, in order, and pass; and it has
- * what was written before it was asked for.
+ * Queries by an index while rows are inserted, changed and deleted: what a search found may be out of date when the query
+ * continues. Each answer is consistent all the same: its scores are those of its vectors, in order, and pass; and it includes
+ * everything written before the query.
  */
 import t from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
@@ -19,9 +19,9 @@ const ROWS = 4_000
 const DIMENSION = 32
 const CENTRES = 8
 const WRITES = isLong ? 2_000 : 80
-/** Changed at a time. */
+/** Number of rows changed at once. */
 const CHANGED = 5
-/** Mostly the index has caught up by then, in milliseconds. */
+/** Milliseconds after which the index has usually caught up. */
 const PAUSE = 2
 const CLIENTS = 4
 const NEAREST = 10
@@ -43,7 +43,7 @@ interface Opened {
   readonly stamps: Map<number, number>
 }
 
-/** Rows with an index that is used, for all tests. */
+/** Opens rows with an index that is in use, for all tests. */
 async function open(): Promise<Opened> {
   const engine = await openEngine(
     engineOptions({
@@ -75,7 +75,7 @@ const nearestTo = (to: readonly number[], top: number) => ({
 
 const opened = open()
 
-t.test('a row that has moved away since the index found it is not where it was', async t => {
+t.test('a row that has moved away since the index found it is not found at its old place', async t => {
   const { engine, stamps } = await opened
   const { vectors } = (engine as unknown as { parts: { vectors: VectorPool } }).parts
   const search = vectors.search.bind(vectors)
@@ -84,7 +84,7 @@ t.test('a row that has moved away since the index found it is not where it was',
     const [nearest] = (await readItems(engine, nearestTo(to, 1))).keys
     vectors.search = async (...asked) => {
       let searched = await search(...asked)
-      // Until the index has caught up it does not tell scores.
+      // Until the index has caught up, it returns no scores.
       while (!searched.found?.bounds) {
         await new Promise(resolve => setTimeout(resolve, 5))
         searched = await search(...asked)
@@ -95,12 +95,12 @@ t.test('a row that has moved away since the index found it is not where it was',
     const { keys, plan } = await readItems(engine, nearestTo(to, NEAREST))
     vectors.search = search
     t.match(plan, /\[index/)
-    t.equal(keys.includes(nearest!), keys.at(-1) === nearest, 'at most the last of what was found')
+    t.equal(keys.includes(nearest!), keys.at(-1) === nearest, 'at most the last row that was found')
     t.not(keys[0], nearest)
   }
 })
 
-t.test('answers fit together', async t => {
+t.test('answers are consistent', async t => {
   const { engine, stamps } = await opened
 
   let isWriting = true
@@ -156,7 +156,7 @@ t.test('answers fit together', async t => {
   t.ok(indexed > answers / 10, `${indexed} of ${answers} by the index`)
 })
 
-/** @returns the vectors that these rows have got */
+/** @returns the new vectors of these rows */
 async function save(
   engine: Engine,
   stamps: Map<number, number>,

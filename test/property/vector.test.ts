@@ -1,6 +1,6 @@
 /**
- * Random sequences of inserts, updates, deletions, queries and restarts against the reference: what is asked exactly is
- * answered exactly, and an index may miss a few, but never finds what is not there.
+ * Random sequences of inserts, updates, deletions, queries and restarts against the reference: exact queries are answered
+ * exactly, and an index may miss a few rows, but never finds a wrong one.
  */
 import { inTurn, isLong, seedOf } from '../support/reference/rounds.ts'
 import t, { type Test } from 'tap'
@@ -17,9 +17,9 @@ import { until } from '../support/until.ts'
 const DIMENSION = 24
 const CLUSTERS = 12
 const ROUNDS = isLong ? 8 : 2
-/** Number of rows: an index is asked for the nearest 20 only where there are many more. */
+/** Number of rows: an index is used for the nearest 20 only if there are many more. */
 const ROWS = 2_000
-/** Minimum recall of all worlds together, and of one: its few questions may include one that an index answers badly. */
+/** Minimum recall of all worlds together, and of one, whose few questions may include one that an index answers badly. */
 const LEAST_RECALL = { all: 0.98, world: 0.9 }
 
 const all = { expected: 0, found: 0 }
@@ -84,7 +84,7 @@ class World {
     all.found += this.found
   }
 
-  /** In some rounds an index gets the time to be made; in others it is asked while it is behind. */
+  /** In some rounds, waits until an index is made; in others, queries run while it is behind. */
   async idle(t: Test, round: number): Promise<void> {
     if (!this.options.vectorIndex || this.options.vectorIndex.minRows > 1e6 || round % 2 === 1) return
     await until(async () => (await this.plan()).includes('[index'))
@@ -133,7 +133,7 @@ class World {
     for (const key of deleted) this.rows.delete(key)
   }
 
-  /** Asks a random question, exactly and as it comes. */
+  /** Asks a random question, as planned and exactly. */
   async check(t: Test): Promise<void> {
     const { random } = this
     const metric = random.chance(0.7) ? this.metric : random.pick(['cosine', 'dot', 'euclidean'] as const)
@@ -169,7 +169,7 @@ class World {
     const right = new Set(matches)
     t.ok(
       answer.keys.every(key => right.has(key)),
-      'everything that is found passes',
+      'everything found passes',
     )
     const found = new Set(answer.keys)
     this.expected += expected.length
@@ -194,14 +194,14 @@ class World {
     if (this.random.chance(0.03)) return null
     if (this.random.chance(0.02)) return new Array<number>(DIMENSION).fill(0)
     const vector = this.near(this.random.pick(this.centres))
-    // As far out as a Float32 goes, where products are beyond it.
+    // Near the limit of Float32, where products overflow it.
     return this.random.chance(0.01) ? vector.map(number => number * 1e37) : vector
   }
 }
 
 const METRICS = ['cosine', 'dot', 'euclidean'] as const
 for (const [place, metric] of METRICS.entries()) {
-  // Usually each metric and each setting once, and with another one by another seed.
+  // Usually each metric and each setting once, combined differently by another seed.
   const all = Object.entries(SETTINGS)
   for (const [name, options] of inTurn([...all.slice(place), ...all.slice(0, place)])) {
     t.test(`${metric}, ${name}`, async t => {
@@ -222,6 +222,6 @@ for (const [place, metric] of METRICS.entries()) {
   }
 }
 
-t.test('indexes find what they should, over all worlds', async t => {
+t.test('indexes reach the minimum recall over all worlds', async t => {
   t.ok(all.found >= LEAST_RECALL.all * all.expected, `${all.found} of ${all.expected} found`)
 })

@@ -1,5 +1,5 @@
 /**
- * Saves and deletions, right and wrong, leave the store and answer as a simple model of it says, whatever came before.
+ * Saves and deletions, valid and invalid, change the store and answer as a simple model says, whatever happened before.
  */
 import t from 'tap'
 import { loadModel } from '../../engine/catalog/load-model.ts'
@@ -31,7 +31,7 @@ const REQUESTS = isLong ? 250 : 120
 
 t.setTimeout(timeoutMs)
 for (const seed of seeds(WORLDS)) {
-  t.test(`world ${seed}: what is written is what a model of the store says`, async t => {
+  t.test(`world ${seed}: writes match a model of the store`, async t => {
     const random = randomOf(seed)
     const live = await LiveWorld.open(t.testdir({}), random, 20)
     try {
@@ -44,15 +44,15 @@ for (const seed of seeds(WORLDS)) {
         return
       }
       await live.reopen()
-      t.equal(await stateDifference(live), '', 'the same when it is opened again')
+      t.equal(await stateDifference(live), '', 'the same after it is reopened')
     } finally {
       await live.engine.close()
     }
-    t.same(problemsOf(live), [], 'the store is in order')
+    t.same(problemsOf(live), [], 'the store is consistent')
   })
 }
 
-/** One save of an element or several. @returns what differs, or undefined */
+/** Saves one element or several. @returns the difference, or undefined */
 async function save(live: LiveWorld, random: Random): Promise<string | undefined> {
   const { world } = live
   const spec = random.pick(live.specs)
@@ -87,7 +87,7 @@ async function save(live: LiveWorld, random: Random): Promise<string | undefined
   if (elements.some(({ errors }) => errors) !== answer.status >= 400) return about(told, `status ${answer.status}`)
   for (const [i, element] of elements.entries()) {
     if (!element.row || (!isSaved && !element.errors)) continue
-    // For failures in an atomic request, and for saved ones: the entity as it is on the server now.
+    // The entity as it is now on the server, for failures in an atomic request and for saved elements.
     const difference = entityDifference(world, spec, element, answers[i])
     if (difference !== '') return about(told, `element ${i}${difference}`)
   }
@@ -143,7 +143,7 @@ async function remove(live: LiveWorld, random: Random): Promise<string | undefin
   const chosen = byFilter
     ? { filter: `${spec.key} in :1`, params: parseParams(JSON.stringify([keys])) }
     : { source: { kind: 'keys', keys } as const }
-  // Without `$atomic` it would depend on the order which of several are left.
+  // Without `$atomic`, which of several are left would depend on the order.
   const atomic = rows.length > 1 || random.chance(0.5)
   const outcome = await live.engine.delete(request(spec, chosen), { atomic }).then(
     count => (count === rows.length ? undefined : `${count} deleted`),
@@ -159,7 +159,7 @@ async function remove(live: LiveWorld, random: Random): Promise<string | undefin
   )
 }
 
-/** Difference of the store from its model, an empty text if there is none. */
+/** Difference of the store from its model; an empty text if there is none. */
 async function stateDifference(live: LiveWorld): Promise<string> {
   for (const spec of live.specs) {
     const rows = rowsOf(live.world, spec.name)
@@ -173,7 +173,7 @@ async function stateDifference(live: LiveWorld): Promise<string> {
 
 const whole = (form: Wanted['form']): Wanted => ({ form, from: 'path', listed: undefined, expanded: new Map() })
 
-/** After a request that was undone, the rows of the model are others. */
+/** The row in the current model: after a rollback, the model has other row objects. */
 const current = (world: World, spec: ClassSpec, { id }: Row): Row =>
   rowsOf(world, spec.name).find(row => row.id === id)!
 

@@ -12,7 +12,7 @@ import { logSink } from '../support/log-sink.ts'
 import { abusePlugin, staffPlugin } from '../support/test-plugins.ts'
 import { temporaryFolder, transports } from '../support/test-server.ts'
 
-/** Clients that go away in the middle of a request are no fault of the server: nothing above a debug line is logged. */
+/** Clients that disconnect in the middle of a request are not a fault of the server: nothing above debug level is logged. */
 
 const SIZE = 3_000_000
 const head = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
@@ -63,7 +63,7 @@ const whole: [what: string, sent: string][] = [
 ]
 
 for (const transport of transports) {
-  t.test(`clients that go away on ${transport}`, async t => {
+  t.test(`clients that disconnect on ${transport}`, async t => {
     const { lines, logger } = logSink()
     const folder = temporaryFolder(t)
     writeFileSync(
@@ -72,10 +72,10 @@ for (const transport of transports) {
         model: 'model.json',
         plugins: [staffPlugin, abusePlugin],
         server: { transport, port: 0, graceMs: 1_000 },
-        // How long they take depends on the machine.
+        // Their duration depends on the machine.
         log: { slowQueryMs: 0 },
         storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB' },
-        // All queries but reads by key.
+        // All queries except reads by key.
         pool: { inlineCostMs: 0 },
         functions: { threads: 2 },
         mcp: { write: true },
@@ -90,7 +90,7 @@ for (const transport of transports) {
     const blob = `${server.url}/rest/Company(1)/contract`
     await (await request(blob, { method: 'PUT', body: Buffer.alloc(8_000_000) })).body.dump()
 
-    /** Sends, waits until something of it has been seen, and goes away: politely or not. */
+    /** Sends, waits a moment or for the first bytes of the answer, and disconnects, by a close or a reset. */
     const abort = async (sent: string, bodyBytes: number, waitsForAnswer: boolean, isReset: boolean) => {
       const socket = connect({ port: server.port, host: '127.0.0.1' })
       socket.on('error', () => {})
@@ -104,15 +104,15 @@ for (const transport of transports) {
       else socket.destroy()
       await closed
     }
-    // Every other one by a reset.
+    // Every second one by a reset.
     await Promise.all(unfinished.map(([, sent, bodyBytes], i) => abort(sent, bodyBytes, false, i % 2 === 0)))
     await Promise.all(
       whole.flatMap(([, sent], i) => [abort(sent, 0, false, i % 2 === 0), abort(sent, 0, true, i % 2 > 0)]),
     )
-    t.equal((await request(`${server.url}/rest/City("Paris")`)).statusCode, 200, 'the server goes on')
+    t.equal((await request(`${server.url}/rest/City("Paris")`)).statusCode, 200, 'the server still answers')
     await setTimeout(300)
 
-    // Every start reports what an older build cannot do; errors of plugin code are for its author.
+    // Every start reports the limits of an older build; errors of plugin code are for its author.
     const isExpected = ({ msg, level }: (typeof lines)[number]) => level < 40 || /^uws-node20|inner secret/.test(msg)
     t.same(
       lines.filter(line => !isExpected(line)).map(({ msg, err, path }) => ({ msg, err, path })),
@@ -120,6 +120,6 @@ for (const transport of transports) {
       'no warning and no error',
     )
     const debug = lines.filter(({ level, msg }) => level === 20 && /closed the connection/.test(msg))
-    t.ok(debug.length > 0, 'aborted bodies are lines for debugging')
+    t.ok(debug.length > 0, 'aborted bodies are debug lines')
   })
 }

@@ -62,7 +62,13 @@ protocolTable(
     },
     { spec: 'P1.4', name: 'empty brackets are the whole dataclass', get: '/Company()', count: 4 },
     { spec: 'P1.4', name: 'an unknown key is not found', get: '/Company(99)', status: 404, errors: [1543] },
-    { spec: 'P1.4', name: 'a key that is no number is not found', get: '/Company(abc)', status: 404, errors: [1543] },
+    {
+      spec: 'P1.4',
+      name: 'a key that is not a number is not found',
+      get: '/Company(abc)',
+      status: 404,
+      errors: [1543],
+    },
     {
       spec: 'P1.4',
       name: 'one unknown key of several is not found',
@@ -142,7 +148,7 @@ protocolTable(
     ...['', '/', '/?$top=1'].map(
       (get): ProtocolCase => ({
         spec: 'P1.1',
-        name: `the root tells where the dataclasses are listed: /rest${get}`,
+        name: `the root says where the dataclasses are listed: /rest${get}`,
         get,
         status: 400,
         has: { __ERROR: [{ errCode: 1806, message: /GET \/rest\/\$catalog lists the dataclasses$/ }] },
@@ -151,11 +157,11 @@ protocolTable(
     { spec: 'P3.1', name: 'an unknown dataclass is not found', get: '/Nobody', status: 404, errors: [1800] },
     {
       spec: 'P1.1',
-      name: 'doubled and trailing slashes mean nothing',
+      name: 'doubled and trailing slashes are ignored',
       get: '//rest//Company(1)//name///',
       has: { name: 'Acme' },
     },
-    { spec: 'P1.1', name: 'names without $ are of others', get: '/Company(1)?x=2&filter=&_=1', has: { __KEY: '1' } },
+    { spec: 'P1.1', name: 'parameters without $ are ignored', get: '/Company(1)?x=2&filter=&_=1', has: { __KEY: '1' } },
     ...[
       ['/Company?$filtre="ID=1"', '"$filtre" is not a known parameter; did you mean "$filter"?'],
       ['/Company?$orderBy="name desc"', '"$orderBy" is not a known parameter; did you mean "$orderby"?'],
@@ -206,7 +212,7 @@ protocolTable(
     ...['$extendedAttributes=a', '$emMethod=f', '$imageinfo=true', '$metadata=1', '$version=3', '$progressinfo=x'].map(
       (parameter): ProtocolCase => ({
         spec: 'P1.1',
-        name: `clients send ${parameter}, which changes nothing`,
+        name: `${parameter}, which clients send, has no effect`,
         get: `/Company(1)?${parameter}`,
         has: { __KEY: '1' },
       }),
@@ -216,7 +222,7 @@ protocolTable(
     { spec: 'P1.4', name: 'a missing bracket is refused', get: '/Company(1', status: 400, errors: [1806] },
     {
       spec: 'P1.2',
-      name: 'a value that is no UTF-8 is refused',
+      name: 'a value that is not UTF-8 is refused',
       get: '/Company?$filter=%FF',
       status: 400,
       errors: [1806],

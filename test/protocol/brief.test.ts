@@ -64,7 +64,7 @@ const cases: ProtocolCase[] = [
   },
   {
     spec: '4.2',
-    name: 'so are those of an entity, and what a list names',
+    name: 'so are values of an entity, and those that a list names',
     get: '/Author("a%2F1")/name,bag.deep?$brief=24',
     has: { name: 'Ada', bag: link('bag', JSON.stringify({ deep: BAG.deep }).slice(0, 24)) },
   },
@@ -98,6 +98,6 @@ const cases: ProtocolCase[] = [
     has: { __ENTITIES: [{ life: LONG, bag: BAG }] },
   },
   { spec: 'P11', name: 'a length that is too short is refused', get: '/Author?$brief=15', status: 400, errors: [1806] },
-  { spec: 'P11', name: 'as is another text', get: '/Author?$brief=true', status: 400, errors: [1806] },
+  { spec: 'P11', name: 'as is a text that is not a number', get: '/Author?$brief=true', status: 400, errors: [1806] },
 ]
 protocolTable('$brief', library, cases)

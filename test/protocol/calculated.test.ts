@@ -38,7 +38,7 @@ const order = (spec: string, orderBy: string, keys: readonly string[]): Protocol
 const calculated: ProtocolCase[] = [
   {
     spec: 'P3.8',
-    name: 'an entity shows what is computed of it',
+    name: 'an entity shows its calculated attributes',
     get: '/Employee(2)',
     has: {
       fullName: 'Kurt Gödel',
@@ -52,7 +52,7 @@ const calculated: ProtocolCase[] = [
   },
   {
     spec: '4.2',
-    name: '$brief shortens what is computed',
+    name: '$brief shortens calculated values',
     get: '/Employee(2)?$attributes=fullName,card,initials&$brief=16',
     has: {
       fullName: 'Kurt Gödel',
@@ -87,13 +87,19 @@ const calculated: ProtocolCase[] = [
   },
   {
     spec: 'P1.5',
-    name: 'an entity can be addressed by one',
+    name: 'an entity can be addressed by a calculated attribute',
     get: '/Employee:initials(KG)',
     has: { __KEY: '2', fullName: 'Kurt Gödel' },
   },
-  finds('P3.8', 'the query handler answers for the values', 'fullName = :1', ['1'], '&$params=["Ada Lovelace"]'),
+  finds(
+    'P3.8',
+    'the query handler decides in place of the values',
+    'fullName = :1',
+    ['1'],
+    '&$params=["Ada Lovelace"]',
+  ),
   finds('P3.8', 'with a wildcard', 'fullName = ada@', ['1', '6']),
-  finds('P3.8', 'a handler without an answer leaves it to the values', 'fullName > Grace', ['2', '4']),
+  finds('P3.8', 'without a result of the handler the values decide', 'fullName > Grace', ['2', '4']),
   finds('P3.8', 'without handler every value is compared', 'monthly >= 7500', ['1', '4']),
   finds('P3.8', 'null is found', 'monthly = null', ['5']),
   finds('P3.8', 'not leaves null out', 'not(monthly > 5000)', ['2', '3', '6']),
@@ -104,9 +110,9 @@ const calculated: ProtocolCase[] = [
   finds('P2.9', 'over a N→1 relation', 'manager.monthly > 8000', ['6']),
   finds('P2.9', 'over a 1→N relation', 'directReports.fullName = "Grace Hopper"', ['2']),
   finds('P2.9', 'over several', 'employer.staff.monthly = 10000', ['3', '4']),
-  finds('P3.8', 'a stored one is searched as any other', 'initials = KG', ['2']),
-  finds('P3.8', 'the order handler answers', 'ID < 5', ['2', '4', '3', '1'], '&$orderby=fullName desc'),
-  finds('P3.8', 'a query handler may name what the client may not', 'secretive', ['1']),
+  finds('P3.8', 'a stored one is searched like any other attribute', 'initials = KG', ['2']),
+  finds('P3.8', 'the order handler decides', 'ID < 5', ['2', '4', '3', '1'], '&$orderby=fullName desc'),
+  finds('P3.8', 'a query handler may name attributes that the client may not', 'secretive', ['1']),
   finds('P3.8', 'and what it does not find', 'secretive = false', ['2', '3', '4', '5', '6']),
   finds('P2.9', 'over a relation', 'manager.secretive = true', ['2', '3']),
   order('P3.8', 'secretive desc,ID desc', ['1', '6', '5', '4', '3', '2']),
@@ -125,7 +131,7 @@ const calculated: ProtocolCase[] = [
   order('P3.8', 'initials', ['1', '6', '5', '3', '4', '2']),
   {
     spec: '4.6',
-    name: '$compute sums them up',
+    name: '$compute aggregates them',
     get: '/Employee/monthly?$compute=$all',
     json: { monthly: { count: 5, sum: 27_500, average: 5500, min: 2500, max: 10_000 } },
   },
@@ -165,7 +171,7 @@ const calculated: ProtocolCase[] = [
   },
   {
     spec: 'P2.14',
-    name: 'a query plan tells of them',
+    name: 'a query plan describes them',
     get: '/Employee?$filter="monthly > 7000"&$queryplan=true&$top=1',
     count: 2,
   },
@@ -181,7 +187,7 @@ const calculated: ProtocolCase[] = [
 const aliases: ProtocolCase[] = [
   {
     spec: 'P3.9',
-    name: 'an alias shows what it leads to',
+    name: 'an alias shows its target',
     get: '/Employee(2)',
     has: {
       who: 'Kurt Gödel',
@@ -218,13 +224,13 @@ const aliases: ProtocolCase[] = [
   },
   {
     spec: '4.2',
-    name: 'and is an address of related entities',
+    name: 'and addresses related entities',
     get: '/Employee(2)/colleagues?$expand=colleagues&$method=subentityset',
     keys: ['1', '2'],
   },
   {
     spec: 'P3.9',
-    name: 'one that passes through a relation to many is the link to what it leads to',
+    name: 'an alias through a relation to many is a link to its targets',
     get: '/Company(2)',
     has: { bosses: { __deferred: { uri: '/rest/Company(2)/bosses?$expand=bosses' } } },
   },
@@ -283,11 +289,11 @@ const aliases: ProtocolCase[] = [
   },
   finds('P3.9', 'filters', 'firmName = acme', ['1', '2']),
   finds('P3.9', 'over an alias of a relation', 'firm.name = acme', ['1', '2']),
-  finds('P3.9', 'over one that ends at many', 'colleagues.lastName = Hopper', ['3', '4']),
+  finds('P3.9', 'over an alias that ends at many', 'colleagues.lastName = Hopper', ['3', '4']),
   finds('P3.9', 'into objects', 'firmInfo.address.city = Paris', ['1', '2']),
   finds('P3.9', 'of a calculated attribute', 'who = Kurt@', ['2']),
   finds('P3.9', 'of one of a related entity', 'bossName = ada@', ['2', '3']),
-  finds('P3.9', 'whose values are compared', 'bossMonthly > 3750', ['2', '3', '6']),
+  finds('P3.9', 'by comparing its values', 'bossMonthly > 3750', ['2', '3', '6']),
   finds('P3.9', 'of a stored one', 'short = GH', ['4']),
   finds('P3.9', 'null', 'bossName = null', ['1', '5']),
   { spec: 'P3.9', name: 'from the other side', get: '/Company?$filter="people.who = Ada@"', keys: ['1', '3'] },
@@ -337,14 +343,14 @@ const aliases: ProtocolCase[] = [
   },
   {
     spec: 'P3.9',
-    name: 'one of an own attribute writes it, with its set handler',
+    name: 'an alias of an own attribute writes it, with its set handler',
     post: '/Employee?$method=update',
     body: { __KEY: '2', __STAMP: 1, who: 'Kurt Weill' },
     has: { __STAMP: 2, lastName: 'Weill', who: 'Kurt Weill', short: 'KW' },
   },
   {
     spec: 'P3.9',
-    name: 'but not one of a read-only attribute',
+    name: 'but not an alias of a read-only attribute',
     post: '/Employee?$method=update',
     body: { __KEY: '2', __STAMP: 2, short: 'XX' },
     status: 422,

@@ -57,7 +57,7 @@ protocolTable('catalog', company, [
   { spec: 'P1.1', name: 'names are case-sensitive', get: '/$catalog/company', status: 404, errors: [1800] },
   {
     spec: 'P1.1',
-    name: 'trailing and doubled slashes mean nothing',
+    name: 'trailing and doubled slashes are ignored',
     get: '//rest//$catalog///City/',
     has: { name: 'City' },
   },
@@ -66,7 +66,7 @@ protocolTable('catalog', company, [
   { spec: 'D2', name: 'the catalog does not take POST', post: '/$catalog', status: 405, headers: { allow: 'GET' } },
   {
     spec: 'P11',
-    name: 'JSON answers say so',
+    name: 'JSON answers have the media type of JSON',
     get: '/$catalog',
     headers: { 'content-type': 'application/json; charset=UTF-8' },
   },
@@ -106,9 +106,9 @@ t.test('§2.3 attributes of Employee as the catalog shows them', async t => {
   for (const [name, expected] of cases) t.match(named(name), { name, ...expected }, name)
   t.equal(named('secret'), undefined, 'a private attribute is not shown')
   t.notOk('indexed' in named('firstName')!, 'indexed is absent when there is no index')
-  t.notOk('identifying' in named('firstName')!, 'identifying is absent but on the key')
+  t.notOk('identifying' in named('firstName')!, 'identifying is absent except on the key')
   t.notOk('readOnly' in named('firstName')!, 'readOnly is absent when it can be written')
-  t.notOk('mandatory' in named('ID')!, 'what is filled automatically need not be sent')
+  t.notOk('mandatory' in named('ID')!, 'an attribute that is filled automatically is not mandatory')
   const { attributes: ofCompany } = (await server.get('/$catalog/Company')).json as {
     attributes: Record<string, unknown>[]
   }

@@ -29,7 +29,7 @@ protocolTable('$compute', company, [
   }),
   compute('P6.6', 'all is $all', 'Company/name', 'all', { name: { count: 4, min: 'Acme', max: 'zeta' } }),
   {
-    ...compute('4.6', 'the functions stand in this order', 'Employee/salary', '$all', undefined),
+    ...compute('4.6', 'the functions are in this order', 'Employee/salary', '$all', undefined),
     text: '{"salary":{"count":5,"sum":330000,"average":66000,"min":30000,"max":120000}}',
   },
   { ...compute('P6.6', 'a text is a JSON text', 'Company/name', 'min', undefined), text: '"Acme"' },
@@ -50,14 +50,14 @@ protocolTable('$compute', company, [
   compute('P6.6', 'count without an attribute counts entities', 'Employee', 'count', 6),
   compute(
     'P6.6',
-    'count without an attribute counts what a filter leaves',
+    'count without an attribute counts the filtered entities',
     'Employee?$filter="salary=45000"',
     'count',
     2,
   ),
   // Types
-  compute('P6.6', 'a date-only is a text as it is sent', 'Company/founded', 'min', '1985-11-01'),
-  compute('P6.6', 'a date-time is a text as it is sent', 'Employee/birthDate', 'max', '1985-12-10T08:30:00.000Z'),
+  compute('P6.6', 'a date-only is the text that is sent', 'Company/founded', 'min', '1985-11-01'),
+  compute('P6.6', 'a date-time is the text that is sent', 'Employee/birthDate', 'max', '1985-12-10T08:30:00.000Z'),
   compute('4.6', '$all of a date', 'Company/founded', '$all', {
     founded: { count: 3, min: '1985-11-01', max: '2001-02-28' },
   }),
@@ -80,7 +80,7 @@ protocolTable('$compute', company, [
   compute('4.6', 'a property without declaration', 'Company/info.tags.length', '$all', {
     'info.tags.length': { count: 2, sum: 2, average: 1, min: 0, max: 2 },
   }),
-  compute('4.6', 'a property that nobody has', 'Company/info.nothing', 'count', 0),
+  compute('4.6', 'a property that no entity has', 'Company/info.nothing', 'count', 0),
   compute('P6.6', 'through a N→1 relation', 'Employee/employer.revenues', 'sum', 2_040_001),
   compute('P6.6', 'a text through a N→1 relation', 'Employee/employer.name', 'max', 'zeta'),
   compute('P6.6', 'a count through a N→1 relation', 'Employee/employer.revenues', 'count', 4),
@@ -139,7 +139,7 @@ protocolTable('$distinct', company, [
   distinct('P6.7', 'numbers ascend, null is left out', 'Employee/salary', [30_000, 45_000, 90_000, 120_000]),
   distinct(
     'P6.7',
-    'the order asked for does not matter',
+    'the requested order does not matter',
     'Employee/salary?$orderby="salary desc"',
     [30_000, 45_000, 90_000, 120_000],
   ),
@@ -184,7 +184,7 @@ protocolTable('$distinct', company, [
   },
   {
     spec: 'P6.7',
-    name: '$distinct=false is no command',
+    name: '$distinct=false is not a command',
     get: '/Employee/salary?$distinct=false',
     keys: ['1', '2', '3', '4', '5', '6'],
   },
@@ -221,7 +221,7 @@ protocolTable('$format', company, [
   },
   {
     spec: 'P6.8',
-    name: 'a filter is told',
+    name: 'a filter is reported',
     get: '/Company/name?$filter="name=a@"&$format=looker',
     has: { __COUNT: 1, rows: [{ values: ['Acme'] }], filtersApplied: true },
   },
@@ -243,7 +243,7 @@ protocolTable('$format', company, [
   },
   {
     spec: 'P6.8',
-    name: 'what is no scalar is left out of a list',
+    name: 'attributes that are not scalars are left out of a list',
     get: '/Employee(1)/lastName,photo,employer,directReports,employerName?$format=looker',
     has: { schema: [{ name: 'lastName' }, { name: 'employerName' }], rows: [{ values: ['Lovelace', 'Acme'] }] },
   },
@@ -274,7 +274,7 @@ protocolTable('$format', company, [
   },
   {
     spec: 'own',
-    name: 'csv without a list has what is no relation and no image',
+    name: 'csv without a list has all attributes except relations and images',
     get: '/Company(1)?$format=csv',
     text: /^ID,name,revenues,founded,active,[^\r]*\r\n1,Acme,1000000.5,1985-11-01,true,[^\r]*\r\n$/,
   },
@@ -324,7 +324,7 @@ protocolTable('$queryplan and $querypath', company, [
   },
   {
     spec: 'P2.14',
-    name: 'a condition that an index serves tells so',
+    name: 'a condition that an index serves says so',
     get: '/Company?$filter="name=Acme"&$queryplan=true',
     has: { __queryPlan: ACME },
   },
@@ -342,7 +342,7 @@ protocolTable('$queryplan and $querypath', company, [
   },
   {
     spec: 'P2.14',
-    name: 'words connect what they connect in the query',
+    name: 'conjunctions connect the same conditions as in the query',
     get: '/Company?$filter="(name=acme or revenues>0) except not(staff.salary>1)"&$queryplan=true',
     has: {
       __queryPlan: {
@@ -355,7 +355,7 @@ protocolTable('$queryplan and $querypath', company, [
   },
   {
     spec: 'P2.14',
-    name: 'the path tells what each step found',
+    name: 'the path says how many entities each step found',
     get: '/Employee?$filter="employer.name=Acme and salary>50000"&$querypath=true',
     has: {
       __queryPath: {
@@ -380,7 +380,7 @@ protocolTable('$queryplan and $querypath', company, [
   },
   {
     spec: 'P2.14',
-    name: 'the path tells what a step found among what those before left over',
+    name: 'the path counts only entities that the steps before have left over',
     get: '/Employee?$filter="salary>50000 and salary>1e9 and firstName=x"&$querypath=true',
     has: {
       __queryPath: {
@@ -391,7 +391,7 @@ protocolTable('$queryplan and $querypath', company, [
   },
   {
     spec: 'P2.14',
-    name: 'both stand in front of the collection, also when it is indented',
+    name: 'both precede the collection, also when it is indented',
     get: '/City?$filter="name=x"&$top=0&$queryplan=true&$prettyprint=true',
     text: '{\n  "__queryPlan": {\n    "item": "[index : City.name ] in [\\"x\\"]"\n  },\n  "__entityModel": "City",\n  "__GlobalStamp": 16,\n  "__COUNT": 0,\n  "__FIRST": 0,\n  "__ENTITIES": [],\n  "__SENT": 0\n}',
   },
@@ -403,7 +403,7 @@ protocolTable('$queryplan and $querypath', company, [
   },
   {
     spec: 'P2.14',
-    name: 'a flag that is not on adds nothing',
+    name: 'a flag that is off adds nothing',
     get: '/City?$top=0&$filter="name=x"&$queryplan=false&$querypath=true',
     has: { __queryPlan: undefined, __queryPath: {} },
   },
@@ -415,7 +415,7 @@ protocolTable(
   company,
   ['$prettyprint=true', '$prettyformatting=true'].map(parameter => ({
     spec: 'P11',
-    name: `${parameter} breaks lines`,
+    name: `${parameter} breaks the answer into lines`,
     get: `/City?$top=0&${parameter}`,
     text: '{\n  "__entityModel": "City",\n  "__GlobalStamp": 16,\n  "__COUNT": 4,\n  "__FIRST": 0,\n  "__ENTITIES": [],\n  "__SENT": 0\n}',
   })),

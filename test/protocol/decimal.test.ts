@@ -71,7 +71,12 @@ const params = (values: string): string => `&$params=${encodeURIComponent(values
 
 protocolTable('decimals are read', shop, [
   // Answers
-  { spec: 'P3.3', name: 'a key is a text with all places', get: '/Rate(7.5)', has: { __KEY: '7.50', percent: 7.5 } },
+  {
+    spec: 'P3.3',
+    name: 'a key is a text with all decimal places',
+    get: '/Rate(7.5)',
+    has: { __KEY: '7.50', percent: 7.5 },
+  },
   { spec: '4.2', name: 'an address may spell the key in any way', get: '/Rate("07.500")', has: { __KEY: '7.50' } },
   { spec: '4.2', name: 'a number between two keys is none of them', get: '/Rate(7.501)', status: 404, errors: [1543] },
   { spec: '4.2', name: 'a unique attribute addresses', get: '/Item:sku(2.0)', has: { __KEY: '2' } },
@@ -115,7 +120,7 @@ protocolTable('decimals are read', shop, [
       found('P2.7', 'they are less', `${name} < 0.1001`, of(['1'], ['1', '3'])),
       found('P2.7', 'less or equal', `${name} <= 0.0999`, of([], ['3'])),
       found('P2.7', 'greater', `${name} > 0.0999`, of(['1', '2', '3', '4', '5'], ['1', '2', '5', '6'])),
-      found('P2.7', 'or greater or equal', `${name} >= 0.1001`, of(['2', '3', '4', '5'], ['2', '5', '6'])),
+      found('P2.7', 'or greater than or equal', `${name} >= 0.1001`, of(['2', '3', '4', '5'], ['2', '5', '6'])),
       found('P2.7', 'a range', `${name} > 0.1 and ${name} < 1.10`, of(['2', '3'], [])),
       found(
         'P2.7',
@@ -136,12 +141,12 @@ protocolTable('decimals are read', shop, [
   found('P2.7', 'between negative ones', 'exact < -2.0000005', ['2']),
   found('P1.3', 'a number of $params', 'price = :1', ['3'], params('[0.3]')),
   found('P1.3', 'a text of $params', 'price = :1', ['3'], params('["0.30"]')),
-  found('P1.3', 'the sum of doubles is no decimal', 'price = :1', [], params('[0.30000000000000004]')),
+  found('P1.3', 'the sum of doubles is not a decimal', 'price = :1', [], params('[0.30000000000000004]')),
   found('P1.3', 'a long number of $params', 'price = :1', ['5'], params('[9999999999999999.98]')),
   found('P1.3', 'a list of $params', 'price in :1', ['1', '4'], params('[[0.10, 9999999999999999.99]]')),
-  found('P1.3', 'a long number is no decimal either', 'price = :1', [], params('[0.1000000000000000055]')),
+  found('P1.3', 'a long number is not a decimal either', 'price = :1', [], params('[0.1000000000000000055]')),
   found('P1.3', 'long numbers are rounded for doubles', 'double = :1', ['1'], params('[0.1000000000000000055]')),
-  found('P1.3', 'and inside of objects', 'any.x = :1', ['1'], params('[0.1000000000000000055]')),
+  found('P1.3', 'and inside objects', 'any.x = :1', ['1'], params('[0.1000000000000000055]')),
   {
     spec: 'P1.3',
     name: 'a long number in the body of $query',
@@ -174,7 +179,7 @@ protocolTable('decimals are read', shop, [
   },
   {
     spec: 'P2.14',
-    name: 'a query plan shows them with their point',
+    name: 'a query plan shows them with their decimal point',
     get: `/Item?$filter="${encodeURIComponent('cost > 0.105')}"&$queryplan=true`,
     has: { __queryPlan: { item: 'Item.cost > 0.10' } },
   },
@@ -261,14 +266,14 @@ protocolTable(
       [1508],
       /^price cannot be 1234567890123\.450000000000001; /,
     ),
-    refused('a digit that a double has no room for', '"price":1e-400', [1508], /^price cannot be 1e-400; /),
+    refused('a digit beyond the precision of a double', '"price":1e-400', [1508], /^price cannot be 1e-400; /),
     refused('a number that is too large', '"price":10000000000000000', [1508], /16 digits before the point/),
     refused('no number', '"price":"1,5"', [1508], /^price cannot be "1,5"/),
     refused('a bool', '"price":true', [1508], /^price cannot be true/),
     refused('below the minimum', '"bounded":0.09', [1568], /^bounded is 0\.09; at least 0\.1 is expected$/),
     refused('above the maximum', '"bounded":"100.0"', [1569], /^bounded is 100\.00; at most 99\.995 is expected$/),
     refused('twice the same', '"sku":"3.0"', [1115], /"3\.00"/, 409),
-    refused('a key of nothing', '"percent":8', [1155], /"8\.00"/, 409),
+    refused('an empty key', '"percent":8', [1155], /"8\.00"/, 409),
     {
       spec: '4.4',
       name: 'a whole entity that is sent back is unchanged',
@@ -280,7 +285,7 @@ protocolTable(
   { isolated: true },
 )
 
-t.test('answers have all places of a decimal, and its digits beyond 2^53', async t => {
+t.test('answers have all decimal places, and digits beyond 2^53', async t => {
   const server = await startServer(t, shop)
   const { text } = await server.get('/Item/price,exact?$filter="ID=1 or ID>3"&$orderby=ID')
   t.strictSame(text.match(/"price":[^}]*/g), [

@@ -3,7 +3,7 @@ import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 
 /*
- * Deletions that say less than their client meant, saves that are meant as reads, and addresses that may name several
+ * Deletions with fewer conditions than their client meant, saves that are meant as reads, and addresses that may name several
  * entities: all are refused, and nothing changes.
  */
 const EMPLOYEES = ['1', '2', '3', '4', '5', '6']
@@ -30,7 +30,7 @@ const deletions: ProtocolCase[] = [
   ...both('a filter of blanks', 'Employee', '$filter=%20%20'),
   ...both('an encoded empty filter', 'Employee', '%24filter=%22%22'),
   ...both('two filters', 'Employee', '$filter="ID=1"&$filter='),
-  ...both('two filters that would both do', 'Employee', '$filter="ID=99"&$filter="ID>0"', {
+  ...both('two filters that would each be enough', 'Employee', '$filter="ID=99"&$filter="ID>0"', {
     has: says(/more than once/),
   }),
   ...both('an address without its key', 'Employee/', '', { has: says(/a key may be missing/) }),
@@ -42,7 +42,7 @@ const deletions: ProtocolCase[] = [
   ...both('any other name', 'Employee', 'ID=1'),
   ...both('values without a filter', 'Employee', '$params=[1]'),
   ...both('$top', 'Employee', '$top=1'),
-  ...both('$limit beside a filter', 'Employee', '$filter="ID>1"&$limit=1'),
+  ...both('$limit with a filter', 'Employee', '$filter="ID>1"&$limit=1'),
   ...both('$skip', 'Employee', '$skip=1'),
   ...both('a saved filter without a set', 'Employee', '$savedfilter="ID=1"'),
   ...both('$refresh without a set', 'Employee', '$refresh=true', { has: says(/without an entity set/) }),
@@ -58,14 +58,14 @@ const deletions: ProtocolCase[] = [
     both('a set that has ended is not made again', `Employee/$entityset/${ID}`, saved, { status: 404, errors: [1802] }),
   ),
   ...both(
-    'nor is one that it is combined with',
+    'nor is a set that it is combined with',
     'Employee/$entityset/$none',
     `$logicOperator=OR&$otherCollection=${ID}`,
     { errors: [1820] },
   ),
   ...both('a set that is refreshed', 'Employee/$entityset/$none', '$refresh=true', { has: says(/other entities/) }),
   ...both('an attribute that is not unique', 'Employee:woman(true)', '', { errors: [1813] }),
-  ...both('an alias of one', 'Employee:pay(45000)', '', { errors: [1813] }),
+  ...both('an alias of such an attribute', 'Employee:pay(45000)', '', { errors: [1813] }),
   ...both('an attribute that does not exist', 'Employee:nothing(1)', '', { status: 404, errors: [1500] }),
   kept('4.4', 'keys in the body', 'post', '/Employee?$method=delete', { body: ['1'] }),
   kept('4.4', 'a filter in the body', 'post', '/Employee?$method=delete', { body: { $filter: 'ID = 1' } }),
@@ -99,7 +99,7 @@ const reads: ProtocolCase[] = [
   read('one of several', '/City?$expand=name&$filter="name=a"', [{ name: 'Oslo' }]),
   {
     spec: '4.4',
-    name: 'parameters that say how the answer looks are those of a save',
+    name: 'a save takes parameters that shape its answer',
     post: '/City?$attributes=name&$asArray=true',
     body: [{ name: 'Oslo' }],
     json: [{ __KEY: 'Oslo', __STAMP: 1, name: 'Oslo', __GlobalStamp: 17 }],
@@ -124,14 +124,19 @@ const addresses: ProtocolCase[] = [
   several('a lock', 'post', '/Employee:woman(true)?$lock=true'),
   several('a lock by GET', 'get', '/Employee:woman(true)?$lock=true'),
   several('an image', 'put', '/Employee:woman(true)/photo?$rawPict=true', 'x'),
-  several('an image that is taken off', 'delete', '/Employee:woman(true)/photo?$imageformat=best'),
+  several('an image that is removed', 'delete', '/Employee:woman(true)/photo?$imageformat=best'),
   several('a function of an entity', 'post', '/Employee:woman(true)/raise', [1]),
   several('a function of a related entity', 'post', '/Employee:woman(true)/manager/greet'),
   { spec: '4.2', name: 'a read shows the first', get: '/Employee:woman(true)', has: { __KEY: '1' } },
-  { spec: '4.2', name: 'a unique attribute will do', post: '/Company:code("FR/1")?$lock=true', has: { result: true } },
+  {
+    spec: '4.2',
+    name: 'a unique attribute is enough',
+    post: '/Company:code("FR/1")?$lock=true',
+    has: { result: true },
+  },
 ]
 
-protocolTable('deletions that narrow nothing', company, deletions)
+protocolTable('deletions without a condition', company, deletions)
 protocolTable('saves that are meant as reads', company, reads, { isolated: true })
 protocolTable('one entity of several', company, addresses, {
   config: { plugins: [staffPlugin], functions: { threads: 1 } },

@@ -43,7 +43,7 @@ t.test("a page shows all countries' flags, and shows them again without loading 
   const load = async (): Promise<[status: number, format: string | undefined][]> => {
     const images = [...page.matchAll(/src="([^"]+)"/g)].map(async ([, src]) => {
       const url = new URL(src!, server.url)
-      // As browsers do: what they have is asked for by its tag.
+      // Revalidates cached answers by their tags, like a browser.
       const etag = etags.get(url.href)
       const accept = 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8'
       const answer = await request(url, { headers: { accept, ...(etag && { 'if-none-match': etag }) } })

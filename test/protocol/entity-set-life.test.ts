@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type Case, MISSING, WOMEN, World } from '../support/entity-set-world.ts'
 
-/** Cases behind one that has changed an entity have a new store. */
+/** Cases after one that has changed an entity have a new store. */
 const LIFECYCLE: Case[] = [
   {
     spec: '3',
@@ -18,7 +18,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: '3',
-    name: 'computing, combining and being the other set are uses; reading another set is none',
+    name: 'computing, combining and being the other set are uses; reading another set is not',
     async run(world, t) {
       const a = await world.make(`${WOMEN}&$timeout=10`)
       const b = await world.make('/Employee?$timeout=10')
@@ -119,7 +119,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: '4.4',
-    name: '$method=delete takes what two sets have in common, and nothing when the other one has ended',
+    name: '$method=delete takes the intersection of two sets, and nothing when the other one has ended',
     async run(world, t) {
       const [ended, live] = [
         await world.make('/Employee?$filter="ID>4"&$savedfilter=true&$timeout=10'),
@@ -135,7 +135,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: '4.4',
-    name: '$method=delete on a set that is not there deletes nothing',
+    name: '$method=delete on a set that does not exist deletes nothing',
     async run(world, t) {
       t.equal((await world.server.post(`/Employee/$entityset/${MISSING}?$method=delete`)).status, 404)
       t.same((await world.server.post('/Employee/$entityset/$none?$method=delete')).json, { ok: true })
@@ -144,7 +144,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: '4.5',
-    name: '$release ends the sets in its body, in all three forms, and passes over what is not there',
+    name: '$release ends the sets in its body, in all three forms, and skips missing ones',
     async run(world, t) {
       const ids = await Promise.all(Array.from({ length: 5 }, () => world.make(WOMEN)))
       const other = await world.make('/Company')
@@ -165,7 +165,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: '3',
-    name: 'a set of another class is not released by the address of this one, nor are those beside it',
+    name: 'a set of another class is not released through the address of this one, nor are the sets named with it',
     async run(world, t) {
       const [id, own] = [await world.make('/Company'), await world.make(WOMEN)]
       const { status, json } = await world.server.post('/Employee/$entityset/$release', [own, id])
@@ -207,7 +207,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: 'P6.2',
-    name: 'texts at the creation are saved in the place of those of the request',
+    name: 'texts at the creation are saved in place of those of the request',
     async run(world) {
       const id = await world.make('/Employee?$filter="ID=1"&$savedfilter="ID>4"&$savedorderby="ID desc"')
       const all = await world.make('/Employee?$filter="ID=1"&$savedfilter="$all"&$top=1')
@@ -218,7 +218,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: 'P6.2',
-    name: 'texts at the access make a set again that was not saved, or never was',
+    name: 'texts at the access make a set again that was not saved, or never existed',
     async run(world) {
       const set = `/Employee/$entityset/${await world.make(WOMEN)}`
       await world.same(`${set}?$savedfilter="ID=2"`, ['1', '4', '6'])
@@ -237,7 +237,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: '3',
-    name: 'a released set with a saved query is absent, and so made again when it is asked for',
+    name: 'a released set with a saved query is absent, and therefore made again on request',
     async run(world) {
       const id = await world.make(`${WOMEN}&$savedfilter=true`)
       await world.get(`/Employee/$entityset/${id}?$method=release`)
@@ -248,7 +248,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: '3',
-    name: 'an absent set with a saved query is made again to be the other one too',
+    name: 'an absent set with a saved query is made again when it is the other set, too',
     async run(world) {
       const id = await world.make(`${WOMEN}&$savedfilter=true`)
       world.pass(7200)
@@ -271,7 +271,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: 'P6.2',
-    name: 'a set that came from another set is not made again as something greater',
+    name: 'a set that came from another set is not made again as a larger set',
     async run(world) {
       const base = await world.make('/Employee(1,2)')
       const copy = await world.make(`/Employee/$entityset/${base}?$clean=true&$savedfilter=true`)
@@ -281,7 +281,7 @@ const LIFECYCLE: Case[] = [
   },
   {
     spec: 'D4',
-    name: 'sets outlive a restart, with their order, their gaps and what is left of their lifetime',
+    name: 'sets outlive a restart, with their order, their gaps and the rest of their lifetime',
     async run(world) {
       const plain = await world.make(WOMEN)
       const ordered = await world.make('/Employee?$orderby="ID desc"&$timeout=100')

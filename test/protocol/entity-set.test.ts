@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Case, idOf, MISSING, WOMEN, World } from '../support/entity-set-world.ts'
 import { usualTransports } from '../support/test-server.ts'
 
-/** They change nothing but make sets, so they share a server. */
+/** Cases that change nothing except for making sets, so that they share a server. */
 const READING: Case[] = [
   {
     spec: '4.4',
@@ -24,7 +24,7 @@ const READING: Case[] = [
   },
   {
     spec: '3',
-    name: '$skip and $top do not matter for what is stored',
+    name: '$skip and $top do not affect which entities are stored',
     async run(world, t) {
       const answer = await world.get('/Employee?$skip=2&$top=1&$method=entityset')
       t.match(answer.json, { __COUNT: 6, __SENT: 1, __FIRST: 2 })
@@ -44,7 +44,7 @@ const READING: Case[] = [
   },
   {
     spec: '4.5',
-    name: 'a page of a set is what $skip and $top say, ordered or not',
+    name: 'a page of a set follows $skip and $top, ordered or not',
     async run(world) {
       await world.same(`/Employee/$entityset/${await world.make('/Employee')}?$skip=1&$top=2`, ['2', '3'])
       const id = await world.make('/Employee?$orderby="ID desc"')
@@ -64,7 +64,7 @@ const READING: Case[] = [
   },
   {
     spec: '4.2',
-    name: 'attributes are listed before and behind the id, or in $attributes',
+    name: 'attributes are listed before and after the id, or in $attributes',
     async run(world, t) {
       const id = await world.make('/Employee?$filter="ID=1"')
       for (const path of [
@@ -100,7 +100,7 @@ const READING: Case[] = [
   },
   {
     spec: 'P6.1',
-    name: '$method=entityset on a set that nothing changes answers under the same id',
+    name: '$method=entityset on a set that nothing changes keeps the id',
     async run(world, t) {
       const id = await world.make(WOMEN)
       t.equal(await world.make(`/Employee/$entityset/${id}`), id)
@@ -253,7 +253,7 @@ const READING: Case[] = [
   },
   {
     spec: '4.4',
-    name: 'what cannot be a set says why',
+    name: 'a request that cannot make a set says why',
     async run(world) {
       const id = await world.make(WOMEN)
       await world.refused('/Employee(1)?$method=entityset', 400, [1813])

@@ -5,7 +5,7 @@ import { hookedPlugin } from '../support/test-plugins.ts'
 const update = '/Employee?$method=update'
 const kurt = (values: object) => ({ __KEY: '2', __STAMP: 1, ...values })
 
-/** Nothing is saved, so that all of them find the same entity. */
+/** Nothing is saved, so that all cases find the same entity. */
 const stopped: ProtocolCase[] = [
   {
     spec: 'P9',
@@ -40,7 +40,7 @@ const stopped: ProtocolCase[] = [
   },
   {
     spec: 'P9',
-    name: 'of a new entity by 1534',
+    name: 'of a new entity, followed by 1534',
     post: update,
     body: { lastName: 'serious' },
     status: 422,
@@ -49,13 +49,13 @@ const stopped: ProtocolCase[] = [
   },
   {
     spec: 'P9',
-    name: 'an error while saving is another one',
+    name: 'an error while saving has another status',
     post: update,
     body: kurt({ lastName: 'stopped' }),
     status: 422,
     has: {
       __STATUS: { status: 4, statusText: 'Other error', success: false },
-      // Code of this attribute.
+      // From the code of this attribute.
       __ERROR: [{ errCode: 7003, attribute: 'lastName' }, { attribute: undefined }],
     },
     errors: [7003, 1517],
@@ -70,7 +70,7 @@ const stopped: ProtocolCase[] = [
   },
   {
     spec: '7',
-    name: 'a stale stamp is told as without events',
+    name: 'a stale stamp is reported as without events',
     post: update,
     body: { ...kurt({ lastName: 'X' }), __STAMP: 9 },
     status: 409,
@@ -79,7 +79,7 @@ const stopped: ProtocolCase[] = [
   },
   {
     spec: 'P5.5',
-    name: 'one that is stopped takes the others with it when atomic, which are shown as they would be',
+    name: 'in an atomic save, one that is stopped stops the others, which are shown as they would be',
     post: `${update}&$atomic=true`,
     body: [kurt({ lastName: 'mild' }), { __KEY: '4', __STAMP: 1, lastName: 'Saved' }],
     status: 422,
@@ -100,7 +100,7 @@ const stopped: ProtocolCase[] = [
   },
   {
     spec: 'P5.7',
-    name: 'refresh shows what they make of the entity',
+    name: 'refresh shows the entity as the events leave it',
     post: `${update}&$refresh=true`,
     body: kurt({ notes: 'trace', lastName: 'Zorn' }),
     has: { __STAMP: 1, notes: 'trace validateSave saving:lastName saving', initials: 'KZ', fullName: 'Kurt Zorn' },
@@ -125,7 +125,7 @@ const stopped: ProtocolCase[] = [
   },
   {
     spec: 'D6',
-    name: 'code that ends its thread ends no more than that',
+    name: 'code that ends its thread ends nothing else',
     post: update,
     body: kurt({ lastName: 'exits' }),
     status: 500,
@@ -168,7 +168,7 @@ const stopped: ProtocolCase[] = [
 const saved: ProtocolCase[] = [
   {
     spec: 'P9',
-    name: 'the events of an update come in their order',
+    name: 'the events of an update run in their order',
     post: update,
     body: kurt({ notes: 'trace', lastName: 'log', salary: 5 }),
     has: {
@@ -179,7 +179,7 @@ const saved: ProtocolCase[] = [
   },
   {
     spec: 'P9',
-    name: 'those of an attribute come only when it is touched',
+    name: 'events of an attribute run only when it is touched',
     post: update,
     body: { __KEY: '1', __STAMP: 1, notes: 'trace' },
     has: { notes: 'trace validateSave saving' },
@@ -193,7 +193,7 @@ const saved: ProtocolCase[] = [
   },
   {
     spec: 'P9',
-    name: 'afterSave comes when it is over',
+    name: 'afterSave runs after the save',
     get: '/City(success%20log)',
     has: { name: 'success log' },
   },
@@ -224,14 +224,14 @@ const saved: ProtocolCase[] = [
   },
   {
     spec: 'P3.8',
-    name: 'a set handler gets what is sent',
+    name: 'a set handler receives the sent value',
     post: update,
     body: { __KEY: '5', __STAMP: 1, fullName: 'Kurt Weill' },
     has: { fullName: 'Kurt Weill', lastName: 'Weill', initials: 'KW' },
   },
   {
     spec: '4.4',
-    name: 'attributes that depend on those that are sent are computed again',
+    name: 'attributes that depend on sent ones are computed again',
     post: update,
     body: { __KEY: '5', __STAMP: 2, salary: 1200 },
     has: { monthly: 100, initials: 'KW' },
@@ -286,7 +286,7 @@ const drops: ProtocolCase[] = [
   },
   {
     spec: 'P5.7',
-    name: 'an atomic deletion of several deletes none then',
+    name: 'an atomic deletion of several then deletes none',
     post: '/Employee?$filter="ID in [5,6]"&$method=delete&$atomic=true',
     status: 422,
     errors: [7003, 1518, 1121],
@@ -294,13 +294,13 @@ const drops: ProtocolCase[] = [
   { spec: 'P5.7', name: 'so that all are left', get: '/Employee', count: 6 },
   {
     spec: 'P5.7',
-    name: 'another one deletes what is not stopped',
+    name: 'a deletion that is not atomic deletes those that are not stopped',
     post: '/Employee?$filter="ID in [5,6]"&$method=delete',
     status: 422,
     errors: [7003, 1518, 1121],
   },
   { spec: 'P5.7', name: 'which is gone then', get: '/Employee(6)', status: 404, errors: [1543] },
-  { spec: 'P9', name: 'afterDrop has come', get: '/City(success%20drop%206)', has: { name: 'success drop 6' } },
+  { spec: 'P9', name: 'afterDrop has run', get: '/City(success%20drop%206)', has: { name: 'success drop 6' } },
   { spec: 'P9', name: 'for what was stopped too', get: '/City(failed%20drop%205)', has: { name: 'failed drop 5' } },
 ]
 

@@ -37,7 +37,7 @@ protocolTable('$filter', company, [
   employee('P2.5', 'wildcard on both sides', 'lastName = "@o@"', ['1', '2', '3', '4']),
   employee('P2.5', 'wildcard in the middle', 'lastName = "l@e"', ['1']),
   employee('P2.5', 'is takes @ literally', 'lastName === "g@"', []),
-  employee('P2.5', '* is no wildcard', 'lastName = "g*"', []),
+  employee('P2.5', '* is not a wildcard', 'lastName = "g*"', []),
   employee('P2.3', 'not equal with a wildcard', 'lastName != "@o@"', ['5', '6']),
   employee('P2.3', 'in a list', 'lastName in ["Smith","godel"]', ['2', '6']),
   employee('P1.3', 'in a placeholder', 'ID in :1', ['1', '3'], [[1, 3]]),
@@ -57,7 +57,7 @@ protocolTable('$filter', company, [
   employee('D2', 'NOT keeps nulls out', 'not (salary < 50000)', ['1', '4']),
   employee('P2.2', 'no blanks are needed', 'salary>40000&woman=true', ['1', '4']),
   employee('4.3.1', 'bounds that meet leave one value', 'salary >= 45000 and salary <= 45000', ['2', '3']),
-  employee('4.3.1', 'of which each has to take it in', 'salary > 45000 and salary <= 45000', []),
+  employee('4.3.1', 'each of which must include it', 'salary > 45000 and salary <= 45000', []),
   // Null
   employee('P2.8', 'null', 'salary = null', ['5']),
   employee('P2.8', 'not null', 'salary != null', ['1', '2', '3', '4', '6']),
@@ -132,7 +132,7 @@ protocolTable('$filter', company, [
     get: '/Tag?$filter="float < :1 and float > :2 and id = :3"&$params=[9223372036854775807,-12500000000000000000,"0000000000000000000000000000000A"]',
     keys: ['0000000000000000000000000000000A'],
   },
-  tag('3.2', 'a long64 beside it does not match', 'größe = 9223372036854775806', []),
+  tag('3.2', 'a neighbouring long64 does not match', 'größe = 9223372036854775806', []),
   tag('P1.4', 'a uuid in lower case', 'id = 0000000000000000000000000000000a', ['0000000000000000000000000000000A']),
   // Placeholders
   employee('4.3.1', 'placeholders in order', 'lastName = :1 or lastName = :2', ['4', '6'], ['hopper', 'smith']),
@@ -190,9 +190,9 @@ protocolTable('$filter', company, [
     '1',
   ]),
   companies('P2.10', '[] with not equal: all differ', 'info.tags[] != big', []),
-  companies('P2.10', '[] with not equal to what none is', 'info.tags[] != huge', ['1']),
+  companies('P2.10', '[] with not equal to a value that none has', 'info.tags[] != huge', ['1']),
   companies('P2.10', 'the length of a collection', 'info.tags.length = 2', ['1']),
-  // Members of every entity besides its attributes
+  // Members that every entity has besides its attributes
   employee('2.5', '__KEY is the key', '__KEY = 3', ['3']),
   employee('2.5', 'keys in a list', '__KEY in :1', ['1', '4'], [['1', 4, 99]]),
   employee('2.5', 'keys in a list in place', '__KEY in ["2","5"]', ['2', '5']),
@@ -201,9 +201,9 @@ protocolTable('$filter', company, [
   employee('2.5', 'the key of a related entity', 'employer.__KEY = 2', ['3', '4']),
   companies('2.5', 'keys of related entities', 'staff.__KEY in :1', ['1', '2'], [[2, 3]]),
   employee('2.5', '__STAMP', '__STAMP = 1 and ID < 3', ['1', '2']),
-  employee('2.5', 'no entity has another one', '__STAMP != 1 or __STAMP = null', []),
+  employee('2.5', 'no entity has another global stamp', '__STAMP != 1 or __STAMP = null', []),
   employee('2.5', '__TIMESTAMP', '__TIMESTAMP > 2020-01-31T00:00:00Z and ID = 1', ['1']),
-  employee('2.5', 'none is changed later than it is changed', '__TIMESTAMP >= 2900-01-01', []),
+  employee('2.5', 'no entity has a later one than its own', '__TIMESTAMP >= 2900-01-01', []),
   employee('P3.6', '__GlobalStamp, by which clients ask for what has changed', '__GlobalStamp > 0 and ID = 4', ['4']),
   employee('P3.6', 'by placeholder', '__GlobalStamp > :1', [], [1_000_000]),
   {
@@ -214,7 +214,7 @@ protocolTable('$filter', company, [
   },
   {
     spec: 'P1.6',
-    name: 'an order by what every entity has',
+    name: 'an order by members that every entity has',
     get: '/Employee?$filter="order by __STAMP, __TIMESTAMP, __KEY desc"&$top=2&$skip=4',
     keys: ['2', '1'],
   },
@@ -264,19 +264,19 @@ protocolTable('$filter', company, [
   },
   {
     spec: 'P1.2',
-    name: 'an encoded plus beside it stays a plus',
+    name: 'an encoded plus next to it stays a plus',
     get: `/Employee?${new URLSearchParams({ $filter: `notes = '@+@' or ID = 4` })}`,
     keys: ['4'],
   },
   {
     spec: 'P1.2',
-    name: 'blanks inside of texts are blanks then, too',
+    name: 'blanks inside texts are then blanks, too',
     get: `/City?${new URLSearchParams({ $filter: `name = 'New York (NY)'` })}`,
     keys: ['New York (NY)'],
   },
   {
     spec: 'P1.2',
-    name: 'where it can be read as it stands, + stays a plus',
+    name: 'where the text can be read as written, + stays a plus',
     get: "/Employee?$filter=notes='@+@'|ID=4",
     keys: ['4'],
   },
@@ -323,7 +323,7 @@ protocolTable('$filter', company, [
   },
   {
     spec: 'D5',
-    name: 'the same of an order',
+    name: 'the same for an order',
     get: '/Employee?$orderby=salary+downwards',
     status: 400,
     has: { __ERROR: [{ errCode: 1810, message: /near "downwards"/ }] },
@@ -335,7 +335,7 @@ protocolTable('$filter', company, [
     get: '/Company?$filter="name=\'Empty & Co\'"',
     keys: ['4'],
   },
-  { spec: '4.2', name: 'an empty filter is no condition', get: '/City?$filter=""', count: 4 },
+  { spec: '4.2', name: 'an empty filter is not a condition', get: '/City?$filter=""', count: 4 },
   {
     spec: '4.2',
     name: 'a filter on several keys narrows them',
@@ -373,12 +373,12 @@ protocolTable('$filter refuses', company, [
   refused('P1.3', 'a scalar where a list is needed', 'ID in :1', 400, [1280], [1]),
   refused('P5.9', 'an unknown attribute', 'nothing = 1', 404, [1500]),
   refused('1', 'a private attribute like an unknown one', 'secret = hush', 404, [1500]),
-  refused('2.5', 'what is none of the members of an entity', '__KEYS = 1', 404, [1500]),
+  refused('2.5', 'a name that is not a member of an entity', '__KEYS = 1', 404, [1500]),
   refused('2.5', 'a text for a key that is a number', '__KEY = x', 400, [1508]),
   refused('1', 'an unknown attribute of a related dataclass', 'employer.nothing = 1', 404, [1500]),
 ])
 
-t.test('§D5 an error says where, and what is expected', async t => {
+t.test('§D5 an error says where it is, and what is expected', async t => {
   const server = await startServer(t, company)
   const message = async (path: string) => (await server.get(path)).json.__ERROR[0].message as string
   t.match(await message('/Employee?$filter="lastNam=x"'), /lastNam.*did you mean "lastName"/)

@@ -8,19 +8,19 @@ import { exchangeRaw } from '../support/raw-connection.ts'
 import { inTurn } from '../support/reference/rounds.ts'
 import { startServer, type TestAnswer, type TestServer, temporaryFolder, transports } from '../support/test-server.ts'
 
-/** Every way in which a page of another site reaches a server, with and without a session: nothing changes by it. */
+/** Every way in which a page of another site can reach a server, with and without a session: none changes anything. */
 
 const EVIL = 'https://evil.example'
 const password = await hashPassword('correct horse')
 
-/** Headers that a browser adds to a request of a page of another site. */
+/** Headers that a browser adds to requests from pages of other sites. */
 const ofBrowser = {
   current: { origin: EVIL, 'sec-fetch-site': 'cross-site' },
   older: { origin: EVIL },
   'of a hidden page': { origin: 'null', 'sec-fetch-site': 'cross-site' },
   'of another port of this machine': { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' },
 }
-/** Images, links and scripts have no Origin. */
+/** Images, links and scripts send no Origin. */
 const ofImage = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
 
 const CITY = '{"name":"Evil","population":1}'
@@ -37,14 +37,14 @@ const writes: [way: string, method: Dispatcher.HttpMethod, path: string, body: s
   ['a login', 'POST', '/$directory/login', '["Eve","correct horse"]', 'text/plain'],
   ['a logout', 'POST', '/$directory/logout', '', 'text/plain'],
   ['a lock', 'POST', '/City("Paris")?$lock=true', '', 'text/plain'],
-  ['an end of entity sets', 'POST', '/City/$entityset/$release', '["SET"]', 'text/plain'],
-  ['an end of entity sets', 'POST', '/City/$entityset/SET?$method=release', '', 'text/plain'],
+  ['a release of entity sets', 'POST', '/City/$entityset/$release', '["SET"]', 'text/plain'],
+  ['a release of entity sets', 'POST', '/City/$entityset/SET?$method=release', '', 'text/plain'],
   ['an end of sessions', 'POST', '/$info/sessionInfo/release', '', 'text/plain'],
 ]
 const changingReads: [way: string, path: string][] = [
   ['a lock', '/City("Paris")?$lock=true'],
   ['a logout', '/$directory/logout'],
-  ['an end of an entity set', '/City/$entityset/SET?$method=release'],
+  ['a release of an entity set', '/City/$entityset/SET?$method=release'],
 ]
 
 interface World {
@@ -67,8 +67,8 @@ async function open(t: Test, transport: TestServer['transport'], config: object 
 
 async function checkUnchanged(t: Test, { server, cookie, set }: World, before: unknown): Promise<void> {
   t.same((await server.get('/City')).json, before, 'no entity has changed')
-  t.equal((await server.get('/$directory/currentUser', cookie)).json.result.userName, 'Ada', 'the session goes on')
-  t.equal((await server.get(`/City/$entityset/${set}`)).status, 200, 'the entity set is there')
+  t.equal((await server.get('/$directory/currentUser', cookie)).json.result.userName, 'Ada', 'the session continues')
+  t.equal((await server.get(`/City/$entityset/${set}`)).status, 200, 'the entity set exists')
   t.equal((await server.post('/City("Paris")?$lock=true')).json.result, true, 'nothing is locked')
   t.equal((await server.post('/City("Paris")?$lock=false')).status, 200)
 }
@@ -114,7 +114,7 @@ for (const transport of inTurn(transports)) {
     isRefused(t, await lock({ ...page, ...cookie }), 'a GET that changes something')
   })
 
-  t.test(`names that others make point to this server on ${transport}`, async t => {
+  t.test(`host names of others that resolve to this server on ${transport}`, async t => {
     const world = await open(t, transport)
     const { port } = world.server
     const before = (await world.server.get('/City')).json
@@ -128,7 +128,7 @@ for (const transport of inTurn(transports)) {
     await checkUnchanged(t, world, before)
   })
 
-  t.test(`what is no page of another site goes on on ${transport}`, async t => {
+  t.test(`requests that are not from pages of other sites still work on ${transport}`, async t => {
     const { server, cookie, set } = await open(t, transport, { cors: { origins: ['https://friend.example'] } })
     let saved = 0
     const ours = { origin: server.url, 'sec-fetch-site': 'same-origin' }

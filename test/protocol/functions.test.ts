@@ -2,7 +2,7 @@ import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 
-/** Headers that keep a browser from running what it is sent. */
+/** Headers that keep a browser from running the content of an answer. */
 const ISOLATED = {
   'content-security-policy': /(^|; )sandbox$/,
   'x-content-type-options': 'nosniff',
@@ -13,16 +13,21 @@ const ada = { __entityModel: 'Employee', __KEY: '1', __STAMP: 1, lastName: 'Love
 
 const addresses: ProtocolCase[] = [
   { spec: '4.7', name: 'a dataclass function is called by POST', post: '/Employee/add', body: [1, 2], json: result(3) },
-  { spec: '4.7', name: 'a selection function gets the whole class', post: '/Employee/total', json: result(330_000) },
   {
     spec: '4.7',
-    name: 'a selection function gets what the filter leaves',
+    name: 'a selection function receives the whole class',
+    post: '/Employee/total',
+    json: result(330_000),
+  },
+  {
+    spec: '4.7',
+    name: 'a selection function receives the filtered entities',
     post: '/Employee/total?$filter="woman = true"',
     json: result(240_000),
   },
   {
     spec: '4.7',
-    name: 'a selection function gets the order',
+    name: 'a selection function receives the order',
     post: '/Employee/names?$orderby="lastName desc"&$filter="ID < 3"',
     json: result(['Lovelace', 'Gödel']),
   },
@@ -76,7 +81,7 @@ const addresses: ProtocolCase[] = [
   },
   {
     spec: 'P1.8',
-    name: 'an entity set without id stands for what the query finds',
+    name: 'an entity set without id stands for the result of the query',
     post: '/Employee/total/$entityset/?$filter="woman = true"',
     json: result(240_000),
   },
@@ -98,21 +103,21 @@ const addresses: ProtocolCase[] = [
   },
   {
     spec: 'P7.1',
-    name: 'by GET a name that is none is an attribute list',
+    name: 'by GET a name that is not a function is an attribute list',
     get: '/Employee/hidden',
     status: 404,
     errors: [1500, 1804],
   },
   {
     spec: 'P7.1',
-    name: 'a selection function is none of an entity',
+    name: 'a selection function cannot be called on an entity',
     post: '/Employee(1)/total',
     status: 404,
     errors: [-10729],
   },
   {
     spec: 'P7.1',
-    name: 'a singleton that is none is unknown',
+    name: 'a class that is not a singleton is unknown',
     post: '/$singleton/Countr/x',
     status: 404,
     errors: [-10729],
@@ -174,7 +179,7 @@ const verbs: ProtocolCase[] = [
   },
   { spec: '4.1', name: 'nor by GET', get: '/$catalog/logn', status: 404, errors: [1800] },
   { spec: 'P7.2', name: 'a description takes no POST', post: '/$catalog/Employee', status: 405, errors: [1813] },
-  { spec: 'P7.2', name: 'nor do all', post: '/$catalog/$all', status: 405, errors: [1813] },
+  { spec: 'P7.2', name: 'nor do all descriptions', post: '/$catalog/$all', status: 405, errors: [1813] },
   {
     spec: 'P7.4',
     name: 'an image that a function sends cannot run in a browser',
@@ -230,7 +235,7 @@ const args: ProtocolCase[] = [
   { spec: 'P7.2', name: 'broken JSON is refused', post: '/Employee/echo', body: '[1', status: 400, errors: [1806] },
   {
     spec: 'P7.2',
-    name: 'what would change prototypes is refused',
+    name: 'an argument that would change prototypes is refused',
     post: '/Employee/echo',
     body: '[{"__proto__":{"a":1}}]',
     status: 400,
@@ -245,7 +250,7 @@ const args: ProtocolCase[] = [
   },
   {
     spec: 'P7.3',
-    name: 'what is given with it is assigned',
+    name: 'values that are given with it are assigned',
     post: '/Employee/nameOf',
     body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: '2', lastName: 'B', employer: { __KEY: 2 } }],
     json: result(['B', false, true]),
@@ -259,7 +264,7 @@ const args: ProtocolCase[] = [
   },
   {
     spec: 'P7.3',
-    name: 'an entity that is not there is refused',
+    name: 'an entity that does not exist is refused',
     post: '/Employee/nameOf',
     body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: 77 }],
     status: 404,
@@ -275,7 +280,7 @@ const args: ProtocolCase[] = [
   },
   {
     spec: 'P7.3',
-    name: 'an entity of a private class neither',
+    name: 'nor an entity of a private class',
     post: '/Employee/nameOf',
     body: [{ __ENTITY: true, __DATACLASS: 'Hidden', __KEY: 1 }],
     status: 400,
@@ -299,7 +304,7 @@ const args: ProtocolCase[] = [
   },
   {
     spec: 'P7.3',
-    name: 'what is no id of a set too',
+    name: 'so is a text that is not the id of a set',
     post: '/Employee/countOf',
     body: [{ __DATASET: 'x' }],
     status: 400,
@@ -333,7 +338,7 @@ const results: ProtocolCase[] = [
   { spec: 'P7.4', name: 'a related entity', post: '/Employee(2)/boss', has: ada },
   {
     spec: 'P7.4',
-    name: 'an entity as it is in memory',
+    name: 'an entity is sent as it is in memory',
     post: '/Employee(1)/dreamOf',
     body: [5],
     has: { ...ada, salary: 5 },
@@ -405,7 +410,7 @@ const results: ProtocolCase[] = [
   },
   {
     spec: 'P7.4',
-    name: 'entities inside of objects are objects without what is private',
+    name: 'entities inside objects are objects without private attributes',
     post: '/Employee/couple',
     has: {
       result: {
@@ -458,7 +463,13 @@ const results: ProtocolCase[] = [
     errors: [1562],
     has: { __ERROR: [{ message: /promise/ }] },
   },
-  { spec: 'P7.4', name: 'what JSON cannot hold is refused', post: '/Employee/circle', status: 500, errors: [1562] },
+  {
+    spec: 'P7.4',
+    name: 'a value that JSON cannot hold is refused',
+    post: '/Employee/circle',
+    status: 500,
+    errors: [1562],
+  },
   {
     spec: 'P7.4',
     name: 'an exception is 500 without its text',
@@ -484,7 +495,7 @@ const results: ProtocolCase[] = [
   },
   {
     spec: 'P7.4',
-    name: 'or that it may be tried again',
+    name: 'or that the call may be repeated',
     post: '/Employee/blames',
     body: [503],
     status: 503,

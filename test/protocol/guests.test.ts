@@ -5,7 +5,7 @@ import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
 import { startServer, temporaryFolder } from '../support/test-server.ts'
 
-/** Bounds of what guests keep, by network: without its cookie a guest is a new one with each request. */
+/** Limits on what guests store, by network: without its cookie, a guest is a new one in each request. */
 
 const MIB = 2 ** 20
 const key = createKey()
@@ -24,7 +24,7 @@ const config = {
 const open = (fixture: typeof company) => startServer(t, fixture, { folder, config, now: () => clock.ms })
 let server = await open(company)
 
-t.test('§P5.7 uploads of guests are bounded by network and in all, also after a restart', async t => {
+t.test('§P5.7 uploads of guests are bounded by network and in total, also after a restart', async t => {
   const body = Buffer.alloc(MIB)
   const upload = (headers: Record<string, string>, bytes: Uint8Array | string = body) =>
     server.post('/$upload?$binary=true&$timeout=60', bytes, headers)
@@ -37,14 +37,14 @@ t.test('§P5.7 uploads of guests are bounded by network and in all, also after a
   t.equal((await upload(from('2001:db8::1'))).status, 200)
   t.match(await upload(from('2001:db8::2')), refused(429, 1200), 'an address of the same network, with 4 KiB for each')
   t.match(await server.send('PUT', '/Company(1)/contract', body, from('2001:db8::3')), refused(429, 1200))
-  t.equal((await upload(from('2001:db8::1'), 'x')).status, 200, 'what is small still fits')
+  t.equal((await upload(from('2001:db8::1'), 'x')).status, 200, 'a small upload still fits')
   t.equal((await upload(from('2001:db8:0:1::1'))).status, 200, 'another network')
 
   await server.close()
   server = await open({ ...company, rows: {} })
   t.match(await upload(from('2001:db8::1')), refused(429, 1200))
   t.match(await upload(from('192.0.2.1')), refused(503, 1046), 'all guests together')
-  t.equal((await upload(user)).status, 200, 'a client with a key is no guest')
+  t.equal((await upload(user)).status, 200, 'a client with a key is not a guest')
   t.equal((await upload(user)).status, 200)
   t.equal((await upload(user)).status, 200)
 
@@ -57,7 +57,7 @@ t.test('§P5.7 uploads of guests are bounded by network and in all, also after a
   t.equal((await upload(from('2001:db8::1'))).status, 200)
 })
 
-t.test('§3 entity sets of guests are bounded by network and in all: the oldest end', async t => {
+t.test('§3 entity sets of guests are bounded by network and in total: the oldest are released', async t => {
   const made = '/Company?$method=entityset&$savedfilter=true'
   const related = '/Company(1)/staff?$expand=staff&$method=subentityset'
   const make = async (path: string, headers: Record<string, string>): Promise<string> => {
@@ -65,7 +65,7 @@ t.test('§3 entity sets of guests are bounded by network and in all: the oldest 
     t.equal(status, 200, text.slice(0, 300))
     return json.__ENTITYSET.replace('/rest', '')
   }
-  /** How many of them are there; those of which only the query is left would be made again. */
+  /** True for each set that exists; a set of which only the query is left would be made again. */
   const living = async (paths: readonly string[]): Promise<boolean[]> => {
     const statuses: boolean[] = []
     for (const path of paths) statuses.push((await server.get(path, user)).status === 200)
@@ -78,7 +78,7 @@ t.test('§3 entity sets of guests are bounded by network and in all: the oldest 
   for (let i = 0; i < 5; i++) first.push(await make(i === 2 ? related : made, network(i)))
   t.same(await living(first), [false, true, true, true, true], 'four of one network')
 
-  // Ids that never were are made by the query that comes with them.
+  // Ids that never existed are made by the query that comes with them.
   for (let i = 10; i < 12; i++) {
     const path = `/Company/$entityset/${String(i).repeat(16)}?$savedfilter="ID>0"`
     t.equal((await server.get(path, network(i))).status, 200)
@@ -94,7 +94,7 @@ t.test('§3 entity sets of guests are bounded by network and in all: the oldest 
   t.same(await living(second), [true, true, true, true], 'another network')
   const kept = await living([...first.slice(3), '1010', '1111'].map(id => (id.length > 4 ? id : setOf(id))))
   t.equal(kept.filter(Boolean).length, 3, 'seven of all guests, also of those from before a restart')
-  t.same(await living([ofUser]), [true], 'a client with a key is no guest')
+  t.same(await living([ofUser]), [true], 'a client with a key is not a guest')
 })
 
 const setOf = (digits: string): string => `/Company/$entityset/${digits.repeat(8)}`

@@ -14,7 +14,7 @@ const jpeg = await picture().jpeg().toBuffer()
 const TINY_UPLOADS = process.env.TESSER_TEST_LONG ? 10_000 : 500
 const CONNECTIONS = 100
 
-/** A PNG of a few KB that is 30,000 × 30,000 pixels when it is unpacked. */
+/** A PNG of a few KB that unpacks to 30,000 × 30,000 pixels. */
 function bomb(): Buffer {
   const side = 30_000
   const chunk = (type: string, data: Buffer): Buffer => {
@@ -65,7 +65,7 @@ for (const transport of transports) {
       t.ok((await server.get('/Employee(1)/photo?$imageformat=best')).bytes.equals(image))
     })
 
-    await t.test('an image is what it contains, whatever it is called', async t => {
+    await t.test('the content of an image decides what it is, whatever its name', async t => {
       for (const [image, label, found] of [
         [png, 'image/jpeg', 'image/png'],
         [jpeg, 'image/png', 'image/jpeg'],
@@ -79,7 +79,7 @@ for (const transport of transports) {
       }
     })
 
-    await t.test('a truncated or damaged image is stored as it is, and makes no other one', async t => {
+    await t.test('a truncated or damaged image is stored as it is, and no other image is made from it', async t => {
       for (const image of [png.subarray(0, 40), jpeg.subarray(0, 200), Buffer.concat([png.subarray(0, 60), jpeg])]) {
         t.equal(await put(server, image), 200)
         t.ok((await server.get('/Employee(1)/photo?$imageformat=best')).bytes.equals(image))
@@ -144,7 +144,7 @@ for (const transport of transports) {
     t.same(files(), [])
   })
 
-  t.test(`an upload is for the session that made it, on ${transport}`, async t => {
+  t.test(`an upload belongs to the session that made it, on ${transport}`, async t => {
     const server = await startServer(t, company, { transport })
     const newCookie = async (): Promise<string> =>
       String((await server.get('/Company(1)')).headers['set-cookie']).split(';')[0]!
@@ -164,13 +164,16 @@ for (const transport of transports) {
       t.same(await attach(ID, mine), [200, undefined])
     })
 
-    await t.test('one that came without a session is for its new session, and for clients that keep none', async t => {
-      const { json, headers } = await upload({})
-      const itsCookie = { cookie: String(headers['set-cookie']).split(';')[0]! }
-      t.same(await attach(json.ID, itsCookie), [200, undefined])
-      t.same(await attach(json.ID, {}), [200, undefined])
-      t.same(await attach(json.ID, theirs), [422, 1826])
-    })
+    await t.test(
+      'an upload sent without a session belongs to its new session, and to clients that keep none',
+      async t => {
+        const { json, headers } = await upload({})
+        const itsCookie = { cookie: String(headers['set-cookie']).split(';')[0]! }
+        t.same(await attach(json.ID, itsCookie), [200, undefined])
+        t.same(await attach(json.ID, {}), [200, undefined])
+        t.same(await attach(json.ID, theirs), [422, 1826])
+      },
+    )
 
     await t.test('clients that want no session can upload and attach', async t => {
       const without = { 'nosession-4d': 'true' }

@@ -2,9 +2,9 @@ import t from 'tap'
 import { passages } from '../support/fixtures/passages.ts'
 import { startServer, type TestAnswer, usualTransports } from '../support/test-server.ts'
 
-/** Vectors that are none, wherever one can stand. After each the server answers as before. */
+/** Invalid vectors, wherever a request can contain one. After each, the server answers as before. */
 
-/** JSON of a vector, and what is said of it. */
+/** JSON of a vector, and the description of it in the message. */
 const VECTORS: readonly [json: string, received: RegExp][] = [
   ['[]', /an array of 0/],
   ['[1,0]', /an array of 2/],
@@ -28,7 +28,7 @@ const VECTORS: readonly [json: string, received: RegExp][] = [
   [`[${new Array(1_000).fill('"x"')}]`, /an array of 1000/],
 ]
 
-/** JSON of what a vector is compared with. */
+/** JSON of the operand of a vector, and the description of it in the message. */
 const COMPARISONS: readonly [json: string, received: RegExp][] = [
   ...VECTORS.map(([json, received]) => [`{"vector":${json}}`, received] as const).map(
     ([a, b]) => [a, b] as [string, RegExp],
@@ -62,7 +62,7 @@ const COMPARISONS: readonly [json: string, received: RegExp][] = [
   ['{"vectors":[1,0,0]}', /"vectors".*did you mean "?vector/],
 ]
 
-/** Texts that are no JSON that could be read. */
+/** Texts that cannot be parsed as JSON. */
 const TEXTS = [
   '[{"vector":[1,NaN,0]}]',
   '[{"vector":[1,Infinity,0]}]',
@@ -78,11 +78,11 @@ const TEXTS = [
   `[{"vector":${'['.repeat(100)}1${']'.repeat(100)}}]`,
 ]
 
-/** JSON has a number, JavaScript has none for it. */
+/** JSON allows such a number, but a double cannot hold it. */
 const BEYOND_DOUBLE = { status: 400, errCode: 1806, message: [/a number beyond 1\.8e308/] }
 
 for (const transport of usualTransports) {
-  t.test(`vectors that are none, on ${transport}`, async t => {
+  t.test(`invalid vectors, on ${transport}`, async t => {
     const server = await startServer(t, passages, { transport })
     const isAnswering = async (): Promise<boolean> => {
       const { json } = await server.get(`/Passage/ID?$filter="embedding > :1"&$params='[{"vector":[1,0,0]}]'`)
@@ -98,7 +98,7 @@ for (const transport of usualTransports) {
       const error = answer.json?.__ERROR?.[0]
       t.equal(error?.errCode, errCode, shown)
       for (const each of message) t.match(error?.message, each, shown)
-      t.ok(answer.text.length < 1_000, 'what was sent is not sent back')
+      t.ok(answer.text.length < 1_000, 'the input is not sent back')
     }
 
     for (const [json, received] of COMPARISONS) {
@@ -146,7 +146,7 @@ for (const transport of usualTransports) {
     t.equal((await server.get('/Passage')).json.__COUNT, 7)
   })
 
-  t.test(`vectors beyond the usual that are some, on ${transport}`, async t => {
+  t.test(`unusual vectors that are valid, on ${transport}`, async t => {
     const server = await startServer(t, passages, { transport })
     for (const [json, keys] of [
       ['{"vector":[1,0,0],"threshold":1e308}', ''],

@@ -19,7 +19,7 @@ interface Case {
   headers?: Record<string, string>
   status?: number
   bytes?: Buffer
-  /** Format and sides that the answer has. */
+  /** Format and size of the image in the answer. */
   image?: { format: string; width?: number; height?: number }
   answers?: Record<string, string | RegExp | undefined>
 }
@@ -55,11 +55,16 @@ const cases: Case[] = [
   },
   {
     spec: 'P10.3',
-    name: 'a format that nothing makes is empty',
+    name: 'a format that cannot be made is empty',
     get: '/Employee(1)/photo?$imageformat=pdf',
     bytes: Buffer.alloc(0),
   },
-  { spec: 'P10.3', name: 'no image is empty', get: '/Employee(4)/photo?$imageformat=jpeg', bytes: Buffer.alloc(0) },
+  {
+    spec: 'P10.3',
+    name: 'a missing image is empty',
+    get: '/Employee(4)/photo?$imageformat=jpeg',
+    bytes: Buffer.alloc(0),
+  },
   {
     spec: 'D4',
     name: 'a thumbnail keeps its proportions',
@@ -68,7 +73,7 @@ const cases: Case[] = [
   },
   {
     spec: 'D4',
-    name: 'nothing is enlarged',
+    name: 'no image is enlarged',
     get: '/Employee(1)/photo?$imageformat=best&$width=4000',
     image: { format: 'png', width: 300, height: 200 },
   },
@@ -103,7 +108,7 @@ const cases: Case[] = [
   },
   {
     spec: 'P10.3',
-    name: 'an answer for another version is asked for again',
+    name: 'an answer for another version must be revalidated',
     get: '/Employee(1)/photo?$imageformat=best&$version=999',
     bytes: png,
     answers: { 'cache-control': 'private, no-cache' },
@@ -116,11 +121,11 @@ const cases: Case[] = [
   },
   {
     spec: 'P10.2',
-    name: 'a blob is no page',
+    name: 'a blob is not a page',
     get: '/Company(1)/contract?$binary=true',
     answers: { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' },
   },
-  { spec: 'P10.2', name: 'no blob is empty', get: '/Company(2)/contract?$binary=true', bytes: Buffer.alloc(0) },
+  { spec: 'P10.2', name: 'a missing blob is empty', get: '/Company(2)/contract?$binary=true', bytes: Buffer.alloc(0) },
   ...[
     { range: 'bytes=0-9', start: 0, end: 10 },
     { range: 'bytes=262140-262150', start: 262_140, end: 262_151 },
@@ -148,7 +153,7 @@ const cases: Case[] = [
   })),
   ...['bytes=9-1', 'bytes=-', 'bytes=1-2,4-5', 'lines=1-2', 'bytes=a-b', `bytes=${'1'.repeat(500)}-`].map(range => ({
     spec: 'RFC 9110, 14.2',
-    name: `${range.slice(0, 30)} is no range, so all is sent`,
+    name: `${range.slice(0, 30)} is not a range, so all is sent`,
     get: '/Company(1)/contract?$binary=true',
     headers: { range },
     bytes: contract,
@@ -191,7 +196,7 @@ for (const transport of inTurn(transports)) {
       })
     }
 
-    await t.test('§RFC 9110, 13 what the client has is not sent again, until the entity changes', async t => {
+    await t.test('§RFC 9110, 13 bytes that the client has are not sent again, until the entity changes', async t => {
       for (const path of [
         '/Employee(1)/photo?$imageformat=best',
         '/Employee(1)/photo?$imageformat=best&$width=10',

@@ -26,7 +26,7 @@ async function login(server: TestServer): Promise<Record<string, string>> {
   return { cookie: String(headers['set-cookie']).split(';')[0]! }
 }
 
-t.test('§P8.7 $info tells of memory, entity sets, sessions and privileges', async t => {
+t.test('§P8.7 $info describes memory, entity sets, sessions and privileges', async t => {
   const server = await open(t)
   const ada = await login(server)
   const made = await server.get('/Company?$method=entityset&$timeout=100', ada)
@@ -52,7 +52,7 @@ t.test('§P8.7 $info tells of memory, entity sets, sessions and privileges', asy
   t.match(json.sessionInfo, [
     { userName: 'Ada', lifeTime: 3600, expiration: '2026-06-01T01:00:00.000Z', sessionID: /^[0-9A-F]+$/i },
   ])
-  t.notOk(JSON.stringify(json).includes(ada.cookie!.split('=')[1]!), 'what the cookie holds is nowhere')
+  t.notOk(JSON.stringify(json).includes(ada.cookie!.split('=')[1]!), 'the value of the cookie is nowhere')
 
   t.same(Object.keys((await server.get('/$info/cacheInfo', ada)).json), ['cacheSize', 'usedCache'])
   t.same(Object.keys((await server.get('/$info/entitySet', ada)).json), ['entitySetCount', 'entitySet'])
@@ -80,7 +80,7 @@ t.test('§P8.7 $info/sessionInfo/release ends the sessions it names, or all', as
   t.same([await userOf(first), await userOf(second)], [undefined, undefined])
 })
 
-t.test('§P8.7 without roles $info takes a login, or an option', async t => {
+t.test('§P8.7 without roles $info requires a login, or an option', async t => {
   const server = await open(t)
   const ada = await login(server)
   const guest = { cookie: String((await server.get('/Company')).headers['set-cookie']).split(';')[0]! }
@@ -98,7 +98,7 @@ t.test('§P8.7 without roles $info takes a login, or an option', async t => {
   t.equal((await opened.get('/$info')).status, 200)
 })
 
-t.test('§P8.7 with roles $info takes WebAdmin, whatever the option says', async t => {
+t.test('§P8.7 with roles $info requires WebAdmin, whatever the option says', async t => {
   const roles = { privileges: [{ privilege: 'hr' }, { privilege: 'boss', includes: ['WebAdmin'] }] }
   const server = await open(t, { auth: { guestsAdministrate: true } }, roles)
   const ada = await login(server)
@@ -115,7 +115,7 @@ t.test('§P8.7 with roles $info takes WebAdmin, whatever the option says', async
   t.same(await rightsOf(admin), [['boss', 'WebAdmin'], true], 'currentUser says who may ask')
 })
 
-t.test('$info/locks has the locks there are, with those who hold them', async t => {
+t.test('$info/locks lists the locks and their holders', async t => {
   const server = await open(t)
   const ada = await login(server)
   t.same((await server.get('/$info/locks', ada)).json, { lockCount: 0, locks: [] })
@@ -139,13 +139,13 @@ t.test('$info/locks has the locks there are, with those who hold them', async t 
         },
       ],
     },
-    'that of a key ends by itself',
+    'a lock of a key expires',
   )
   t.match(json.locks[1].expires, /^2026-06-01T00:10:0/)
   t.notOk(JSON.stringify(json).includes(key))
   await server.post(`/$info/sessionInfo/release/${sessionInfo[0].sessionID}`, undefined, ada)
   const admin = { authorization: `Bearer ${key}` }
-  t.equal((await server.get('/$info/locks', admin)).json.lockCount, 1, 'a session that ends frees its own')
+  t.equal((await server.get('/$info/locks', admin)).json.lockCount, 1, 'a session that ends releases its locks')
 })
 
 t.test('$info/quotas has the limits and their use in this minute', async t => {
@@ -168,7 +168,7 @@ t.test('$info/quotas has the limits and their use in this minute', async t => {
   t.same((await (await open(t)).get('/$info/quotas', ada)).status, 401)
 })
 
-t.test('$info/roles and $info/rights say what may be done, and why', async t => {
+t.test('$info/roles and $info/rights say what is allowed, and why', async t => {
   const roles = {
     privileges: [{ privilege: 'read' }, { privilege: 'hr', includes: ['read'] }, { privilege: 'WebAdmin' }],
     roles: [{ role: 'clerk', privileges: ['hr'] }],
@@ -244,7 +244,7 @@ t.test('$info/roles and $info/rights say what may be done, and why', async t => 
   }
 })
 
-t.test('§P8.6 a session has only so many entity sets at a time', async t => {
+t.test('§P8.6 the number of entity sets of a session is limited', async t => {
   const server = await open(t, { quota: { entitySetsPerSession: 2 } })
   const ada = await login(server)
   const make = (headers: Record<string, string>) => server.get('/Company?$method=entityset', headers)

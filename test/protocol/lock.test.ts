@@ -46,7 +46,7 @@ for (const transport of usualTransports) {
       },
     }
 
-    await t.test('§P8.8 locks by POST and by GET, again and again for its owner, for nobody else', async t => {
+    await t.test('§P8.8 locks by POST and by GET, again and again for its owner, for no other session', async t => {
       t.same((await server.post('/Employee(1)?$lock=true', undefined, ada)).json, SUCCESS)
       t.same((await server.get('/Employee(1)?$lock=true', ada)).json, SUCCESS)
       t.same((await server.get('/Employee(1)?$lock=true', kurt)).json, locked)
@@ -71,10 +71,10 @@ for (const transport of usualTransports) {
       t.same([deleted.status, deleted.json.__ERROR[0].errCode], [409, 1066])
       const others = await server.post('/Employee?$method=delete&$atomic=true', undefined, kurt)
       t.equal(others.status, 409)
-      t.equal((await server.get('/Employee', kurt)).json.__COUNT, company.rows.Employee!.length, 'nothing is gone')
+      t.equal((await server.get('/Employee', kurt)).json.__COUNT, company.rows.Employee!.length, 'nothing is deleted')
     })
 
-    await t.test('§P8.8 what refers to it would change: it stays', async t => {
+    await t.test('§P8.8 an entity is not deleted if the deletion would change a locked one', async t => {
       // Employee(2) and (3) have Employee(1) as their manager, which a deletion sets to null.
       await server.post('/Employee(1)?$lock=false', undefined, ada)
       await server.post('/Employee(2)?$lock=true', undefined, ada)
@@ -85,7 +85,7 @@ for (const transport of usualTransports) {
       await server.post('/Employee(1)?$lock=true', undefined, ada)
     })
 
-    await t.test('§P8.8 its owner changes it, unlocks it, and is told when there was no lock', async t => {
+    await t.test('§P8.8 its owner changes it, unlocks it, and learns when there was no lock', async t => {
       const { json } = await server.get('/Employee(1)', ada)
       const change = { __KEY: '1', __STAMP: json.__STAMP, salary: 90_001 }
       t.equal((await server.post('/Employee?$method=update', change, ada)).status, 200)

@@ -1,4 +1,4 @@
-/** `/mcp` as an address: messages that are none, bounds, other pages, logins, tokens, quotas, and that nothing is left behind. */
+/** `/mcp` as an address: invalid messages, bounds, foreign pages, logins, tokens, quotas, and that no state is left behind. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { exportSPKI, generateKeyPair, SignJWT } from 'jose'
@@ -26,7 +26,7 @@ const COUNT = call('aggregate', { class: 'City', function: 'count' })
 const post = (server: TestServer, body: unknown, headers: Record<string, string> = {}) =>
   server.post('//mcp', body, { ...HEAD, ...headers })
 
-/** The message of an answer, which is an event of a stream before 2026. */
+/** The message in an answer, which is an event of a stream in protocol versions before 2026. */
 function messageOf({ text, json }: { readonly text: string; readonly json: unknown }) {
   return json ?? JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? 'null')
 }
@@ -69,14 +69,14 @@ const MALFORMED: readonly Malformed[] = [
   { says: 'an unknown tool', body: call('qery'), status: 200, has: rpc(-32_602, /did you mean "query"/) },
   { says: 'a version without its header', body: call('query', {}, { _meta: META }), status: 400, has: rpc(-32_020) },
   {
-    says: 'a header that says otherwise',
+    says: 'a header that contradicts the body',
     body: call('query', {}, { _meta: META }),
     headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'write' },
     status: 400,
     has: rpc(-32_020),
   },
   {
-    says: 'a version of the future',
+    says: 'a future version',
     body: call('query', {}, { _meta: { ...META, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' } }),
     headers: { 'mcp-protocol-version': '2099-01-01', 'mcp-method': 'tools/call', 'mcp-name': 'query' },
     status: 400,
@@ -92,7 +92,7 @@ const MALFORMED: readonly Malformed[] = [
 ]
 
 for (const transport of transports) {
-  t.test(`messages that are none on ${transport}`, async t => {
+  t.test(`invalid messages on ${transport}`, async t => {
     const server = await startServer(t, company, { transport })
     for (const { says, body, headers, status, has } of MALFORMED) {
       const answer = await post(server, body, headers)
@@ -111,7 +111,7 @@ for (const transport of transports) {
     t.strictSame([noted.status, noted.text], [202, ''], 'a notification has no answer')
   })
 
-  t.test(`pages and hosts of others on ${transport}`, async t => {
+  t.test(`foreign pages and hosts on ${transport}`, async t => {
     const server = await startServer(t, company, { transport })
     const foreign: Record<string, string>[] = [
       { origin: 'https://evil.example' },
@@ -128,7 +128,7 @@ for (const transport of transports) {
   })
 }
 
-/** A server where Employee takes a privilege, with the key of a user who has it. */
+/** A server where Employee requires a privilege, with the key of a user who has it. */
 async function guarded(t: Test, { forceLogin = false, config = {} }: { forceLogin?: boolean; config?: object } = {}) {
   const roles = {
     forceLogin,
@@ -143,7 +143,7 @@ async function guarded(t: Test, { forceLogin = false, config = {} }: { forceLogi
   return { server, key }
 }
 
-t.test('guests where a login is demanded', async t => {
+t.test('guests where a login is required', async t => {
   const { server, key } = await guarded(t, { forceLogin: true })
   for (const body of [COUNT, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, call('describe')]) {
     const answer = await post(server, body)
@@ -155,7 +155,7 @@ t.test('guests where a login is demanded', async t => {
   t.equal((await server.get('//.well-known/oauth-protected-resource')).status, 404, 'no issuer, no metadata')
 })
 
-t.test('tokens: who issues them is told', async t => {
+t.test('tokens: their issuer is announced', async t => {
   const { publicKey, privateKey } = await generateKeyPair('ES256')
   const keyFile = join(t.testdir({ 'jwt.pem': await exportSPKI(publicKey) }), 'jwt.pem')
   const issuer = 'https://login.example'
@@ -180,7 +180,7 @@ t.test('tokens: who issues them is told', async t => {
     })
   }
   const elsewhere = await server.get('/Employee')
-  t.equal(elsewhere.headers['www-authenticate'], 'Bearer realm="tesser"', 'data at /rest are as they were')
+  t.equal(elsewhere.headers['www-authenticate'], 'Bearer realm="tesser"', 'answers at /rest are unchanged')
   const token = await new SignJWT({ sub: 'robot', privileges: ['staff'] })
     .setProtectedHeader({ alg: 'ES256' })
     .setIssuer(issuer)
@@ -201,7 +201,7 @@ t.test('quotas of requests and of rows hold', async t => {
   }
 })
 
-t.test('nothing is left of a client', async t => {
+t.test('no state of a client is left', async t => {
   const { server, key } = await guarded(t)
   const admin = { authorization: `Bearer ${key}` }
   const state = async () => {
@@ -220,7 +220,7 @@ t.test('nothing is left of a client', async t => {
   t.strictSame(await state(), before)
 })
 
-t.test('five clients at a time', async t => {
+t.test('five clients at once', async t => {
   const { server, key } = await guarded(t)
   const agents = await Promise.all(
     Array.from({ length: 5 }, (_, i) => connect(t, server.url, { era: ERAS[i % 2]!, key: i % 3 === 0 ? key : '' })),
@@ -240,7 +240,7 @@ t.test('five clients at a time', async t => {
   await Promise.all(asked)
 })
 
-/** Medians of queries by a tool and at `/rest`, in turns. */
+/** Compares the medians of queries by a tool and at `/rest`, measured alternately. */
 async function compareTimes(t: Test): Promise<void> {
   const server = await startServer(t, company, { setting: 'normal' })
   const url = `/City?$filter="name%20=%20:1"&$params=["Paris"]&$attributes=name`
@@ -259,7 +259,7 @@ async function compareTimes(t: Test): Promise<void> {
     const atRest = await median(() => server.get(url))
     differences.push((await median(() => post(server, message))) - atRest)
   }
-  // Other work of the machine only adds to it.
+  // Other work of the machine only adds time.
   const least = Math.min(...differences)
   t.comment(`${least.toFixed(2)} ms`)
   t.ok(least <= 2, `${differences.map(each => each.toFixed(2))} ms`)

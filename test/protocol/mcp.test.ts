@@ -62,7 +62,7 @@ const READS: readonly Case[] = [
     text: /^City, key name\n.*\n\nTag, key id\n/s,
   },
   {
-    says: 'a class that is not there',
+    says: 'a class that does not exist',
     tool: 'describe',
     input: { class: ['Citi'] },
     error: /"Citi".*did you mean "City"/,
@@ -183,7 +183,13 @@ const READS: readonly Case[] = [
     error: /"secret"/,
     status: 404,
   },
-  { says: 'a filter that is none', tool: 'query', input: employees({ filter: 'salary >' }), error: /./, status: 400 },
+  {
+    says: 'a filter that cannot be parsed',
+    tool: 'query',
+    input: employees({ filter: 'salary >' }),
+    error: /./,
+    status: 400,
+  },
   { says: 'a formula', tool: 'query', input: employees({ filter: 'eval(1)' }), error: /eval|formula/i, status: 400 },
   {
     says: 'a misspelt argument',
@@ -296,27 +302,27 @@ const READS: readonly Case[] = [
   { says: 'an unknown class', tool: 'search', input: { class: 'Nothing', text: 'a' }, error: /"Nothing"/, status: 404 },
 
   {
-    says: 'an image that is not there',
+    says: 'an image that does not exist',
     tool: 'image',
     input: { class: 'Employee', key: '2', attribute: 'photo' },
     error: /has no image/,
   },
   {
-    says: 'an image of nobody',
+    says: 'an image of an unknown entity',
     tool: 'image',
     input: { class: 'Employee', key: '99', attribute: 'photo' },
     error: /99/,
     status: 404,
   },
   {
-    says: 'an image that is no attribute',
+    says: 'an unknown attribute',
     tool: 'image',
     input: { class: 'Employee', key: '1', attribute: 'foto' },
     error: /foto/,
     status: 404,
   },
   {
-    says: 'an address for an attribute',
+    says: 'an address in place of an attribute',
     tool: 'image',
     input: { class: 'Employee', key: '1', attribute: '$entityset/x' },
     error: /is not a name/,
@@ -378,7 +384,7 @@ const READS: readonly Case[] = [
     error: /hidden/,
   },
   {
-    says: 'an address for a function',
+    says: 'an address in place of a function',
     tool: 'call',
     input: { class: 'Employee', function: '$release' },
     error: /is not a name/,
@@ -398,7 +404,7 @@ const READS: readonly Case[] = [
   { says: 'a key without a class', tool: 'call', input: { function: 'sizes', key: '1' }, error: /take a class/ },
 ]
 
-/** With writing off. */
+/** Calls with writing off. */
 const REFUSED: readonly Case[] = [
   {
     says: 'a function that may change something',
@@ -414,7 +420,7 @@ const REFUSED: readonly Case[] = [
   },
 ]
 
-/** With writing on, one after the other. */
+/** Calls with writing on, one after the other. */
 const WRITES: readonly Case[] = [
   {
     says: 'a stamp is there',
@@ -441,7 +447,7 @@ const WRITES: readonly Case[] = [
     data: [{ __KEY: 'Rome', __STAMP: 2 }],
   },
   {
-    says: 'a change of what has changed',
+    says: 'a change of an entity that has changed meanwhile',
     tool: 'write',
     input: { class: 'City', save: [{ __KEY: 'Rome', __STAMP: 1, population: 6 }] },
     error: /stamp/i,

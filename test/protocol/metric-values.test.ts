@@ -1,4 +1,4 @@
-/** Values of metrics that follow from what was asked: rows that were looked at, queues of threads that are held, bytes that are kept. */
+/** Values of metrics that follow from requests: rows examined, queues of threads that are held, bytes stored. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -23,7 +23,7 @@ const model = {
 }
 const Item = Array.from({ length: ROWS }, (_, i) => ({ ID: i + 1, code: `c${i % 10}`, number: i }))
 
-/** Code that holds its thread until a file is there. */
+/** Code that holds its thread until a file exists. */
 const HOLD = `import { existsSync } from 'node:fs'
 const cell = new Int32Array(new SharedArrayBuffer(4))
 export function hold(file) {
@@ -68,7 +68,7 @@ async function start(t: Test, config: Record<string, object> = {}) {
   const read = async (): Promise<Metric[]> => (await server.get('/rest/$info/metrics')).json.metrics
   return {
     server,
-    /** Values by the labels of their series, or of the series without labels. */
+    /** Values by the labels of their series, or of a series without labels. */
     async valuesOf(name: string, part = name): Promise<Record<string, number>> {
       const values = (await read()).find(metric => metric.name === name)?.values ?? []
       return Object.fromEntries(
@@ -80,13 +80,13 @@ async function start(t: Test, config: Record<string, object> = {}) {
   }
 }
 
-/** Slots of a segment, which a scan looks at together, with those in which there is no row. */
+/** Slots of a segment, which a scan examines together, including those without a row. */
 const SEGMENT = 4096
 const EXAMINED = [
   ['Item(7)', 0, 'a key is looked up'],
   ['Item?$top=5', 0, 'a page without a filter'],
   ['Item?$filter="number = 5"', SEGMENT, 'a scan'],
-  ['Item?$filter="number < 10"&$top=3', SEGMENT, 'a scan goes on behind the page, for the count'],
+  ['Item?$filter="number < 10"&$top=3', SEGMENT, 'a scan continues after the page, for the count'],
   ['Item?$filter="code = c3"', 10, 'hits of an index'],
   ['Item?$filter="ID > 90"', 10, 'keys of a range'],
   ['Item?$filter="code = nothing"', 0, 'an index without a hit'],
@@ -100,7 +100,7 @@ for (const [where, config] of [
     const { server, valuesOf } = await start(t, config)
     const examined = async (path: string): Promise<number> => {
       const rows = async () => Object.values(await valuesOf('tesser_rows_examined_total')).reduce((a, b) => a + b, 0)
-      // An estimate looks at a part of a column, once.
+      // An estimate reads a part of a column, once.
       await server.get(`/rest/${path}`)
       const before = await rows()
       const { status, text } = await server.get(`/rest/${path}`)
@@ -136,17 +136,17 @@ t.test('queues while threads are held', async t => {
   t.same(
     await valuesOf('tesser_pool_tasks'),
     { running: 2, waiting: 3 },
-    'a thread has one task beside the one it works on',
+    'a thread has one task besides the one it works on',
   )
   t.same(await valuesOf('tesser_function_threads'), { '': 1 })
   t.same(await valuesOf('tesser_function_calls'), { running: 1, waiting: 2 })
-  t.equal(await counted('pool_run'), ran, 'none is over')
+  t.equal(await counted('pool_run'), ran, 'none has finished')
   writeFileSync(file, '')
   for (const answer of await Promise.all(held)) t.equal(answer.status, 200, answer.text)
   t.same(await valuesOf('tesser_pool_tasks'), { running: 0, waiting: 0 })
   t.same(await valuesOf('tesser_function_calls'), { running: 0, waiting: 0 })
   for (const time of ['wait', 'run']) {
-    // The start had a task too.
+    // The start ran a task too.
     t.equal(await counted(`pool_${time}`), ran + 5)
     t.equal(await counted(`function_${time}`), 3)
   }
@@ -157,7 +157,7 @@ t.test('bytes of uploads, of pieces of blobs, and of entity sets', async t => {
   const bytes = 'x'.repeat(100_000)
   const { ID } = (await server.post('/rest/$upload?$binary=true', bytes)).json
   t.same(await valuesOf('tesser_uploads'), { receiving: 0, kept: 1 })
-  // With what each takes beside its bytes.
+  // With the overhead of each upload.
   t.same(await valuesOf('tesser_uploads_used_bytes'), { guests: 104_096, users: 0 })
   const saved = await server.post('/rest/Item?$method=update', { __KEY: '1', __STAMP: 1, file: { ID } })
   t.equal(saved.status, 200, saved.text)
@@ -173,7 +173,7 @@ t.test('bytes of uploads, of pieces of blobs, and of entity sets', async t => {
   t.same(await valuesOf('tesser_binary_cache_used_bytes'), { '': 100_200 })
   await server.get('/rest/Item?$method=entityset')
   t.same(await valuesOf('tesser_entity_sets_in_memory'), { '': 1 })
-  // 24 bytes of members, with what a set takes beside them.
+  // 24 bytes of members, with the overhead of a set.
   t.same(await valuesOf('tesser_entity_sets_bytes'), { '': 24 + 512 })
   t.same(await valuesOf('tesser_entity_sets_guest_bytes'), { '': 24 + 2048 })
   t.same(await valuesOf('tesser_entity_sets_stored_bytes'), { '': 4096 }, 'a page')

@@ -56,7 +56,7 @@ function seriesOf(metrics: readonly Metric[], name: string): Record<string, numb
 
 const requestsOf = (metrics: readonly Metric[]) => seriesOf(metrics, 'tesser_http_requests_total')
 
-/** Sends requests whose clients go before there is an answer. */
+/** Sends requests whose clients disconnect before there is an answer. */
 async function abandon(server: TestServer, requests: number): Promise<void> {
   const calls = async () => seriesOf(await read(server), 'metered_calls_total')['']!
   const expected = (await calls()) + requests
@@ -71,7 +71,7 @@ const CLIENTS = 64
 const ABANDONED = 50
 
 for (const transport of transports) {
-  t.test(`counters equal those of the clients on ${transport}`, async t => {
+  t.test(`counters match the counts of the clients on ${transport}`, async t => {
     const server = await open(t, transport, { quota: { requestsPerSession: 500 } })
     const limited = String((await server.get('/Company(1)')).headers['set-cookie']).split(';')[0]!
     const tag = String((await server.get('//docs/')).headers.etag)
@@ -101,7 +101,7 @@ for (const transport of transports) {
         const { path, plugin, method = 'GET', headers = {} } = kinds[i % kinds.length]!
         const { statusCode, body } = await request(server.url + path, { method, headers })
         await body.dump()
-        // A quota refuses before any plugin is asked.
+        // A quota refuses before any plugin runs.
         count(`${statusCode === 429 ? 'kernel' : plugin} ${method} ${statusCode}`)
       }
     }
@@ -111,7 +111,7 @@ for (const transport of transports) {
 
     const own = 'info GET 200'
     let counted: Record<string, number> = {}
-    // The end of an abandoned connection is seen a moment later.
+    // The server notices the end of an abandoned connection a moment later.
     for (let i = 0; i < 1_000; i++) {
       const after = requestsOf(await read(server))
       const grown = Object.entries(after).map(([series, value]) => [series, value - (before[series] ?? 0)] as const)
@@ -135,7 +135,7 @@ for (const transport of transports) {
   })
 }
 
-t.test('names, units and labels are those of Prometheus, and no client adds to them', async t => {
+t.test('names, units and labels follow Prometheus, and no client adds to them', async t => {
   const server = await open(t)
   await server.get('/Company?$filter="name=a@"&$orderby="name desc"')
   await server.post('/Company?$method=update', { name: 'counted' })
@@ -169,11 +169,11 @@ t.test('names, units and labels are those of Prometheus, and no client adds to t
   const series = (await read(server)).flatMap(({ name, values }) =>
     values.map(({ labels }) => name + JSON.stringify(labels)),
   )
-  // Threads start when they are needed, and their delays are series from then on.
+  // Threads start on demand, and their delays are series from then on.
   const added = series.filter(each => !known.has(each) && !each.startsWith('tesser_event_loop_delay_seconds'))
   t.notOk(
     added.some(each => /nothing|parameter|header/i.test(each)),
-    'none has a name of a client',
+    'none contains a name from a client',
   )
   t.ok(added.length < 100, `${added.length} series more`)
   t.strictSame(

@@ -1,4 +1,4 @@
-/** `$openapi`: the document is valid, its examples can be sent, and answers are as it says. */
+/** `$openapi`: the document is valid, its examples can be sent, and answers match it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -15,7 +15,7 @@ import { declaredPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
 
 type Send = TestServer['send']
-// biome-ignore lint/suspicious/noExplicitAny: a document is looked into at many places
+// biome-ignore lint/suspicious/noExplicitAny: the test reads a document at many places
 type Json = any
 
 const validator = new Validator()
@@ -29,7 +29,7 @@ async function documentOf(t: Test, send: Send, headers?: Record<string, string>)
   return new Contract(json)
 }
 
-/** Sends examples, and holds the answer against the document. An entity or a user of an example may not exist. */
+/** Sends examples, and checks the answers against the document. The entity or user of an example may be missing. */
 async function tryExamples(t: Test, contract: Contract, send: Send, every = 1): Promise<void> {
   const problems: string[] = []
   const counts = new Map<number, number>()
@@ -84,7 +84,7 @@ t.test('so is that of the demo', async t => {
   await tryExamples(t, contract, send, isLong ? 1 : 5)
 })
 
-t.test('a document that is there already is not sent again', async t => {
+t.test('a document that the client has is not sent again', async t => {
   const server = await startServer(t, company)
   for (const coding of ['', 'gzip', 'br']) {
     const headers: Record<string, string> = coding ? { 'accept-encoding': coding } : {}
@@ -101,7 +101,7 @@ t.test('a document that is there already is not sent again', async t => {
   }
 })
 
-t.test('the command writes what a client without restrictions is answered', async t => {
+t.test('the command writes the document for a client without restrictions', async t => {
   const folder = temporaryFolder(t)
   const config = { plugins: [declaredPlugin], auth: { guestsAdministrate: true } }
   const server = await startServer(t, company, { folder, config })
@@ -134,7 +134,7 @@ t.test('plugins that are not loaded leave no trace', async t => {
   await tryExamples(t, contract, server.send)
 })
 
-t.test('nothing that the built-in plugins take is left out', async t => {
+t.test('the document has everything that the built-in plugins accept', async t => {
   const { registry, readers } = await registerBuiltIn()
   const config = { plugins: [declaredPlugin], auth: { guestsAdministrate: true } }
   const { document } = await documentOf(t, (await startServer(t, company, { config })).send)

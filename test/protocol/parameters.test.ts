@@ -1,4 +1,4 @@
-/** Declared parameters of class functions: what is sent has to fit before anything runs. */
+/** Declared parameters of class functions: arguments must fit before anything runs. */
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
@@ -115,7 +115,7 @@ const byGet: ProtocolCase[] = [
   { spec: 'D7', name: 'all are given', get: '/Employee/earning?$params=[1,3,"down"]', keys: ['6', '3', '1'] },
   {
     spec: 'D7',
-    name: 'null stands for one that is left out',
+    name: 'null stands for an omitted argument',
     get: '/Employee/earning?$params=[1,null,"down"]',
     count: 2,
   },
@@ -162,7 +162,7 @@ protocolTable(
 )
 protocolTable('arguments of a GET', company, byGet, { config })
 
-t.test('an entity set has to be one of the declared dataclass', async t => {
+t.test('an entity set must be of the declared dataclass', async t => {
   const server = await startServer(t, company, { config })
   const setOf = async (path: string): Promise<object> => {
     const { json } = await server.get(`${path}$method=entityset`)

@@ -1,5 +1,5 @@
 /**
- * The tables about reading once more, with every query in the pool.
+ * Runs the tables about reading again, with every query in the pool.
  */
 process.env.TESSER_TEST_SETTING = 'pool'
 process.env.TESSER_TEST_TRANSPORT ??= 'node-http'

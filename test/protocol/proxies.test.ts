@@ -3,7 +3,7 @@ import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 import { startServer, type TestAnswer, type TestServer, transports, usualTransports } from '../support/test-server.ts'
 
-/** Addresses of clients behind proxies. Every test connects from 127.0.0.1, which the first ones trust. */
+/** Addresses of clients behind proxies. Every test connects from 127.0.0.1, which the first tests trust. */
 
 const trustedProxies = ['loopback', '10.0.0.0/8']
 const setCookie = ({ headers }: TestAnswer): string => String(headers['set-cookie'])
@@ -23,7 +23,7 @@ for (const transport of transports) {
     const used = [200, 200, 200, 429]
     t.same(await statuses(from('192.0.2.1')), used)
     t.same(await statuses(from('192.0.2.2, 10.0.0.3')), used, 'another client has a quota of its own')
-    t.same(await statuses(from('8.8.8.8, 192.0.2.1'), 1), [429], 'what the client writes itself does not help it')
+    t.same(await statuses(from('8.8.8.8, 192.0.2.1'), 1), [429], 'an address that the client adds itself has no effect')
     t.same(await statuses({ forwarded: 'for=192.0.2.1' }, 1), [429], 'Forwarded names the same client')
     t.same(await statuses(from('2001:db8::1')), used)
     t.same(await statuses(from('2001:db8::ffff:1'), 1), [429], 'an address of the same network')
@@ -34,10 +34,10 @@ for (const transport of transports) {
     const server = await start(t, { trustedProxies }, { quota: { requestsPerAddress: 1 } })
     const lines = (...addresses: string[]) => server.get('/City(Paris)', { 'x-forwarded-for': addresses } as never)
     t.equal((await lines('8.8.8.8', '192.0.2.1')).status, 200)
-    t.equal((await lines('8.8.4.4', '192.0.2.1')).status, 429, 'the last line is that of the proxy')
+    t.equal((await lines('8.8.4.4', '192.0.2.1')).status, 429, 'the last line comes from the proxy')
   })
 
-  t.test(`without trusted proxies the headers mean nothing on ${transport}`, async t => {
+  t.test(`without trusted proxies the headers are ignored on ${transport}`, async t => {
     const server = await start(t, {}, { quota: { requestsPerAddress: 2 } })
     const secure = { 'x-forwarded-proto': 'https' }
     t.notMatch(setCookie(await server.get('/City(Paris)', from('192.0.2.1', secure))), 'Secure')
@@ -61,7 +61,7 @@ for (const transport of transports) {
     t.match(answer.json.__ERROR[0], { errCode: 1806, message: /name different clients/ })
   })
 
-  t.test(`requests come with the base path and without it on ${transport}`, async t => {
+  t.test(`requests are accepted with the base path and without it on ${transport}`, async t => {
     // The explorer serves the root.
     const server = await start(t, { basePath: '/data' }, { disablePlugins: ['explorer'] })
     t.match(setCookie(await server.get('/City(Paris)')), /; Path=\/data; HttpOnly/)
@@ -90,7 +90,7 @@ for (const transport of transports) {
 }
 
 for (const transport of usualTransports) {
-  t.test(`links begin with the base path and lead somewhere on ${transport}`, async t => {
+  t.test(`links begin with the base path and resolve on ${transport}`, async t => {
     const server = await startServer(t, company, {
       transport,
       config: { plugins: [staffPlugin], server: { basePath: '/data' } },

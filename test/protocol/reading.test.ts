@@ -5,7 +5,7 @@ import { startServer } from '../support/test-server.ts'
 
 const employer = (key: string) => ({ __deferred: { uri: `/rest/Company(${key})`, __KEY: key } })
 
-/** So long that the kernel thread does not parse it. */
+/** JSON so long that the kernel thread does not parse it. */
 const long = (json: string): Buffer => Buffer.from(json + ' '.repeat(100_000))
 
 protocolTable('reading', company, [
@@ -92,19 +92,19 @@ protocolTable('reading', company, [
   { spec: 'P1.7', name: '$top wins over $limit', get: '/Employee?$limit=5&$top=1', keys: ['1'] },
   { spec: 'P1.7', name: '$top=0 sends none', get: '/Employee?$top=0', has: { __SENT: 0, __COUNT: 6 }, keys: [] },
   { spec: 'P1.7', name: 'a negative $top sends all', get: '/Employee?$top=-1', has: { __SENT: 6 } },
-  { spec: 'P1.7', name: 'a $top that is no number sends none', get: '/Employee?$top=abc', has: { __SENT: 0 } },
+  { spec: 'P1.7', name: 'a $top that is not a number sends none', get: '/Employee?$top=abc', has: { __SENT: 0 } },
   { spec: 'P1.7', name: 'a negative $skip is 0', get: '/Employee?$skip=-3&$top=1', has: { __FIRST: 0 }, keys: ['1'] },
   ...['1e308', '1e3', '2x', 'x', '', '0x10', '1,5', '١', '--1', '1 2'].flatMap(text => [
     {
       spec: 'P1.7',
-      name: `$skip=${text} is no number, so 0`,
+      name: `$skip=${text} is not a number, so 0`,
       get: `/Employee?$skip=${text.replace(' ', '%20')}&$top=1`,
       has: { __FIRST: 0 },
       keys: ['1'],
     },
     {
       spec: 'P1.7',
-      name: `$top=${text} is no number, so 0`,
+      name: `$top=${text} is not a number, so 0`,
       get: `/Employee?$top=${text.replace(' ', '%20')}`,
       has: { __SENT: 0, __COUNT: 6 },
       keys: [],
@@ -196,11 +196,16 @@ protocolTable('reading', company, [
   },
   {
     spec: 'P10.3',
-    name: 'an image in a format that nothing makes is empty',
+    name: 'an image in a format that cannot be made is empty',
     get: '/Employee(1)/photo?$imageformat=pdf&$expand=photo',
     text: '',
   },
-  { spec: 'P10.3', name: 'no image is empty', get: '/Employee(2)/photo?$imageformat=best&$expand=photo', text: '' },
+  {
+    spec: 'P10.3',
+    name: 'a missing image is empty',
+    get: '/Employee(2)/photo?$imageformat=best&$expand=photo',
+    text: '',
+  },
   {
     spec: '4.2',
     name: 'the blob is sent as it is stored',
@@ -226,7 +231,7 @@ protocolTable('reading', company, [
   { spec: 'D7', name: 'such a query needs no body', post: '/City/$query', count: 4 },
   {
     spec: 'D7',
-    name: 'a body that is no object is refused',
+    name: 'a body that is not an object is refused',
     post: '/City/$query',
     body: [1],
     status: 400,
@@ -234,7 +239,7 @@ protocolTable('reading', company, [
   },
   {
     spec: 'D7',
-    name: 'a body that is nested as no query is is refused',
+    name: 'a body that is nested too deeply for a query is refused',
     post: '/City/$query',
     body: { $filter: 'name = :1', $params: JSON.parse(`${'['.repeat(4_000)}${']'.repeat(4_000)}`) as unknown },
     status: 400,
@@ -248,7 +253,7 @@ protocolTable('reading', company, [
     has: { __COUNT: 2 },
     keys: ['3'],
   },
-  { spec: 'D7', name: 'a long body of blanks is none', post: '/City/$query', body: long(''), count: 4 },
+  { spec: 'D7', name: 'a long body of blanks counts as no body', post: '/City/$query', body: long(''), count: 4 },
   ...['[1]', '{"$top":1e999}', '{"$top":1', '{"name":1}'].map(text => ({
     spec: 'D7',
     name: `a long body is refused as a short one: ${text}`,
@@ -267,21 +272,21 @@ protocolTable('reading', company, [
   },
   {
     spec: 'P1.10',
-    name: 'an attribute list in the path that cannot be read',
+    name: 'an attribute list in the path that cannot be parsed',
     get: '/City/name,,ID',
     status: 400,
     errors: [1201, 1804],
   },
   {
     spec: 'P4.2',
-    name: '$attributes that cannot be read',
+    name: '$attributes that cannot be parsed',
     get: '/City?$attributes=name.',
     status: 400,
     errors: [1201, 1804],
   },
   {
     spec: 'P4.1',
-    name: '$expand that cannot be read',
+    name: '$expand that cannot be parsed',
     get: '/City?$expand=*.name',
     status: 400,
     errors: [1201, 1805],
@@ -380,7 +385,7 @@ protocolTable('$expand and $attributes', company, [
   },
   {
     spec: '4.2',
-    name: 'where a page is one of the related entities',
+    name: 'where a page applies to the related entities',
     get: '/Company(1)/staff?$expand=staff&$top=1&$skip=1',
     has: {
       __entityModel: 'Company',
@@ -390,7 +395,7 @@ protocolTable('$expand and $attributes', company, [
   },
   {
     spec: '4.2',
-    name: 'and an order theirs',
+    name: 'and so does an order',
     get: '/Company(1)/staff?$expand=staff&$orderby=salary&$top=1',
     has: {
       staff: {
@@ -403,7 +408,7 @@ protocolTable('$expand and $attributes', company, [
   },
   {
     spec: '4.2',
-    name: 'and a filter about them',
+    name: 'and a filter',
     get: '/Company(2)/staff?$expand=staff&$filter="salary > 100000"',
     has: { __KEY: '2', staff: { __COUNT: 1, __FIRST: 0, __ENTITIES: [{ __KEY: '4' }] } },
   },
@@ -442,14 +447,14 @@ protocolTable('$expand and $attributes', company, [
   },
   {
     spec: '4.2',
-    name: 'an entity that is not there has none',
+    name: 'an entity that does not exist has none',
     get: '/Company(99)/staff?$expand=staff&$top=1',
     status: 404,
     errors: [1543],
   },
   {
     spec: '4.2',
-    name: 'with other attributes in the list a filter is about the entity itself',
+    name: 'with other attributes in the list a filter applies to the entity itself',
     get: '/Company(1)/name,staff?$expand=staff&$filter="revenues > 1"',
     has: { name: 'Acme', staff: { __COUNT: 2 } },
   },
@@ -517,7 +522,7 @@ protocolTable('$expand and $attributes', company, [
   },
   {
     spec: 'P1.10',
-    name: '$attributes is ignored beside a list in the path',
+    name: '$attributes is ignored if the path has a list',
     get: '/Employee(1)/firstName?$attributes=lastName',
     has: { firstName: 'Ada', lastName: undefined },
   },

@@ -3,23 +3,23 @@ import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
 import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/test-plugins.ts'
 
 /*
- * Companies 1 and 2 of 1 to 4 are visible. Of the employees 1 to 6 all but 6, who works for company 3; 6 is managed
+ * Companies 1 and 2 of 1 to 4 are visible, and of the employees 1 to 6 all except 6, who works for company 3 and is managed
  * by 4.
  */
 const finds = (name: string, get: string, keys: readonly string[]): ProtocolCase => ({ spec: 'P8.9', name, get, keys })
 const gone = (name: string, get: string): ProtocolCase => ({ spec: 'P8.9', name, get, status: 404, errors: [1543] })
 
 const reads: ProtocolCase[] = [
-  finds('a dataclass shows what may be seen', '/Company', ['1', '2']),
-  { spec: 'P8.9', name: 'and counts no more', get: '/Company?$top=1', count: 2 },
-  { spec: 'P8.9', name: 'one entity is there', get: '/Company(1)', has: { name: 'Acme' } },
-  gone('another is not', '/Company(3)'),
+  finds('a dataclass shows visible entities', '/Company', ['1', '2']),
+  { spec: 'P8.9', name: 'and counts no others', get: '/Company?$top=1', count: 2 },
+  { spec: 'P8.9', name: 'a visible entity is found', get: '/Company(1)', has: { name: 'Acme' } },
+  gone('a hidden one is not', '/Company(3)'),
   gone('nor by another attribute', '/Company:code(DE/3)'),
   gone('nor among several', '/Company(1,3)'),
   finds('filters find nothing else', '/Company?$filter="ID > 1"', ['2']),
   finds('by an index', '/Company?$filter="name >= a"', ['1', '2']),
   finds('by the key', '/Company?$filter="ID = 3"', []),
-  finds('by what is not', '/Company?$filter="not(ID = 1)"', ['2']),
+  finds('by a negation', '/Company?$filter="not(ID = 1)"', ['2']),
   finds('by null', '/Company?$filter="founded = null"', []),
   finds('by objects', '/Company?$filter="info.offices = null"', ['2']),
   finds('orders neither', '/Company?$orderby=name desc', ['2', '1']),
@@ -36,13 +36,7 @@ const reads: ProtocolCase[] = [
   finds('a path leads to nothing else', '/Employee?$filter="employer.name = zeta"', []),
   finds('also from many candidates', '/Employee?$filter="employer.ID >= 1"', ['1', '2', '3', '4']),
   finds('the other way round', '/Employee?$filter="directReports.lastName = Smith"', []),
-  finds('not even by what is not', '/Employee?$filter="not(directReports.lastName = Smith)"', [
-    '1',
-    '2',
-    '3',
-    '4',
-    '5',
-  ]),
+  finds('not even by a negation', '/Employee?$filter="not(directReports.lastName = Smith)"', ['1', '2', '3', '4', '5']),
   finds('over two steps', '/Company?$filter="staff.directReports.ID = 6"', []),
   finds('an order by a relation', '/Employee?$orderby=employer.name desc,ID', ['3', '4', '1', '2', '5']),
   {
@@ -59,11 +53,11 @@ const reads: ProtocolCase[] = [
   },
   finds('related entities', '/Employee(4)/directReports?$expand=directReports&$method=subentityset', []),
   finds('entity sets', '/Company?$method=entityset', ['1', '2']),
-  { spec: 'P8.9', name: 'a restrict event without an answer restricts nothing', get: '/City', count: 4 },
-  { spec: 'P8.9', name: 'a wrong one shows nothing', get: '/Tag', status: 500, errors: [1602] },
+  { spec: 'P8.9', name: 'a restrict event without a result restricts nothing', get: '/City', count: 4 },
+  { spec: 'P8.9', name: 'an invalid result shows nothing', get: '/Tag', status: 500, errors: [1602] },
   {
     spec: 'P8.9',
-    name: 'functions see no more',
+    name: 'functions see no others',
     get: '/Company/seen',
     json: { result: [[1, 2], 2, null, 0] },
   },
@@ -81,7 +75,7 @@ const reads: ProtocolCase[] = [
 const writes: ProtocolCase[] = [
   {
     spec: 'P8.9',
-    name: 'what may not be seen cannot be changed',
+    name: 'hidden entities cannot be changed',
     post: '/Company?$method=update',
     body: { __KEY: '3', __STAMP: 1, revenues: 1 },
     status: 404,
@@ -89,7 +83,7 @@ const writes: ProtocolCase[] = [
   },
   {
     spec: 'P8.9',
-    name: 'nor told from what is not there',
+    name: 'nor told apart from missing ones',
     post: '/Company?$method=update',
     body: { __KEY: '99', __STAMP: 1 },
     status: 404,
@@ -114,7 +108,7 @@ const writes: ProtocolCase[] = [
   { spec: 'P8.9', name: 'nor locked', post: '/Company(3)?$lock=true', status: 404, errors: [1543] },
   {
     spec: 'P8.9',
-    name: 'the others can',
+    name: 'visible ones can',
     post: '/Company?$method=update',
     body: { __KEY: '1', __STAMP: 1, revenues: 1 },
     has: { __STAMP: 2, revenues: 1 },
@@ -128,17 +122,17 @@ const writes: ProtocolCase[] = [
   },
   {
     spec: 'P5.7',
-    name: 'deletion control reaches what may not be seen',
+    name: 'deletion control reaches hidden entities',
     post: '/Employee(4)?$method=delete',
     json: { ok: true },
-    // Without its employee 4 company 2 is hidden, and with it employee 3.
+    // Without its employee 4, company 2 is hidden, and with it employee 3.
     left: { Employee: ['1', '2', '5'] },
   },
 ]
 
-/* All employees may be seen, and of the companies 1 and 2: 6 works for 3. */
+/* All employees are visible, and of the companies 1 and 2: employee 6 works for 3. */
 const references: ProtocolCase[] = [
-  finds('every restrict event of a dataclass counts', '/Company', ['1', '2']),
+  finds('every restrict event of a dataclass applies', '/Company', ['1', '2']),
   {
     spec: 'P8.9',
     name: 'a restrict event that returns no selection shows nothing',
@@ -146,19 +140,19 @@ const references: ProtocolCase[] = [
     status: 500,
     errors: [1602],
   },
-  finds('an entity that refers to a hidden one is there', '/Employee', ['1', '2', '3', '4', '5', '6']),
-  finds('a path finds nothing of what is hidden', '/Employee?$filter="employer.name = zeta"', []),
+  finds('an entity that refers to a hidden one is found', '/Employee', ['1', '2', '3', '4', '5', '6']),
+  finds('a path finds no hidden entities', '/Employee?$filter="employer.name = zeta"', []),
   finds('from few candidates', '/Employee?$filter="ID = 6 and employer.name = zeta"', []),
   finds('by a key on the way', '/Employee?$filter="ID = 6 and employer.ID = 3"', []),
   finds('by null, as where there is none', '/Employee?$filter="employer.name = null"', ['5', '6']),
   finds('the same for one candidate', '/Employee?$filter="ID = 6 and employer.name = null"', ['6']),
-  finds('by what is not', '/Employee?$filter="not(employer.name = acme)"', ['3', '4']),
+  finds('by a negation', '/Employee?$filter="not(employer.name = acme)"', ['3', '4']),
   finds('the same for one candidate', '/Employee?$filter="ID = 6 and not(employer.name = acme)"', []),
-  finds('by a value that is there', '/Employee?$filter="ID = 6 and employer.active != null"', []),
+  finds('by a value that exists', '/Employee?$filter="ID = 6 and employer.active != null"', []),
   finds('by its own relations', '/Employee?$filter="ID = 6 and employer.staff != null"', []),
   finds('by an alias', '/Employee?$filter="employerName = zeta"', []),
   finds('over two steps', '/Company?$filter="staff.directReports.employer.name = zeta"', []),
-  finds('an order has it as null', '/Employee?$orderby=employer.name,ID', ['5', '6', '1', '2', '3', '4']),
+  finds('in an order it counts as null', '/Employee?$orderby=employer.name,ID', ['5', '6', '1', '2', '3', '4']),
   finds('an order by an alias too', '/Employee?$orderby="employerName desc,ID"', ['3', '4', '1', '2', '5', '6']),
   {
     spec: 'P8.9',
@@ -185,10 +179,10 @@ const references: ProtocolCase[] = [
     has: { employer: null },
   },
   { spec: 'P8.9', name: 'nor a value of a function', get: '/Employee(6)/company', json: { result: null } },
-  // The price of references: they tell that a hidden entity exists, and no more.
+  // The price of references: they reveal that a hidden entity exists, and nothing else.
   ...[{ employerID: 4 }, { employer: '4' }].map(values => ({
     spec: 'P8.9',
-    name: `a reference to it is saved, since it exists, and shows its key alone: ${JSON.stringify(values)}`,
+    name: `a reference to it is saved, since it exists, and shows only its key: ${JSON.stringify(values)}`,
     post: '/Employee?$method=update&$refresh=true&$expand=employer&$attributes=employerID,employer.name,employerName',
     body: { __KEY: '5', __STAMP: 1, ...values },
     has: { employerID: 4, employer: null, employerName: null },
@@ -198,7 +192,7 @@ const references: ProtocolCase[] = [
     { values: { employer: '99' }, error: 1542 },
   ].map(({ values, error }) => ({
     spec: 'P8.9',
-    name: `one to an entity that does not exist is refused: ${JSON.stringify(values)}`,
+    name: `a reference to an entity that does not exist is refused: ${JSON.stringify(values)}`,
     post: '/Employee?$method=update&$refresh=true',
     body: { __KEY: '5', __STAMP: 1, ...values },
     status: 409,
@@ -210,7 +204,7 @@ const references: ProtocolCase[] = [
 const mutual: ProtocolCase[] = [
   {
     spec: 'P8.9',
-    name: 'what may be seen does not depend on what is read first',
+    name: 'visibility does not depend on what is read first',
     get: '/Company(2)?$expand=staff.directReports',
     has: { staff: { __ENTITIES: [{}, { __KEY: '4', directReports: { __COUNT: 0, __ENTITIES: [] } }] } },
   },

@@ -1,5 +1,5 @@
 /**
- * Descriptions of filters and sums are the same whatever lies in what the client may not see.
+ * Descriptions of filters and sums do not depend on data that the client may not see.
  * Source: protocol notes, 2.14, 6.6, 8.4 and 8.9.
  */
 import t, { type Test } from 'tap'
@@ -8,7 +8,7 @@ import { hiddenCompaniesPlugin } from '../support/test-plugins.ts'
 import { startServer } from '../support/test-server.ts'
 
 const MANY = Array.from({ length: 500 }, (_, i) => i)
-/** Hidden from guests, by `code`. */
+/** Companies that are hidden from guests, by `code`. */
 const hiddenCompanies = MANY.map(i => ({ ID: 100 + i, name: 'Acme', revenues: i, code: `DE/${100 + i}` }))
 const described = '$queryplan=true&$querypath=true&$top=0'
 
@@ -73,10 +73,10 @@ t.test('of a dataclass and an attribute that may not be read, behind aliases', a
   const { json } = await (await startServer(t, company, options)).get(
     `/Employee?$filter="lastName = Hopper"&${described}`,
   )
-  t.match(json.__queryPath, { steps: [{ recordsfounds: 1, time: Number }] }, 'nothing hidden is read: all is told')
+  t.match(json.__queryPath, { steps: [{ recordsfounds: 1, time: Number }] }, 'nothing hidden is read: all is shown')
 })
 
-t.test('sums do not round by where hidden entities are', async t => {
+t.test('the rounding of sums does not depend on where hidden entities are', async t => {
   const options = { config: { plugins: [hiddenCompaniesPlugin], functions: { threads: 1 } } }
   const revenues = [1e40, 1e20, 1, -1e40, -1e20]
   const visible = revenues.map((revenues, i) => ({ ID: i + 10, name: `No ${i}`, revenues, code: `FR/${i}` }))

@@ -5,8 +5,8 @@ import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/test-plugins
 import { startServer, type TestAnswer, transports } from '../support/test-server.ts'
 
 /**
- * Saves of entities that a restrict event hides: every answer is the one for a key that does not exist, whatever the
- * session may do. Company 3 is hidden, 99 does not exist. Source: protocol notes, 8.4 and 8.9.
+ * Saves of entities that a restrict event hides: every answer is that for a key that does not exist, whatever rights the
+ * session has. Company 3 is hidden, 99 does not exist. Source: protocol notes, 8.4 and 8.9.
  */
 
 const config = { plugins: [restrictedPlugin], functions: { threads: 1 } }
@@ -55,7 +55,7 @@ for (const [rights, roles] of Object.entries(RIGHTS)) {
   })
 }
 
-t.test('a refusal shows an entity that may be seen', async t => {
+t.test('a refusal shows a visible entity', async t => {
   const server = await startServer(t, company, { config, roles: closed('update'), transport: transports.at(-1)! })
   const answer = await server.post('/Company?$method=update', { __KEY: '1', __STAMP: 1 })
   t.equal(answer.status, 401)

@@ -11,7 +11,7 @@ import { company } from '../support/fixtures/company.ts'
 import { hiddenCompaniesPlugin } from '../support/test-plugins.ts'
 import { startServer, type TestAnswer, temporaryFolder } from '../support/test-server.ts'
 
-/** One client and its sets. */
+/** A client and its sets. */
 class Client {
   constructor(
     private readonly t: Test,
@@ -104,7 +104,7 @@ t.test('§P7.3 functions get the members that their callers may see', async t =>
   }
 })
 
-t.test('§P6.2 a saved query is run with the rights of the client that asks for the set', async t => {
+t.test('§P6.2 a saved query is run with the rights of the client that requests the set', async t => {
   const { guest, otherGuest, user, pass } = await world(t)
   const saved = '/Employee?$filter="employer.name = zeta"&$savedfilter=true'
   const made = { guest: await guest.make(saved), user: await user.make(saved) }
@@ -136,7 +136,7 @@ t.test(
       const unknown = await guest.send(swap(path), body && JSON.parse(swap(JSON.stringify(body))))
       const { status, text } = await guest.send(path, body)
       t.equal(status, unknown.status, path)
-      t.equal(swap(text), unknown.text, 'as if it had never been')
+      t.equal(swap(text), unknown.text, 'as if it had never existed')
     }
     await refused(`${set}?$refresh=true`)
     pass(7_200)
@@ -157,7 +157,7 @@ t.test(
   },
 )
 
-t.test('§4.5 a deleted member of which a client cannot know whether it was only hidden has no place', async t => {
+t.test('§4.5 a deleted member that a client cannot tell from a hidden one has no place', async t => {
   const { guest, user } = await world(t)
   const id = await user.make('/Company?$orderby="ID desc"')
   t.same((await user.send('/Company(4)?$method=delete', '')).json, { ok: true })

@@ -59,7 +59,7 @@ t.test('an attribute that may not be read does not exist, in whatever way it is 
     t.equal(
       guest.text.replaceAll(/salary|pay/g, 'zzzzzz'),
       unknown.text,
-      `${name}: the same words as for a name that is none`,
+      `${name}: the same words as for a name that does not exist`,
     )
   }
   for (const path of [
@@ -145,7 +145,7 @@ const employee = (...actions: string[]) => ({
   ...Object.fromEntries(actions.map(action => [action, ['hr']])),
 })
 
-t.test('what may not be created, changed or deleted stays as it is, with 401 and the code of it', async t => {
+t.test('what may not be created, changed or deleted stays as it is, with 401 and its code', async t => {
   const server = await open(
     t,
     allowed(
@@ -163,11 +163,11 @@ t.test('what may not be created, changed or deleted stays as it is, with 401 and
   t.same(codes(await update({ lastName: 'New' })), [1559, 1534])
   for (const method of ['update', 'validate']) {
     const many = await server.post(`/Employee?$method=${method}`, `[${'{"name":1},'.repeat(50_000)}{}]`)
-    t.same([many.status, codes(many)], [401, [1559, 1558]], 'nothing of it may be saved, so it is not looked at')
+    t.same([many.status, codes(many)], [401, [1559, 1558]], 'nothing of it may be saved, so it is not examined')
   }
   t.same(codes(await server.post('/Employee(1)?$method=delete')), [1560])
   t.same(codes(await server.post('/Employee?$method=delete')), [1560])
-  t.same(codes(await server.post('/Employee(1)?$lock=true')), [1558], 'a lock needs the right to change')
+  t.same(codes(await server.post('/Employee(1)?$lock=true')), [1558], 'a lock requires the right to change')
   t.same(codes(await server.send('DELETE', '/Employee(1)/photo?$imageformat=best')), [1558, 1517])
   t.same(codes(await update({ __KEY: '999', __STAMP: 1, salary: 1 })), [1543, 1517])
   const both = await server.post('/Employee?$method=update&$atomic=true', [
@@ -184,24 +184,24 @@ t.test('what may not be created, changed or deleted stays as it is, with 401 and
   const denied = await company({ revenues: 5 })
   t.same(codes(denied), [1608, 1517])
   t.equal(denied.json.__ERROR[0].attribute, 'revenues')
-  t.equal((await company({ revenues: 20_000 })).status, 200, 'an unchanged value is nothing that changes')
-  t.same(codes(await company({ founded: '2001-02-28' })), [1500, 1517], 'what may not be read cannot be named')
+  t.equal((await company({ revenues: 20_000 })).status, 200, 'an unchanged value is not a change')
+  t.same(codes(await company({ founded: '2001-02-28' })), [1500, 1517], 'an unreadable attribute cannot be named')
   t.same(codes(await server.post('/Company?$method=update', { name: 'X', revenues: 1 })), [1608, 1534])
   t.equal((await server.post('/Company?$method=update', { name: 'X', revenues: null })).status, 200)
   t.same(codes(await server.post('/Company(4)?$method=delete')), [1560, 1518])
   const named = async () => (await server.as('GET', '/Company?$filter="name = X"')).json.__COUNT
   t.equal(await named(), 1)
   t.match(await server.post('/Company?$filter="name = X"&$method=delete'), { status: 200 })
-  t.equal(await named(), 0, 'what may be deleted is gone')
+  t.equal(await named(), 0, 'deletable entities are gone')
 
   t.match((await server.as('POST', '/Employee?$method=update', { __KEY: '1', __STAMP: 1, salary: 1 })).json, {
     salary: 1,
   })
   t.match(await server.as('POST', '/Employee(6)?$method=delete'), { status: 200 })
-  t.equal((await server.as('GET', '/Employee(6)')).status, 404, 'what may be deleted is gone')
+  t.equal((await server.as('GET', '/Employee(6)')).status, 404, 'deletable entities are gone')
 })
 
-t.test('no plugin code runs on what a client may not write', async t => {
+t.test('no plugin code runs on entities that a client may not write', async t => {
   const lastName = { applyTo: 'Employee.lastName', type: 'attribute', update: ['boss'], create: ['boss'] }
   const fullName = { ...lastName, applyTo: 'Employee.fullName' }
   const salary = { ...lastName, applyTo: 'Employee.salary', update: ['hr'] }
@@ -249,14 +249,14 @@ t.test('no plugin code runs on entities that a client may not see', async t => {
   t.equal((await server.get('/City(success%20log%20seen)')).status, 200)
 })
 
-t.test('a value that is missing, or does not fit, is not named where it may not be read', async t => {
+t.test('a missing or invalid value is not named if its attribute may not be read', async t => {
   const server = await open(t, allowed({ applyTo: 'Company.name', type: 'attribute', read: ['hr'] }), ['hr'])
   const saved = await server.post('/Company?$method=update', { code: 'FR/9' })
   t.same(codes(saved), [1570, 1534])
   t.notMatch(saved.text, /name/)
 })
 
-t.test('entities can be created by who may not read them, and nothing is told of others', async t => {
+t.test('creating does not require read permission, and reveals nothing about other entities', async t => {
   const server = await open(t, allowed({ applyTo: 'Company', type: 'dataclass', read: ['hr'] }), ['hr'])
   const saved = await server.post('/Company?$method=update', { name: 'Drop' })
   t.equal(saved.status, 200)
@@ -274,7 +274,7 @@ t.test('entities can be created by who may not read them, and nothing is told of
   t.equal(known.text.replaceAll('1', '8'), unknown.text.replaceAll('1', '8'), 'nor does a key')
   const employee = (employerID: number) => server.post('/Employee?$method=update', { lastName: 'X', employerID })
   t.same(codes(await employee(1)), [1608, 1534])
-  t.same(codes(await employee(99)), [1608, 1534], 'a foreign key tells nothing')
+  t.same(codes(await employee(99)), [1608, 1534], 'a foreign key reveals nothing')
   t.match((await server.as('GET', '/Company?$filter="name = Drop"')).json, { __COUNT: 1 })
 })
 
@@ -305,7 +305,7 @@ t.test('functions run with the rights of their callers, and with those that they
   t.match(
     (await call('pay', 1)).json,
     { result: [null, 90_000, 'Lovelace 90000'] },
-    'but for aliases and what is computed',
+    'except for aliases and calculated attributes',
   )
   t.notMatch((await call('objects')).text, /"salary"/)
   t.same(codes(await call('companies')), [1557])
@@ -321,7 +321,7 @@ t.test('functions run with the rights of their callers, and with those that they
   t.same(
     codes(await server.as('POST', '/$singleton/Vault/look')),
     [1561],
-    'what is said of one function counts, not what is said of all',
+    'a rule for one function replaces the rule for all',
   )
   const catalog = (await server.get('/$catalog/$all')).text
   t.notMatch(catalog, /"count"|Vault/)
@@ -332,7 +332,7 @@ t.test('functions run with the rights of their callers, and with those that they
   t.equal((await server.post('/$catalog/pay', [argument])).status, 400)
 })
 
-t.test('where a login is demanded, guests may read the catalog and log in', async t => {
+t.test('where a login is required, guests may read the catalog and log in', async t => {
   const roles = { ...allowed({ applyTo: 'ds', type: 'datastore', execute: ['boss'] }), forceLogin: true }
   const server = await open(t, roles, ['hr'], { plugins: [guardedPlugin] })
   for (const [path, status] of [
@@ -365,7 +365,7 @@ t.test('where a login is demanded, guests may read the catalog and log in', asyn
   t.same(codes(await server.get('/$info', cookie(login))), [1611])
 })
 
-t.test('what no permission is about is closed where that is the default', async t => {
+t.test('resources without a permission are closed where that is the default', async t => {
   const roles = { ...allowed(employee('read')), restrictedByDefault: true }
   const server = await open(t, roles, ['hr'], { plugins: [guardedPlugin] })
   t.equal((await server.get('/Employee')).status, 404)
@@ -377,7 +377,7 @@ t.test('what no permission is about is closed where that is the default', async 
   t.same((await server.get('/$catalog')).json, { dataClass: [], dataClasses: [] })
 })
 
-t.test('roles are read again when the file changes; wrong ones leave those before in force', async t => {
+t.test('roles are read again when the file changes; invalid ones leave the previous ones in force', async t => {
   const folder = temporaryFolder(t)
   const write = (roles: object) => writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles))
   const server = await startServer(t, company, { folder, roles: allowed(employee('read')) })
@@ -395,7 +395,7 @@ t.test('roles are read again when the file changes; wrong ones leave those befor
 })
 
 t.test(
-  'files of roles and of users are read again when a link on the way to them leads elsewhere, as Kubernetes changes volumes',
+  'files of roles and users are read again when a symbolic link in their path changes, as when Kubernetes updates volumes',
   async t => {
     const folder = temporaryFolder(t)
     const key = createKey()

@@ -16,7 +16,7 @@ const PASSWORD = 'planted horse'
 const WRONG = 'planted donkey'
 const VALUE = 'planted value'
 
-/** Logs headers as they came, and errors that hold them, as a careless author would. */
+/** Logs headers as received, and errors that contain them, as a careless author would. */
 const CARELESS = `
 const names = ['Cookie', 'authorization', 'password-4D', 'username-4D']
 export default {
@@ -52,7 +52,7 @@ t.test('no secret is in any line of the log, whatever is logged', async t => {
     log: { level: 'trace' },
   })
   const loaded = loadConfig({ env: {}, flags: {}, cwd: folder })
-  // Each request is a slow one.
+  // Makes each request a slow one.
   const config = { ...loaded, log: { ...loaded.log, slowQueryMs: Number.MIN_VALUE } }
   let text = ''
   const server = await createServer(config, createLogger(config, { write: line => (text += line) }))

@@ -67,7 +67,7 @@ for (const transport of transports) {
     t.notOk(headers['access-control-allow-credentials'])
   })
 
-  t.test(`what every answer brings on ${transport}`, async t => {
+  t.test(`headers of every answer on ${transport}`, async t => {
     const roles = {
       roles: [],
       privileges: [{ privilege: 'staff', includes: [] }],
@@ -101,8 +101,8 @@ for (const transport of transports) {
     t.match(await server.post('/Employee?$method=update', [{ lastName: 'x' }]), unauthorized, 'of a save')
   })
 
-  t.test(`addresses where nothing is served tell what was meant on ${transport}`, async t => {
-    // It serves the root.
+  t.test(`unknown addresses suggest the right one on ${transport}`, async t => {
+    // The explorer serves the root.
     const server = await startServer(t, company, { transport, config: { disablePlugins: ['explorer'] } })
     for (const [path, message] of [
       ['//', /^this is a Tesser server; its data is below \/rest: GET \/rest\/\$catalog .*; it also serves \/health, /],
@@ -121,8 +121,8 @@ for (const transport of transports) {
     }
   })
 
-  t.test(`a stop finishes what is in flight on ${transport}`, async t => {
-    // Test servers give a second, which a busy machine may need for itself.
+  t.test(`a stop finishes requests in flight on ${transport}`, async t => {
+    // Test servers allow one second, which a busy machine may need for itself.
     const config = { quota: { concurrentPerAddress: 1 }, server: { graceMs: 60_000 } }
     const server = await startServer(t, company, { transport, config })
     const rows = Array.from({ length: 2_000 }, (_, i) => ({ name: `city ${i}` }))
@@ -131,7 +131,7 @@ for (const transport of transports) {
     body.write(content.subarray(0, 1_000))
     const headers = { 'content-length': String(content.length) }
     const answer = request(`${server.url}/rest/City`, { method: 'POST', headers, body })
-    // Another request is refused as soon as the server has the first one.
+    // Another request is refused as soon as the server has received the first one.
     while ((await server.get('/$catalog')).status !== 429);
     const stopped = server.stop()
     body.end(content.subarray(1_000))
@@ -175,7 +175,7 @@ t.test('the access log has a line for each request, and can be switched off', as
         ? [
             ['/rest/City', 200, undefined],
             ['/rest/Nobody', 404, undefined],
-            // Asked by a plugin within the server.
+            // Dispatched by a plugin inside the server.
             ['/rest/City', 200, '/mcp'],
             ['/mcp', 200, undefined],
           ]

@@ -59,10 +59,10 @@ t.test('clients of one server', async t => {
     const guest = (await ada.get('/$catalog/me')).json.result
     t.match(guest, { id: /^[0-9A-F]{32}$/, userName: '', idleTimeout: 60, guest: true, privileges: [] })
     const before = ada.cookie
-    t.notOk(before.includes(guest.id), 'what the code sees is not what the cookie holds')
+    t.notOk(before.includes(guest.id), 'the id that code sees is not the value of the cookie')
 
     t.same(await ada.result('grant', { privileges: 'hr, sales', userName: 'ada' }), [true, false, true])
-    t.not(ada.cookie, before, 'a guest who becomes somebody gets another id')
+    t.not(ada.cookie, before, 'a guest who logs in gets another id')
     t.match((await ada.get('/$catalog/me')).json.result, { userName: 'ada', guest: false, privileges: ['hr', 'sales'] })
     t.equal((await ada.get('/$directory/currentUser')).json.result.userName, 'ada')
     const thief = new Client(server)
@@ -89,12 +89,12 @@ t.test('clients of one server', async t => {
     t.equal((await ada.get('/Company?$method=entityset')).status, 429, 'its quota too')
     const [thief, phone] = [new Client(server), new Client(server)]
     thief.cookie = planted
-    t.same((await thief.get('/$catalog/kept')).json.result, {}, 'nor is it left to who planted the cookie')
+    t.same((await thief.get('/$catalog/kept')).json.result, {}, 'nor does the client that planted the cookie get it')
     t.equal(await phone.result('restore', token), true)
     t.match((await phone.get('/$catalog/me')).json.result, { userName: 'ada' })
 
     await ada.result('clear')
-    t.same((await ada.get('/$catalog/kept')).json.result, {}, 'and nothing of a user is left to a guest')
+    t.same((await ada.get('/$catalog/kept')).json.result, {}, 'and a guest gets nothing of a user')
     await ada.result('arrive', 'ada')
     await ada.result('arrive', 'kurt')
     t.same((await ada.get('/$catalog/kept')).json.result, { arrived: 'kurt' })
@@ -124,7 +124,7 @@ t.test('clients of one server', async t => {
     t.equal((await ada.call('$catalog/keep', 'text', 'ü'.repeat(9_000))).status, 500, 'bytes, not characters')
     await ada.result('arrive', 'ada')
     t.same([await keep(60_000), await keep(70_000)], [200, 500])
-    t.same(await ada.result('clear'), [true, true], 'what a user has stored does not hinder the end')
+    t.same(await ada.result('clear'), [true, true], 'stored values of a user do not prevent the end')
   })
 
   t.test('§P8.5 a logout holds, also against a call that is still running', async t => {
@@ -204,13 +204,13 @@ t.test('§P8.5 storage is kept with the session, over calls and a restart', asyn
   await world.server.close()
   ada.server = await world.reopen()
   t.match((await ada.get('/$catalog/kept')).json.result, kept)
-  t.same((await new Client(ada.server).get('/$catalog/kept')).json.result, {}, 'nobody else has it')
+  t.same((await new Client(ada.server).get('/$catalog/kept')).json.result, {}, 'no other client has it')
   const large = await ada.call('$catalog/keep', 'large', 'x'.repeat(70_000))
   t.same([large.status, large.json.__ERROR[0].errCode], [500, 1562])
   t.match((await ada.get('/$catalog/kept')).json.result, kept, 'nothing of it was kept')
 })
 
-t.test('§P8.5 by option a login keeps what the guest has stored', async t => {
+t.test('§P8.5 with an option, a login keeps what the guest has stored', async t => {
   const folder = temporaryFolder(t)
   const config = { plugins: [visitsPlugin], session: { keepGuestStorage: true } }
   const ada = new Client(await startServer(t, company, { folder, config }))
@@ -250,7 +250,7 @@ t.test('§P8.5 a one-time token takes a session over, once', async t => {
 
   const others = Array.from({ length: 5 }, () => new Client(world.server))
   const restored = await Promise.all([phone, ...others].map(client => client.call('$catalog/restore', token)))
-  t.equal(restored.filter(({ json }) => json.result === true).length, 1, 'of several at once one gets it')
+  t.equal(restored.filter(({ json }) => json.result === true).length, 1, 'one of several at once succeeds')
   const winner = [phone, ...others][restored.findIndex(({ json }) => json.result === true)]!
   t.match((await winner.get('/$catalog/me')).json.result, { userName: 'ada', privileges: ['hr'] })
   t.not(winner.cookie, ada.cookie)
@@ -266,7 +266,7 @@ t.test('§P8.5 a one-time token takes a session over, once', async t => {
   t.match((await winner.get('/$catalog/me')).json.result, { guest: true }, 'and ends for both')
 })
 
-t.test('§P8.5 a one-time token does not live for ever, nor without its session', async t => {
+t.test('§P8.5 a one-time token expires, and ends with its session', async t => {
   const { server, clock } = await open(t)
   const ada = new Client(server)
   await ada.result('grant', 'hr')
@@ -275,13 +275,13 @@ t.test('§P8.5 a one-time token does not live for ever, nor without its session'
   t.equal((await new Client(server).call('$catalog/restore', short)).status, 401)
   await ada.call('$directory/logout')
   const thief = new Client(server)
-  t.equal((await thief.call('$catalog/restore', long)).json.result, false, 'it went with its session')
+  t.equal((await thief.call('$catalog/restore', long)).json.result, false, 'it ended with its session')
   t.match((await thief.get('/$catalog/me')).json.result, { guest: true, userName: '' })
   t.equal((await new Client(server).call('$catalog/restore', 'nonsense')).json.result, false)
   t.equal((await ada.call('$catalog/token', 0)).status, 500)
 })
 
-t.test('§P8.6 rows that queries of function code look at count against its quota', async t => {
+t.test('§P8.6 rows that queries of function code examine count against its quota', async t => {
   const folder = temporaryFolder(t)
   const config = { plugins: [visitsPlugin], quota: { costPerAddress: 20 } }
   const ada = new Client(await startServer(t, company, { folder, config }))

@@ -78,7 +78,7 @@ for (const transport of usualTransports) {
       t.equal(answer.headers['set-cookie'], undefined)
     })
 
-    await t.test('§P8.1 an id that the server never gave is not taken', async t => {
+    await t.test('§P8.1 an id that the server never issued is not accepted', async t => {
       for (const id of ['0'.repeat(32), 'F'.repeat(32), 'x', '', '0123456789ABCDEF0123456789ABCDEF']) {
         const answer = await server.get('/Company(1)', { cookie: `a=b; 4DSID_tesser=${id}` })
         t.match(answer.headers['set-cookie'], COOKIE, id)
@@ -119,13 +119,13 @@ for (const transport of usualTransports) {
       )
     })
 
-    await t.test('§P8.3 a wrong name and a wrong password have one answer', async t => {
+    await t.test('§P8.3 a wrong name and a wrong password get the same answer', async t => {
       const wrong = [await login(server, 'Ada', 'x'), await login(server, 'nobody', 'correct horse')]
       for (const { status, json } of wrong) t.match([status, json.result, json.__ERROR[0].errCode], [401, false, 1561])
       t.equal(wrong[0]!.text, wrong[1]!.text)
     })
 
-    await t.test('§P8.3 what is no login is told what would be one', async t => {
+    await t.test('§P8.3 an invalid body of a login is answered with the expected form', async t => {
       t.equal((await server.get('/$directory/login')).status, 405)
       t.equal((await server.post('/$directory/login')).status, 400)
       t.equal((await server.post('/$directory/login', { user: 'Ada' })).status, 400)
@@ -145,7 +145,7 @@ for (const transport of usualTransports) {
   })
 }
 
-t.test('a login gets a new id, and what was planted before it is worth nothing', async t => {
+t.test('a login gets a new id, and an id that was planted before it is worthless', async t => {
   const { server } = await open(t)
   const planted = cookieOf(await server.get('/Company(1)'))
   const cookie = cookieOf(await login(server, 'Ada', 'correct horse', planted))
@@ -207,8 +207,8 @@ for (const [what, change] of [
       writeFileSync(file, JSON.stringify({ users: [...change(users[0]), { ...users[0], name: 'Eve' }], keys }))
       const now = isStopped ? await reopen() : server
       await until(async () => (await userOf(now, { cookie })) !== 'Ada')
-      t.not(await userOf(now, { cookie }), 'Ada', 'it is over')
-      t.match((await now.get('/Company(1)', { cookie })).headers['set-cookie'], COOKIE, 'it is another guest')
+      t.not(await userOf(now, { cookie }), 'Ada', 'the session has ended')
+      t.match((await now.get('/Company(1)', { cookie })).headers['set-cookie'], COOKIE, 'the client is another guest')
       await now.close()
     }
   })
@@ -245,7 +245,7 @@ t.test('many logins at once are counted before they are checked; beyond a queue 
   t.match(busy[0]!.headers, { 'retry-after': '1' })
 })
 
-t.test('what a login brings is bounded before it is looked at', async t => {
+t.test('the data of a login is bounded before it is checked', async t => {
   const { server } = await open(t)
   const marks = `a${'\u0300\u0323'.repeat(80_000)}`
   const wrong: [string, unknown, number][] = [
@@ -253,7 +253,7 @@ t.test('what a login brings is bounded before it is looked at', async t => {
     ['a name of marks', [marks, 'x'], 400],
     ['a long name', ['x'.repeat(201), 'x'], 400],
     ['a long password', ['Ada', 'x'.repeat(1025)], 400],
-    ['more than a command may bring', ['Ada', 'x'.repeat(2 ** 20)], 413],
+    ['more than a command accepts', ['Ada', 'x'.repeat(2 ** 20)], 413],
     ['deep nesting', '['.repeat(5_000), 400],
   ]
   for (const [name, body, status] of wrong) {
@@ -334,7 +334,7 @@ t.test('a JSON Web Token counts only when signature, algorithm, issuer and time 
     t.equal((await server.get('/Company(1)', bearer(token))).status, 401, name)
   }
   clock.now += 601_000
-  t.equal((await server.get('/Company(1)', bearer(right))).status, 401, 'remembered no longer than it is valid')
+  t.equal((await server.get('/Company(1)', bearer(right))).status, 401, 'cached no longer than it is valid')
 })
 
 t.test('a body sent with a token that is seen for the first time arrives', async t => {
@@ -360,7 +360,7 @@ t.test('quotas answer 429 with Retry-After, and end with their minute', async t 
 
 for (const inlineCostMs of [0.2, 0]) {
   t.test(
-    `the rows that queries look at are counted, ${inlineCostMs ? 'in the kernel thread' : 'in the pool'}`,
+    `the rows that queries examine are counted, ${inlineCostMs ? 'in the kernel thread' : 'in the pool'}`,
     async t => {
       const { server, clock } = await open(t, { quota: { costPerSession: 20 }, pool: { inlineCostMs } })
       const cookie = cookieOf(await server.get('/Company(1)'))

@@ -6,7 +6,7 @@ import { isBehindNginx } from '../support/nginx.ts'
 import { exchangeRaw } from '../support/raw-connection.ts'
 import { startServer, type TestServer, transports } from '../support/test-server.ts'
 
-/** A folder with an app, and secrets around it. */
+/** A folder with an app, surrounded by secrets. */
 function appFolder(t: Test): string {
   const folder = t.testdir({
     'secret.txt': 'SECRET',
@@ -69,7 +69,7 @@ for (const transport of transports) {
     for (const path of ['assets%2Fmain-5XHGJ4TM.js', '%E4', '%ff%fe']) {
       t.equal((await server.get(`//app/${path}`)).status, 404, path)
     }
-    // nginx refuses what encodes nothing.
+    // nginx refuses a percent sign that encodes nothing.
     t.equal((await server.get('//app/assets/%')).status, isBehindNginx() ? 400 : 404)
   })
 
@@ -115,7 +115,7 @@ for (const transport of transports) {
         const { received } = await exchangeRaw(server.port, [request], 'server')
         t.notMatch(received, 'SECRET', path)
         const found = /^HTTP\/1\.1 (\d+)/.exec(received)?.[1]
-        // A parser may refuse the path before.
+        // A parser may refuse the path earlier.
         t.ok(
           found === '400' || (expected === '404' ? found === '404' : received.includes('the app')),
           `${path}: ${received}`,
@@ -124,7 +124,7 @@ for (const transport of transports) {
     }
   })
 
-  t.test(`an app for the whole server leaves the addresses of others alone on ${transport}`, async t => {
+  t.test(`an app for the whole server does not take the addresses of others on ${transport}`, async t => {
     const options = { folder: join(appFolder(t), 'app'), path: '/', policy: "default-src 'self'" }
     const server = await start(t, options)
     t.match(await server.get('//', PAGE), { ...APP, headers: { 'content-security-policy': "default-src 'self'" } })

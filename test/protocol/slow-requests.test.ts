@@ -15,7 +15,7 @@ import { temporaryFolder, transports } from '../support/test-server.ts'
 import { until } from '../support/until.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
-/** Less than the option can say, so that each request is a slow one. */
+/** Less than the option allows, so that each request is a slow one. */
 const NO_TIME = Number.MIN_VALUE
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`
 
@@ -131,7 +131,7 @@ for (const transport of transports) {
   })
 }
 
-t.test('a slow request is logged with its whole address where that is wanted, and without its body', async t => {
+t.test('a slow request is logged with its whole address where that is configured, and without its body', async t => {
   const { ask, lines } = await start(t, { log: { slowQueryMs: NO_TIME, slowQueryValues: true } })
   await ask('/rest/City?$filter="name=wanted"&$top=3')
   await ask('/rest/City/$query', {}, JSON.stringify({ $filter: 'name = hidden' }))
@@ -141,7 +141,7 @@ t.test('a slow request is logged with its whole address where that is wanted, an
   t.notMatch(JSON.stringify(lines), /hidden/)
 })
 
-t.test('ten lines a second, then a number', async t => {
+t.test('ten lines a second, then the number of further ones', async t => {
   const { lines, logger } = logSink()
   let now = 0
   const log = new SlowLog(logger, { outline: () => ({}) }, false, () => now)

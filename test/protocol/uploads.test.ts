@@ -54,7 +54,7 @@ for (const transport of transports) {
       }
     })
 
-    await t.test('a body with a coding is refused, wherever it is sent', async t => {
+    await t.test('a body with a content coding is refused, wherever it is sent', async t => {
       const gzip = { 'content-encoding': 'gzip' }
       for (const [method, path] of [
         ['POST', '/$upload?$binary=true'],
@@ -72,7 +72,7 @@ for (const transport of transports) {
       t.equal((await server.post('/$upload?$binary=true', 'x', { 'content-encoding': 'Identity' })).status, 200)
     })
 
-    await t.test('§P10.1 what is no upload is refused with the reason', async t => {
+    await t.test('§P10.1 an invalid upload is refused with the reason', async t => {
       for (const [query, body, headers, status, code] of [
         ['$rawPict=true', '', PNG_TYPE, 400, 1806],
         ['$binary=true', '', {}, 400, 1806],
@@ -96,7 +96,7 @@ for (const transport of transports) {
       t.equal((await server.get('/$upload?$binary=true')).status, 405)
     })
 
-    await t.test('a form of a browser has the file', async t => {
+    await t.test('the file is taken from a form of a browser', async t => {
       const file = (bytes: Uint8Array, type: string, name = 'größe.bin') => new File([bytes], name, { type })
       const form = (...parts: readonly (readonly [string, string | File])[]) => {
         const data = new FormData()
@@ -177,12 +177,12 @@ for (const transport of transports) {
       t.same(errorCodes((await attach(server, 'Company', 'contract', 'x')).json), [1826, 1517])
     })
 
-    await t.test('§P5.9 what is no picture cannot be an image', async t => {
+    await t.test('§P5.9 a file that is not an image cannot become one', async t => {
       const answer = await attach(server, 'Employee', 'photo', await upload(server, large))
       t.same([answer.status, errorCodes(answer.json)], [422, [1824, 1517]])
     })
 
-    await t.test('§3.2 null takes it off, and filters see that', async t => {
+    await t.test('§3.2 null removes it, and filters see that', async t => {
       await attach(server, 'Employee', 'photo', await upload(server, png))
       const without = (await server.get('/Employee?$filter="photo = null"')).json.__COUNT
       t.equal((await attach(server, 'Employee', 'photo', null)).json.photo, null)
@@ -204,7 +204,7 @@ for (const transport of transports) {
       t.equal((await server.get('/Employee(1)')).json.photo, null)
     })
 
-    await t.test('§P5.7 what cannot be written directly is refused', async t => {
+    await t.test('§P5.7 an attribute that cannot be written directly is refused', async t => {
       for (const [verb, path, body, status, code] of [
         ['PUT', '/Employee(999)/photo?$rawPict=true', png, 404, 1543],
         ['PUT', '/Employee(1)/photo', 'no picture', 415, 1824],
@@ -243,13 +243,13 @@ for (const transport of transports) {
       t.notOk(await isValid(usual))
       t.ok(await isValid(long))
       await server.engine.uploads.sweep()
-      // That of `long`, which is attached too.
+      // The file of `long`, which is attached too.
       await onlyLeft(files, 1)
       t.equal(files().length, 1)
     })
 
     await t.test(
-      '§8 an attached file stays when its upload expires, and goes when it is replaced or deleted',
+      '§8 an attached file stays when its upload expires, and is removed when it is replaced or deleted',
       async t => {
         time += 1_000_000
         await server.engine.uploads.sweep()
@@ -285,7 +285,7 @@ for (const transport of transports) {
       const full = { status: 503, headers: { 'retry-after': '10' } }
       t.match(await server.post('/$upload?$binary=true', large), full)
       t.match(await server.send('PUT', '/Company(1)/contract', large), full)
-      t.equal((await server.post('/$upload?$binary=true', 'x')).status, 200, 'what is small still fits')
+      t.equal((await server.post('/$upload?$binary=true', 'x')).status, 200, 'a small upload still fits')
       await onlyLeft(files, 6)
       t.equal(files().length, 6)
     })
@@ -327,7 +327,7 @@ t.test('§P9 events of the entity run when an upload is attached and when bytes 
   t.same(await photo(), png)
 })
 
-/** @returns a connection in the middle of an upload, of which some bytes are in a file */
+/** @returns a connection in the middle of an upload, part of which is in a file */
 async function beginUpload(server: TestServer, files: () => string[]): Promise<Socket> {
   const before = files().length
   for (;;) {
@@ -341,15 +341,15 @@ async function beginUpload(server: TestServer, files: () => string[]): Promise<S
     })
     if (!(await until(() => isRefused || files().length > before))) throw new Error('no upload has begun')
     if (!isRefused) return socket
-    // The place of an upload that was broken off is free a moment after its file has gone.
+    // The slot of an aborted upload is free a moment after its file is removed.
     socket.destroy()
   }
 }
 
-/** Files are removed behind the answers. */
+/** Waits until `count` files are left, because files are removed after the answers. */
 const onlyLeft = (files: () => string[], count: number): Promise<boolean> => until(() => files().length <= count)
 
-t.test('an upload that the disk does not take is 503 with the reason', async t => {
+t.test('an upload that does not fit on the disk is 503 with the reason', async t => {
   const { folder, files } = folderOf(t)
   const server = await startServer(t, company, { folder })
   const reasons = {

@@ -60,7 +60,7 @@ protocolTable(
     result('aggregates', '/Passage/aggregates', [10, 7, ['long', 'near', 'same'], 3, 3]),
     result('through N→1', '/Passage/through', [1, 2, 6]),
     result(
-      'a selection function gets what a filter finds, in its order',
+      'a selection function receives the filtered entities, in their order',
       `/Passage/keys?$filter="embedding > :1"&$params=${params}&$orderby="embedding desc"`,
       [1, 2, 7, 3, 4],
     ),
@@ -69,7 +69,7 @@ protocolTable(
     selects('beside others', '/Passage?$filter="topic = x and page > 1"&$orderby=topic', ['7', '2']),
     {
       spec: 'P3.8',
-      name: 'an attribute computed of a vector',
+      name: 'an attribute computed from a vector',
       get: '/Passage(2)/doubled,topic',
       has: { doubled: [1.6, 1.2, 0], topic: 'x' },
     },
@@ -91,7 +91,7 @@ const strange = (name: string, message: RegExp): ProtocolCase[] => [
 ]
 
 protocolTable(
-  'vectors that function code gives',
+  'vectors that function code passes',
   passages,
   [
     {

@@ -5,7 +5,7 @@ import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { passages } from '../support/fixtures/passages.ts'
 import { startServer, temporaryFolder } from '../support/test-server.ts'
 
-/** Vectors that may not be read: they tell nothing of what they are near to. Source: protocol notes, 8.4. */
+/** Vectors that may not be read: they do not reveal which vectors they are near. Source: protocol notes, 8.4. */
 
 const roles = {
   privileges: [{ privilege: 'readers' }],
@@ -46,7 +46,7 @@ t.test('a vector that may not be read does not exist in conditions, orders, scor
     t.equal(guest.status, 404, `${name}: ${guest.text.slice(0, 300)}`)
     const rename = (text: string): string => text.replaceAll(/embedding|meaning/g, 'zzzzzz')
     const unknown = await server.post(rename(path), JSON.parse(rename(JSON.stringify(body))))
-    t.equal(rename(guest.text), unknown.text, `${name}: the same words as for a name that is none`)
+    t.equal(rename(guest.text), unknown.text, `${name}: the same words as for a name that does not exist`)
     if (name === 'a wrong vector') continue
     const read = await server.post(path, body, reader)
     t.equal(read.status, 200, `${name}: ${read.text.slice(0, 300)}`)

@@ -10,7 +10,7 @@ interface Question {
   threshold?: number | null
 }
 
-/** Parameters of an address: what is similar, and more. */
+/** Parameters of an address: a vector condition, and more. */
 const similar = ({ vector = [1, 0, 0], ...more }: Question, others = ''): string =>
   `$filter="embedding > :1"&$params='${encodeURIComponent(JSON.stringify([{ vector, ...more }]))}'${others}`
 
@@ -73,7 +73,7 @@ for (const transport of usualTransports) {
     await world.same(and(up, 'or', nearest), ['1', '2', '3', '4', '7'])
     await world.same(and(near, 'EXCEPT', up), ['1', '4'])
     t.equal((await world.server.get(and(near, 'INTERSECT', up))).text, 'true')
-    t.comment('what is similar is asked of a set, with its order and scores')
+    t.comment('similar vectors are searched for in a set, with their order and scores')
     await world.same(`${up}?${similar({ threshold: 0.1 })}`, ['2', '7'])
     await world.same(`${near}?${similar({ vector: Y, threshold: 0.5 }, '&$orderby="embedding desc"')}`, ['3', '7', '2'])
     await world.same(`${near}?${similar({ vector: Y, threshold: null })}&$top=2`, ['3', '7'], { __COUNT: 5 })
@@ -102,7 +102,7 @@ t.test('a set with a saved filter is made again from its vector', async t => {
   await world.same(path, ['1', '3', '2', '7'])
 })
 
-t.test('members change and go; a set is deleted', async t => {
+t.test('members are changed and deleted; a set is deleted', async t => {
   const world = await World.start(t)
   const path = await world.make(similar({ threshold: 0.5 }, '&$orderby="embedding desc"'))
   await world.server.post('/Passage?$method=update', { __KEY: '2', __STAMP: 1, embedding: [-1, 0, 0] })
@@ -117,7 +117,7 @@ t.test('members change and go; a set is deleted', async t => {
   )
 })
 
-t.test('what is similar, by paths in both directions, with other conditions', async t => {
+t.test('similar vectors, by paths in both directions, with other conditions', async t => {
   const world = await World.start(t)
   const ask = async (dataClass: string, $filter: string, $params: unknown[], more = {}): Promise<string> => {
     const { json, text } = await world.server.post(`/${dataClass}/ID/$query`, { $filter, $params, ...more })

@@ -5,7 +5,7 @@ const X = [1, 0, 0]
 
 type Expected = Partial<ProtocolCase>
 
-/** A request with a filter, `$params` and more of the query string. */
+/** A request with a filter, `$params` and further query parameters. */
 const ask = (
   spec: string,
   name: string,
@@ -43,8 +43,8 @@ protocolTable('vectors in $filter', passages, [
   finds('4.3.2', 'the metric is cosine and the threshold 0.5', 'embedding > :1', [{ vector: X }], ['1', '2', '7']),
   finds('4.3.2', 'cosine above', 'embedding > :1', cosine(0.8), ['1']),
   finds('P2.12', 'cosine below', 'embedding < :1', cosine(0.6), ['3', '4']),
-  finds('P2.12', 'cosine from 1 on has what has the same direction', 'embedding >= :1', cosine(1), ['1']),
-  finds('P2.12', 'cosine up to -1 has what has the opposite one', 'embedding <= :1', cosine(-1), ['4']),
+  finds('P2.12', 'cosine from 1 on finds vectors of the same direction', 'embedding >= :1', cosine(1), ['1']),
+  finds('P2.12', 'cosine up to -1 finds vectors of the opposite direction', 'embedding <= :1', cosine(-1), ['4']),
   finds('P2.12', 'dot above', 'embedding > :1', dot(0.9), ['1', '7']),
   finds('P2.12', 'dot below, a zero vector too', 'embedding < :1', dot(0.5), ['3', '4', '5']),
   finds('P2.12', 'dot up to 0', 'embedding <= :1', dot(0), ['3', '4', '5']),
@@ -53,21 +53,21 @@ protocolTable('vectors in $filter', passages, [
   finds('P2.12', 'a vector has distance 0 from itself', 'embedding <= :1', euclidean(0), ['1']),
   finds(
     'P2.12',
-    'the default threshold holds for distances too',
+    'the default threshold applies to distances too',
     'embedding < :1',
     [{ vector: X, metric: 'euclidean' }],
     ['1'],
   ),
   finds('P2.12', 'a zero vector has no cosine with anything', 'embedding <= :1', [{ vector: [0, 0, 0] }], []),
   finds('P2.12', 'but a distance', 'embedding <= :1', [{ vector: [0, 0, 0], metric: 'euclidean' }], ['5']),
-  finds('P2.12', 'a threshold that none reaches', 'embedding > :1', cosine(1e308), []),
-  finds('P2.12', 'a threshold that all reach', 'embedding > :1', dot(-1e308), ['1', '2', '3', '4', '5', '7']),
+  finds('P2.12', 'a threshold that no vector reaches', 'embedding > :1', cosine(1e308), []),
+  finds('P2.12', 'a threshold that all vectors reach', 'embedding > :1', dot(-1e308), ['1', '2', '3', '4', '5', '7']),
   finds('P1.3', 'lax object literals', 'embedding > :1', '[{vector:[1,0,0],threshold:0.9}]', ['1']),
   // With other conditions
   finds('P2.12', 'AND', 'embedding > :1 and page > 1', cosine(0.5), ['2', '7']),
   finds('P2.12', 'OR', 'embedding > :1 or page = 6', cosine(0.9), ['1', '6']),
   finds('P2.12', 'EXCEPT', 'embedding > :1 except text = near', cosine(0.5), ['1', '7']),
-  finds('D2', 'NOT leaves out what has no score', 'not (embedding > :1)', cosine(0.5), ['3', '4']),
+  finds('D2', 'NOT leaves out entities without a score', 'not (embedding > :1)', cosine(0.5), ['3', '4']),
   finds('D2', 'NOT of a group', 'not (embedding > :1 or page = 4)', cosine(0.5), ['3']),
   finds(
     'P2.12',
@@ -134,7 +134,7 @@ protocolTable('vectors in $filter', passages, [
   ]),
   finds(
     'P2.12',
-    'several conditions: the first one counts',
+    'several conditions: the first one decides',
     'embedding > :1 and embedding > :2',
     [
       { vector: [0, 1, 0], threshold: -2 },
@@ -220,7 +220,7 @@ protocolTable('vectors in $filter', passages, [
   },
   {
     spec: 'extension',
-    name: 'the score beside whole entities, as an array',
+    name: 'the score in whole entities, as an array',
     get: `/Passage/*,__SCORE?$filter="embedding > :1"&$params='[{"vector":[0,0,2],"metric":"dot","threshold":-1}]'&$asArray=true&$top=1`,
     has: [{ text: 'same', __SCORE: 0 }],
   },
@@ -365,13 +365,13 @@ protocolTable('vectors in $filter', passages, [
   },
   {
     spec: '4.6',
-    name: 'aggregates of what a vector filter finds',
+    name: 'aggregates over the result of a vector filter',
     get: `/Passage/page?$compute=sum&$filter="embedding > :1"&$params='[{"vector":[1,0,0]}]'`,
     text: '10',
   },
   {
     spec: 'P6.7',
-    name: 'distinct values of what a vector filter finds',
+    name: 'distinct values in the result of a vector filter',
     get: `/Passage/page?$distinct=true&$filter="embedding > :1"&$params='[{"vector":[1,0,0]}]'`,
     json: [1, 2, 7],
   },

@@ -102,7 +102,7 @@ t.test('other rights have another tag', async t => {
   t.equal((await server.get('/City(Paris)', { 'if-none-match': tagOf(guest) })).status, 304)
 })
 
-t.test('a save with If-Match changes that version alone', async t => {
+t.test('a save with If-Match changes only that version', async t => {
   const server = await startServer(t, company)
   const tag = tagOf(await server.get(`/Employee(1)?${NAMES}`))
   const before = await salaryOf(server, 1)
@@ -116,9 +116,9 @@ t.test('a save with If-Match changes that version alone', async t => {
     t.match(answer.json, { __STAMP: 1, __STATUS: { success: false, status: 2 } })
   }
   for (const given of ['"01"', 'x"1"', '"1"x', '"a"1"b"', '"9" "1"', '"1', '1', '"1-x"'])
-    t.equal((await save(given, { __KEY: '1', salary: 5 })).status, 412, `no tag of it: ${given}`)
+    t.equal((await save(given, { __KEY: '1', salary: 5 })).status, 412, `not a tag of it: ${given}`)
   t.equal((await save('"1"', { __KEY: '1', __STAMP: 7, salary: 5 })).status, 409, 'a stamp in the body counts too')
-  t.equal((await save('*', { __KEY: '1', salary: 5 })).status, 409, 'to exist says nothing about the version')
+  t.equal((await save('*', { __KEY: '1', salary: 5 })).status, 409, 'existence says nothing about the version')
   t.equal(await salaryOf(server, 1), before)
   t.equal((await save(tag, { __KEY: '1', salary: 5 }, '&$refresh=true')).status, 200)
   t.equal(await salaryOf(server, 1), before)
@@ -151,7 +151,7 @@ t.test('a save with If-Match changes that version alone', async t => {
   t.equal((await server.get('/Employee(3)')).json.__STAMP, 1)
 })
 
-t.test('the tag of an entity that was deleted, or lost its unique value, is not that of another one', async t => {
+t.test('the tag of an entity that was deleted, or lost its unique value, does not match another one', async t => {
   const server = await startServer(t, company)
   const ifMatch = (tag: string) => ({ 'if-match': tag })
   const old = tagOf(await server.get('/Employee(6)?$attributes=ID'))
@@ -176,7 +176,7 @@ t.test('the tag of an entity that was deleted, or lost its unique value, is not 
   t.equal((await server.get('/Company(71)')).status, 200)
 })
 
-t.test('a deletion with If-Match deletes that version alone', async t => {
+t.test('a deletion with If-Match deletes only that version', async t => {
   const server = await startServer(t, company)
   const drop = (ifMatch: string, path = '/Employee(5)') =>
     server.send('DELETE', path, undefined, { 'if-match': ifMatch })
@@ -191,7 +191,7 @@ t.test('a deletion with If-Match deletes that version alone', async t => {
   t.match(await server.post('/Employee(6)?$method=delete', '', { 'if-match': '*' }), { status: 200 })
 })
 
-t.test('bytes of an attribute are replaced in that version alone', async t => {
+t.test('bytes of an attribute are replaced only in that version', async t => {
   const server = await startServer(t, company)
   const path = '/Company(1)/contract'
   t.equal((await server.send('PUT', path, 'first', { 'if-match': '"1"' })).status, 200)

@@ -136,7 +136,7 @@ protocolTable(
     },
     {
       spec: 'P5.1',
-      name: 'an unknown key is no insert',
+      name: 'an unknown key is not an insert',
       post: '/City',
       body: { __KEY: 'Oslo', __STAMP: 1, population: 1 },
       status: 404,
@@ -223,7 +223,7 @@ protocolTable(
     },
     {
       spec: 'P5.9',
-      name: 'a mandatory value must be there',
+      name: 'a mandatory value must be present',
       post: '/Company',
       body: { revenues: 1 },
       status: 422,
@@ -247,7 +247,7 @@ protocolTable(
     },
     {
       spec: 'P5.9',
-      name: 'unique values hold',
+      name: 'unique values are enforced',
       post: '/Company',
       body: { __KEY: '1', __STAMP: 1, code: 'FR/22' },
       status: 409,
@@ -255,7 +255,7 @@ protocolTable(
     },
     {
       spec: 'P5.9',
-      name: 'every problem is told at once',
+      name: 'every problem is reported at once',
       post: '/Employee',
       body: { lastName: null, salary: 2_000_000 },
       status: 422,
@@ -286,7 +286,7 @@ protocolTable(
     },
     {
       spec: '4.2',
-      name: 'what several entities may have addresses none of them to be deleted',
+      name: 'an attribute that several entities may share does not address one for deletion',
       post: '/Employee:lastName(Hopper)?$method=delete',
       status: 400,
       errors: [1813],
@@ -294,14 +294,14 @@ protocolTable(
     },
     {
       spec: '3.2',
-      name: 'a long64 comes as a text too, of one digit or of all',
+      name: 'a long64 may be a text too, of one digit or of all',
       post: '/Tag?$method=update&$asArray=true',
       body: [{ größe: '7' }, { größe: ' -9223372036854775808' }],
       has: [{ größe: '7' }, { größe: '-9223372036854775808' }],
     },
     {
       spec: '3.2',
-      name: 'a text with something before its digits is no long64',
+      name: 'a text with something before its digits is not a long64',
       post: '/Tag?$method=validate',
       body: { größe: 'x7' },
       status: 422,
@@ -343,7 +343,7 @@ protocolTable(
     },
     {
       spec: 'P5.6',
-      name: '$method=validate tells what is wrong',
+      name: '$method=validate reports what is wrong',
       post: '/Employee?$method=validate',
       body: { salary: -1 },
       status: 422,
@@ -360,7 +360,7 @@ protocolTable(
     },
     {
       spec: 'P5.3',
-      name: 'a body that is no JSON is refused',
+      name: 'a body that is not JSON is refused',
       post: '/City?$method=update',
       body: '{"name":',
       status: 400,
@@ -368,7 +368,7 @@ protocolTable(
     },
     {
       spec: 'P5.3',
-      name: 'a body that is no entity is refused',
+      name: 'a body that is not an entity is refused',
       post: '/City?$method=update',
       body: '"x"',
       status: 400,
@@ -558,7 +558,7 @@ protocolTable(
     },
     {
       spec: 'P5.7',
-      name: 'a body that says nothing is no body',
+      name: 'an empty object counts as no body',
       post: '/Employee?$method=delete',
       body: {},
       json: { ok: true },
@@ -596,7 +596,7 @@ protocolTable(
     },
     {
       spec: 'P5.7',
-      name: 'what can be deleted is, the rest is told',
+      name: 'deletable entities are deleted, the others are reported',
       post: '/Company?$method=delete',
       status: 409,
       errors: [1120, 1518, 1121],
@@ -672,7 +672,7 @@ for (const parameter of ['$atomic=true', '$atOnce=true', '$atonce=1']) {
   })
 }
 
-t.test('§P5.5 an entity that comes twice is stale the second time, and nothing is saved', async t => {
+t.test('§P5.5 an entity that is sent twice is stale the second time, and nothing is saved', async t => {
   const server = await startServer(t, company)
   const twice = [
     { __KEY: 'Paris', __STAMP: 1, population: 5 },
@@ -736,7 +736,7 @@ t.test('§2.6 __GlobalStamp grows by one with every change', async t => {
   t.equal(await stamp(), before + 3)
 })
 
-t.test('what was written is read, found and sorted at once', async t => {
+t.test('written values are read, found and sorted at once', async t => {
   const server = await startServer(t, company)
   const keys = async (path: string) =>
     (await server.get(path)).json.__ENTITIES.map((entity: { __KEY: string }) => entity.__KEY)
@@ -749,7 +749,7 @@ t.test('what was written is read, found and sorted at once', async t => {
   t.equal((await server.get('/Employee(2)')).json.__STAMP, 2)
 })
 
-t.test('a store that is opened again answers the same', async t => {
+t.test('a reopened store answers the same', async t => {
   const first = await startServer(t, company)
   await roundTrip(t, first)
 })
@@ -757,6 +757,6 @@ t.test('a store that is opened again answers the same', async t => {
 async function roundTrip(t: Test, server: TestServer): Promise<void> {
   const entity = (await server.get('/Employee(1)')).json
   const { json } = await server.post('/Employee?$method=update', entity)
-  t.equal(json.__STAMP, 1, 'a whole entity sent back unchanged is no change')
+  t.equal(json.__STAMP, 1, 'a whole entity sent back unchanged is not a change')
   t.notOk(json.__ERROR)
 }

@@ -9,7 +9,7 @@ import { outputUrl } from '../../engine/base/output-root.ts'
 /** Root of the build that this test belongs to. */
 const build = fileURLToPath(new URL('../', outputUrl('kernel/api.js')))
 
-/** Puts what `npm install` would into a package of an author: this build of Tesser, and what its own tests use. */
+/** Installs into an author's package what `npm install` would: this build of Tesser, and what its own tests use. */
 export function installTesser(folder: string): void {
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, 'tesser'), { recursive: true })
@@ -28,7 +28,7 @@ export interface Ended {
 
 /** Runs a file with Node until it ends. */
 export async function runNode(folder: string, ...args: string[]): Promise<Ended> {
-  // Without what the runner of this test has set for its own processes.
+  // Without the variables that the runner of this test sets for its own processes.
   const child = spawn(process.execPath, args, { cwd: folder, env: { PATH: process.env.PATH } })
   let output = ''
   child.stdout.on('data', chunk => (output += chunk))
@@ -43,7 +43,7 @@ export const runTesser = (folder: string, ...args: string[]): Promise<Ended> =>
 /** Declarations of the compiler, of Node and of Tesser, which no test changes: read once for all packages. */
 const declarations = new Map<string, ts.SourceFile | undefined>()
 
-/** The compiler with the settings of a package, as `tsc` in its folder. */
+/** Runs the compiler with the settings of a package, like `tsc` in its folder. */
 export function runCompiler(folder: string): Ended {
   const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} }
   const { options, fileNames, errors } = ts.getParsedCommandLineOfConfigFile(join(folder, 'tsconfig.json'), {}, host)!

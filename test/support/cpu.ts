@@ -1,4 +1,4 @@
-/** CPU time of this process while some work is done, in microseconds: on a busy machine it tells more than the clock. */
+/** CPU time of this process during some work, in microseconds: on a busy machine it says more than the clock. */
 export function cpuMicroseconds(work: () => void): number {
   const before = process.cpuUsage()
   work()

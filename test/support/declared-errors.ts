@@ -35,9 +35,9 @@ import { UploadErrors } from '../../plugins/upload/errors.ts'
 import { sources } from '../house/sources.ts'
 
 export interface DeclaredError extends ErrorDefinition {
-  /** `QUERY.TIMEOUT`. */
+  /** Registry and name: `QUERY.TIMEOUT`. */
   readonly name: string
-  /** Message with the names of what is filled in: `the query was stopped after {milliseconds} ms, …`. */
+  /** Message with the names of its parameters: `the query was stopped after {milliseconds} ms, …`. */
   readonly form: string
 }
 
@@ -78,7 +78,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   WRITER: WriterErrors,
 }
 
-/** Every error that the product declares. @throws {Error} when a registry of the source is not among {@link REGISTRIES} */
+/** Every error that the product declares. @throws {Error} if {@link REGISTRIES} lacks a registry of the source */
 export function declaredErrors(): DeclaredError[] {
   const inSource = sources('.ts')
     .filter(({ path }) => /^(?:engine|kernel|plugins)\//.test(path) && !path.includes('/examples/'))
@@ -94,7 +94,7 @@ export function declaredErrors(): DeclaredError[] {
   )
 }
 
-/** Calls a message with the names of its parameters, which the bundler may have numbered. */
+/** Calls a message function with the names of its parameters, which the bundler may have numbered. */
 function formOf(error: string, message: (...args: never[]) => string): string {
   const [, parameters = ''] = /^\(([^)]*)\)/.exec(String(message)) ?? []
   const names = parameters.split(',').flatMap(name => name.trim().replace(/\d+$/, '') || [])

@@ -8,7 +8,7 @@ import { loadDemo } from '../../kernel/cli/demo.ts'
 import { createServer, type Server } from '../../kernel/main.ts'
 import { temporaryFolder } from './test-server.ts'
 
-/** The demo in a store of its own, served on a free port until the test ends. */
+/** The demo in a separate store, served on a free port until the test ends. */
 export async function startDemo(t: Test, more: Record<string, string> = {}): Promise<Server> {
   const data = temporaryFolder(t)
   loading ??= loadOnce(t)
@@ -20,7 +20,7 @@ export async function startDemo(t: Test, more: Record<string, string> = {}): Pro
 
 let loading: Promise<string> | undefined
 
-/** A store with the demo, for all tests of a build: to load it takes as long as many of them. */
+/** A store with the demo, for all tests of a build, because loading it takes as long as many of them. */
 async function loadOnce(t: Test): Promise<string> {
   const loaded = resolve('dist/test/demo')
   if (existsSync(loaded)) return loaded
@@ -38,7 +38,7 @@ async function loadOnce(t: Test): Promise<string> {
 const configOf = (flags: Record<string, string> & { data: string }): Config =>
   loadConfig({ env: {}, flags: { port: '0', ...flags }, cwd: flags.data })
 
-/** Lets the demo load its model for sentences, which answers 503 where that takes long. */
+/** Makes the demo load its sentence model, and waits for it: calls that take too long are answered with 503. */
 export async function loadSentenceModel({ url }: Server): Promise<void> {
   for (let status = 503; status === 503; ) {
     const answer = await request(`${url}/rest/Passage/vector?$params=["a"]`)

@@ -10,7 +10,7 @@ export const LIMITS = {
   maxAnswerBytes: 1e9,
 }
 
-/** Everything that an engine has to be told; without shared memory, unless the test asks for it. */
+/** All options that an engine requires; without shared memory, unless the test asks for it. */
 export const engineOptions = (own: Pick<EngineOptions, 'path' | 'model'> & Partial<EngineOptions>): EngineOptions => ({
   wire: { dateOnlyFormat: 'iso' },
   allowLoss: false,

@@ -49,12 +49,12 @@ export class World {
     )
   }
 
-  /** Another one after every change of an entity. */
+  /** Differs after every change of an entity. */
   async globalStamp(): Promise<number> {
     return (await this.get('/Employee?$top=0')).json.__GlobalStamp
   }
 
-  /** The same for a test inside, which its failures are told to. */
+  /** The same world for a nested test, which reports its failures. */
   in(t: Test): World {
     return new World(t, this.folder, this.server, this.clock)
   }
@@ -74,7 +74,7 @@ export const idOf = (answer: TestAnswer): string =>
   answer.json.__ENTITYSET.slice(answer.json.__ENTITYSET.lastIndexOf('/') + 1)
 
 export interface Case {
-  /** Section that promises it, as in the protocol tables. */
+  /** Section that promises the behaviour, as in the protocol tables. */
   spec: string
   name: string
   run(world: World, t: Test): Promise<void>

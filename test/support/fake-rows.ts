@@ -11,15 +11,15 @@ export type FakeEntities = Readonly<Record<string, readonly (Readonly<Record<str
 
 export interface FakeRows extends Snapshot {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
-  /** How often a row was read: `Company 0` is the first row of Company. */
+  /** Number of reads of each row: `Company 0` is the first row of Company. */
   readonly reads: Map<string, number>
   /** Bytes of a row, owned. */
   bytes(dataClass: string, rowId: number): Uint8Array
 }
 
 /**
- * Rows without a store. The entities of a dataclass get the row ids 0, 1, …; undefined stands for one that was deleted.
- * A read overwrites what the read before returned, as in the store. Stamps: row id + 1; global stamps: row id + 10.
+ * Rows without a store. The entities of a dataclass get the row ids 0, 1, …; undefined stands for a deleted one.
+ * A read overwrites the result of the previous one, as in the store. Stamps: row id + 1; global stamps: row id + 10.
  */
 export function fakeRows(catalog: Catalog, entities: FakeEntities, globalStamp = 99): FakeRows {
   const layouts = new Map(catalog.dataClasses.map(d => [d, rowLayout(d, 1, { dateOnlyFormat: 'iso' })]))

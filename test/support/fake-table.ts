@@ -20,13 +20,13 @@ import { fold } from '../../engine/base/text/fold.ts'
 import { type FakeEntities, fakeRows } from './fake-rows.ts'
 
 export interface FakeStore extends Snapshot {
-  /** Segments that were made, as `Employee.salary 0`: what a query touched. */
+  /** Segments that were created, such as `Employee.salary 0`: those that a query touched. */
   readonly segmentsRead: Set<string>
 }
 
 /**
- * A snapshot over plain objects, with columns, indexes and relations. Row ids are positions; undefined stands for an
- * entity that was deleted. Values as in `engine/catalog/value.ts`.
+ * A snapshot over plain objects, with columns, indexes and relations. Row ids are positions; undefined stands for a
+ * deleted entity. Values are as in `engine/catalog/value.ts`.
  */
 export function fakeStore(catalog: Catalog, entities: FakeEntities): FakeStore {
   const rows = fakeRows(catalog, entities)

@@ -10,7 +10,7 @@ import {
 } from '../../engine/query/parse/syntax-tree.ts'
 
 /**
- * A syntax tree as text in one spelling. Parsing it gives the same tree again, but for the spans.
+ * A syntax tree as text in one spelling. Parsing it returns the same tree, except for the spans.
  *
  *   `a like x&&(b#2)order by c DESC`   →   `a = x and (b != 2) order by c desc`
  */
@@ -26,7 +26,7 @@ export function formatOrderBy(terms: readonly OrderTerm[]): string {
 }
 
 function formatExpression(expression: Expression): string {
-  // A run of conditions is a chain to the left that may be thousands long: walked, not descended.
+  // A run of conditions is a left-leaning chain that may be thousands long: iterated, without recursion.
   const run: string[] = []
   let first = expression
   for (; isBinary(first); first = first.left) run.push(`${first.kind} ${formatTerm(first.right)}`)
@@ -59,7 +59,7 @@ const formatOperand = (operand: PathSyntax | PlaceholderSyntax): string =>
 
 const formatPlaceholder = ({ path }: PlaceholderSyntax): string => `:${path.join('.')}`
 
-/** A path that would be read as something else is quoted. */
+/** Quotes a path that would be read as something else. */
 function formatPath({ steps }: PathSyntax): string {
   const path = steps.map(formatStep).join('.')
   const isPlain = steps.every(({ name }) => /^[\w$\-\u{80}-\u{10FFFF}]+$/u.test(name))
@@ -91,7 +91,7 @@ function quote(text: string): string {
   return `"${text.replaceAll('"', '\\u0022')}"`
 }
 
-/** A word as it stands; a quote at its start is written by its character code. Two such words would be one quoted text. */
+/** A word as written; a quote at its start becomes its character code, because two such words would be one quoted text. */
 function formatWord(text: string): string {
   if (text.startsWith('"')) return `\\u0022${text.slice(1)}`
   if (text.startsWith("'")) return `\\u0027${text.slice(1)}`

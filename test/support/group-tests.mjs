@@ -1,19 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 
 /**
- * Test files that share a process in `npm test`, at most so many of a folder: most of them take less time than Node, tap and
- * the engine need to start. Each can still be run by itself.
+ * Test files that share a process in `npm test`, with a maximum number for each folder: most of them take less time than the
+ * start of Node, tap and the engine. Each can still be run alone.
  */
 const GROUPED = /^test\/(protocol|unit\/[^/]+)\//
 const GROUP_SIZE = 9
-/** They change what the others share, or measure the time or memory of their process. */
+/** Tests that change what others share, or measure the time or memory of their process. */
 const ALONE =
   /protocol\/(aborts|pooled|demo|session|hostile-uploads)\.|simd\/sketch\.|write\/slices\.|cli\/(accounts|load|main)\.|exposed-files|transport\/(body-collector|connection-limit|memory|slow-readers|streaming)\.|explorer\/base\/(counts|format)\./
 
 /**
  * Writes `groups/*.test.js` into a build: what `npm test` runs, one process each.
  * @param {URL} output folder of the build
- * @param {readonly string[]} files of all tests, from the root of the repository; those that share modules lie together
+ * @param {readonly string[]} files of all tests, from the root of the repository; files that share modules are adjacent
  */
 export async function writeTestGroups(output, files) {
   const folder = new URL('groups/', output)

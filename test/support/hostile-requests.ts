@@ -1,20 +1,20 @@
 import type { TransportName } from '../../kernel/transport/transport.ts'
 
-/** The path of requests that are hidden behind others and must never run. */
+/** Path of requests that are hidden behind others and must never run. */
 export const SMUGGLED_PATH = '/smuggled'
 
-/** Attack that a server has to withstand. After each it serves the next connection, and `SMUGGLED_PATH` has not run. */
+/** An attack that a server must withstand. After each it serves the next connection, and `SMUGGLED_PATH` has not run. */
 export interface HostileRequest {
   name: string
-  /** Sent in order, each piece in a turn of its own. */
+  /** Pieces, sent in order, each in a separate turn. */
   send: readonly (string | Uint8Array)[]
   /**
-   * `refused`: the server ends the connection by itself, and what it answers, if anything, is one error.
-   * `ended`: the server may wait for more, so that the client ends; at most one answer, of any kind but 500.
-   * `reset`: the same, but the client breaks off.
+   * `refused`: the server ends the connection, with an error as its only answer or with none.
+   * `ended`: the server may wait for more, so the client ends the connection; at most one answer, with any status except 500.
+   * `reset`: the same, but the client resets the connection.
    */
   outcome: 'refused' | 'ended' | 'reset'
-  /** The status of the one answer, where all transports give the same. */
+  /** Status of the one answer, if it is the same on all transports. */
   status?: number
   /** Builds whose parser hides the problem from JavaScript; see kernel/transport/README.md. */
   undetectedBy?: readonly TransportName[]
@@ -57,10 +57,10 @@ const codings: readonly HostileRequest[] = [
   ['identity', 'Transfer-Encoding: identity\r\n'],
   ['identity before chunked', 'Transfer-Encoding: identity, chunked\r\n'],
   ['gzip before chunked', 'Transfer-Encoding: gzip, chunked\r\n'],
-  ['gzip behind chunked', 'Transfer-Encoding: chunked, gzip\r\n'],
+  ['gzip after chunked', 'Transfer-Encoding: chunked, gzip\r\n'],
   ['chunked in quotes', 'Transfer-Encoding: "chunked"\r\n'],
   ['chunked with a parameter', 'Transfer-Encoding: chunked;a=b\r\n'],
-  ['chunked behind a comma', 'Transfer-Encoding: ,chunked\r\n'],
+  ['chunked after a comma', 'Transfer-Encoding: ,chunked\r\n'],
   ['an empty coding', 'Transfer-Encoding:\r\n'],
   ['an empty coding before chunked', `Transfer-Encoding:\r\n${CHUNKED}`],
   ['an unknown coding before chunked', `Transfer-Encoding: x\r\n${CHUNKED}`],
@@ -91,7 +91,7 @@ const trailers: readonly HostileRequest[] = [
     undetectedBy: ['uws'],
   },
   {
-    name: 'a request behind two bytes in place of trailers',
+    name: 'a request after two bytes in place of trailers',
     send: [post(CHUNKED, `1\r\na\r\n0\r\nXX${SMUGGLED}`)],
     outcome: 'ended',
     undetectedBy: ['uws', 'uws-node20'],
@@ -124,7 +124,7 @@ const heads: readonly HostileRequest[] = [
     ['a NUL in the path', get('', '/rest/\0')],
     ['a NUL before the request', `\0${get('')}`],
     ['a carriage return in a header value', get('X: a\rb\r\n')],
-    ['a vertical tab behind a coding', post('Transfer-Encoding: chunked\x0b\r\n', ONE_CHUNK)],
+    ['a vertical tab after a coding', post('Transfer-Encoding: chunked\x0b\r\n', ONE_CHUNK)],
     ['a vertical tab before a length', post('Content-Length: \x0b1\r\n', 'a')],
     ['lines that end in bare LF', `GET ${TARGET} HTTP/1.1\nHost: x\n\n`],
     ['lines that end in bare CR', `GET ${TARGET} HTTP/1.1\rHost: x\r\r`],
@@ -160,10 +160,10 @@ const heads: readonly HostileRequest[] = [
     ['an unknown expectation', post('Expect: the-unexpected\r\nContent-Length: 1\r\n', 'a')],
     ['header names of objects', get('__proto__: x\r\nconstructor: y\r\ntoString: z\r\n')],
   ].map(([name, request]): HostileRequest => ({ name: name!, send: [bytes(request!)], outcome: 'ended' })),
-  { name: 'bytes that are no UTF-8 in the path', send: [bytes(get('', '/rest/\xff\xfe'))], outcome: 'ended' },
-  { name: 'bytes that are no UTF-8 in the query', send: [bytes(get('', `${TARGET}?\xc3`))], outcome: 'ended' },
-  { name: 'bytes that are no UTF-8 in a header', send: [bytes(get('Cookie: \xff\xc3\r\n'))], outcome: 'ended' },
-  { name: 'a byte behind a length', send: [bytes(post('Content-Length: 1\xff\r\n', 'a'))], outcome: 'ended' },
+  { name: 'bytes in the path that are not UTF-8', send: [bytes(get('', '/rest/\xff\xfe'))], outcome: 'ended' },
+  { name: 'bytes in the query that are not UTF-8', send: [bytes(get('', `${TARGET}?\xc3`))], outcome: 'ended' },
+  { name: 'bytes in a header that are not UTF-8', send: [bytes(get('Cookie: \xff\xc3\r\n'))], outcome: 'ended' },
+  { name: 'a byte after a length', send: [bytes(post('Content-Length: 1\xff\r\n', 'a'))], outcome: 'ended' },
   {
     name: 'a length in a byte above ASCII',
     send: [bytes(post('Content-Length: \xb2\r\n', SMUGGLED))],
@@ -205,12 +205,12 @@ const pauses: readonly HostileRequest[] = [
   { name: 'a client that leaves at once', send: [], outcome: 'reset' },
   { name: 'a client that leaves within the request line', send: ['GET /re'], outcome: 'reset' },
   { name: 'a client that leaves within the headers', send: [`GET ${TARGET} HTTP/1.1\r\nHo`], outcome: 'reset' },
-  { name: 'a client that leaves behind the head', send: [post('Content-Length: 5\r\n', '')], outcome: 'reset' },
+  { name: 'a client that leaves after the head', send: [post('Content-Length: 5\r\n', '')], outcome: 'reset' },
   { name: 'a client that leaves within the body', send: [post('Content-Length: 5\r\n', 'a')], outcome: 'reset' },
   { name: 'a client that leaves within a chunk size', send: [post(CHUNKED, '1')], outcome: 'reset' },
   { name: 'a client that leaves within a chunk', send: [post(CHUNKED, '5\r\na')], outcome: 'reset' },
   {
-    name: 'a client that leaves behind the whole request',
+    name: 'a client that leaves after the whole request',
     send: [post('Content-Length: 1\r\n', 'a')],
     outcome: 'reset',
   },

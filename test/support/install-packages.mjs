@@ -3,12 +3,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Installs the packages of a folder with a lock file of its own: once, and again when the lock file has changed. What needs
- * them is skipped where that fails, so that it never fails itself.
+ * Installs the packages of a folder with its own lock file: once, and again when the lock file has changed. Never fails: tests
+ * that need missing packages are skipped.
  * @param folder URL with a slash at the end
- * @param options `more`: what is to be done behind it, with a function that runs a command there; `scripts`: whether packages
+ * @param options `more`: further steps, called with a function that runs a command in the folder; `scripts`: true if packages
  *   may run scripts, which compile native code
- * @returns {boolean} whether they are installed
+ * @returns {boolean} true if they are installed
  */
 export function installPackages(folder, { more = () => {}, scripts = false } = {}) {
   const here = path => fileURLToPath(new URL(path, folder))

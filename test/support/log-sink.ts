@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { type Logger, pino } from 'pino'
 
 export interface LogLine {
-  /** As pino counts: 20 debug, 30 info, 40 warn, 50 error. */
+  /** pino's levels: 20 debug, 30 info, 40 warn, 50 error. */
   level: number
   msg: string
   [property: string]: unknown

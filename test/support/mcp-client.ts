@@ -7,9 +7,9 @@ export type Era = (typeof ERAS)[number]
 
 export interface ToolAnswer {
   readonly isError: boolean
-  /** The text of its first part. */
+  /** Text of the first part of the answer. */
   readonly text: string
-  /** That text as JSON; undefined when it is none. */
+  /** This text as JSON; undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
   readonly json: any
   // biome-ignore lint/suspicious/noExplicitAny: the same
@@ -48,7 +48,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A description is no JSON.
+    // A description is not JSON.
     return undefined
   }
 }

@@ -3,7 +3,7 @@ import type { RecordChange, ServerRecords } from '../../engine/index.ts'
 /** Records of the server without a store. Values are copied as JSON, like those of a store. */
 export class MemoryRecords {
   readonly values = new Map<string, string>()
-  /** Resolves or rejects before changes are made: a writer that is slow, or fails. */
+  /** Awaited before changes are made: stands for a slow or failing writer. */
   beforePut: () => Promise<void> = async () => {}
 
   get = (key: string): unknown => {

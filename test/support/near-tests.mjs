@@ -2,15 +2,15 @@
 const SERVER = 'kernel/main.ts'
 const OUTPUT = 'engine/base/output-root.ts'
 const PRODUCT = /^(engine|kernel|plugins|config)\//
-/** Tests of what no bundle contains: documents and tools. */
+/** Tests of files that no bundle contains: documents and tools. */
 const OF_DOCUMENTS = /^test\/(docs|house)\//
 
 /**
  * Test files that may notice a change.
  * @param {readonly string[]} changed files, from the root of the repository
  * @param {ReadonlyMap<string, readonly string[]>} imports of every module, tests included
- * @returns {string[]} those that contain the fewest modules first; of those that load the whole product, the ones first that
- *   are named for what has changed
+ * @returns {string[]} those with the fewest modules first; among those that load the whole product, the ones that are named for
+ *   a changed file first
  */
 export function nearTests(changed, imports) {
   const isProductChanged = changed.some(file => PRODUCT.test(file) && imports.has(file))

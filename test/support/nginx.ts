@@ -1,4 +1,4 @@
-/** nginx in front of a test server, with the file that operators get: `config/deploy/nginx.conf`. */
+/** nginx in front of a test server, with the file for operators: `config/deploy/nginx.conf`. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
@@ -9,7 +9,7 @@ import { programOf } from './programs.ts'
 const FILE = 'config/deploy/nginx.conf'
 const CERTIFICATES = resolve('test/edge/fixtures')
 
-/** Ports of 127.0.0.1: in place of 80, which redirects, and of 443, and one that serves the same without TLS, over HTTP/1.1. */
+/** Ports of 127.0.0.1: one in place of 80, which redirects, one in place of 443, and one that serves the same over HTTP/1.1 without TLS. */
 interface Ports {
   redirect: number
   tls: number
@@ -21,7 +21,7 @@ export interface Nginx {
   close(): Promise<void>
 }
 
-/** Whether the servers of protocol tests stand behind nginx: TESSER_TEST_PROXY=nginx. Read each time, as a test may set it for others. */
+/** True if the servers of protocol tests run behind nginx: TESSER_TEST_PROXY=nginx. Read each time, because a test may set it for others. */
 export function isBehindNginx(): boolean {
   const name = process.env.TESSER_TEST_PROXY
   if (name === undefined || name === 'nginx') return name !== undefined
@@ -29,8 +29,8 @@ export function isBehindNginx(): boolean {
 }
 
 /**
- * Starts nginx for a server on a port of 127.0.0.1. It has a process and a folder of its own, and ends with this process at the
- * latest, however this one ends.
+ * Starts nginx for a server on a port of 127.0.0.1, in a separate process and folder. It ends with this process at the latest,
+ * however this one ends.
  */
 export async function startNginx(upstreamPort: number): Promise<Nginx> {
   const program = programOf('nginx')
@@ -54,12 +54,12 @@ export async function startNginx(upstreamPort: number): Promise<Nginx> {
     const problem = await listening(shell.stderr)
     if (problem === undefined) return { ports, close }
     await close()
-    // Another process has taken one of the ports since it was free.
+    // Another process has taken one of the ports in the meantime.
     if (!problem.includes('Address already in use')) throw new Error(`nginx does not start: ${problem}`)
   }
 }
 
-/** The file of the operators with the ports and paths of a test, in a whole configuration. */
+/** A whole configuration around the file for operators, with the ports and paths of a test. */
 export function configuration(folder: string, upstreamPort: number, { redirect, tls, plain }: Ports): string {
   const site = readFileSync(FILE, 'utf8')
     .replace('127.0.0.1:8080', `127.0.0.1:${upstreamPort}`)
@@ -84,14 +84,14 @@ async function freePorts(): Promise<[number, number, number]> {
     const server = createServer()
     return new Promise<Server>(resolve => server.listen(0, '127.0.0.1', () => resolve(server)))
   }
-  // All at once, so that they differ.
+  // All at once, so that the ports differ.
   const servers = await Promise.all([listen(), listen(), listen()])
   const ports = servers.map(server => (server.address() as AddressInfo).port)
   await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))
   return ports as [number, number, number]
 }
 
-/** Waits until nginx listens: its version is the first notice after that. @returns what it says when it cannot */
+/** Waits until nginx listens: its version is the first notice after that. @returns its output if it cannot listen */
 function listening(log: NodeJS.ReadableStream): Promise<string | undefined> {
   let text = ''
   return new Promise(resolve => {

@@ -1,15 +1,15 @@
-/** An OpenAPI document held against answers: which requests its examples are, and which schema an answer has to fit. */
+/** Checks answers against an OpenAPI document: finds the requests of its examples, and the schema that an answer must fit. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { parseQueryString } from '../../kernel/url/parse-query-string.ts'
 import type { TestServer } from './test-server.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is looked into at many places
+// biome-ignore lint/suspicious/noExplicitAny: the test reads a document at many places
 type Json = any
 
 export interface ExampleRequest {
   readonly name: string
   readonly method: string
-  /** Below `/rest`; with two slashes at the beginning beside it. */
+  /** Below `/rest`; with two slashes at its beginning, outside. */
   readonly path: string
   readonly template: string
   readonly body?: unknown
@@ -20,14 +20,14 @@ const METHODS = ['get', 'post', 'put', 'delete']
 export class Contract {
   private readonly ajv = new Ajv2020({ strict: false, validateFormats: false })
   private readonly compiled = new Map<string, ValidateFunction>()
-  /** Templates with an expression for addresses that fit, those with fewer variables first. */
+  /** Templates with an expression for matching addresses, those with fewer variables first. */
   private readonly templates: readonly { template: string; expression: RegExp }[]
 
-  /** Members of entities that the document does not tell are an error. */
+  /** Members of entities that the document does not declare are an error. */
   constructor(readonly document: Json) {
     const strict = structuredClone(document)
     for (const [name, schema] of Object.entries<Json>(strict.components.schemas)) {
-      // Shared schemas, and parts of a dataclass, have a dot in their names.
+      // Names of shared schemas, and of parts of a dataclass, contain a dot.
       if (!name.includes('.')) schema.unevaluatedProperties = false
     }
     this.ajv.addSchema(strict, 'document')
@@ -39,7 +39,7 @@ export class Contract {
   }
 
   /**
-   * Template of a request, when the document has its address, its verb and all of its parameters.
+   * Template of a request, if the document has its address, its verb and all of its parameters.
    * @param address below `/rest`, with its query string
    */
   covering(method: string, address: string): string | undefined {
@@ -73,7 +73,7 @@ export class Contract {
     return this.templates.find(({ expression }) => expression.test(plain))?.template
   }
 
-  /** @throws {Error} an answer to a request that the document covers is not as it says */
+  /** @throws {Error} if the answer to a request that the document covers does not match it */
   demand(method: string, address: string, answer: Parameters<Contract['problemWith']>[1]): void {
     const template = answer.headers['content-encoding'] ? undefined : this.covering(method, address)
     const problem = template && this.problemWith({ method, template }, answer)
@@ -81,7 +81,7 @@ export class Contract {
       throw new Error(`${method} ${address.slice(0, 200)} is not answered as the OpenAPI document says: ${problem}`)
   }
 
-  /** @returns a problem of an answer; undefined: there is none */
+  /** @returns a problem of an answer; undefined if there is none */
   problemWith(
     { method, template }: Pick<ExampleRequest, 'method' | 'template'>,
     answer: { status: number; headers: Record<string, unknown>; json: unknown; text: string },
@@ -105,7 +105,7 @@ export class Contract {
     return `${status} ${this.ajv.errorsText(validate.errors)}: ${answer.text.slice(0, 300)}`
   }
 
-  /** A request for each example: alone, with what the operation needs. */
+  /** Requests, one for each example, with what the operation requires. */
   examples(): ExampleRequest[] {
     const found: ExampleRequest[] = []
     for (const [template, given] of Object.entries<Json>(this.document.paths)) {
@@ -130,7 +130,7 @@ export class Contract {
           found.push({
             name: `${operation.operationId ?? template} ${name}`,
             method: method.toUpperCase(),
-            // Two slashes: beside `/rest`.
+            // Two slashes: outside `/rest`.
             path: (isOutside(item) ? `/${path}` : path) + tail,
             template,
             body,
@@ -151,7 +151,7 @@ export class Contract {
     if ('example' in media) return [media.example]
     const schemas = (media.schema.anyOf ?? [media.schema]).map((each: Json) => this.resolve(each))
     const examples = schemas.flatMap((each: Json) => ('example' in each ? [each.example] : []))
-    // Several values are taken as an array.
+    // An array of all examples is valid, too.
     return examples.length > 0 ? [...examples, examples] : []
   }
 
@@ -180,7 +180,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Parameters of a query string; one that the server refuses has an unknown one. */
+/** Parameters of a query string; if the server refuses it, one parameter that is unknown. */
 function parseOr(query: string): ReadonlyMap<string, string> {
   try {
     return parseQueryString(query)
@@ -200,10 +200,10 @@ const exampleOf = (parameter: Json): unknown => parameter.example ?? parameter.c
 /** Step of a JSON pointer in a URI. */
 const pointer = (step: string): string => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-/** A path with a server of its own. */
+/** True for a path with a server of its own. */
 const isOutside = (item: Json): boolean => 'servers' in item
 
-/** Variables whose values have bounds that others do not have: a comma is between two keys, unless it is in quotes. */
+/** Variables whose values end in another way than others: a comma separates two keys, unless it is in quotes. */
 const VARIABLES: Readonly<Record<string, string>> = { '{key}': '([^/,]+)', '{keys}': `([^/"']+)` }
 
 function expressionOf(template: string): RegExp {
@@ -216,7 +216,7 @@ function expressionOf(template: string): RegExp {
 
 const contracts = new Map<string, Contract>()
 
-/** Contract of a server for guests; undefined: it has none. Servers with the same model share one. */
+/** Contract of a server for guests; undefined if it has none. Servers with the same model share one. */
 export async function contractOf(server: Pick<TestServer, 'get'>): Promise<Contract | undefined> {
   const { status, text } = await server.get('/$openapi')
   if (status !== 200) return undefined

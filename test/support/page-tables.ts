@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A row of a table, by the heads of its columns. */
+/** A row of a table, by column headings. */
 export type Row = Readonly<Record<string, string>>
 
 /** Tables of a page by the heading above them; several tables below one heading are one list of rows. */
@@ -21,7 +21,7 @@ export function tablesOf(file: string): ReadonlyMap<string, readonly Row[]> {
   return tables
 }
 
-/** `\|` is a vertical line inside a cell. */
+/** Splits a row into cells; `\|` is a vertical line inside a cell. */
 const cellsOf = (line: string): string[] =>
   line
     .slice(1, line.lastIndexOf('|'))

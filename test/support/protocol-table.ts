@@ -4,9 +4,9 @@ import type { TransportName } from '../../kernel/transport/transport.ts'
 import { type Contract, contractOf } from './openapi.ts'
 import { type Fixture, startServer, type TestServer, usualTransports } from './test-server.ts'
 
-/** A request and the answer it must have. Exactly one of the expectations about the body is usual, but all may be given. */
+/** A request and its expected answer. Usually one expectation is about the body, but all may be given. */
 export interface ProtocolCase {
-  /** Section that promises it: `4.3.1` of the base specification, `P2.9` of the protocol notes, `D2` of the design. */
+  /** Section that promises the behaviour: `4.3.1` of the base specification, `P2.9` of the protocol notes, `D2` of the design. */
   spec: string
   /** One sentence that could be false. */
   name: string
@@ -34,13 +34,13 @@ export interface ProtocolCase {
   headers?: Record<string, RegExp | string>
   /** Keys of all entities of some dataclasses, ascending, after the request. */
   left?: Readonly<Record<string, readonly string[]>>
-  /** Parts of what paths are answered after the request. */
+  /** Parts of the answers at paths, after the request. */
   afterwards?: Readonly<Record<string, unknown>>
 }
 
 /**
- * Runs a table. Its cases share one server and one store; with `isolated` those behind a case that has changed something get
- * others.
+ * Runs a table. Its cases share one server and one store; with `isolated`, cases after one that has changed something get
+ * new ones.
  */
 export function protocolTable(
   title: string,
@@ -70,7 +70,7 @@ export function protocolTable(
   }
 }
 
-/** Another one after every change of an entity; NaN, and so no equal of itself, where it is not told. */
+/** Differs after every change of an entity; NaN, which does not equal itself, if the server does not report it. */
 async function globalStamp(server: TestServer, { rows }: Fixture): Promise<number> {
   return Number((await server.get(`/${Object.keys(rows)[0]}?$top=0`)).json?.__GlobalStamp)
 }

@@ -16,8 +16,8 @@ interface Found {
 }
 
 /**
- * Names that a declaration file exports, with their signatures, and below them the types of ours that these mention: one step, so
- * that the text stays readable. Comments, private members and the order of declarations do not count.
+ * Names that a declaration file exports, with their signatures, and below them our types that these mention: one step only, so
+ * that the text stays readable. Comments, private members and the order of declarations have no effect.
  */
 export function publicApi(entry: string): string {
   const files = new Map<string, ts.SourceFile>()
@@ -58,7 +58,7 @@ export function publicApi(entry: string): string {
     })
   }
 
-  /** Declaration that a file exports under a name. @returns undefined: it comes from another package */
+  /** Declaration that a file exports under a name. @returns undefined if it comes from another package */
   function find(name: string, file: string): Found | undefined {
     for (const statement of sourceOf(file).statements) {
       if (isDeclaration(statement) && namesOf(statement).includes(name)) return { file, declaration: statement }
@@ -73,7 +73,7 @@ export function publicApi(entry: string): string {
     return undefined
   }
 
-  /** Declaration of a name inside of a file: its own, or an imported one. */
+  /** Declaration of a name inside a file: its own, or an imported one. */
   function findLocal(name: string, file: string): Found | undefined {
     for (const statement of sourceOf(file).statements) {
       if (isDeclaration(statement) && namesOf(statement).includes(name)) return { file, declaration: statement }
@@ -113,7 +113,7 @@ const namesOf = (node: Declaration): string[] =>
     ? node.declarationList.declarations.map(({ name }) => name.getText())
     : [node.name?.text ?? 'default']
 
-/** Names of types that a declaration mentions, but in private members. */
+/** Names of types that a declaration mentions, except in private members. */
 function namesIn(declaration: Declaration): Set<string> {
   const names = new Set<string>()
   const visit = (node: ts.Node): void => {
@@ -129,7 +129,7 @@ function namesIn(declaration: Declaration): Set<string> {
 const isPrivate = (node: ts.Node): boolean =>
   hasModifier(node, ts.SyntaxKind.PrivateKeyword) ||
   (ts.isPropertyDeclaration(node) && ts.isPrivateIdentifier(node.name)) ||
-  // A class of the engine is got, not made.
+  // Callers receive instances of engine classes and never construct them.
   ts.isConstructorDeclaration(node)
 
 const printer = ts.createPrinter({ removeComments: true })

@@ -10,7 +10,7 @@ import type {
   ValueSyntax,
 } from '../../engine/query/parse/syntax-tree.ts'
 
-/** Generated syntax trees of queries: all that the grammar can make. */
+/** Generated syntax trees of queries: everything that the grammar can produce. */
 export const span = { start: 0, end: 0 }
 const comparators: Comparator[] = [
   'equal',
@@ -58,7 +58,7 @@ const keywords = ['not', 'and', 'or', 'except', 'null']
 const text = fc
   .oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.stringMatching(/^[ -~]{0,12}$/))
   .filter(value => !value.includes('\\u002'))
-// The first sign of a word may open something else: a quoted text, a placeholder, a list.
+// The first character of a word may begin something else: a quoted text, a placeholder, a list.
 const word = fc
   .stringMatching(/^[a-zé0-9_.,:@'"[\]{}+*-]{1,8}$/)
   .filter(value => !/^[:['"]/.test(value) && !keywords.includes(value))
@@ -98,7 +98,7 @@ const comparison: fc.Arbitrary<Expression> = fc
   .map(parts => ({ kind: 'comparison', ...parts, span }))
 const truth: fc.Arbitrary<Expression> = operand.map(path => ({ kind: 'truth', path, span }))
 
-/** The trees that the grammar can make: what stands to the right of a conjunction or behind `not` is one term. */
+/** Trees that the grammar can produce: the right side of a conjunction and the operand of `not` are one term each. */
 const { expression } = fc.letrec<{ expression: Expression; term: Expression }>(tie => ({
   term: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -123,6 +123,6 @@ export const querySyntax: fc.Arbitrary<QuerySyntax> = fc.record({
   orderBy: fc.array(orderTerm, { maxLength: 2 }),
 })
 
-/** The same without its spans. */
+/** Syntax without its spans. */
 export const withoutSpans = (syntax: QuerySyntax): unknown =>
   JSON.parse(JSON.stringify(syntax, (key, value) => (key === 'span' ? undefined : value)))

@@ -1,18 +1,18 @@
 import { connect } from 'node:net'
 
-/** Side that ends a raw connection once everything is sent: `reset` is the client, without a farewell. */
+/** Side that ends a raw connection after everything is sent; `reset`: the client, by a reset. */
 export type EndedBy = 'server' | 'client' | 'reset'
 
 export interface RawExchange {
-  /** All bytes that came back, one character a byte. */
+  /** All bytes received, one character for each byte. */
   received: string
-  /** Statuses of the answers among them, without `100 Continue`. */
+  /** Statuses of the answers in these bytes, without `100 Continue`. */
   statuses: number[]
 }
 
 /**
- * Sends `pieces` over one TCP connection, each in a turn of its own, and collects what comes back until the connection
- * is closed. Never rejects: a reset ends the exchange as a close does.
+ * Sends `pieces` over one TCP connection, each in a separate turn, and collects what it receives until the connection
+ * is closed. Never rejects: a reset ends the exchange like a close.
  */
 export function exchangeRaw(
   port: number,

@@ -1,7 +1,7 @@
 import { type AnswerBody, bytesOf, type Engine, parsePathList } from '../../engine/index.ts'
 import type { ReadRequest } from '../../engine/query/contract/request.ts'
 
-/** A read of these attributes of all entities, unless said otherwise. */
+/** A read of these attributes of all entities, unless `part` says otherwise. */
 export const readRequest = (dataClass: string, attributes: string, part: Partial<ReadRequest> = {}): ReadRequest => ({
   dataClass,
   source: { kind: 'all' },
@@ -15,7 +15,7 @@ export const readRequest = (dataClass: string, attributes: string, part: Partial
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
 export async function readJson(engine: Engine, request: ReadRequest): Promise<any> {
   const body = engine.read(request)
-  // A body that is given at once is valid until the next read only.
+  // A body that is returned at once is valid only until the next read.
   return decode(body instanceof Uint8Array ? body : await bytesOf(await body))
 }
 

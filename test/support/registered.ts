@@ -4,13 +4,13 @@ import { importPlugins } from '../../kernel/plugin-loader.ts'
 import { Registry } from '../../kernel/registry.ts'
 import type { Scope } from '../../kernel/api.ts'
 
-/** Stands for whatever a plugin asks of a server while it registers. */
+/** Stands for everything that a plugin requests from a server while it registers. */
 const ANYTHING: unknown = new Proxy(() => undefined, {
   get: (_, name) => (name === 'isEmpty' ? false : ANYTHING),
   apply: () => ANYTHING,
 })
 
-/** Registrations of the built-in plugins, as at the start of a server, without one. */
+/** Registrations of the built-in plugins, as at the start of a server, but without a server. */
 export async function registerBuiltIn() {
   const { plugins: specifiers } = JSON.parse(readFileSync('config/default.json', 'utf8'))
   const references = specifiers.map((specifier: string) => ({ specifier }))

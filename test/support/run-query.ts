@@ -13,7 +13,7 @@ export interface QueryOptions extends Partial<Omit<ReadRequest, 'params'>> {
   budget?: QueryBudget
 }
 
-/** A read request with everything left out set to its default; all rows are on the page. */
+/** Runs a read request with defaults for everything left out; all rows are on the page. */
 export function runQuery(catalog: Catalog, snapshot: Snapshot, { params, budget, ...request }: QueryOptions) {
   const parsed: Params | undefined = params === undefined ? undefined : toParams(params)
   const whole: ReadRequest = {

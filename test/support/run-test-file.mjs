@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process'
 
 /**
- * Runs a test file of a build by itself, as tap would.
+ * Runs a test file of a build alone, as tap would.
  * @param {string} file
- * @param {{ env?: NodeJS.ProcessEnv, endsAt?: number }} options `endsAt`: the time, of `Date.now()`, at which it is ended
+ * @param {{ env?: NodeJS.ProcessEnv, endsAt?: number }} options `endsAt`: time, as of `Date.now()`, at which the file is ended
  * @returns {Promise<{ status: number | string | null, isOver: boolean, output: string }>} `isOver`: it was ended before it was done
  */
 export function runTestFile(file, { env = {}, endsAt } = {}) {
   const child = spawn(process.execPath, [file], {
-    // Not as an argument, which threads would get too.
+    // Not as an argument, which threads would receive too.
     env: { ...process.env, NODE_OPTIONS: '--import=./test/support/without-tap-hooks.mjs', TAP_TIMEOUT: '900', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that servers that it has started end with it.
+    // A separate process group, so that servers that it has started end with it.
     detached: true,
   })
   let isOver = false
@@ -19,7 +19,7 @@ export function runTestFile(file, { env = {}, endsAt } = {}) {
     try {
       process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // Nothing of it is left.
+      // The group has ended already.
     }
   }
   const end = () => {

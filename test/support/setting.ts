@@ -1,7 +1,7 @@
 /**
- * How the server or the engine of a test is set up, where the test does not say it itself. TESSER_TEST_SETTING names one of
- * them; otherwise the name of a protocol test selects one, and the seed of a random world. `npm run test:long` runs the
- * protocol and the property tests on all of them.
+ * Setup of the server or engine of a test that does not choose one itself. TESSER_TEST_SETTING names a setting; otherwise
+ * the name of a protocol test selects one, or the seed of a random world. `npm run test:long` runs the protocol and the
+ * property tests on all of them.
  */
 export type Setting = 'normal' | 'memory-minimum' | 'pool'
 
@@ -21,14 +21,14 @@ interface SettingOptions {
 
 const SETTINGS = Object.keys(OPTIONS) as Setting[]
 
-/** Setting selected by TESSER_TEST_SETTING. Read each time: a test may set it for others. */
+/** Setting named by TESSER_TEST_SETTING. Read each time, because a test may set it for others. */
 export function wantedSetting(): Setting | undefined {
   const name = process.env.TESSER_TEST_SETTING
   if (name === undefined || SETTINGS.includes(name as Setting)) return name as Setting | undefined
   throw new Error(`TESSER_TEST_SETTING is "${name}"; there are ${SETTINGS.join(', ')}`)
 }
 
-/** The setting of a test: that of the outermost one that it is part of, below its file and the root of tap. */
+/** Setting of a test: that of the outermost test that contains it, below its file and the root of tap. */
 export const settingOf = ({ fullname }: { fullname: string }): Setting => {
   const [file, , outermost = file] = fullname.split(' > ')
   return SETTINGS[outermost!.length % SETTINGS.length]!

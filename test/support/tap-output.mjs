@@ -1,6 +1,6 @@
-/** Reading what tap prints, as a TAP stream. */
+/** Reads the output of tap, a TAP stream. */
 
-/** Lines that are shown of each failure. */
+/** Maximum number of lines shown of each failure. */
 const LINES_EACH = 25
 
 /** @returns {{ total: number, pass: number, fail: number } | undefined} counts of assertions, from the last line of tap */
@@ -13,7 +13,7 @@ export function totalsOf(output) {
 /** @returns {string[]} test files that failed, in a stream whose outermost tests are files */
 export const failedFilesOf = output => [...output.matchAll(/^not ok \d+ - (\S+\.m?js)\b/gm)].map(match => match[1])
 
-/** @returns {string} the part of such a stream that is of one file; all of it when it is not found */
+/** @returns {string} the section of one file in such a stream; all of it if the file is not found */
 export function sectionOf(output, file) {
   const start = output.indexOf(`\n# Subtest: ${file}`)
   const end = output.indexOf('\n# Subtest: ', start + 1)
@@ -21,8 +21,8 @@ export function sectionOf(output, file) {
 }
 
 /**
- * @returns {string[]} each failed assertion with the names of the tests it is part of, its diagnostics, lines that name a seed, and
- *   the error that ended the process
+ * @returns {string[]} each failed assertion with the names of the tests that contain it, its diagnostics, lines that name a seed,
+ *   and the error that ended the process
  */
 export function failedCasesOf(output) {
   const lines = output.split('\n')
@@ -35,7 +35,7 @@ export function failedCasesOf(output) {
     if (subtest) names.splice(indent / 4, Number.POSITIVE_INFINITY, subtest[1])
     if (/^\s*failed with .*seed/.test(line)) found.push(line)
     if (!/^ *not ok/.test(line) || / # TODO/.test(line)) continue
-    // The line of a test comes behind those of its assertions.
+    // The line of a test follows those of its assertions.
     const isTest = indent < deepest
     deepest = indent
     if (isTest) continue

@@ -17,7 +17,7 @@ export { insertRows } from '../../kernel/testing.ts'
 
 export interface Fixture {
   model: object
-  /** By dataclass, in an order in which every reference is there before it is needed. */
+  /** Rows by dataclass, in an order in which every reference exists before it is needed. */
   rows: Readonly<Record<string, readonly object[]>>
 }
 
@@ -25,7 +25,7 @@ export interface TestAnswer {
   status: number
   headers: Record<string, string | string[] | undefined>
   text: string
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
   json: any
   bytes: Buffer
@@ -36,7 +36,7 @@ export interface TestServer {
   port: number
   transport: TransportName
   engine: Engine
-  /** `path` is relative to `/rest`; what is not ASCII is percent-encoded, everything else is sent as it is. */
+  /** `path` is relative to `/rest`; characters beyond ASCII are percent-encoded, all others are sent as they are. */
   get(path: string, headers?: Record<string, string>): Promise<TestAnswer>
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>
   send(
@@ -45,7 +45,7 @@ export interface TestServer {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<TestAnswer>
-  /** Stops the server while requests are under way; `close` waits for them first. */
+  /** Stops the server while requests are in progress; `close` waits for them first. */
   stop(): Promise<void>
   close(): Promise<void>
 }
@@ -55,7 +55,7 @@ const wantedTransport = process.env.TESSER_TEST_TRANSPORT as TransportName | und
 export const transports: readonly TransportName[] = wantedTransport
   ? [wantedTransport]
   : [...new Set([selectTransport('auto', testLimits.headerBytes).name, 'node-http' as const])]
-/** For what does not depend on HTTP: all of them in a long run, otherwise one. */
+/** Transports for tests that do not depend on HTTP: all of them in a long run, otherwise one. */
 export const usualTransports: readonly TransportName[] = isLong ? transports : transports.slice(0, 1)
 
 export interface ServerOptions {
@@ -63,25 +63,25 @@ export interface ServerOptions {
   config?: Record<string, unknown>
   /** Content of `roles.json`. */
   roles?: object | undefined
-  /** Clock of what has a lifetime. */
+  /** Clock for lifetimes. */
   now?: () => number
-  /** How it is set up where nothing else asks for it; by default the name of the test selects it. */
+  /** Setup, unless something else asks for one; by default the name of the test selects it. */
   setting?: Setting
-  /** Plugins of the test change answers: in long runs they are not held against the OpenAPI document. */
+  /** Plugins of the test change answers, which long runs then do not check against the OpenAPI document. */
   isChanged?: boolean
   /**
-   * Clients reach it without the proxy of TESSER_TEST_PROXY, which would answer itself what the test sends or hide what it looks
-   * at. So do those of a server with `trustedProxies`: there the test is the proxy.
+   * Clients connect without the proxy of TESSER_TEST_PROXY, which would answer requests of the test itself or hide what the test
+   * observes. So do those of a server with `trustedProxies`: there the test is the proxy.
    */
   isDirect?: boolean
   /** Folder of the store, to be opened again after a server has closed it. */
   folder?: string
 }
 
-/** Options that the page for operators asks for. */
+/** Options that the page for operators requires. */
 const BEHIND_A_PROXY = { trustedProxies: ['loopback'], allowedHosts: ['data.example.com'] }
 
-/** A server on a free port of 127.0.0.1 with a store of its own. Closes with the test. */
+/** A server on a free port of 127.0.0.1 with a store of its own. It closes with the test. */
 export async function startServer(
   t: Test,
   fixture: Fixture,
@@ -165,7 +165,7 @@ export async function startServer(
   }
 }
 
-// Not `t.testdir`, which a test may use for files of its own and which is emptied when it is asked for again.
+// Not `t.testdir`, which a test may use for its own files, and which empties the folder when it is called again.
 export function temporaryFolder(t: Test, inside = tmpdir()): string {
   const folder = mkdtempSync(join(inside, 'tesser-test-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -4,7 +4,7 @@ import { type Dispatcher, request } from 'undici'
 
 interface Step {
   command: string
-  /** Answer that the text shows; undefined when it goes to a file. */
+  /** Answer in the text; undefined if it goes to a file. */
   answer: string | undefined
 }
 
@@ -15,7 +15,7 @@ export const tourOf = (file: string): Step[] =>
     answer,
   }))
 
-/** Does what the lines say, at another server, and compares. */
+/** Sends the requests of the lines to another server, and compares the answers. */
 export async function followTour(t: Test, url: string, tour: readonly Step[]): Promise<void> {
   const files = new Map<string, Buffer>()
   for (const { command, answer } of tour) {
@@ -23,7 +23,7 @@ export async function followTour(t: Test, url: string, tour: readonly Step[]): P
     const file = / --data-binary @(\S+)/.exec(command)?.[1]
     const body = / -d '([^']*)'/.exec(command)?.[1] ?? (file && files.get(file))
     const method = / -X (\w+)/.exec(command)?.[1] ?? (body === undefined ? 'GET' : 'POST')
-    // One with `…` stands for a key that the reader has.
+    // A header with `…` stands for a key that the reader has.
     const given = [...command.matchAll(/ -H '([^:]+): ([^'…]*)'/g)]
     const headers = Object.fromEntries(given.map(([, name, value]) => [name, value]))
     const response = await request(`${url}${path}`, { method: method as Dispatcher.HttpMethod, headers, body })

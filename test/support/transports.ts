@@ -13,7 +13,7 @@ import type {
 } from '../../kernel/transport/transport.ts'
 
 export const testLimits: TransportLimits = {
-  // That of the option: the first `selectTransport` of a process decides what the current uWebSockets.js takes.
+  // The default of the option: the first `selectTransport` of a process decides what the current uWebSockets.js accepts.
   headerBytes: 64 * 1024,
   bodyBytes: 16 * 1024 * 1024,
   requestTimeoutMs: 30_000,
@@ -33,7 +33,7 @@ export const loadableTransports = (['uws', 'uws-node20', 'node-http'] as const).
   }
 })
 
-/** A handler whose errors of the protocol are answers, as the kernel's are. */
+/** Wraps a handler so that errors of the protocol become answers, as in the kernel. */
 export function answeringErrors(handler: (request: TransportRequest) => Promise<TransportResponse>): TransportHandler {
   return request =>
     handler(request).catch(error => {

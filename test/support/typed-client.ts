@@ -1,10 +1,10 @@
-/** Clients that a server answers, compiled and loaded. */
+/** Clients from a server, compiled and loaded. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
-/** Every option of the compiler that forbids something: a client compiles with all of them. */
+/** Every compiler option that forbids something: a client compiles with all of them. */
 const STRICTEST = {
   target: 'ES2022',
   lib: ['ES2022', 'DOM'],
@@ -13,7 +13,7 @@ const STRICTEST = {
   moduleResolution: 'Bundler',
   allowImportingTsExtensions: true,
   noEmit: true,
-  // The compiler's own declarations are most of what it would check.
+  // The compiler's own declarations would take most of its time.
   skipDefaultLibCheck: true,
   strict: true,
   exactOptionalPropertyTypes: true,
@@ -29,7 +29,7 @@ const STRICTEST = {
   erasableSyntaxOnly: true,
 }
 
-/** Writes a package of files for the compiler. @param options over those that forbid everything */
+/** Writes a package of files for the compiler. @param options override those that forbid everything */
 export function writeProject(folder: string, files: Readonly<Record<string, string>>, options: object = {}): void {
   mkdirSync(folder, { recursive: true })
   const compilerOptions = { ...STRICTEST, ...options }
@@ -37,7 +37,7 @@ export function writeProject(folder: string, files: Readonly<Record<string, stri
   for (const [name, text] of Object.entries(all)) writeFileSync(join(folder, name), text)
 }
 
-/** Loads a TypeScript module with what it imports, as a bundler makes it. */
+/** Loads a TypeScript module with its imports, as a bundler would. */
 // biome-ignore lint/suspicious/noExplicitAny: its types are those of a model
 export async function loadModule(folder: string, name: string): Promise<any> {
   const outfile = join(folder, name.replace(/\.ts$/, '.mjs'))

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 const LOOK_MS = 20
-/** Long enough for a machine that runs much else; only failures take it. */
+/** Long enough for a busy machine; only failures take it. */
 const PATIENCE_MS = 60_000
 
-/** Waits until something is so, for a minute at most. @returns whether it is */
+/** Waits until a condition is true, for a minute at most. @returns true if it is */
 export async function until(isTrue: () => Promise<boolean> | boolean): Promise<boolean> {
   const end = performance.now() + PATIENCE_MS
   while (!(await isTrue())) {

@@ -5,7 +5,7 @@ import type { VectorQuestion } from './reference/vectors.ts'
 
 export type Metric = VectorQuestion['metric']
 
-/** Items with a vector each. */
+/** Items with one vector each. */
 export const vectorModel = (embedding: { dimension: number; metric?: Metric; hnsw?: object }) => ({
   name: 'vectors',
   dataClasses: {
@@ -23,7 +23,7 @@ export const vectorModel = (embedding: { dimension: number; metric?: Metric; hns
 export interface FoundItems {
   /** Keys of a page. */
   readonly keys: number[]
-  /** Number of all that pass. */
+  /** Number of all matches. */
   readonly count: number
   readonly plan: string
 }

@@ -1,7 +1,7 @@
 /**
- * Loaded before each test (`test-env` of tap in package.json). tap has every process, and every thread by one more thread of
- * hooks, tell which modules it loads, so that a thread takes three times as long to start. It is of use for coverage and
- * `tap --changed` only. And it follows every promise, of which servers make many.
+ * Loaded before each test (`test-env` of tap in package.json). tap makes every process, and by one more thread of hooks every
+ * thread, report which modules it loads, so that a thread takes three times as long to start. Only coverage and `tap --changed`
+ * need this. tap also follows every promise, of which servers make many.
  */
 import asyncHooks from 'node:async_hooks'
 import { ChildProcess } from 'node:child_process'
@@ -10,13 +10,13 @@ import threads from 'node:worker_threads'
 
 const isOfTap = text => text.includes('@tapjs/processinfo')
 
-// As if it had begun already: else it would have child processes begin too.
+// Makes tap believe that it has begun already; otherwise it would begin in child processes, too.
 globalThis[Symbol.for('@tapjs/processinfo.ProcessInfoNodeData')] = { files: [] }
 const { register } = module
 module.register = (specifier, ...options) => {
   if (!isOfTap(String(specifier))) register(specifier, ...options)
 }
-// Options of threads and child processes, unless a test sets others. Source maps too are of tap: each thread would parse megabytes.
+// Options of threads and child processes, unless a test sets others. Source maps come from tap, too: each thread would parse megabytes.
 process.env.NODE_OPTIONS = ''
 process.execArgv = process.execArgv.filter(argument => !isOfTap(argument) && argument !== '--enable-source-maps')
 const { Worker } = threads
@@ -25,12 +25,12 @@ threads.Worker = class extends Worker {
     super(file, { execArgv: process.execArgv, ...options })
   }
 }
-// Following every promise would tell which test an uncaught error is of. Such an error ends the process, and its trace tells.
+// Following every promise would show to which test an uncaught error belongs. Such an error ends the process, and its trace shows that.
 asyncHooks.createHook = () => ({ enable() {}, disable() {} })
 syncBuiltinESMExports()
 
-// Processes that a test has started end with it. One that fails may not come to end them itself, and waits for them otherwise.
-// Threads load this module too, but are no tests: tap would send messages to those who started them.
+// Processes that a test has started end with it. A test that fails may not get to end them, and would wait for them.
+// Threads load this module too, but are not tests: in them, tap would send messages to the threads that started them.
 if (threads.isMainThread) {
   const children = new Set()
   const { spawn } = ChildProcess.prototype

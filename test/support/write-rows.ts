@@ -73,7 +73,7 @@ interface Written {
   stamp: number
 }
 
-/** Written rows, so that the entries of an older version can be removed. Tests are small. */
+/** Written rows, so that entries of an older version can be removed from indexes. Tests are small. */
 const written = new WeakMap<Environment, Map<string, Written>>()
 
 class Writer implements RowWriter {

@@ -1,6 +1,6 @@
 import type { Scenarios } from '../harness.ts'
 
-/** Views with a part of them that is there when they are complete. */
+/** Views, each with a part that is present when the view is complete. */
 const VIEWS: readonly (readonly [place: string, sign: string])[] = [
   ['', 'main h1'],
   ['City', 'td'],
@@ -16,7 +16,7 @@ const VIEWS: readonly (readonly [place: string, sign: string])[] = [
   ['$model', 'main svg'],
 ]
 
-/** Errors of accessibility, and views on a narrow screen. */
+/** Accessibility errors, and views on a narrow screen. */
 export const access: Scenarios = {
   'narrow screens do not scroll sideways': {
     context: { viewport: { width: 360, height: 740 } },

@@ -1,6 +1,6 @@
 import type { Scenarios } from '../harness.ts'
 
-/** Administration, as a guest who may administrate. */
+/** Administration, by a guest who may administrate. */
 export const admin: Scenarios = {
   'figures of the last minute': async ({ page, open, sees, accessible }) => {
     await open('$admin')
@@ -27,7 +27,7 @@ export const admin: Scenarios = {
     await open('$admin?part=locks')
     await sees(page.getByRole('button', { name: 'Refresh' }))
     await settled()
-    // Without the cookie it is another client.
+    // Without the cookie, the server sees another client.
     await page.evaluate(
       "fetch('/rest/Employee(3)?$lock=true', { method: 'POST', credentials: 'omit' }).then(answer => answer.text())",
     )
@@ -60,7 +60,7 @@ export const admin: Scenarios = {
   },
 }
 
-/** Administration where there are roles, as a user with the privilege for it. */
+/** Administration with roles, by a user with the privilege for it. */
 export const rights: Scenarios = {
   'an administrator sees what a role may see, and why': async ({ page, open, sees, accessible, settled, t }) => {
     await open('$admin?part=rights')

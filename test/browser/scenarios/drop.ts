@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Scenarios } from '../harness.ts'
 
-/** The object that a browser hands over when a file is dropped. */
+/** The object that a browser passes on when a file is dropped. */
 const transferOf = (page: Page, name: string, type: string, content: string) =>
   page.evaluateHandle(`(() => {
     const transfer = new DataTransfer()

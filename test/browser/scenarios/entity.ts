@@ -9,7 +9,7 @@ const image = (red: number): Buffer =>
     `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="30" height="20" fill="rgb(${red},0,0)"/></svg>`,
   )
 
-/** Saves as another client would. @returns the entity */
+/** Saves as another client. @returns the entity */
 async function save({ url }: Visit, dataClass: string, values: object): Promise<{ __KEY: string; __STAMP: number }> {
   const body = JSON.stringify(values)
   const answer = await fetch(`${url}/rest/${dataClass}?$method=update`, { method: 'POST', body })
@@ -19,7 +19,7 @@ async function save({ url }: Visit, dataClass: string, values: object): Promise<
 const read = async ({ url }: Visit, path: string): Promise<Record<string, unknown>> =>
   (await (await fetch(`${url}/rest/${path}`)).json()) as Record<string, unknown>
 
-/** The panel of an entity: what it shows, where it leads, how it is changed. */
+/** The panel of an entity: its content, its links, its changes. */
 export const entity: Scenarios = {
   'relations are followed in both directions, and a trail leads back': async ({ page, open, sees, t }) => {
     await open('Country?entity=IS')
@@ -121,7 +121,7 @@ export const entity: Scenarios = {
     const file = { name: 'mine.svg', mimeType: 'image/svg+xml', buffer: image(2) }
     await flag.locator('input[type=file]').setInputFiles(file)
     await put(3)
-    // The version of the others cannot be read either.
+    // The version of the other entities cannot be read either.
     expect(/ERR_FAILED/)
     await page.route(/rest\/Country\(XO\)/, (route: Route) => route.abort())
     await button(page, 'Save').click()

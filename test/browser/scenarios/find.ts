@@ -6,7 +6,7 @@ const button = (page: Page, name: string | RegExp) =>
   page.getByRole('button', { name, exact: typeof name === 'string' })
 const shownFilter = (page: Page): string | null => new URLSearchParams(page.url().split('?')[1]).get('filter')
 
-/** Errors of drafts that are not right yet are answers of the server, which browsers report. */
+/** Errors that the server answers to incomplete drafts, which browsers report. */
 const DRAFTS = /status of 40[04].*\$filter/
 
 /** The filter as text and as rows, words, saved filters, entity sets, meaning and similarity. */
@@ -98,7 +98,7 @@ export const find: Scenarios = {
     await page.getByRole('combobox', { name: 'Attribute' }).fill('population')
     await page.getByRole('textbox', { name: 'Value' }).click()
     await button(page, '+ Group').click()
-    // Longer than the pause after which the server is asked.
+    // Longer than the pause after which the page sends a request.
     await page.waitForTimeout(200)
     await page.getByRole('textbox', { name: 'Value' }).first().fill('9000000')
     await sees(/\d+ found/)
@@ -156,7 +156,7 @@ export const find: Scenarios = {
     await sees(/of 3,053/)
   },
   'a sentence finds what is about it': async ({ page, open, expect, sees, until }) => {
-    // The model may still be loading, and is asked for again.
+    // The model may still be loading, and the request is repeated.
     expect(/status of 503/)
     await open('Passage?filter=topic%20%3D%20climate')
     await button(page, 'By meaning').click()

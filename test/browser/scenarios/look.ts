@@ -17,7 +17,7 @@ async function saved({ page }: Visit, button: string): Promise<string> {
   return readFileSync(await download.path(), 'latin1')
 }
 
-/** Charts, plans, the diagram of the model, and what is copied and saved. */
+/** Charts, plans, the diagram of the model, and copied and saved data. */
 export const look: Scenarios = {
   'a histogram, a bar of which narrows the filter': async visit => {
     await visit.open('Movie?tab=chart&chart=imdbRating')
@@ -93,7 +93,7 @@ export const look: Scenarios = {
     await sees(page.getByRole('heading', { name: 'Movie' }))
   },
   'a selection copied as curl': async ({ open, page, sees, until, t, url }) => {
-    // The clipboard is that of all browsers that run.
+    // All running browsers share one clipboard.
     await open(`City?columns=name,country.name&${field("name = 'São Paulo'")}`)
     await page.evaluate('navigator.clipboard.writeText = async text => { window.copied = text }')
     await page.getByText('Copy, save').click()

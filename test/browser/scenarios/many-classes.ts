@@ -1,7 +1,7 @@
 import type { Request } from 'playwright-core'
 import type { Scenarios, Visit } from '../harness.ts'
 
-/** Counts at the same time; two of the six connections of a browser are left to the view. */
+/** Concurrent counts; two of the six connections of a browser are left to the view. */
 const AT_A_TIME = 4
 /** Requests of a first visit to the overview, on a screen that shows 24 classes. */
 const MAX_REQUESTS = 32
@@ -10,7 +10,7 @@ const MAX_REQUESTS = 32
 const counted = async ({ answers }: Visit): Promise<string[]> =>
   (await answers()).flatMap(({ url }) => /\/rest\/(\w+)\?\$top=0$/.exec(url)?.slice(1) ?? [])
 
-/** Notes how many counts are under way at the same time. @returns the most so far */
+/** Tracks how many counts run at the same time. @returns the maximum so far */
 function watchCounts({ page }: Visit): () => number {
   const running = new Set<Request>()
   let most = 0
@@ -35,7 +35,7 @@ export const manyClasses: Scenarios = {
       await sees('The server has 60 classes')
       await settled()
       const first = await counted(visit)
-      // Before anything leaves the view: what is given up ends later than the next count begins.
+      // Before anything leaves the view: an abandoned count ends later than the next one begins.
       t.ok(most() <= AT_A_TIME, `${most()} counts at the same time`)
       const requests = (await answers()).length
       t.ok(requests <= MAX_REQUESTS, `${requests} requests`)

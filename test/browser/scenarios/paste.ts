@@ -4,7 +4,7 @@ import type { Scenarios } from '../harness.ts'
 
 const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name })
 
-/** Many entities at a time: pasted as a table, and deleted as rows that were chosen. */
+/** Many entities at once: pasted as a table, and deleted as chosen rows. */
 export const paste: Scenarios = {
   'a table is checked, saved and reported row by row': async ({ page, open, sees, accessible, expect, t, url }) => {
     expect(/status of (?:409|422)/)

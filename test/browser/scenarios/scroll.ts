@@ -1,10 +1,10 @@
 import { isLong } from '../../support/reference/rounds.ts'
 import type { Scenario } from '../harness.ts'
 
-/** Places at which the bar is left, and frames in which it gets from one to the next. */
+/** Positions at which the scroll bar is released, and frames from one to the next. */
 const [STOPS, FRAMES] = isLong ? [40, 20] : [8, 10]
 
-/** Whether every row in view has come, and is the right one: the key of a row is its number. */
+/** True if every row in view has loaded, and is the right one: the key of a row is its number. */
 const IS_RIGHT = `[...document.querySelectorAll('.grid tbody tr')].every(
   row => row.querySelector('td')?.textContent === String(Number(row.dataset.row) + 1))`
 

@@ -12,27 +12,27 @@ const MAX_TASK_MS = 400
 const MAX_REQUESTS = 24
 const MAX_BYTES = 90_000
 
-/** Notes when a key went down, and when the answer to the filter was changed last. */
+/** Records when a key was pressed, and when the answer to the filter last changed. */
 const NOTE_KEYS = `addEventListener('keydown', () => performance.mark('key'), true)
 new MutationObserver(() => performance.mark('answered'))
   .observe(document.querySelector('#find-answer'), { childList: true, characterData: true, subtree: true })`
-/** Milliseconds from the last key to its answer, without the time of its query. */
+/** Milliseconds from the last key to its answer, except for the time of the query. */
 const BESIDE_QUERY = `(() => {
   const last = list => list.at(-1)
   const query = last(performance.getEntriesByType('resource').filter(({ name }) => name.includes('$top=0')))
   return last(performance.getEntriesByName('answered')).startTime - last(performance.getEntriesByName('key')).startTime - query.duration
 })()`
-/** Notes when the first row of the grid is there. */
+/** Records when the first row of the grid appears. */
 const NOTE_ROWS = `new MutationObserver((_, observer) => {
   if (!document.querySelector('.grid td')?.textContent) return
   performance.mark('rows')
   observer.disconnect()
 }).observe(document, { childList: true, characterData: true, subtree: true })`
 
-/** How soon the page answers. The least of some figures is of the page; the others are of the machine too. */
+/** Response times of the page. The smallest of several figures is that of the page; the others include the machine. */
 export const speed: Scenarios = {
   'a keystroke in the filter is answered soon after its query': async ({ t, page, open, sees, until, expect }) => {
-    // The text is no filter until it is complete.
+    // The text is not a valid filter until it is complete.
     expect(/status of 40[04].*\$filter/)
     await open('City')
     const filter = page.getByRole('textbox', { name: 'Filter' })
@@ -44,7 +44,7 @@ export const speed: Scenarios = {
     const times: number[] = []
     for (let typed = 0; typed < KEYSTROKES; typed++) {
       await page.evaluate('performance.clearMarks(); performance.clearResourceTimings()')
-      // The text of the answer is another one each time: a number that is too long for the cities is none of them.
+      // Changes the text of the answer each time: a number that is too long matches none of the cities.
       await page.keyboard.press(typed % 2 === 0 ? '9' : 'Backspace')
       await until('it is answered', () => page.evaluate("performance.getEntriesByName('answered').length >= 2"))
       times.push(await page.evaluate(BESIDE_QUERY))

@@ -1,6 +1,6 @@
 import type { Scenarios } from '../harness.ts'
 
-/** Everything that the first ten minutes are about, in one go. */
+/** Everything that the first ten minutes cover, in one go. */
 export const stranger: Scenarios = {
   'the first ten minutes': async visit => {
     const { page, url, open, sees, until, expect, t } = visit

@@ -2,7 +2,7 @@ import type { TestAnswer } from '../test-server.ts'
 
 type Compared = Pick<TestAnswer, 'status' | 'headers' | 'text'>
 
-/** Headers that say when, how long, or as whom. */
+/** Headers of time and connection, and the length, which follows from the text: not compared. */
 const APART = new Set(['date', 'content-length', 'connection', 'keep-alive'])
 
 /** Headers with random ids. */
@@ -15,7 +15,7 @@ const MASKS: readonly [RegExp, string][] = [
   [/"time":\s?[\d.e-]+/g, '"time":0'],
 ]
 
-/** How two answers differ, or undefined. */
+/** Difference of two answers, or undefined. */
 export function difference(a: Compared, b: Compared): string | undefined {
   const [left, right] = [comparable(a), comparable(b)]
   if (left === right) return undefined

@@ -25,7 +25,7 @@ export interface ScalarSpec {
   readonly model: object
   readonly isReadable: boolean
   readonly isUpdatable: boolean
-  /** Its values on entities that exist for the client may differ between the stores: nothing that the client sees is made of it. */
+  /** Its values on entities that exist for the client may differ between the stores: nothing that the client sees depends on them. */
   readonly varies: boolean
 }
 
@@ -39,7 +39,7 @@ export interface RelationSpec {
   readonly isReadable: boolean
 }
 
-/** The condition on its own attribute `grade` that every visible entity meets, and values that meet it or do not. */
+/** A condition on the attribute `grade` that every visible entity meets, with values that meet it and values that do not. */
 export interface Hiding {
   readonly type: Type
   readonly condition: string
@@ -57,11 +57,11 @@ export interface ClassSpec {
   readonly hasLabel: boolean
   readonly hasEvents: boolean
   readonly hiding: Hiding | undefined
-  /** The queries of its restrict events. */
+  /** Queries of its restrict events. */
   readonly restrict: readonly string[]
   /**
-   * Whether a restrict event looks at entities of the own dataclass, which is not restricted while it runs: what these are
-   * made of has to be the same in both stores then, although they are hidden.
+   * True if a restrict event reads entities of its own dataclass, which is not restricted while it runs: their content must
+   * then be the same in both stores, although they are hidden.
    */
   readonly looksAtItself: boolean
 }
@@ -74,7 +74,7 @@ export interface WorldModel {
   readonly source: string | undefined
 }
 
-/** Privilege of those who see everything. */
+/** Privilege of users who see everything. */
 export const ALL = 'all'
 
 const RELATIONS = [
@@ -87,7 +87,7 @@ const RELATIONS = [
 
 const CLASSES = ['Region', 'Team', 'Person', 'Task'] as const
 
-/** Besides these every dataclass has `ID`, `name`, `rank` and, where a restrict event is about it, `grade`. */
+/** Attributes besides `ID`, `name`, `rank` and, where a restrict event uses it, `grade`, which every dataclass has. */
 const MORE: readonly { name: string; type: Type; model?: object }[] = [
   { name: 'code', type: 'string', model: { unique: true } },
   { name: 'amount', type: 'number', model: { maxValue: 1e40 } },
@@ -126,7 +126,7 @@ export function randomModel(random: Random): WorldModel {
   const unreadable = random.chance(0.5) ? random.pick(CLASSES) : undefined
   const hasPlugin = random.chance(0.85)
   const relations = RELATIONS.filter(() => random.chance(0.85))
-  // An event may look at all entities of what the client may not read, and would tell of them.
+  // An event may read all entities of a dataclass that the client may not read, and would reveal them.
   const seen = relations.filter(({ from }) => from !== unreadable)
   const refersTo = new Map<string, string>()
   const labelled = CLASSES.filter(() => hasPlugin && random.chance(0.5))
@@ -165,7 +165,7 @@ export function randomModel(random: Random): WorldModel {
   }
 }
 
-/** `rank` is what aliases, labels and conditions over relations are made of, so that of visible entities is the same in both stores. */
+/** Aliases, labels and conditions over relations use `rank`, so that of visible entities is the same in both stores. */
 function randomScalars(random: Random, owner: string, hiding: Hiding | undefined, hasLabel: boolean): ScalarSpec[] {
   const scalar = (name: string, type: Type, model: object, canVary = true): ScalarSpec => {
     const isReadable = random.chance(0.7)
@@ -189,7 +189,7 @@ function randomScalars(random: Random, owner: string, hiding: Hiding | undefined
   ]
 }
 
-/** One event with all conditions, or one for each. */
+/** One event with all conditions, or one event for each. */
 function restrictEvents(
   random: Random,
   hiding: Hiding | undefined,
@@ -207,9 +207,9 @@ function restrictEvents(
 }
 
 /**
- * A condition over a relation beside the own one, unless the condition of the other dataclass leads back here: while the events
- * of a dataclass run it is not restricted, so that two such rules tell of what they hide.
- * @param refersTo dataclasses that conditions of others are about
+ * A condition over a relation besides the own one, unless the condition of the other dataclass leads back here: while the events
+ * of a dataclass run, it is not restricted, so that two such rules reveal what they hide.
+ * @param refersTo dataclasses that conditions of others use
  */
 function relatedCondition(
   random: Random,
@@ -284,7 +284,7 @@ function rolesOf(random: Random, classes: readonly ClassSpec[]): object {
   return { privileges: [{ privilege: ALL }], permissions: { allowed } }
 }
 
-/** Functions do what clients do, with the rights of their callers. */
+/** Source of functions that do what clients do, with the rights of their callers. */
 function sourceOf(classes: readonly ClassSpec[]): string {
   const names = classes.map(({ name }) => name)
   return [

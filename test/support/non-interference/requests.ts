@@ -1,5 +1,5 @@
 /**
- * Requests of one client over all plugins, most of them right, about what it may see, what it may not and what there is not.
+ * Requests of one client over all plugins, most of them valid, about what it may see, what it may not see, and what does not exist.
  */
 import type { Random } from '../reference/random.ts'
 import type { ClassSpec, ScalarSpec, Type, WorldModel } from './model.ts'
@@ -8,11 +8,11 @@ import { FIRST_HIDDEN_KEY, randomValue, variesIn } from './rows.ts'
 export interface Sent {
   readonly kind: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Relative to `/rest`, or to the server behind `//`. `{set:n}` and `{upload:n}` stand for the nth id of that kind, which each store makes of its own. */
+  /** Relative to `/rest`, or to the server after `//`. `{set:n}` and `{upload:n}` stand for the nth id of that kind in each store. */
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Which of the client's sessions. */
+  /** Index of the session of the client. */
   readonly session: number
   /** True for a request that must not overlap with others. */
   readonly writes: boolean
@@ -22,7 +22,7 @@ export interface Sent {
 export interface Known {
   /** Dataclasses of the entity sets. */
   readonly sets: string[]
-  /** Indexes of those that another client has made. */
+  /** Indexes of sets that another client has made. */
   readonly shared: number[]
   uploads: number
   /** `__STAMP` as the client has read it, by `Class(key)`. */
@@ -31,7 +31,7 @@ export interface Known {
 
 export const SESSIONS = 2
 
-/** Types whose values have no order, and cannot be compared but with null. */
+/** Types whose values have no order, and can be compared only with null. */
 const UNORDERED = new Set<Type>(['object', 'image', 'blob', 'vector'])
 const COMPARATORS: Partial<Record<Type, readonly string[]>> = {
   bool: ['=', '!='],
@@ -43,7 +43,7 @@ const propertiesOf = ({ name, type, isReadable }: ScalarSpec): string[] =>
 
 type Draft = Omit<Sent, 'session' | 'writes' | 'kind'> & { writes?: boolean }
 
-/** A foreign key that names a hidden entity is refused or not by whether that exists, which DECISIONS.md, D234, explains. */
+/** A foreign key that names a hidden entity is accepted only if that entity exists, as DECISIONS.md, D234, explains. */
 const LINKS_TO_HIDDEN = false
 
 export class Requests {
@@ -104,7 +104,7 @@ export class Requests {
     return { method: 'GET', path: parameters.length > 0 ? `${path}?${parameters.join('&')}` : path }
   }
 
-  // Names: mostly those that there are, also those that the client should not know.
+  // Names: mostly existing ones, also ones that the client should not know.
 
   private spec(): ClassSpec {
     const readable = this.world.classes.filter(({ isReadable }) => isReadable)
@@ -130,7 +130,7 @@ export class Requests {
     return `/${spec.name}(${this.key()})`
   }
 
-  /** Name of any attribute for lists, else of one with values that can be compared. */
+  /** Name of any attribute for lists, otherwise of one with comparable values. */
   private scalarName(spec: ClassSpec, isListed = false): string {
     const { random } = this
     if (random.chance(0.03)) return random.pick([...spec.scalars.map(({ name }) => name), 'nothing', 'label'])
@@ -145,7 +145,7 @@ export class Requests {
     ])
   }
 
-  /** Relations that can be named, now and then others. */
+  /** Relations that the client may name, now and then others. */
   private relations(spec: ClassSpec): { name: string; target: ClassSpec }[] {
     const inverses = this.world.classes.flatMap(other =>
       other.relations
@@ -367,7 +367,7 @@ export class Requests {
     return random.integer(random.chance(0.8) ? newest : 0, Math.max(0, sets.length - 1))
   }
 
-  /** The address of a set, and its dataclass. */
+  /** Address of a set, and its dataclass. */
   private set(): [address: string, owner: ClassSpec] {
     const { sets } = this.known
     const { random } = this
@@ -482,7 +482,7 @@ export class Requests {
     ])()
   }
 
-  /** New values. @param probability of each */
+  /** New values. @param probability of each attribute */
   private values(spec: ClassSpec, probability = 0.4): Record<string, unknown> {
     const { random } = this
     const given = random.some(
@@ -494,7 +494,7 @@ export class Requests {
       0.3,
     )
     const entries = given.map(each => {
-      // That a unique value is taken by a hidden entity cannot be kept a secret.
+      // It cannot be kept secret that a hidden entity has taken a unique value.
       if (each.name === 'code') {
         const isSafe = !variesIn(spec, each) && random.chance(0.5)
         return ['code', isSafe ? `C-${random.integer(1, 30)}` : `N-${this.numbers++}`]
@@ -507,7 +507,7 @@ export class Requests {
       const key = hidden ?? random.pick([1, 2, 3, 5, 8, null, 900])
       return random.chance(0.7) || key === null ? [foreignKey, key] : [name, { __KEY: key }]
     })
-    // Sent back as they were read, or guessed.
+    // Sent back as read, or guessed.
     const computed = [...spec.aliases.map(({ name }) => name), ...(spec.hasLabel ? ['label'] : [])]
     const guessed = random.some(computed, 0.3).map(name => {
       const rank = random.pick([null, random.integer(0, 9)])

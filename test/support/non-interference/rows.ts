@@ -1,11 +1,11 @@
 /**
- * The entities of two stores that a client cannot tell apart. Those that both have are the same but for attributes that the
- * client may not read; others are in one store only, or are different in each, and hidden for good by their own values.
+ * Entities of two stores that a client cannot tell apart. Those in both stores are equal except for attributes that the client
+ * may not read; the others are in one store only, or differ, and are always hidden by their own values.
  */
 import type { Random } from '../reference/random.ts'
 import type { ClassSpec, ScalarSpec, Type, WorldModel } from './model.ts'
 
-/** Values in one store and in the other; undefined: it is not there. */
+/** Values in the first and in the second store; undefined: the entity is missing. */
 export interface Pair {
   readonly key: number
   readonly a: Readonly<Record<string, unknown>> | undefined
@@ -17,7 +17,7 @@ export interface Pair {
 export type Pairs = Readonly<Record<string, readonly Pair[]>>
 
 export const FIRST_HIDDEN_KEY = 500
-/** Its key is the greatest, so that new entities get the same keys in both stores. */
+/** The greatest key, so that new entities get the same keys in both stores. */
 export const LAST_KEY = 1_000
 
 export function randomPairs(random: Random, { classes }: WorldModel): Record<string, Pair[]> {
@@ -37,7 +37,7 @@ export function randomPairs(random: Random, { classes }: WorldModel): Record<str
   return pairs
 }
 
-/** Whether entities can be hidden whatever the client does to others. */
+/** True if entities can be hidden whatever the client does to others. */
 export const canHide = ({ isReadable, hiding }: ClassSpec): boolean => !isReadable || hiding !== undefined
 
 function commonPair(random: Random, spec: ClassSpec, key: number, pairs: Record<string, Pair[]>): Pair {
@@ -52,7 +52,7 @@ function commonPair(random: Random, spec: ClassSpec, key: number, pairs: Record<
   return { key, a: first, b, sort: 'common' }
 }
 
-/** Whether an attribute of entities in both stores may differ. */
+/** True if an attribute of entities in both stores may differ. */
 export const variesIn = (spec: ClassSpec, { name, varies }: ScalarSpec): boolean =>
   varies || (!spec.isReadable && name !== 'rank')
 
@@ -97,7 +97,7 @@ function hiddenValues(random: Random, spec: ClassSpec, key: number, number: numb
 
 const isStable = ({ sort }: Pair): boolean => sort !== 'varied'
 
-/** Foreign keys. A deletion that a varied entity stops would tell of it. */
+/** Foreign keys. A deletion that a varied entity stops would reveal that entity. */
 function references(
   random: Random,
   { relations }: ClassSpec,
@@ -137,7 +137,7 @@ function ofType(random: Random, type: Type): unknown {
       return random.chance(0.2) ? '9007199254740993' : random.integer(-5, 50)
     case 'number':
     case 'float':
-      // The rest after adding large ones depends on the order in which they are added.
+      // The sum of the rest and large numbers depends on the order of addition.
       return random.chance(0.3)
         ? random.pick([1e40, -1e40, 1e20, -1e20, 1])
         : random.integer(-50, 900) / random.pick([1, 3, 7, 10])

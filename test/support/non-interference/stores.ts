@@ -19,18 +19,18 @@ import { canHide, FIRST_HIDDEN_KEY, type Pairs, variedValues } from './rows.ts'
 const HEX = /[0-9A-F]{32}/g
 type Side = 'a' | 'b'
 
-/** One of the two stores, and what its server calls by random names. */
+/** One of the two stores, and the random ids that its server has given. */
 interface Store {
   readonly server: TestServer
   readonly cookies: readonly string[]
   readonly key: string
   readonly sets: string[]
   readonly uploads: string[]
-  /** Keys of its entities that the other store need not have. */
+  /** Keys of its entities that the other store may lack. */
   readonly varied: ReadonlyMap<string, Set<number>>
 }
 
-/** Two servers that a client is to take for one. */
+/** Two servers that a client must not be able to tell apart. */
 export class Stores {
   readonly known: Known = { sets: [], shared: [], uploads: 0, stamps: new Map() }
 
@@ -68,7 +68,7 @@ export class Stores {
     this.clock.ms += seconds * 1000
   }
 
-  /** Sends a request to both. @returns how the answers differ, or undefined, and the first of them */
+  /** Sends a request to both. @returns the difference of the answers, or undefined, and the first answer */
   async send(
     sent: Sent,
     as: 'client' | 'admin' = 'client',
@@ -114,7 +114,7 @@ export class Stores {
     else own.delete(key)
   }
 
-  /** Makes a set that holds what the client may not see, and lets the client know of it. */
+  /** Makes a set with entities that the client may not see, and lets the client know its id. */
   async share(random: Random): Promise<void> {
     const { name } = random.pick(this.world.classes.filter(({ isReadable }) => isReadable))
     const from = FIRST_HIDDEN_KEY + random.integer(0, 5)
@@ -135,7 +135,7 @@ export class Stores {
     this.known.shared.push(this.known.sets.push(name) - 1)
   }
 
-  /** Takes down what was made, and the stamps that saves have to send. */
+  /** Records new ids, and the stamps that saves have to send. */
   private learn(sent: Sent, a: TestAnswer, b: TestAnswer): void {
     const { known } = this
     for (const [store, { json }] of [
@@ -220,13 +220,13 @@ function exchange(
   return server.send(method, ids(path, store), isRaw ? body : ids(JSON.stringify(body), store), headers)
 }
 
-/** With the ids of this store. */
+/** Fills in the ids of this store. */
 const ids = (text: string, { sets, uploads }: Store): string =>
   text
     .replaceAll(/\{set:(\d+)\}/g, (_, n) => sets[Number(n)] ?? '0'.repeat(32))
     .replaceAll(/\{upload:(\d+)\}/g, (_, n) => uploads[Number(n)] ?? '0'.repeat(32))
 
-/** The other way round; ids that are new have the number that they are going to have. */
+/** Replaces the ids of this store; a new id gets the number that it is going to have. */
 function named(text: string, { sets, uploads, server }: Store): string {
   const fresh: string[] = []
   return text.replaceAll(`127.0.0.1:${server.port}`, 'HOST').replaceAll(HEX, id => {

@@ -1,5 +1,5 @@
 /**
- * Changes of a world that keep its references whole. Source: protocol notes, 5; the `onDelete` of the model.
+ * Changes of a world that keep its references valid. Source: protocol notes, 5; the `onDelete` of the model.
  */
 import { type OneSpec, type Plain, type Row, relatedEntity, rowsOf, type World } from './world.ts'
 
@@ -11,7 +11,7 @@ export function addRow(world: World, dataClass: string, values: Map<string, Plai
 }
 
 /**
- * Deletes rows of one dataclass together, with what `onDelete` makes of those that point to them.
+ * Deletes rows of one dataclass together, and applies `onDelete` to the rows that refer to them.
  * @returns the rows that stay and lost a reference; undefined, without any change, when a row that stays forbids it
  */
 export function deleteRows(world: World, dataClass: string, rows: Row[]): Row[] | undefined {

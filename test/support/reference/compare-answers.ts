@@ -1,4 +1,4 @@
-/** An answer with its addresses decoded and 0 for what time decides, once that has been found to be well formed. */
+/** An answer with decoded addresses, and with 0 for values that depend on time, once their form has been checked. */
 export function comparable(value: unknown, name = ''): unknown {
   if (name === '__TIMESTAMP' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value))) return 0
   if (name === '__GlobalStamp' && Number.isSafeInteger(value)) return 0
@@ -8,7 +8,7 @@ export function comparable(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, comparable(each, key)]))
 }
 
-/** First difference of two JSON values, properties in their order; an empty text when there is none. */
+/** First difference of two JSON values, with properties in their order; an empty text if there is none. */
 export function firstDifference(expected: unknown, got: unknown, path: string): string {
   if (isContainer(expected) && isContainer(got)) {
     const [a, b] = [Object.keys(expected), Object.keys(got)]

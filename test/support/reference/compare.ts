@@ -14,7 +14,7 @@ export const or = (a: Truth, b: Truth): Truth => not(and(not(a), not(b)))
 
 const folds = new Map<string, string>()
 
-/** Letter by letter, so that no letter's neighbours matter: both small sigmas are one. */
+/** Folds letter by letter, whatever the neighbours of a letter: both small sigmas are equal. */
 export function fold(text: string): string {
   let folded = folds.get(text)
   if (folded === undefined) {
@@ -31,7 +31,7 @@ export function fold(text: string): string {
   return folded
 }
 
-/** Whether a folded text fits a folded pattern in which each `@` stands for any number of characters. */
+/** True if a folded text matches a folded pattern, in which each `@` stands for any number of characters. */
 export function fits(text: string, pattern: string): boolean {
   // reachable[i]: the part of the pattern read so far fits the first i code units.
   let reachable = Array.from({ length: text.length + 1 }, (_, i) => i === 0)
@@ -73,7 +73,7 @@ export function compareTyped(type: ScalarType, stored: Plain, comparator: Compar
   return decide(comparator, compareNumber(type, stored as number | bigint, value as string))
 }
 
-/** A JSON value, or undefined for a missing one, against an operand whose type counts: numbers are decimal texts in it. */
+/** A JSON value, or undefined for a missing one, against an operand whose type matters; its numbers are decimal texts. */
 export function compareJson(stored: unknown, comparator: Comparator, operand: Operand): Truth {
   if (operand.kind === 'null') return againstNull((stored ?? null) as Plain, comparator)
   if (stored === null || stored === undefined) return undefined

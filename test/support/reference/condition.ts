@@ -1,5 +1,5 @@
 /**
- * Conditions as the reference evaluator knows them, and what they mean, in plain loops.
+ * Conditions of the reference evaluator and their meaning, in plain loops.
  * Source: base specification, 4.3.1; design decisions, query semantics; protocol notes, 2.
  */
 import { and, compareJson, compareTyped, not, or, type Truth } from './compare.ts'
@@ -53,7 +53,7 @@ export interface Comparison {
   operand: Operand
 }
 
-/** `right` and the operand of `not` are never a bare `and`, `or`, `except`: a text can say those in a `group` only. */
+/** `right` and the operand of `not` are never a bare `and`, `or`, `except`: a text can contain those there only in a `group`. */
 export type Condition =
   | { kind: 'and' | 'or' | 'except'; left: Condition; right: Condition }
   | { kind: 'not'; operand: Condition }
@@ -62,7 +62,7 @@ export type Condition =
   /** A bool attribute alone: `= true`. */
   | { kind: 'truth'; path: Step[] }
 
-/** Whether a row is selected. @returns undefined for unknown, which does not select */
+/** Evaluates a condition for a row. @returns undefined for unknown, which does not select */
 export function matches(world: World, dataClass: ClassSpec, row: Row, condition: Condition): Truth {
   switch (condition.kind) {
     case 'or':
@@ -78,7 +78,7 @@ export function matches(world: World, dataClass: ClassSpec, row: Row, condition:
     case 'group':
       return matches(world, dataClass, row, condition.inner)
     default: {
-      // One run of AND: its comparisons share the entities that their paths go through.
+      // One run of AND: its comparisons share the entities along their paths.
       const run = runOf(condition)
       const comparisons = run.flatMap(each =>
         each.kind === 'comparison' || each.kind === 'truth' ? resolve(world, dataClass, each) : [],
@@ -95,7 +95,7 @@ export function matches(world: World, dataClass: ClassSpec, row: Row, condition:
 const runOf = (condition: Condition): Condition[] =>
   condition.kind === 'and' ? [...runOf(condition.left), condition.right] : [condition]
 
-/** A comparison whose path is looked up: relations to follow, then an attribute and steps into its object. */
+/** A comparison with its path resolved: relations to follow, then an attribute and steps into its object. */
 interface Resolved {
   relations: { relation: OneSpec | ManySpec; share: string }[]
   attribute: StorageSpec | OneSpec | ManySpec
@@ -113,7 +113,7 @@ function resolve(
       ? { kind: 'comparison', path: condition.path, comparator: 'equal', operand: { kind: 'value', value: true } }
       : condition
   const { relations, attribute, properties } = follow(world, dataClass, comparison.path)
-  // An index names another path to the entity that it stands at, hence another one for every step before it.
+  // An index names another path to the entity of its step, and so another one for every step before it.
   const indexFrom = (i: number) =>
     relations.slice(i).find(({ step }) => step?.classIndex !== undefined)?.step?.classIndex
   return {
@@ -124,7 +124,7 @@ function resolve(
   }
 }
 
-/** Comparisons of one run at one entity; without an entity every value is null. */
+/** Comparisons of one run for one entity; without an entity every value is null. */
 function matchTogether(world: World, dataClass: ClassSpec, row: Row | undefined, comparisons: Resolved[]): Truth {
   const here = comparisons.filter(({ relations }) => relations.length === 0)
   const linked = here.filter(isLinked)
@@ -196,7 +196,7 @@ function inside(value: unknown, steps: Step[]): unknown {
 const letterAt = (steps: Step[]): number => steps.findIndex(({ element }) => element !== undefined && element !== '')
 const isLinked = ({ properties }: Resolved): boolean => letterAt(properties) >= 0
 
-/** Which comparisons look at one element together: those with one letter behind one path. */
+/** Key that is equal for comparisons of one element: those with the same letter after the same path. */
 function linkOf({ attribute, properties }: Resolved): string {
   const steps = properties.slice(0, letterAt(properties) + 1)
   return JSON.stringify([attribute.name, steps.map(({ name }) => name), steps.at(-1)!.element!.toLowerCase()])

@@ -1,4 +1,4 @@
-/** Entity sets and the entities that they are made of, as simply as they can be said. */
+/** Entity sets and their entities, in the simplest form. */
 
 export interface Item {
   readonly ID: number
@@ -27,7 +27,7 @@ export interface ModelSet {
   readonly saved: Query | undefined
 }
 
-/** A key of an entity that is gone. */
+/** A key of an entity that no longer exists. */
 export class UnknownKey extends Error {}
 
 export class EntitySetModel {
@@ -40,7 +40,7 @@ export class EntitySetModel {
     return this.narrow(keys ?? [...this.items.keys()], filter, order)
   }
 
-  /** Members that are gone stay unless there is a filter; an order puts them where null is. */
+  /** Deleted members stay unless there is a filter; an order puts them where null is. */
   narrow(members: readonly number[], filter: Filter | undefined, order: Query['order']): number[] {
     const kept = filter ? members.filter(id => this.matches(id, filter)) : [...members]
     const value = (id: number): number => this.items.get(id)?.b ?? Number.NEGATIVE_INFINITY
@@ -50,7 +50,7 @@ export class EntitySetModel {
     return kept
   }
 
-  /** Set that a request finds at an id, which is a use; undefined when there is none. @param mustLive it is not made again */
+  /** Set that a request finds under an id, which counts as a use; undefined if there is none. @param mustLive it is not made again */
   open(id: string, mustLive = false): ModelSet | undefined {
     const set = this.sets.get(id)
     if (!set || (mustLive && set.expires <= this.now)) return undefined
@@ -80,7 +80,7 @@ export class EntitySetModel {
     return [...new Set(both)].sort((x, y) => x - y)
   }
 
-  /** `__KEY` of each, undefined of those that are gone. */
+  /** `__KEY` of each member; undefined for deleted ones. */
   shown(members: readonly number[]): (string | undefined)[] {
     return members.map(id => (this.items.has(id) ? String(id) : undefined))
   }

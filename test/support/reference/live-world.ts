@@ -37,19 +37,19 @@ export class LiveWorld {
     const wanted = wantedSetting()
     const options: WorldOptions = {
       cacheBytes: random.pick([1, 100_000, 64 << 20]),
-      // Nothing in shared memory, not all of it, or all.
+      // Nothing in shared memory, a part of it, or everything.
       memoryBytes: random.pick([0, 300_000, 64 << 20, 64 << 20]),
-      // No images of it, one at the end, or one after the other.
+      // No images of the memory, one at the end, or one after another.
       imageMinutes: random.pick([0, 60, 1e-4]),
       imageChanges: 1,
-      // All in the pool, some of it, or nothing.
+      // All queries in the pool, some of them, or none.
       pool: { threads: 1, inlineCostMs: random.pick([0, 0.2, 1_000, 1_000, 1_000]) },
       ...(wanted && { ...NORMAL, ...optionsOf(wanted) }),
     }
     const engine = await openWorld(folder, world, options)
     const live = new LiveWorld(folder, world, randomPools(random, world, maxRows), options, engine)
     for (const { spec } of world.classes.values()) await live.load(random, spec, random.integer(0, maxRows))
-    // Until now a reference could only lead to rows that were there before.
+    // So far, a reference could only lead to rows that existed before.
     await live.change(random, maxRows)
     return live
   }
@@ -58,7 +58,7 @@ export class LiveWorld {
     return [...this.world.classes.values()].map(({ spec }) => spec)
   }
 
-  /** Closes the engine and opens it again over the same files: what fits in memory is there, from an image or not. */
+  /** Closes the engine and opens it again over the same files; rows that fit are in memory, from an image or not. */
   async reopen(): Promise<void> {
     await this.engine.close()
     this.engine = await openWorld(this.folder, this.world, this.options)
@@ -117,7 +117,7 @@ export class LiveWorld {
     if (changed) await this.adoptStamps(changed)
   }
 
-  /** An entity that loses several references in one deletion may have been saved for each of them. */
+  /** Takes over stamps: an entity that loses several references in one deletion may have been saved for each of them. */
   async adoptStamps(rows: readonly Row[]): Promise<void> {
     for (const row of rows) {
       const spec = this.specs.find(({ name }) => rowsOf(this.world, name).includes(row))!
@@ -155,6 +155,6 @@ type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'imageMin
 const openWorld = (path: string, world: World, options: WorldOptions): Promise<Engine> =>
   openEngine(engineOptions({ path, model: modelOf(world), ...options }))
 
-/** A read of all keys of a dataclass, unless said otherwise. */
+/** A read of all keys of a dataclass, unless `part` says otherwise. */
 export const request = (spec: ClassSpec, part: Partial<ReadRequest> = {}): ReadRequest =>
   readRequest(spec.name, spec.key, part)

@@ -11,7 +11,7 @@ export interface OrderTerm {
   descending: boolean
 }
 
-/** Rows by the terms, null lowest, texts by their folds; equal ones in the order they came in. */
+/** Rows sorted by the terms: null lowest, texts by their folds, equal ones in their previous order. */
 export function ordered(world: World, dataClass: ClassSpec, rows: readonly Row[], terms: readonly OrderTerm[]): Row[] {
   return [...rows].sort((a, b) => {
     for (const { path, descending } of terms) {
@@ -29,7 +29,7 @@ function compareValues(a: Plain, b: Plain): number {
   return sign(a as number, b as number)
 }
 
-/** Values of different types are there inside of objects only. */
+/** Rank of the type, because values inside objects may differ in type. */
 function rank(value: Plain): number {
   if (value === null) return 0
   return { number: 1, bigint: 1, string: 2, boolean: 3, object: 4 }[typeof value as 'number' | 'string']

@@ -1,6 +1,6 @@
 /**
- * A small model, principals and random rights, for tests of what each of them may see. Names are words that pages and answers do
- * not use otherwise, so that they can be searched for.
+ * A small model, principals and random rights, for tests of what each principal may see. Names are words that pages and answers
+ * do not contain otherwise, so that a search finds nothing else.
  */
 import { createKey } from '../../../kernel/auth/directory.ts'
 import type { Action, AttributeFacts, Principal, RolesFile } from './permissions.ts'
@@ -70,7 +70,7 @@ export const SCALARS: Record<ClassName, readonly string[]> = {
   Note: ['wording', 'authorKey'],
 }
 export const RELATIONS: Record<ClassName, readonly string[]> = { Team: ['members'], Person: ['team'], Note: ['writer'] }
-/** Over which the attributes of a dataclass are reached from another one. */
+/** Relations over which attributes of a dataclass are reached from another one. */
 export const VIA: Record<ClassName, { from: ClassName; relation: string } | undefined> = {
   Team: { from: 'Person', relation: 'team' },
   Person: { from: 'Note', relation: 'writer' },
@@ -98,7 +98,7 @@ const PRIVILEGES = [
   { privilege: 'alpha' },
   { privilege: 'Beta', includes: [] },
   { privilege: 'gamma', includes: ['beta'] },
-  // Names that lead back to where they came from.
+  // Names that lead back to themselves.
   { privilege: 'omega', includes: ['gamma', 'OMEGA'] },
 ]
 

@@ -47,18 +47,18 @@ export class Evaluator {
     this.held = found.map(name => name.toLowerCase())
   }
 
-  /** A setting of the dataclass is in the place of that of the datastore. */
+  /** A setting of the dataclass replaces that of the datastore. */
   dataClass(action: Action, dataClass: string): boolean {
     return this.nearest(action, [`dataclass ${dataClass}`, 'datastore ds'])
   }
 
-  /** A setting of the attribute comes on top of that of its dataclass. */
+  /** A setting of the attribute applies in addition to that of its dataclass. */
   attribute(action: Action, dataClass: string, attribute: string): boolean {
     const own = this.setting(action, `attribute ${dataClass}.${attribute}`)
     return this.dataClass(action, dataClass) && (own === undefined || this.holdsOneOf(own))
   }
 
-  /** Whether it exists for a client: a relation shows its foreign key, and leads to something that has to exist. */
+  /** True if an attribute exists for a client: a relation shows its foreign key, and needs a target that exists. */
   shows(dataClass: string, attribute: string): boolean {
     const { target, foreignKey } = this.facts[`${dataClass}.${attribute}`] ?? {}
     if (!this.attribute('read', dataClass, attribute)) return false

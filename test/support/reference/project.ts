@@ -1,6 +1,6 @@
 /**
- * Entities as they are sent, built anew from plain rows. Time stamps and global stamps are left to the test: 0 stands
- * for them. Addresses are not percent-encoded and their keys not quoted. Source: protocol notes, 1.10, 3.2 to 3.7, 4.
+ * Entities as they are sent, built from plain rows. Time stamps and global stamps are left to the test, with 0 in their place.
+ * Addresses are not percent-encoded and their keys not quoted. Source: protocol notes, 1.10, 3.2 to 3.7, 4.
  */
 import {
   attributeOf,
@@ -19,14 +19,14 @@ import {
   type World,
 } from './world.ts'
 
-/** Names with what is wanted below them, in the order of the list; `*` is a name like the others. */
+/** Names with the names listed below them, in the order of the list; `*` is a name like the others. */
 export type Listed = Map<string, Listed>
-/** Relations to expand, with what is expanded below them. */
+/** Relations to expand, with those to expand below them. */
 export type Expanded = Map<string, { below: Expanded; skip: number; count: number }>
 
 export interface Wanted {
   form: 'collection' | 'array' | 'entity'
-  /** A list of the path leaves relations deferred, one of `$attributes` shows those whose attributes it names. */
+  /** A list in the path leaves relations deferred, one in `$attributes` shows those whose attributes it names. */
   from: 'path' | 'parameter'
   listed: Listed | undefined
   expanded: Expanded
@@ -73,7 +73,7 @@ function projectEntity(
     const { relations, attribute, dataClass } = follow(world, spec, [{ name }])
     let value: unknown
     if (relations.some(({ relation }) => relation.kind === 'relatedEntities')) {
-      // An alias that passes through a relation to many is one itself: it ends at a relation.
+      // An alias through a relation to many is itself such a relation: it ends at one.
       const path = [...relations.map(({ relation }) => relation), attribute as OneSpec | ManySpec]
       const link = deferredMany(spec, row, name)
       const found = entitiesAlong(world, spec, row, path)
@@ -184,7 +184,7 @@ const deferredMany = (spec: ClassSpec, row: Row, name: string) => ({
   __deferred: { uri: `/rest/${spec.name}(${keyText(spec, row)})/${name}?$expand=${name}` },
 })
 
-/** Also what a stored value is in an answer to a write. */
+/** A stored value as sent, also in the answer to a write. */
 export function storageValue(spec: ClassSpec, row: Row, attribute: StorageSpec, listed?: Listed): unknown {
   const value = valueIn(row, attribute.name)
   if (value === null) return null
@@ -192,7 +192,7 @@ export function storageValue(spec: ClassSpec, row: Row, attribute: StorageSpec, 
     case 'date':
       return new Date(value as number).toISOString().slice(0, attribute.simpleDate ? 10 : undefined)
     case 'long64':
-      // The result of a JSON parser.
+      // As a JSON parser reads it.
       return Number(value)
     case 'number':
     case 'float':
@@ -211,7 +211,7 @@ export function storageValue(spec: ClassSpec, row: Row, attribute: StorageSpec, 
   }
 }
 
-/** Only the properties that are named, as far as they exist. */
+/** Only the named properties, as far as they exist. */
 function someProperties(value: Plain | unknown, listed: Listed): unknown {
   if (listed.size === 0) return value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null

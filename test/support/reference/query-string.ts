@@ -1,4 +1,4 @@
-/** Pairs of a query string, raw, with wrapping quotes taken off, as far as a quote at a value's start that is not closed. */
+/** Raw pairs of a query string, without wrapping quotes, up to a value that begins with a quote that is not closed. */
 export function naivePairs(raw: string): { pairs: [name: string, value: string][]; unclosed?: string } {
   const units = raw.match(/%[0-9a-f]{2}|./gis) ?? []
   const pairs: [string, string][] = []

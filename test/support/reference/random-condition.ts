@@ -1,5 +1,5 @@
 /**
- * Random conditions over a world: paths of every kind, values that are in the rows or next to those that are.
+ * Random conditions over a world: paths of every kind, values that are in the rows or next to those.
  */
 import type { Comparator, Condition, OperandValue, Step } from './condition.ts'
 import type { Random } from './random.ts'
@@ -44,13 +44,13 @@ function randomTerm(random: Random, world: World, dataClass: ClassSpec, depth: n
     : randomComparison(random, world, dataClass, relationsOf(world, dataClass, earlier.path))
 }
 
-/** The steps of a path that are relations, without what stands at its end. */
+/** Relations among the steps of a path, without its end. */
 function relationsOf(world: World, dataClass: ClassSpec, path: Step[]): Step[] {
   const end = path.findIndex((_, i) => follow(world, dataClass, path.slice(0, i + 1)).attribute.kind === 'storage')
   return path.slice(0, end < 0 ? -1 : end).map(step => ({ ...step }))
 }
 
-/** @param path relations that it goes through before all others */
+/** @param path relations to go through before all others */
 function randomComparison(random: Random, world: World, dataClass: ClassSpec, path: Step[]): Condition {
   let at = path.reduce(
     (spec, step) => classOf(world, (follow(world, spec, [step]).attribute as OneSpec).target),
@@ -70,7 +70,7 @@ function randomComparison(random: Random, world: World, dataClass: ClassSpec, pa
   }
 }
 
-/** Texts and objects, of which there is most to say, more often than others; now and then what every entity has. */
+/** Texts and objects, which have the most cases, more often than others; now and then a member that every entity has. */
 function randomAttribute(random: Random, { attributes }: ClassSpec): Pick<AttributeSpec, 'name'> {
   if (random.chance(0.05)) return { name: random.pick(['__KEY', '__KEY', '__STAMP']) }
   const visible = attributes.filter(each => each.kind !== 'storage' || each.scope === undefined)
@@ -163,7 +163,7 @@ function operandNear(random: Random, { type, simpleDate }: StorageSpec, value: P
   }
 }
 
-/** The same fold in other letters. */
+/** A text with the same fold, in other letters. */
 function disguised(random: Random, text: string): string {
   return [...text]
     .map(letter =>
@@ -196,7 +196,7 @@ function keyword(random: Random, text: string): string {
   return random.pick([word, word, `${[...word].slice(0, 2).join('')}@`, `@${[...word].at(-1)}`])
 }
 
-/** A property of which nothing is known. */
+/** A property of unknown type. */
 function jsonComparison(random: Random, path: Step[]): Condition {
   if (random.chance(0.15)) return nullComparison(random, path)
   const value = random.pick(JSON_VALUES)

@@ -1,6 +1,6 @@
 /**
- * Elements of a save as clients send them, right and wrong, each with what should become of it. Making one that is right
- * changes the world. Source: base specification, 4.4 and 7; protocol notes, 5.1, 5.2, 5.9 and 5.10.
+ * Elements of a save as clients send them, valid and invalid, each with the expected outcome. Making a valid one changes the
+ * world. Source: base specification, 4.4 and 7; protocol notes, 5.1, 5.2, 5.9 and 5.10.
  */
 import { addRow } from './changes.ts'
 import { projectPage } from './project.ts'
@@ -27,16 +27,16 @@ export interface SaveElement {
   body: Record<string, unknown>
   /** Kind of save, for the report. */
   kind: string
-  /** The entity that is answered; of an insertion that fails, none. Its key is unknown until then when the server makes it. */
+  /** Entity in the answer; none if an insertion fails. If the server makes its key, that is unknown until then. */
   row: Row | undefined
   hasNewKey: boolean
-  /** Codes of which the first entry of `__ERROR` has one; undefined when it is saved. */
+  /** Possible codes of the first entry of `__ERROR`; undefined if the element is saved. */
   errors: number[] | undefined
 }
 
 const STALE = [1263]
 
-/** @param used rows that the same request has touched: what is answered for those would depend on when */
+/** @param used rows that the same request has touched: what is answered for those would depend on timing */
 export function randomSave(random: Random, world: World, spec: ClassSpec, pools: Pools, used: Set<Row>): SaveElement {
   const rows = rowsOf(world, spec.name).filter(each => !used.has(each))
   const row = rows.length === 0 || random.chance(0.25) ? undefined : random.pick(rows)
@@ -100,7 +100,7 @@ function randomUpdate(
   return { ...base, kind: 'update', body: { ...identity, ...changes }, errors: undefined }
 }
 
-/** All of the entity as it was read, with one change: the links and aliases in it are no changes. */
+/** The whole entity as read, with one change: its links and aliases are not changes. */
 function wholeEntity(random: Random, world: World, spec: ClassSpec, pools: Pools, row: Row): SaveElement {
   const wanted = { form: 'entity', from: 'path', listed: undefined, expanded: new Map() } as const
   const body = projectPage(world, spec, [row], 1, 0, wanted) as Record<string, unknown>
@@ -140,7 +140,7 @@ function randomInsertion(
   const failed = { row: undefined, hasNewKey: false }
   const { autoFill } = spec.attributes[0] as StorageSpec
   const body = () => ({ ...bodyOf(spec, values), ...inOtherWords(random, world, spec, [...values]) })
-  // Keys that the server makes are not known before it has answered.
+  // Keys that the server makes are unknown until it has answered.
   const existing = rowsOf(world, spec.name).filter(each => keyOf(spec, each) !== null)
   if (existing.length > 0 && random.chance(0.1)) {
     values.set(spec.key, keyOf(spec, random.pick(existing)))
@@ -174,7 +174,7 @@ function changedValues(random: Random, world: World, spec: ClassSpec, pools: Poo
 const isMandatory = (spec: ClassSpec, name: string): boolean =>
   spec.attributes.some(each => each.kind === 'storage' && each.name === name && each.mandatory)
 
-/** A reference may be given by its relation instead of, or beside, its foreign key; any value by an alias. */
+/** Gives a reference by its relation instead of its foreign key or in addition to it, and any value by an alias. */
 function inOtherWords(
   random: Random,
   world: World,
@@ -186,7 +186,7 @@ function inOtherWords(
     if (relation.kind === 'alias') {
       const { relations, attribute } = follow(world, spec, [relation])
       const value = values.find(([name]) => name === attribute.name)
-      // A foreign key has its relation for another word already; one attribute has one other word.
+      // A foreign key already has its relation as another name; an attribute has at most one other name.
       const isForeignKey = spec.attributes.some(
         each => each.kind === 'relatedEntity' && each.foreignKey === attribute.name,
       )
@@ -222,7 +222,7 @@ interface Fault {
   errors: number[]
 }
 
-/** One thing that is wrong with an entity, if the dataclass has an attribute for it. */
+/** Puts one fault into an entity, if the dataclass has an attribute for it. */
 function randomFault(random: Random, world: World, spec: ClassSpec, row: Row | undefined): Fault | undefined {
   const storage = spec.attributes.filter(
     (each): each is StorageSpec => each.kind === 'storage' && each.name !== spec.key && !each.scope,
@@ -247,7 +247,7 @@ function randomFault(random: Random, world: World, spec: ClassSpec, row: Row | u
     if (taken.length === 0) continue
     const body = bodyOf(spec, [[name, valueIn(random.pick(taken), name)]])
     const value = body[name]
-    // ß becomes SS: two folds.
+    // ß becomes SS, which has another fold.
     const same = typeof value === 'string' && fold(value.toUpperCase()) === fold(value) ? value.toUpperCase() : value
     faults.push({ kind: 'taken', body: { [name]: same }, errors: [1115] })
   }
@@ -283,7 +283,7 @@ const WRONG = new Map<string, unknown[]>([
 
 const jsonKey = (key: Plain): unknown => (typeof key === 'bigint' ? Number(key) : key)
 
-/** No entity has it. */
+/** A key that no entity has. */
 function unknownKey(spec: ClassSpec): string | number {
   const { type } = spec.attributes[0] as StorageSpec
   return type === 'long' ? 1_999_999_999 : type === 'uuid' ? 'F'.repeat(32) : 'nobody has this key'

@@ -104,7 +104,7 @@ function addRelation(random: Random, from: ClassSpec, to: ClassSpec, n: number):
   if (inverse) to.attributes.push({ kind: 'relatedEntities', name: inverse, target: from.name, inverse: `one${n}` })
 }
 
-/** To an attribute here or beyond relations, to a relation, or to another alias. */
+/** Adds an alias of an attribute here or beyond relations, of a relation, or of another alias. */
 function addAlias(random: Random, world: World, spec: ClassSpec, name: string): void {
   const path: string[] = []
   let at = spec
@@ -136,7 +136,7 @@ const isSingle = (world: World, spec: ClassSpec, alias: AliasSpec): boolean => {
   return [attribute, ...relations.map(({ relation }) => relation)].every(({ kind }) => kind !== 'relatedEntities')
 }
 
-/** Pools that the rows of a world draw from, so that values come up again. */
+/** Pools of values for the rows of a world, so that values recur. */
 export type Pools = Map<StorageSpec, Plain[]>
 
 export function randomPools(random: Random, world: World, rows: number): Pools {
@@ -194,7 +194,7 @@ function freshKey(random: Random, world: World, spec: ClassSpec, attribute: Stor
   for (let attempt = 0; ; attempt++) {
     const key =
       attribute.type === 'long'
-        ? // None that the store may give to another entity of the same request.
+        ? // Never a number that the store may give to another entity of the same request.
           random.integer(-5, attribute.autoFill ? 1_000_000_000 : 200)
         : attribute.type === 'uuid'
           ? uuid(random.integer(0, 5_000))
@@ -205,7 +205,7 @@ function freshKey(random: Random, world: World, spec: ClassSpec, attribute: Stor
   }
 }
 
-/** The body that saves values as a client would. Numbers beyond 2^53 go as texts, so that they arrive whole. */
+/** The body with which a client would save values. Numbers beyond 2^53 are texts, so that they arrive exactly. */
 export function bodyOf(spec: ClassSpec, values: Iterable<readonly [string, Plain]>): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const [name, value] of values) body[name] = wireOf(attributeOf(spec, name) as StorageSpec, value)

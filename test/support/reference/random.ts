@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Choices that a seed repeats. */
+/** Choices that can be repeated by a seed. */
 export interface Random {
   /** A whole number, `min` and `max` included, all equally likely. */
   integer(min: number, max: number): number
@@ -10,7 +10,7 @@ export interface Random {
   some<T>(list: readonly T[], probability: number): T[]
 }
 
-/** Gives the source of numbers itself: `fc.gen()` keeps all that it gives, to shrink them, and takes 30 times as long. */
+/** Exposes the source of numbers itself: `fc.gen()` keeps all numbers to shrink them, and takes 30 times as long. */
 class Source extends fc.Arbitrary<fc.Random> {
   override generate(source: fc.Random): fc.Value<fc.Random> {
     return new fc.Value(source.clone(), undefined)

@@ -1,5 +1,5 @@
 /**
- * A condition as a client might write it: any spelling of comparators, values in place or as placeholders, blanks where
+ * A condition as a client might write it: any spelling of comparators, literal values or placeholders, and blanks where
  * they are needed and where they are not. Source: protocol notes, 2.2, 2.3, 2.7 and 2.11.
  */
 import type { Comparator, Condition, OperandValue, Step } from './condition.ts'
@@ -61,7 +61,7 @@ export function render(random: Random, world: World, dataClass: ClassSpec, condi
         return
       case 'comparison': {
         const path = pathText(node.path)
-        // A placeholder takes names as they are: brackets would be a part of them.
+        // A placeholder takes names literally: brackets would be a part of them.
         tokens.push(!/[[{]/.test(path) && random.chance(0.05) ? placeholder(JSON.stringify(path)) : path)
         tokens.push(...random.pick(SPELLINGS[node.comparator]).split(' '))
         const values = new ValueText(random, placeOf(world, dataClass, node.path))
@@ -89,7 +89,7 @@ const pathText = (path: Step[]): string =>
     )
     .join('.')
 
-/** Place that decides how a value is written: the attribute at the end of the path, and the property of it that is meant. */
+/** Place that decides how a value is written: the attribute at the end of the path, and its property if one is named. */
 interface Place {
   attribute: StorageSpec | undefined
   property: string | undefined
@@ -107,7 +107,7 @@ function placeOf(world: World, dataClass: ClassSpec, path: Step[]): Place {
 class ValueText {
   private readonly type: string
   private readonly simpleDate: boolean
-  /** Set for an object, whose property has no known type: a quoted value is a text, another may be a number. */
+  /** True for an object, whose property has no known type: a quoted value is a text, another may be a number. */
   private readonly untyped: boolean
 
   constructor(
@@ -120,7 +120,7 @@ class ValueText {
     this.untyped = attribute?.type === 'object' && declared === undefined
   }
 
-  /** As it stands in a query, or undefined when it cannot be written there. */
+  /** Literal in a query, or undefined if the value cannot be written there. */
   literal(value: OperandValue): string | undefined {
     const text = this.text(value)
     const bare = BARE.test(text) && !RESERVED.test(text)
@@ -139,7 +139,7 @@ class ValueText {
     ])
   }
 
-  /** In square brackets: texts in double quotes. */
+  /** List in square brackets: texts in double quotes. */
   list(values: OperandValue[]): string | undefined {
     const isText = (value: OperandValue) =>
       this.type === 'date' || (typeof value === 'string' && (this.untyped || !NUMERIC_TYPES.has(this.type)))
@@ -148,11 +148,11 @@ class ValueText {
     return `[${texts.join(this.random.pick([',', ', ', ' , ']))}]`
   }
 
-  /** As an element of `$params`. */
+  /** Element of `$params`. */
   json(value: OperandValue): string {
     if (typeof value === 'string' && NUMERIC_TYPES.has(this.type) && !this.untyped) {
       const number = Number(value)
-      // A JSON number is a double: what is no double is sent as a text.
+      // A JSON number is a double: any other number is sent as a text.
       return Number.isSafeInteger(number) || this.type === 'number' || this.type === 'float'
         ? this.random.pick([String(number), JSON.stringify(value)])
         : /^-?\d{1,15}(\.\d)?$/.test(value)
@@ -176,7 +176,7 @@ class ValueText {
     const iso = new Date(ms).toISOString()
     const [year, month, day] = [iso.slice(0, 4), iso.slice(5, 7), iso.slice(8, 10)]
     const dates = [iso.slice(0, 10), `${day}!${month}!${year}`, `${Number(day)}!${Number(month)}!${year}`]
-    // The day as written counts, whatever the time and the offset.
+    // Only the day as written counts, whatever the time and the offset.
     const times = ['T17:30:00Z', 'T23:30:00-05:00', 'T00:30:00+02:00', 'T23:59:59.999+14:00']
     if (this.simpleDate) return this.random.pick([...dates, iso.slice(0, 10) + this.random.pick(times)])
     if (ms % 86_400_000 === 0) return this.random.pick([...dates, iso])
@@ -196,11 +196,11 @@ class ValueText {
 }
 
 const NUMERIC_TYPES = new Set(['byte', 'word', 'long', 'long64', 'number', 'float'])
-/** Texts that surely end at the next blank or operator. */
+/** Texts that certainly end at the next blank or operator. */
 const BARE = /^[\p{L}\p{N}_@.-][\p{L}\p{M}\p{N}_@.:'-]*$/u
 const RESERVED = /^(null|true|false|not|eval)$/i
 
-/** Blanks between tokens: always where two would run together, else now and then. */
+/** Joins tokens with blanks: always where two would run together, otherwise now and then. */
 function join(random: Random, tokens: string[]): string {
   let text = ''
   for (const token of tokens) {

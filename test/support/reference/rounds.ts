@@ -1,12 +1,12 @@
 import { wantedSetting } from '../setting.ts'
 
-/** Property, crash and load tests at their full counts. */
+/** True if property, crash and load tests run at their full counts. */
 export const isLong = process.env.TESSER_TEST_LONG !== undefined
 
-/** `TESSER_TEST_SEED` repeats a run. */
+/** Seed of `TESSER_TEST_SEED`, which repeats a run. */
 export const givenSeed = process.env.TESSER_TEST_SEED ? Number(process.env.TESSER_TEST_SEED) : undefined
 
-/** The first seed of a long run, where every run sees new worlds. All other runs take the same seeds, for the same verdict. */
+/** First seed of a long run, where every run sees new worlds. All other runs take the same seeds, for the same verdict. */
 const fresh = isLong ? Date.now() % 1_000_000_000 : undefined
 
 const USUAL = 20_200_229
@@ -18,13 +18,13 @@ export const seedOf = (usual = USUAL): number => givenSeed ?? fresh ?? usual
 export const seeds = (count: number): number[] =>
   givenSeed !== undefined ? [givenSeed] : Array.from({ length: count }, (_, i) => seedOf() + i)
 
-/** All of a list in a long run; otherwise `count` of them that the seed names, in their order. */
+/** All elements of a list in a long run; otherwise `count` of them that the seed selects, in their order. */
 export const inTurn = <T>(all: readonly T[], count = 1): readonly T[] =>
   isLong ? all : all.filter((_, i) => (i + all.length - (seedOf() % all.length)) % all.length < count)
 
 const kind =
   givenSeed !== undefined ? 'the given seed' : fresh !== undefined ? 'fresh seeds from' : 'the usual seeds, as'
-/** Words about the seeds of this run. */
+/** Description of the seeds of this run. */
 export const seedsInUse = `${kind} ${seedOf()}`
 if (seedOf() !== USUAL) process.stderr.write(`${seedsInUse}\n`)
 process.on('exit', code => {
@@ -32,8 +32,8 @@ process.on('exit', code => {
 })
 
 /**
- * A full count, of the long run of the usual setting. The two others (../setting.ts) take a third of it: that run is done
- * three times.
+ * Full count, for the long run in the usual setting. The two other settings (../setting.ts) take a third of it, because that run
+ * is done three times.
  */
 export const longCount = (count: number): number =>
   wantedSetting() === 'memory-minimum' || wantedSetting() === 'pool' ? Math.ceil(count / 3) : count

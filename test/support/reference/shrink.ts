@@ -42,5 +42,5 @@ function simpler(condition: Condition): Condition[] {
   }
 }
 
-/** Whether a text can say it without parentheses on the right of a conjunction. */
+/** True if a text can express it without parentheses on the right of a conjunction. */
 const isTerm = ({ kind }: Condition): boolean => kind !== 'and' && kind !== 'or' && kind !== 'except'

@@ -1,5 +1,5 @@
 /**
- * Values that are likely to be mistaken for one another. Dates and durations in milliseconds.
+ * Values that are easily mistaken for one another. Dates and durations are in milliseconds.
  */
 import type { Random } from './random.ts'
 import type { Plain, ScalarType, StorageSpec } from './world.ts'
@@ -95,13 +95,13 @@ export function scalar(random: Random, type: ScalarType, simpleDate = false): Pl
 
 export const midnight = (ms: number): number => Math.floor(ms / 86_400_000) * 86_400_000
 
-/** Spread over the digits, and the same for the same number. */
+/** A UUID that spreads a number over the digits; the same one for the same number. */
 export const uuid = (n: number): string =>
   ((BigInt(n + 1) * 0x9e3779b97f4a7c15f39cc0605cedc835n) % 2n ** 128n).toString(16).toUpperCase().padStart(32, '0')
 
 const MIXED = ['abc', 'Abc', 'É', 'e', '5', 5, 5.5, 0, -1, true, false, 'true', null, '', 'x@y']
 
-/** A JSON object; of its properties `code` is mostly a text, `deep.size` a number and `flag` a bool, when they are there. */
+/** A JSON object whose property `code`, if present, is mostly a text, `deep.size` a number and `flag` a bool. */
 export function jsonObject(random: Random): Plain {
   if (random.chance(0.15)) return null
   const mixed = () => random.pick(MIXED)

@@ -1,5 +1,5 @@
 /**
- * Meaning of vector conditions, worked out one row at a time in double precision, without anything of the engine.
+ * Meaning of vector conditions, computed row by row in double precision, without the engine.
  * Source: base specification, 4.3.2; protocol notes, 2.12.
  */
 export interface VectorQuestion {
@@ -10,7 +10,7 @@ export interface VectorQuestion {
   readonly threshold: number | null
 }
 
-/** Undefined: there is none. Vectors count as the Float32 that they are stored as. */
+/** Score, or undefined if there is none. Vectors count as the Float32 that they are stored as. */
 export function referenceScore(question: VectorQuestion, stored: readonly number[] | null): number | undefined {
   if (stored === null) return undefined
   const sum = (term: (a: number, b: number) => number) => {
@@ -30,7 +30,7 @@ export function referenceScore(question: VectorQuestion, stored: readonly number
   }
 }
 
-/** Whether the score of a stored vector passes. */
+/** True if the score of a stored vector passes. */
 export function referencePasses(question: VectorQuestion, stored: readonly number[] | null): boolean {
   const { comparator, threshold } = question
   const score = referenceScore(question, stored)
@@ -39,7 +39,7 @@ export function referencePasses(question: VectorQuestion, stored: readonly numbe
   return score > threshold === comparator.startsWith('>')
 }
 
-/** Keys of rows in the order that has the most similar vectors first: no score is lowest. */
+/** Keys of rows, the most similar vectors first; rows without a score are lowest. */
 export function inOrder(
   question: VectorQuestion,
   rows: readonly (readonly [key: number, row: { readonly embedding: readonly number[] | null }])[],
@@ -51,7 +51,7 @@ export function inOrder(
     .map(({ key }) => key)
 }
 
-/** Keys of the rows that pass, those with the most similar vectors first. */
+/** Keys of the rows that pass, the most similar vectors first. */
 export const referenceAnswer = (
   question: VectorQuestion,
   rows: ReadonlyMap<number, { readonly embedding: readonly number[] | null }>,

@@ -1,6 +1,6 @@
 /**
- * A data store as plain objects, and what its relations mean: the ground that the reference evaluator stands on. It
- * shares nothing with the engine but the texts that both were made from.
+ * A data store as plain objects, and the meaning of its relations: the basis of the reference evaluator. It shares
+ * nothing with the engine except the texts that both implement.
  */
 import { fold } from './compare.ts'
 
@@ -58,7 +58,7 @@ export interface ClassSpec {
   attributes: AttributeSpec[]
 }
 
-/** Numbers for dates and durations (ms), bigint for long64, `true` for a blob that is there. */
+/** Numbers for dates and durations (ms), bigint for long64, `true` for a stored blob. */
 export type Plain =
   | null
   | boolean
@@ -93,7 +93,7 @@ export const keyOf = (spec: ClassSpec, row: Row): Plain => valueIn(row, spec.key
 /** `__KEY` as it is sent. */
 export const keyText = (spec: ClassSpec, row: Row): string => String(keyOf(spec, row))
 
-/** Whether two keys name the same entity: texts by their folds. */
+/** True if two keys name the same entity: texts by their folds. */
 function sameKey(a: Plain, b: Plain): boolean {
   if (a === null || b === null) return false
   if (typeof a === 'string' && typeof b === 'string') return fold(a) === fold(b)
@@ -115,16 +115,16 @@ export function relatedEntities(world: World, owner: ClassSpec, relation: ManySp
 }
 
 export interface Followed<Step> {
-  /** Relations on the way, aliases replaced by what they stand for, with the step that asked for each. */
+  /** Relations on the path, with aliases resolved, and the step that named each. */
   relations: { relation: OneSpec | ManySpec; step: Step | undefined }[]
   /** Dataclass of the attribute. */
   dataClass: ClassSpec
   attribute: StorageSpec | OneSpec | ManySpec
-  /** Steps behind a storage attribute: into its object. */
+  /** Steps after a storage attribute: into its object. */
   properties: Step[]
 }
 
-/** Looks a path up. A relation at its end is the attribute that it means. */
+/** Resolves a path. A relation at its end is the attribute that it means. */
 export function follow<Step extends { name: string }>(
   world: World,
   from: ClassSpec,
@@ -136,7 +136,7 @@ export function follow<Step extends { name: string }>(
     const { name, step } = pending.shift()!
     const attribute = attributeOf(dataClass, name)
     if (attribute.kind === 'alias') {
-      // An index that is written behind an alias belongs to the last relation it stands for.
+      // An index after an alias belongs to the last relation of that alias.
       pending.unshift(
         ...attribute.path.map((name, i) => ({ name, step: i === attribute.path.length - 1 ? step : undefined })),
       )

@@ -61,7 +61,7 @@ export class Abuse extends DataStore {
     })
     return 'for now'
   }
-  /** As a library does that takes the thread for one of its own. */
+  /** Behaves like a library that takes the thread for one of its own. */
   @exposed posts() {
     const messages = ['ready', 1, null, {}, { log: { level: 'x' } }, { outcome: {}, index: 99 }, { connect: {} }]
     for (const message of [...messages, { done: 0 }, { opened: true }]) parentPort!.postMessage(message)
@@ -86,7 +86,7 @@ export class Abuse extends DataStore {
     return message
   }
   @exposed fails(length: number) {
-    // A status of its own: 500 would look like a failure of the server.
+    // A different status: 500 would look like a failure of the server.
     throw { errCode: 1, message: 'x'.repeat(length), httpStatus: 422 }
   }
   @exposed getterThrows() {

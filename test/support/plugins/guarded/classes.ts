@@ -37,7 +37,7 @@ export class Store extends DataStore {
     try {
       this.promotedFailure()
     } catch {
-      // Only what is left after it is of interest.
+      // Only the state after the call is of interest.
     }
     return Session.hasPrivilege('hr')
   }

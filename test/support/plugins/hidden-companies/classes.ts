@@ -1,6 +1,6 @@
 import { DataClass, Entity, EntitySelection, event, exposed, onHTTPGet, Session } from 'tesser/classes'
 
-/** Guests see 1 and 2: both events count. */
+/** Guests see 1 and 2: both events apply. */
 export class Company extends DataClass('Company') {
   @event('restrict') withCode() {
     return Session.isGuest() ? this.query('ID != 4') : undefined

@@ -21,7 +21,7 @@ interface Event {
   dropStatus?: string
 }
 
-/** Says what it does when an event comes, for those that clients see nothing of. */
+/** Records an event in a new entity, because some events have no effect that clients see. */
 function log(text: string): void {
   ds.City!.new({ name: text }).save()
 }
@@ -38,7 +38,7 @@ export class Employee extends DataClass('Employee') {
 }
 
 export class EmployeeEntity extends Entity('Employee') {
-  /** `notes` tells which events came, in their order. */
+  /** Appends the event to `notes`, in the order of events. */
   #trace({ kind, attributeName }: Event): void {
     if (this.notes?.startsWith('trace')) this.notes += ` ${kind}${attributeName ? `:${attributeName}` : ''}`
   }

@@ -1,6 +1,6 @@
 import { definePlugin } from 'tesser'
 
-/** For each scalar attribute of an employee calculated ones that give the same. */
+/** Calculated attributes that return the same as each scalar attribute of an employee. */
 export default definePlugin({
   name: 'mirrored',
   kernel: '^1.0.0',

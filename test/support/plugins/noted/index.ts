@@ -1,6 +1,6 @@
 import { definePlugin, json } from 'tesser'
 
-/** A dataclass with code around everything that is done to it, and a route. */
+/** A dataclass with code for every operation, and a route. */
 export default definePlugin({
   name: 'noted',
   kernel: '^1.0.0',

@@ -37,7 +37,7 @@ export class Passage extends DataClass('Passage') {
   @exposed putSingles(key: number, embedding: number[]) {
     return this.put(key, Float32Array.from(embedding))
   }
-  /** Nothing of JSON can say these. */
+  /** Values that JSON cannot express. */
   @exposed putStrange(name: string) {
     const values: Record<string, unknown> = {
       NaN: [1, Number.NaN, 0],

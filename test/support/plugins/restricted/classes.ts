@@ -1,7 +1,7 @@
 import { DataClass, ds, Entity, event, exposed, onHTTPGet, Session } from 'tesser/classes'
 
 export class Company extends DataClass('Company') {
-  /** Its own class and others are asked without end. */
+  /** Queries the own class and others, whose restrict events would call each other without end. */
   @event('restrict') ofGuests() {
     if (!Session.isGuest()) return
     return this.query('ID = 1 or (ID = 2 and staff.lastName = Hopper)')

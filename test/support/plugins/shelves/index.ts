@@ -1,4 +1,4 @@
 import { definePlugin } from 'tesser'
 
-/** Shows some of the `passages` fixture only. */
+/** Restrict events that show only a part of the `passages` fixture. */
 export default definePlugin({ name: 'shelves', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })

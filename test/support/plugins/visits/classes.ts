@@ -9,7 +9,7 @@ export class Visits extends DataStore {
   @exposed grant(rights: Parameters<typeof Session.setPrivileges>[0]) {
     return [Session.setPrivileges(rights), Session.isGuest(), Session.hasPrivilege('hr')]
   }
-  /** All that a login can do to a session, and the rights last. */
+  /** Does everything that a login can do to a session, rights last. */
   @exposed arrive(userName: string) {
     Session.storage.arrived = userName
     Session.idleTimeout = 120
@@ -18,7 +18,7 @@ export class Visits extends DataStore {
     Session.setPrivileges({ privileges: 'hr', userName })
     return token
   }
-  /** Works for a while, and keeps something at the end. */
+  /** Works for a while, and stores something at the end. */
   @exposed linger(milliseconds: number) {
     const end = Date.now() + milliseconds
     while (Date.now() < end);

@@ -1,4 +1,4 @@
 import { definePlugin } from 'tesser'
 
-/** Code that is asked at each read and save, and does nothing. */
+/** Code that runs at each read and save, and does nothing. */
 export default definePlugin({ name: 'watched', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })
