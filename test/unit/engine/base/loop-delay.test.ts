@@ -20,7 +20,9 @@ t.test('a loop that is not blocked has no delay, even when a look is early', asy
   loop.look(begin + LOOK_MS)
   loop.look(begin + 2 * LOOK_MS)
   loop.look(begin + 3 * LOOK_MS - 1)
-  t.match(times(), { 0.001: 3, '+Inf': 3, a_sum: 0, a_count: 3 })
+  t.match(times(), { 0.001: 3, '+Inf': 3, a_count: 3 })
+  // The time of the first look is a fraction, so a sum of differences is not exact.
+  t.equal(Math.round(times().a_sum! * 1e6), 0)
   t.equal(shared.beats[0], 3, 'other threads see that it is alive')
 })
 
