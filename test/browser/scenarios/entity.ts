@@ -109,7 +109,7 @@ export const entity: Scenarios = {
     t.equal(await stored.text(), image(200).toString())
   },
   'an image that others have replaced too is chosen': async visit => {
-    const { page, open, sees, until, expect } = visit
+    const { page, open, sees, until, expect, t } = visit
     expect(/status of 409/)
     const stored = `${visit.url}/rest/Country(XO)/flag`
     const put = (red: number): Promise<Response> =>
@@ -138,7 +138,7 @@ export const entity: Scenarios = {
     await button(page, 'Save').click()
     await sees('Oceania was saved.')
     const answer = await fetch(`${stored}?$imageformat=best&$expand=flag`)
-    await until('mine is stored', async () => (await answer.text()) === image(2).toString())
+    t.equal(await answer.text(), image(2).toString(), 'mine is stored')
     await fetch(`${visit.url}/rest/Country(XO)?$method=delete`, { method: 'POST' })
   },
   'chosen rows are deleted, and those that stay are said': async visit => {
@@ -187,6 +187,24 @@ export const entity: Scenarios = {
     await page.getByRole('link', { name: /^Movie \d/ }).click()
     await button(page, 'Discard the changes').click()
     await sees(page.getByRole('grid', { name: 'Entities of Movie' }))
+  },
+  'a form that is opened before a save has been read back begins with what was saved': async visit => {
+    const { page, open, sees, until, t } = visit
+    await open('Distributor?entity=2&edit=1')
+    await field(page, /^name/).fill('Once')
+    const held: Route[] = []
+    await page.route(/rest\/Distributor\(2\)\?/, (route: Route) => void held.push(route))
+    await button(page, 'Save').click()
+    await sees('Once was saved.')
+    await panel(page).getByRole('link', { name: 'Edit' }).click()
+    await sees(panel(page).getByText('Loading…'))
+    await page.unroute(/rest\/Distributor\(2\)\?/)
+    for (const route of held) await route.continue().catch(() => {})
+    t.equal(await field(page, /^name/).inputValue(), 'Once')
+    await field(page, /^name/).fill('Twice')
+    await button(page, 'Save').click()
+    await sees('Twice was saved.')
+    await until('both saves are there', async () => (await read(visit, 'Distributor(2)')).name === 'Twice')
   },
 }
 

@@ -95,18 +95,24 @@ interface EntityProps {
 }
 
 function ShownEntity({ dataClass, entityKey }: EntityProps) {
+  const write = lastWrite.value
   const { result, error, again } = useAnswer(
-    signal => loadEntity(dataClass, entityKey, signal),
-    [dataClass, entityKey, lastWrite.value],
+    async signal => ({ loaded: await loadEntity(dataClass, entityKey, signal), write }),
+    [dataClass, entityKey, write],
   )
+  const isForm = useRef(false)
   useEffect(() => {
-    if (result)
-      rememberLabel({ dataClass: dataClass.name, key: entityKey }, labelText(dataClass, result.entity, entityKey))
+    if (!result) return
+    const { entity } = result.loaded
+    rememberLabel({ dataClass: dataClass.name, key: entityKey }, labelText(dataClass, entity, entityKey))
   }, [result])
   if (error !== undefined) return <Fault error={error} again={again} />
-  if (!result) return <p role="status">{text('loading')}</p>
-  if (place.value.query.edit !== undefined) return <EntityForm dataClass={dataClass} loaded={result} />
-  return <EntityView dataClass={dataClass} entityKey={entityKey} loaded={result} />
+  const isEdited = place.value.query.edit !== undefined
+  // A form that begins with values of before the last write would end in a conflict with it.
+  if (!result || (isEdited && !isForm.current && result.write !== write)) return <p role="status">{text('loading')}</p>
+  isForm.current = isEdited
+  if (isEdited) return <EntityForm dataClass={dataClass} loaded={result.loaded} />
+  return <EntityView dataClass={dataClass} entityKey={entityKey} loaded={result.loaded} />
 }
 
 function EntityView({ dataClass, entityKey, loaded }: EntityProps & { readonly loaded: LoadedEntity }) {
