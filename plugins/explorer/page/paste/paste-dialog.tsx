@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { attributeOf, type DataClass } from '../base/catalog.ts'
+import { download } from '../base/download.ts'
 import { runWork } from '../base/work.ts'
 import { hasWritten } from '../base/writes.ts'
 import { Dialog } from '../components/dialog.tsx'
@@ -228,7 +229,7 @@ function PastedTable({ dataClass, rows, first, onBack, onClose }: TableProps) {
           </>
         )}
         {isSaved && faults.size > 0 && (
-          <button type="button" class="main" onClick={() => download(dataClass, rows, mapping.value, faults)}>
+          <button type="button" class="main" onClick={() => downloadRows(dataClass, rows, mapping.value, faults)}>
             {text('download', { count: faults.size })}
           </button>
         )}
@@ -294,7 +295,7 @@ function shownRows(count: number, faults: ReadonlyMap<number, string>): readonly
 }
 
 /** Downloads the rows that were not saved, as a file that can be corrected and pasted again. */
-function download(dataClass: DataClass, rows: Rows, mapping: Mapping, faults: ReadonlyMap<number, string>): void {
+function downloadRows(dataClass: DataClass, rows: Rows, mapping: Mapping, faults: ReadonlyMap<number, string>): void {
   const data = mapping.hasHeader ? rows.slice(1) : rows
   const header = mapping.attributes.map((name, at) => name || (mapping.hasHeader ? (rows[0]![at] ?? '') : ''))
   const wrong = [...faults].sort(([a], [b]) => a - b)
@@ -302,11 +303,7 @@ function download(dataClass: DataClass, rows: Rows, mapping: Mapping, faults: Re
     [...header, ERROR_COLUMN],
     ...wrong.map(([index, message]) => [...cellsOf(data[index]!, header), message]),
   ]
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([writeTable(table)], { type: 'text/tab-separated-values' }))
-  link.download = `${dataClass.name}-errors.tsv`
-  link.click()
-  URL.revokeObjectURL(link.href)
+  download(new Blob([writeTable(table)], { type: 'text/tab-separated-values' }), `${dataClass.name}-errors.tsv`)
 }
 
 const cellsOf = (cells: readonly string[], header: readonly string[]): string[] =>
