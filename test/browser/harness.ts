@@ -76,6 +76,14 @@ export async function inBrowser(rooms: Rooms, start: Start): Promise<void> {
 type Rooms = Readonly<Record<string, Scenarios>>
 type Start = (t: Test, transport: TransportName) => Promise<string>
 
+/** Changes the hash of the page, and waits until the page has heard of it and no longer shows the place before. */
+const showing = (place: string): string => `new Promise(done => {
+  const before = location.href
+  location.hash = ${JSON.stringify(`/${place}`)}
+  if (location.href === before) done()
+  else addEventListener('hashchange', () => done(), { once: true })
+})`
+
 interface Surroundings {
   readonly browser: Browser
   readonly shared: SharedPage
@@ -98,7 +106,8 @@ async function visit(t: Test, { browser, shared, url }: Surroundings, scenario: 
       answers: () => watch.answers(),
       expect: (...errors) => watch.expect(...errors),
       open: async (place = '') => {
-        await page.goto(`${url}/explorer/#/${place}`)
+        if (page.url().startsWith(`${url}/explorer/`)) await page.evaluate(showing(place))
+        else await page.goto(`${url}/explorer/#/${place}`)
       },
       sees: async what => {
         await locator(what).waitFor()

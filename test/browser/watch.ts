@@ -50,12 +50,14 @@ export class Watch {
   /** Waits until the page has sent no request for a moment. @throws {Error} after `patienceMs` */
   async settled(patienceMs: number): Promise<void> {
     const end = Date.now() + patienceMs
+    // The last action may be about to send its first request.
+    this.#lastEvent = Date.now()
     for (;;) {
       const rest = this.#open.size > 0 ? QUIET_MS : this.#lastEvent + QUIET_MS - Date.now()
-      // A busy page may be about to send a request.
-      if (rest <= 0) await this.#page.evaluate('new Promise(requestAnimationFrame)')
-      else await new Promise(resolve => setTimeout(resolve, rest))
-      if (this.#open.size === 0 && Date.now() - this.#lastEvent >= QUIET_MS) return
+      if (rest > 0) await new Promise(resolve => setTimeout(resolve, rest))
+      // A busy page has yet to show an answer, or to send another request: it does so by the task after its next frame.
+      else await this.#page.evaluate('new Promise(done => requestAnimationFrame(() => setTimeout(done)))')
+      if (rest <= 0 && this.#open.size === 0 && Date.now() - this.#lastEvent >= QUIET_MS) return
       if (Date.now() > end) throw new Error(`still asked for: ${[...this.#open].map(request => request.url())}`)
     }
   }

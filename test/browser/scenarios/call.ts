@@ -25,6 +25,7 @@ export const call: Scenarios = {
     await accessible()
     t.ok((await answers()).some(({ url }) => url.includes('/wellPaid?') && url.includes('$params')))
     await page.getByRole('link', { name: 'Open the selection' }).click()
+    await sees(page.getByRole('grid', { name: 'Entities of Employee' }))
     await sees(page.getByRole('heading', { name: 'Employee', level: 1 }))
     t.match(page.url(), /set=[0-9A-F]{32}/)
   },
@@ -44,6 +45,7 @@ export const call: Scenarios = {
     await sees(page.getByText(/^\d+ ms · \d+ bytes · 200$/))
     expect(/status of 500/)
     await page.getByRole('link', { name: 'fails' }).click()
+    await sees(page.getByRole('heading', { name: 'fails' }))
     await page.getByRole('button', { name: 'Call', exact: true }).click()
     await sees(page.getByRole('alert'))
   },

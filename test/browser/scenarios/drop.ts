@@ -14,8 +14,8 @@ const PHOTO =
 
 /** Files that are dropped onto the fields of an entity. */
 export const drop: Scenarios = {
-  'an image and a blob are dropped and saved': async ({ page, open, sees, until, url }) => {
-    // The message of the first save still shows during the second one, so each waits for what the server has.
+  'an image and a blob are dropped and saved': async ({ page, open, sees, missing, until, url }) => {
+    // The message of the first save still shows during the second one, so each waits for what the server has, and for its form.
     const drop = async (place: string, attribute: string, file: readonly [string, string, string], address: string) => {
       const [name, , content] = file
       await open(`${place}&edit=1`)
@@ -29,6 +29,7 @@ export const drop: Scenarios = {
         `${attribute} is what was dropped`,
         async () => (await (await fetch(`${url}/rest/${address}`)).text()) === content,
       )
+      await missing(field)
       await sees(/ was saved\.$/)
     }
     const photo = 'Employee(1)/photo?$imageformat=best&$expand=photo'

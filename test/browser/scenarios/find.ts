@@ -6,6 +6,10 @@ const button = (page: Page, name: string | RegExp) =>
   page.getByRole('button', { name, exact: typeof name === 'string' })
 const shownFilter = (page: Page): string | null => new URLSearchParams(page.url().split('?')[1]).get('filter')
 
+/** A proposal of the list for what has been typed, and not for its beginning: until then the list is disabled, and Tab leaves the field. */
+const proposal = (page: Page, name: string) =>
+  page.locator('.cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)').getByRole('option', { name })
+
 /** Errors that the server answers to incomplete drafts, which browsers report. */
 const DRAFTS = /status of 40[04].*\$filter/
 
@@ -23,12 +27,12 @@ export const find: Scenarios = {
     await filter(page).click()
     await sees(page.locator('.cm-content'))
     await page.keyboard.type('coun')
-    await sees(page.getByRole('option', { name: 'country' }))
+    await sees(proposal(page, 'country'))
     await page.keyboard.press('Tab')
     await page.keyboard.type('name ')
     await sees(page.getByRole('option', { name: 'begin', exact: true }))
     await page.keyboard.type('= "Franc')
-    await sees(page.getByRole('option', { name: '"France"' }))
+    await sees(proposal(page, '"France"'))
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await until('the address has the filter', () => shownFilter(page) === 'country.name = "France"')
@@ -91,15 +95,14 @@ export const find: Scenarios = {
     await filter(page).fill('name = :1')
     await sees('The rows cannot show this filter.')
   },
-  'a condition without a value is not asked about': async ({ page, open, sees, answers, t }) => {
+  'a condition without a value is not asked about': async ({ page, open, sees, settled, answers, t }) => {
     await open('Country')
     await button(page, 'Conditions').click()
     await button(page, '+ Condition').click()
     await page.getByRole('combobox', { name: 'Attribute' }).fill('population')
     await page.getByRole('textbox', { name: 'Value' }).click()
     await button(page, '+ Group').click()
-    // Longer than the pause after which the page sends a request.
-    await page.waitForTimeout(200)
+    await settled()
     await page.getByRole('textbox', { name: 'Value' }).first().fill('9000000')
     await sees(/\d+ found/)
     t.notOk((await answers()).some(({ url }) => decodeURIComponent(url).includes('population = ""')))
@@ -133,6 +136,7 @@ export const find: Scenarios = {
     }
     await keep('capitals')
     await open('City?filter=country.region.name%20%3D%20%22Caribbean%22')
+    await until('it is shown', async () => /Caribbean/.test(await filter(page).inputValue()))
     await keep('caribbean')
     await sees(button(page, /^except \d+$/))
     await accessible()
@@ -144,7 +148,7 @@ export const find: Scenarios = {
     await open('City?set=0123456789ABCDEF0123456789ABCDEF')
     await sees('Entity set has ended')
   },
-  'similar entities come first, with their score': async ({ page, open, accessible, sees, until }) => {
+  'similar entities come first, with their score': async ({ page, open, accessible, sees, missing, until }) => {
     await open('Passage?entity=12')
     await page.getByRole('link', { name: 'Similar ones' }).click()
     await sees(/^Similar to “economy” by embedding/)
@@ -153,6 +157,7 @@ export const find: Scenarios = {
     await accessible()
     await page.getByRole('link', { name: 'No longer by similarity' }).click()
     await until('the score is gone', () => !page.url().includes('SCORE'))
+    await missing(page.getByRole('columnheader', { name: '__SCORE' }))
     await sees(/of 3,053/)
   },
   'a sentence finds what is about it': async ({ page, open, expect, sees, until }) => {

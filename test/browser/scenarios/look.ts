@@ -102,6 +102,7 @@ export const look: Scenarios = {
     const address = `${url}/rest/City?$filter=${encodeURIComponent(`"name = 'São Paulo'"`).replaceAll("'", `'\\''`)}&$attributes=name%2Ccountry.name`
     t.equal(await page.evaluate('window.copied'), `curl -g '${address}'`)
     await open('Passage?similar=embedding:12')
+    await sees(page.getByRole('heading', { name: 'Passage', level: 1 }))
     await page.getByText('Copy, save').click()
     await page.getByRole('button', { name: 'Copy as curl with $query' }).click()
     await until('the vector is copied', async () =>
@@ -166,9 +167,11 @@ export const maps: Scenarios = {
     await filtered(visit, /^latitude >= /)
   },
   'a map, narrowed to what it shows': async visit => {
-    const { open, page, sees, t } = visit
+    const { open, page, sees, settled, t } = visit
     await open('Country?tab=chart&chart=$map')
     await sees('250 points.')
+    // The land comes later, and points are drawn in the next frame.
+    await settled()
     await visit.accessible()
     const picture = await saved(visit, 'Picture as PNG')
     t.match(picture, /^.PNG/)

@@ -66,7 +66,7 @@ export const manyClasses: Scenarios = {
     }
     await accessible()
   },
-  'the diagram shows all names, and what is searched in it': async ({ page, open, sees, accessible, t }) => {
+  'the diagram shows all names, and what is searched in it': async ({ page, open, sees, until, accessible, t }) => {
     await open('$model')
     const picture = page.getByRole('application', { name: 'Diagram of the model' })
     await sees(picture.getByRole('link', { name: 'TicketMessage' }))
@@ -79,7 +79,7 @@ export const manyClasses: Scenarios = {
     await sees('7 classes found')
     await page.getByRole('searchbox', { name: 'Find a class or an attribute' }).fill('dunning')
     await sees('2 classes found')
-    t.ok((await size('DunningLetter')) > before, 'what is found is larger')
+    await until('what is found is larger', async () => (await size('DunningLetter')) > before)
     await page.keyboard.press('Enter')
     await sees(page.getByRole('heading', { name: 'DunningLetter', level: 1 }))
   },

@@ -5,8 +5,9 @@ import type { Scenario } from '../harness.ts'
 const [STOPS, FRAMES] = isLong ? [40, 20] : [8, 10]
 
 /** True if every row in view has loaded, and is the right one: the key of a row is its number. */
-const IS_RIGHT = `[...document.querySelectorAll('.grid tbody tr')].every(
-  row => row.querySelector('td')?.textContent === String(Number(row.dataset.row) + 1))`
+const IS_RIGHT = `(rows => rows.length > 0 && rows.every(
+  row => row.querySelector('td')?.textContent === String(Number(row.dataset.row) + 1))
+)([...document.querySelectorAll('.grid tbody tr')])`
 
 /**
  * A list scrolled from end to end by its bar.
@@ -24,7 +25,8 @@ export const scrolled =
         let frame = 0
         const next = () => {
           grid.scrollTop = from + (to - from) * ++frame / ${FRAMES}
-          frame < ${FRAMES} ? requestAnimationFrame(next) : done()
+          // The rows of a position are there one frame later.
+          requestAnimationFrame(frame < ${FRAMES} ? next : done)
         }
         next()
       })`)

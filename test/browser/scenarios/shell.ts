@@ -91,6 +91,7 @@ export const shell: Scenarios = {
     await dialog.getByRole('button', { name: 'Log in' }).click()
     await page.getByRole('button', { name: 'Discard the changes' }).click()
     await sees(page.getByRole('button', { name: 'Ada Lovelace' }))
+    await missing(page.getByRole('dialog'))
     await page.keyboard.press('Control+k')
     await sees(page.getByRole('option', { name: /Rich films/ }))
   },

@@ -3,7 +3,7 @@ import type { Scenarios } from '../harness.ts'
 /** Everything that the first ten minutes cover, in one go. */
 export const stranger: Scenarios = {
   'the first ten minutes': async visit => {
-    const { page, url, open, sees, until, expect, t } = visit
+    const { page, url, open, sees, missing, until, expect, t } = visit
     // A conflict, a model that is still loading, and a filter that is not finished.
     expect(/status of (409|503)/, /status of 40[04].*\$filter/)
     const panel = page.getByRole('complementary', { name: 'Entity' })
@@ -43,6 +43,8 @@ export const stranger: Scenarios = {
       const image = await (await fetch(`${url}/rest/Country(IS)/flag?$imageformat=best&$expand=flag`)).text()
       return capital === 'Akureyri' && population === 400_000 && image === FLAG
     })
+    // The server has it before the page knows: until then, the form would hold changes that are not saved.
+    await missing(panel.locator('form'))
 
     await open('Passage')
     await button('By meaning').click()
