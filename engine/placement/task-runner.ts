@@ -5,14 +5,14 @@ import type { Promised } from '../base/promised.ts'
 import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
 import { costOfTexts } from './text-cost.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'
-import { QueryBudget } from '../query/scan/query-budget.ts'
+import { type BudgetLimits, QueryBudget } from '../query/scan/query-budget.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import { outlineQuery, type QueryOutline } from './outline-query.ts'
 import { planTask } from './plan-task.ts'
-import type { TaskRegistry } from './task-kind.ts'
+import type { TaskRegistry, TaskScope } from './task-kind.ts'
 import { isShared } from '../entity-set/members.ts'
 import { SearchNeeded, type Searched, searchIn, type VectorSearch } from '../vector/index/searched-indexes.ts'
 import type { Caller } from '../caller/caller.ts'
@@ -59,9 +59,28 @@ type Searches = readonly VectorSearch[]
  */
 export class TaskRunner {
   private readonly queries: QueryCache
+  /** Scope and limits of tasks that run here. Made once: for each task they would take a measurable part of its time. */
+  private readonly scope: TaskScope
+  private readonly limits: Pick<BudgetLimits, 'timeoutMs' | 'maxRowsExamined' | 'maxEffort'>
 
   constructor(private readonly options: TaskRunnerOptions) {
-    this.queries = new QueryCache(options.limits, options.data.counts)
+    const { data, views, registry, limits, inlineCostMs } = options
+    this.queries = new QueryCache(limits, data.counts)
+    const maxAnswerBytes = Math.min(limits.maxAnswerBytes, INLINE_BYTES)
+    this.scope = {
+      views,
+      layouts: data.layouts,
+      limits: { ...limits, maxAnswerBytes },
+      queries: this.queries,
+      registry,
+      isTrial: true,
+    }
+    const overrunMs = Math.max(OVERRUN.minMs, OVERRUN.factor * inlineCostMs)
+    this.limits = {
+      timeoutMs: Math.min(limits.timeoutMs, overrunMs),
+      maxRowsExamined: limits.maxRowsExamined,
+      maxEffort: overrunMs < limits.timeoutMs ? OVERRUN.effort : undefined,
+    }
   }
 
   /**
@@ -142,35 +161,23 @@ export class TaskRunner {
 
   /** @returns the answer, searches that have to be done first, or the pool if the task costs too much for this thread */
   private runHere(task: SearchedTask, caller?: Caller): Uint8Array | QueryPool | Searches {
-    const { data, views, limits, restricted, registry, inlineCostMs, pool, vectors } = this.options
+    const { data, limits, restricted, inlineCostMs, pool, vectors } = this.options
     if (inlineCostMs === 0 && !vectors) return pool
     if (costOfTexts(task.request) > Math.max(LONG_TEXTS, inlineCostMs * 1000)) return pool
-    const overrunMs = Math.max(OVERRUN.minMs, OVERRUN.factor * inlineCostMs)
     return data.read(unrestricted => {
       searchIn(unrestricted, vectors?.indexes, task.searched)
       const snapshot = guarded(unrestricted, restricted)
       const counter = { examined: 0, sent: 0 }
-      const timeoutMs = Math.min(limits.timeoutMs, overrunMs)
-      const maxEffort = overrunMs < limits.timeoutMs ? OVERRUN.effort : undefined
-      const budget = new QueryBudget({ timeoutMs, maxRowsExamined: limits.maxRowsExamined, counter, maxEffort })
-      const { queries } = this
-      const maxAnswerBytes = Math.min(limits.maxAnswerBytes, INLINE_BYTES)
-      const scope = {
-        views,
-        layouts: data.layouts,
-        limits: { ...limits, maxAnswerBytes },
-        queries,
-        registry,
-        isTrial: true,
-      }
-      const planned = planTask(task, scope, { snapshot, budget })
+      const { timeoutMs, maxRowsExamined, maxEffort } = this.limits
+      const budget = new QueryBudget({ timeoutMs, maxRowsExamined, maxEffort, counter })
+      const planned = planTask(task, this.scope, { snapshot, budget })
       if (!task.searched && planned.searches.length > 0) return planned.searches
       if (inlineCostMs === 0 || planned.cost() > inlineCostMs * 1000) return pool
       try {
         return planned.run()
       } catch (error) {
-        if (budget.isOver && overrunMs < limits.timeoutMs) return pool
-        if (isTooLarge(error) && maxAnswerBytes < limits.maxAnswerBytes) return pool
+        if (budget.isOver && maxEffort !== undefined) return pool
+        if (isTooLarge(error) && this.scope.limits.maxAnswerBytes < limits.maxAnswerBytes) return pool
         // The entities have been saved; the pool reduces the answer as necessary.
         if (task.kind === 'saved') return pool
         return searchesOf(error)

@@ -121,7 +121,7 @@ export class RowView {
 
   /** Text that identifies this version of the entity within its dataclass: {@link versionOf}. */
   get version(): string {
-    return versionOf(this.bytes, this.headStart, this.slotStart(0))
+    return versionOf(this.bytes, this.headStart)
   }
 
   headValue(member: HeadMember): number {

@@ -281,9 +281,16 @@ class UwsExchange extends Exchange {
     const { closing } = this
     // The default status is 200 OK.
     if (status !== 200) res.writeStatus(`${status} ${reason}`)
-    if (headerLines.length > 0) res.writeHeader(headerLines[0]!, allBehind(headerLines))
-    if (cookie !== undefined) res.writeHeader('Set-Cookie', cookie)
-    if (tag !== undefined) res.writeHeader('ETag', tag)
+    if (headerLines.length > 0) {
+      // A call of native code costs more than the text for it.
+      let value = allBehind(headerLines)
+      if (cookie !== undefined) value += `\r\nSet-Cookie: ${cookie}`
+      if (tag !== undefined) value += `\r\nETag: ${tag}`
+      res.writeHeader(headerLines[0]!, value)
+    } else {
+      if (cookie !== undefined) res.writeHeader('Set-Cookie', cookie)
+      if (tag !== undefined) res.writeHeader('ETag', tag)
+    }
     if ((bodiless || this.method === 'HEAD') && !this.refused) {
       // Without arguments: with any, the older build considers the request unanswered, and the current one adds a length.
       if (!bodiless && size !== undefined) res.writeHeader('Content-Length', String(size))

@@ -2,14 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Access, type DataClass, versionOf, type View } from '../../engine/index.ts'
 import type { RestRequest } from '../../kernel/api.ts'
 
-/** Members of every entity, before its attributes. They cannot occur within a text, where their quotes would be escaped. */
+/** First member of every entity. It cannot occur within a text, where its quotes would be escaped. */
 const KEY = Buffer.from('"__KEY":')
-const STAMP = Buffer.from('"__STAMP":')
-/** Number of bytes that are searched for these members; only a very long key needs more. */
+const K = 0x4b
+const K_POSITION = KEY.indexOf(K)
+/** Number of bytes that are searched for it: it follows the name of the dataclass. */
 const HEAD_BYTES = 512
-
-const SPACE = 0x20
-const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
 
 /** Part of every tag; changes at each start, which may bring another model and other plugins. */
 const START = randomBytes(9)
@@ -21,23 +19,19 @@ const START = randomBytes(9)
  * @returns undefined for an answer whose head cannot be read
  */
 export function entityTag(json: Uint8Array, access: Access | undefined): string | undefined {
-  // A regular expression takes 1 µs here, before the digest: a twelfth of the time of such a request. This whole function takes less.
-  const key = behind(json, KEY, 0)
-  let end = key && behind(json, STAMP, key)
-  if (!key || !end) return undefined
-  if (json[end] === SPACE) end++
-  while (isDigit(json[end])) end++
-  return `W/"${versionOf(json, key - KEY.length, end)}-${rightsOf(access)}"`
+  const start = keyStart(json)
+  return start === undefined ? undefined : `W/"${versionOf(json, start)}-${rightsOf(access)}"`
 }
 
-/** Position after the name of a member in the head; undefined if the head lacks it. */
-function behind(json: Uint8Array, member: Uint8Array, start: number): number | undefined {
-  const end = Math.min(json.length, HEAD_BYTES) - member.length
-  for (let at = start; at < end; at++) {
+/** Position of `"__KEY":` in the head; undefined if the head lacks it. A call of native code would take longer. */
+function keyStart(json: Uint8Array): number | undefined {
+  const last = Math.min(json.length, HEAD_BYTES) - KEY.length
+  for (let start = 0; start <= last; start++) {
+    // The rarest byte of the name first.
+    if (json[start + K_POSITION] !== K) continue
     let same = 0
-    while (same < member.length && json[at + same] === member[same]) same++
-    if (same < member.length) continue
-    return at + same
+    while (same < KEY.length && json[start + same] === KEY[same]) same++
+    if (same === KEY.length) return start
   }
   return undefined
 }

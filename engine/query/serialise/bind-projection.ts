@@ -73,30 +73,43 @@ export function bindProjection(
   score?: Omit<ScoreValue, 'kind'>,
 ): Projection {
   const { attributes, briefBytes, expand, form, pretty = false, rowFormat, table } = output
-  const lists =
-    attributes || expand || table || briefBytes || rowFormat
-      ? JSON.stringify([attributes, expand, table?.schema, briefBytes, rowFormat])
-      : ''
+  const isWhole = !attributes && !expand && !table && !briefBytes && !rowFormat && !pretty
+  const { maxAnswerBytes, maxExpandDepth } = limits
+  let kept = keptProjections.get(view)
+  if (!kept) {
+    const whole = { entity: new Map(), collection: new Map(), array: new Map(), table: new Map() }
+    kept = { whole, listed: new Map() }
+    keptProjections.set(view, kept)
+  }
+  if (isWhole) {
+    const known = kept.whole[form].get(dataClass)
+    if (known && known.maxBytes === maxAnswerBytes && known.layouts === layouts) return known
+    const projection = bind(dataClass, output, view, layouts, limits)
+    kept.whole[form].set(dataClass, projection)
+    return projection
+  }
+  const lists = JSON.stringify([attributes, expand, table?.schema, briefBytes, rowFormat])
   // A score belongs to one query.
   const isScored = attributes?.items.some(({ path }) => path[0] === SCORE)
   if (isScored || lists.length > MAX_KEPT_LENGTH) return bind(dataClass, output, view, layouts, limits, score)
-  let kept = keptProjections.get(view)
-  if (!kept) {
-    kept = new Map()
-    keptProjections.set(view, kept)
-  }
-  const { maxAnswerBytes, maxExpandDepth } = limits
   const key = `${dataClass.tableNumber} ${form} ${pretty} ${maxAnswerBytes} ${maxExpandDepth} ${lists}`
-  const known = kept.get(key)
+  const known = kept.listed.get(key)
   if (known && known.layouts === layouts) return known
   const projection = bind(dataClass, output, view, layouts, limits)
-  if (kept.size >= MAX_KEPT) kept.clear()
-  kept.set(key, projection)
+  if (kept.listed.size >= MAX_KEPT) kept.listed.clear()
+  kept.listed.set(key, projection)
   return projection
 }
 
+interface KeptProjections {
+  /** Whole entities, by form: making a text as key would take a fortieth of the time of a request for one entity. */
+  readonly whole: Readonly<Record<Output['form'], Map<DataClass, Projection>>>
+  /** All others, by a text of everything that they depend on. */
+  readonly listed: Map<string, Projection>
+}
+
 /** Cache by view. Most requests use the same few attribute lists again and again, or whole entities. */
-const keptProjections = new WeakMap<View, Map<string, Projection>>()
+const keptProjections = new WeakMap<View, KeptProjections>()
 const MAX_KEPT = 200
 /** Maximum length of the lists of a cached projection, as JSON. */
 const MAX_KEPT_LENGTH = 500

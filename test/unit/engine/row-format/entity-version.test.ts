@@ -3,7 +3,7 @@ import { versionOf } from '../../../../engine/row-format/entity-version.ts'
 
 const version = (head: string): string => {
   const bytes = Buffer.from(head)
-  return versionOf(bytes, bytes.indexOf('"__KEY"'), bytes.length)
+  return versionOf(bytes, bytes.indexOf('"__KEY"'))
 }
 const head = (key: string, ms: number, stamp: number): string =>
   `"__KEY":${JSON.stringify(key)},"__TIMESTAMP":"${new Date(ms).toISOString()}","__STAMP":${stamp}`
