@@ -28,7 +28,7 @@ export const USAGE = `node bench [options]
   --seconds N          length of a round (2, quick 0.4)
   --connections N      connections at once (32; what writes has its own number)
   --seed N             of the world (1)
-  --assert             exit code 1 when a case is below what is owed, or fails
+  --assert             exit code 1 when a case misses a goal, or fails
   --json FILE          write the report as JSON
   --html FILE          write the report as a page with charts
   --svg FILE           write the questions over HTTP as a picture, beside the baseline

@@ -128,11 +128,11 @@ function metadataProblems({ definition, specifier, options }: Candidate, earlier
   const name = typeof given === 'string' && given !== '' ? given : specifier
   if (name !== given) problems.push(`plugin ${specifier} has no name`)
   const namesake = earlier.find(other => other.definition.name === given)
-  if (namesake) problems.push(`plugins ${namesake.specifier} and ${specifier} have one name, ${name}`)
+  if (namesake) problems.push(`plugins ${namesake.specifier} and ${specifier} have the same name, ${name}`)
   if (!validRange(definition.kernel)) {
-    problems.push(`plugin ${name} has no range of kernel versions; add kernel: '^${KERNEL_VERSION}'`)
+    problems.push(`plugin ${name} does not say which kernel versions it works with; add kernel: '^${KERNEL_VERSION}'`)
   } else if (!satisfies(KERNEL_VERSION, definition.kernel)) {
-    problems.push(`plugin ${name} needs kernel ${definition.kernel}, this is ${KERNEL_VERSION}`)
+    problems.push(`plugin ${name} needs kernel ${definition.kernel}; this is kernel ${KERNEL_VERSION}`)
   }
   for (const needed of definition.needs ?? []) {
     if (!earlier.some(other => other.definition.name === needed)) {

@@ -154,7 +154,9 @@ export class Registry {
         const index = assets.get('index.html')
         if (fallback) {
           if (!index)
-            throw new Error(`${fileURLToPath(folder)} has no index.html, which unknown paths below ${path} would get`)
+            throw new Error(
+              `${fileURLToPath(folder)} has no index.html, which { fallback: true } needs: it is the answer to unknown paths below ${path}`,
+            )
           const handle = (request: RestRequest) => sendAsset(index, request, ['Accept'])
           claim(this.fallbacks, path, { plugin, verbs: ['GET'], handle })
         }

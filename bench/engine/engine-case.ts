@@ -33,7 +33,7 @@ interface PreparedCase {
 }
 
 /** Figures that a case must reach. */
-export interface EngineOwes {
+export interface EngineGoals {
   p50Ms?: number
   perSecond?: number
   /** Runs per second of CPU time, on all cores together. */
@@ -48,7 +48,7 @@ export interface EngineOwes {
 export interface EngineCase {
   name: string
   title: string
-  owes?: EngineOwes
+  goals?: EngineGoals
   /** True for a case that takes so long that it runs only when it is named. */
   isLong?: boolean
   prepare(context: EngineContext): PreparedCase | Promise<PreparedCase>
@@ -57,7 +57,7 @@ export interface EngineCase {
 export interface EngineResult {
   name: string
   title: string
-  owes: EngineOwes
+  goals: EngineGoals
   problem: string | undefined
   recall?: number | undefined
   remark?: string | undefined

@@ -8,7 +8,7 @@ import { Histogram } from '../load/histogram.ts'
 import { columnsOf, rowsWhere } from '../world/columns.ts'
 import { syllableName } from '../world/names.ts'
 import type { World } from '../world/world.ts'
-import { differs, type EngineCase, type EngineOwes, engineCase, pageOf, readPage } from './engine-case.ts'
+import { differs, type EngineCase, type EngineGoals, engineCase, pageOf, readPage } from './engine-case.ts'
 
 const PAGE = 100
 const SMALL_SETS = { count: 10_000, members: 1_000, megabytes: 100 }
@@ -95,13 +95,13 @@ const creating = (
   name: string,
   what: string,
   clients: number,
-  owes: EngineOwes,
+  goals: EngineGoals,
   halfOf: (world: World) => Half,
 ): EngineCase =>
   engineCase({
     name,
     title: `${clients} durable entity sets of half the rows by ${what}${clients === 1 ? '' : ' at once'}`,
-    owes,
+    goals,
     prepare: ({ engine, world }) => {
       const half = halfOf(world)
       const made: EntitySet[] = []
@@ -131,7 +131,7 @@ const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): Engin
   engineCase({
     name: `entity-set-${operator}${isOrdered ? '-ordered' : ''}`,
     title: `${operator.toUpperCase()} of two entity sets of half the rows${isOrdered ? ', one of them ordered' : ''}`,
-    owes: { p50Ms: 1 },
+    goals: { p50Ms: 1 },
     prepare: async ({ engine, world }) => {
       const { salary, department } = columnsOf(world)
       const [inLeft, inRight] = [(row: number) => salary[row]! >= 70_000, (row: number) => department[row]! % 2 === 0]
@@ -173,7 +173,7 @@ const paging = (form: 'unordered' | 'ordered', place: 'first' | 'deep'): EngineC
   engineCase({
     name: `entity-set-page-${form}-${place}`,
     title: `${place === 'first' ? 'the first page' : 'a page in the middle'} of an ${form} set of half the rows`,
-    owes: place === 'deep' ? { cost: { of: `entity-set-page-${form}-first`, factor: 1.5 } } : {},
+    goals: place === 'deep' ? { cost: { of: `entity-set-page-${form}-first`, factor: 1.5 } } : {},
     prepare: async ({ engine, world }) => {
       const { salary } = columnsOf(world)
       const rows = rowsWhere(world, row => salary[row]! >= 70_000)
@@ -196,7 +196,7 @@ const paging = (form: 'unordered' | 'ordered', place: 'first' | 'deep'): EngineC
 const smallSets: EngineCase = engineCase({
   name: 'entity-sets-10k',
   title: `a page of one of 10,000 sets of 1,000 members, which take less than ${SMALL_SETS.megabytes} MB`,
-  owes: {},
+  goals: {},
   prepare: async ({ engine, world }) => {
     const { count, members } = SMALL_SETS
     const rowIds = (n: number) => Uint32Array.from({ length: members }, (_, i) => world.pick(n, world.employees, i))
@@ -231,7 +231,7 @@ const smallSets: EngineCase = engineCase({
 const besideReads: EngineCase = engineCase({
   name: 'entity-set-create-beside-reads',
   title: `a durable set of half the rows, while reads of one entity keep p99 < ${READ_P99_MS} ms`,
-  owes: {},
+  goals: {},
   prepare: ({ engine, world }) => {
     const half = bySalary(world)
     const sets: EntitySet[] = []

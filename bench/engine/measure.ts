@@ -12,11 +12,11 @@ export interface Rounds {
 
 /** Checks the first answers of a case, then runs it repeatedly: after a warm-up in rounds, whose median counts. */
 export async function measureEngineCase(
-  { name, title, owes = {}, prepare }: EngineCase,
+  { name, title, goals = {}, prepare }: EngineCase,
   context: EngineContext,
   { seconds, rounds, warmUpSeconds }: Rounds,
 ): Promise<EngineResult> {
-  const result = { name, title, owes, problem: undefined, perSecond: 0, p50Ms: 0, p99Ms: 0, units: 1, unit: '' }
+  const result = { name, title, goals, problem: undefined, perSecond: 0, p50Ms: 0, p99Ms: 0, units: 1, unit: '' }
   const prepared = await prepare(context)
   const { run, atOnce = 1, against, problemOf, units, unit, checks = CHECKED_RUNS } = prepared
   try {

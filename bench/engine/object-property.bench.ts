@@ -41,7 +41,7 @@ const objectCase = (
   engineCase({
     name,
     title,
-    owes: { against: 1.5 },
+    goals: { against: 1.5 },
     prepare: async ({ world: { seed } }) => {
       const world = new World(seed, ROWS)
       const { engine, close } = await openOwnStore(MODEL, 2 ** 29)

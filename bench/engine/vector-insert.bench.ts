@@ -16,7 +16,7 @@ const CHECKS = 50
 export const vectorInsert: EngineCase = engineCase({
   name: 'vector-insert-128',
   title: `a vector inserted by each of ${WRITERS}, while ${READERS} ask for the 100 nearest, 100 k × 128`,
-  owes: { perSecond: 3_000 },
+  goals: { perSecond: 3_000 },
   prepare: async () => {
     await PreparedVectors.close(PLAN)
     const world = new VectorWorld(PLAN)

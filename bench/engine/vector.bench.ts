@@ -1,5 +1,5 @@
 import { GROUPS, type VectorWorldPlan } from '../world/vector-world.ts'
-import { differs, type EngineCase, type EngineOwes, engineCase, pageOf } from './engine-case.ts'
+import { differs, type EngineCase, type EngineGoals, engineCase, pageOf } from './engine-case.ts'
 import { CHECKS, PreparedVectors, Recall } from './prepared-vectors.ts'
 
 const ROWS = 100_000
@@ -12,11 +12,11 @@ const titleOf = ({ rows, dimension, clusters }: VectorWorldPlan) =>
   `${rows / 1000} k × ${dimension}${clusters > 0 ? '' : ', unclustered'}`
 
 /** All rows above a threshold that a share of the rows passes. */
-const threshold = (plan: VectorWorldPlan, share: number, exact: boolean, owes: EngineOwes): EngineCase =>
+const threshold = (plan: VectorWorldPlan, share: number, exact: boolean, goals: EngineGoals): EngineCase =>
   engineCase({
     name: exact ? `vector-scan-${nameOf(plan)}` : `vector-narrow-${share * 100}%-${nameOf(plan)}`,
     title: `${exact ? 'exact scan: ' : ''}the ${share * 100} % above a threshold, ${titleOf(plan)}`,
-    owes,
+    goals,
     prepare: async () => {
       const prepared = await PreparedVectors.of(plan)
       const recall = new Recall()
@@ -43,11 +43,11 @@ const threshold = (plan: VectorWorldPlan, share: number, exact: boolean, owes: E
   })
 
 /** The nearest of all rows. */
-const nearest = (plan: VectorWorldPlan, owes: EngineOwes): EngineCase =>
+const nearest = (plan: VectorWorldPlan, goals: EngineGoals): EngineCase =>
   engineCase({
     name: `vector-nearest-${nameOf(plan)}`,
     title: `the ${NEAREST} nearest, ${titleOf(plan)}`,
-    owes,
+    goals,
     prepare: async () => {
       const prepared = await PreparedVectors.of(plan)
       const recall = new Recall()
@@ -72,7 +72,7 @@ const nearestOf = (plan: VectorWorldPlan, groups: number): EngineCase =>
   engineCase({
     name: `vector-nearest-${nameOf(plan)}-${(groups / GROUPS) * 100}%`,
     title: `the ${NEAREST} nearest of ${(groups / GROUPS) * 100} %, ${titleOf(plan)}`,
-    owes: { recall: 0.99, against: 1.1 },
+    goals: { recall: 0.99, against: 1.1 },
     prepare: async () => {
       const prepared = await PreparedVectors.of(plan)
       const recall = new Recall()

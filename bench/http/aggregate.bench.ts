@@ -21,7 +21,7 @@ export const aggregateAll: HttpCase = httpCase({
       }
     },
   }),
-  owes: { baseline: 60 },
+  goals: { baseline: 60 },
 })
 
 export const aggregateFiltered: HttpCase = httpCase({
@@ -41,5 +41,5 @@ export const aggregateFiltered: HttpCase = httpCase({
       },
     }),
   }),
-  owes: { baseline: 10 },
+  goals: { baseline: 10 },
 })

@@ -21,5 +21,5 @@ export default httpCase({
       }
     },
   }),
-  owes: { baseline: 8 },
+  goals: { baseline: 8 },
 })

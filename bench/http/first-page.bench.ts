@@ -18,5 +18,5 @@ export default httpCase({
       }),
     }),
   }),
-  owes: { baseline: 10, bound: 0.5 },
+  goals: { baseline: 10, bound: 0.5 },
 })

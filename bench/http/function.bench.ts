@@ -18,7 +18,7 @@ export const functionTrivial: HttpCase = httpCase({
       expected: () => ({ kind: 'value', value: { result: n + 100 } }),
     }),
   }),
-  owes: { perSecond: 15_000 },
+  goals: { perSecond: 15_000 },
 })
 
 export const functionEntity: HttpCase = httpCase({
@@ -36,7 +36,7 @@ export const functionEntity: HttpCase = httpCase({
       }
     },
   }),
-  owes: { perSecond: 10_000 },
+  goals: { perSecond: 10_000 },
 })
 
 /** Sums of salaries of the first employees; their number differs, so that no two requests are alike. */
@@ -70,10 +70,10 @@ export const computeSum: HttpCase = httpCase({
       }),
       true,
     ),
-  owes: {},
+  goals: {},
 })
 
-const sumBy = (name: string, title: string, owes: HttpCase['owes']): HttpCase =>
+const sumBy = (name: string, title: string, goals: HttpCase['goals']): HttpCase =>
   httpCase({
     name: `function-${name}`,
     title,
@@ -87,7 +87,7 @@ const sumBy = (name: string, title: string, owes: HttpCase['owes']): HttpCase =>
         }),
         false,
       ),
-    owes,
+    goals,
   })
 
 export const functionSumOfAll = sumBy('sumOfAll', 'a class function: sum() of 100 k entities', {

@@ -36,7 +36,7 @@ export interface Requests {
 }
 
 /** Owed speed. Ratios are of requests per second. */
-export interface Owes {
+export interface Goals {
   baseline?: number
   bound?: number
   /** At 32 connections. */
@@ -62,7 +62,7 @@ export interface HttpCase {
   requests(world: World): Requests
   /** Sent at the same time over 8 more connections, and timed separately. */
   beside?(world: World): Requests
-  owes: Owes
+  goals: Goals
 }
 
 /** Gives a case its types. */

@@ -29,7 +29,7 @@ export const insertOne: HttpCase = httpCase({
       }
     },
   }),
-  owes: { baseline: 3 },
+  goals: { baseline: 3 },
 })
 
 export const insertMany: HttpCase = httpCase({
@@ -49,5 +49,5 @@ export const insertMany: HttpCase = httpCase({
       }
     },
   }),
-  owes: { baseline: 2 },
+  goals: { baseline: 2 },
 })

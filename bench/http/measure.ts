@@ -32,9 +32,9 @@ const COLLECT_SECONDS = 5
 
 /** Checks the answers of a case, then measures the servers in alternation. */
 export async function measureHttpCase(bench: HttpCase, setup: Setup): Promise<HttpResult> {
-  const { name, title, owes, inserts = 0 } = bench
+  const { name, title, goals, inserts = 0 } = bench
   const run = new CaseRun(bench, setup)
-  const result = { name, title, owes, rowsPerRequest: Math.max(1, inserts), targets: {} }
+  const result = { name, title, goals, rowsPerRequest: Math.max(1, inserts), targets: {} }
   try {
     const before = await run.counts()
     const problem = await run.check()

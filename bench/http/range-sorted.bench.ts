@@ -29,5 +29,5 @@ export default httpCase({
       }
     },
   }),
-  owes: { baseline: 40 },
+  goals: { baseline: 40 },
 })

@@ -19,5 +19,5 @@ export default httpCase({
   title: 'read one entity by key',
   kind: 'read',
   requests: readOne,
-  owes: { baseline: 4, bound: 0.65, p99Ms: 2 },
+  goals: { baseline: 4, bound: 0.65, p99Ms: 2 },
 })

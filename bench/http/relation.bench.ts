@@ -26,5 +26,5 @@ export default httpCase({
       }
     },
   }),
-  owes: { baseline: 5 },
+  goals: { baseline: 5 },
 })

@@ -27,7 +27,7 @@ export const firstSortedPage: HttpCase = httpCase({
   title: 'all rows by an indexed attribute, page 1',
   kind: 'read',
   requests: world => pages(world, 1),
-  owes: {},
+  goals: {},
 })
 
 export const deepSortedPage: HttpCase = httpCase({
@@ -36,5 +36,5 @@ export const deepSortedPage: HttpCase = httpCase({
   kind: 'read',
   // The middle of the result.
   requests: world => pages(world, world.employees / PAGE / 2),
-  owes: { cost: { of: 'sorted-page-1', factor: 3 } },
+  goals: { cost: { of: 'sorted-page-1', factor: 3 } },
 })

@@ -24,5 +24,5 @@ export default httpCase({
     },
   }),
   beside: readOne,
-  owes: { baseline: 3, besideP99Ms: 10 },
+  goals: { baseline: 3, besideP99Ms: 10 },
 })

@@ -48,17 +48,17 @@ export default ownServerCase({
       }
       memory.push(await memoryOf(ours.child))
     }
-    const [found, owed] = [median(rates.ours), median(rates.bound)]
+    const [found, goal] = [median(rates.ours), median(rates.bound)]
     const growth = Math.max(...memory) - memory[0]!
     return {
       lines: [
-        `ours ${rate(found)}/s, bound ${rate(owed)}/s, memory of ours ${megabytes(memory.at(-1)!)} after the last round`,
+        `ours ${rate(found)}/s, bound ${rate(goal)}/s, memory of ours ${megabytes(memory.at(-1)!)} after the last round`,
       ],
       verdicts: [
-        { case: this.name, owed: `≥ ${ratio(BOUND)} bound`, found: ratio(found / owed), met: found / owed >= BOUND },
+        { case: this.name, goal: `≥ ${ratio(BOUND)} bound`, found: ratio(found / goal), met: found / goal >= BOUND },
         {
           case: this.name,
-          owed: `memory grows by ≤ ${megabytes(GROWTH_BYTES)}`,
+          goal: `memory grows by ≤ ${megabytes(GROWTH_BYTES)}`,
           found: megabytes(growth),
           met: growth <= GROWTH_BYTES,
         },

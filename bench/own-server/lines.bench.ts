@@ -56,13 +56,13 @@ export default ownServerCase({
       verdicts: [
         {
           case: this.name,
-          owed: `≥ ${rate(ROWS_PER_SECOND)} rows/s`,
+          goal: `≥ ${rate(ROWS_PER_SECOND)} rows/s`,
           found: rate(found),
           met: found >= ROWS_PER_SECOND,
         },
         {
           case: this.name,
-          owed: `memory < ${megabytes(MEMORY_BYTES)} above idle`,
+          goal: `memory < ${megabytes(MEMORY_BYTES)} above idle`,
           found: megabytes(added),
           met: added < MEMORY_BYTES,
         },

@@ -25,7 +25,7 @@ export async function measureOwnServerCase(
     return { name, title, problem: undefined, ...result }
   } catch (error) {
     const problem = (error as Error).message
-    const verdict = { case: name, owed: 'the right answers', found: problem, met: false }
+    const verdict = { case: name, goal: 'the right answers', found: problem, met: false }
     return { name, title, problem, lines: [], verdicts: [verdict] }
   } finally {
     await Promise.all([ours.stop(), bound.stop(), upload.stop()])

@@ -43,13 +43,13 @@ export default ownServerCase({
       verdicts: [
         {
           case: this.name,
-          owed: `memory < ${megabytes(MEMORY_BYTES)} above idle`,
+          goal: `memory < ${megabytes(MEMORY_BYTES)} above idle`,
           found: megabytes(added),
           met: added < MEMORY_BYTES,
         },
         {
           case: this.name,
-          owed: `p99 of the reads beside < ${P99_MS} ms`,
+          goal: `p99 of the reads beside < ${P99_MS} ms`,
           found: `${milliseconds(reads.p99Ms)} ms`,
           met: reads.p99Ms < P99_MS,
         },

@@ -53,7 +53,7 @@ export default ownServerCase({
     const recalled = recall.value.toFixed(4)
     return {
       lines: [`ours ${rate(found)}/s at recall ${recalled}, bound ${rate(most)}/s (${ratio(found / most)})`],
-      verdicts: [{ case: this.name, owed: `recall ≥ ${RECALL}`, found: recalled, met: recall.value >= RECALL }],
+      verdicts: [{ case: this.name, goal: `recall ≥ ${RECALL}`, found: recalled, met: recall.value >= RECALL }],
     }
   },
 })

@@ -1,6 +1,6 @@
 import type { OwnServerResult } from '../own-server/own-server-case.ts'
 import type { EngineResult } from '../engine/engine-case.ts'
-import type { Owes, Target } from '../http/http-case.ts'
+import type { Goals, Target } from '../http/http-case.ts'
 import type { Figures } from '../load/drive.ts'
 import type { Memory } from '../processes/questions.ts'
 
@@ -33,7 +33,7 @@ export interface Machine {
 export interface HttpResult {
   name: string
   title: string
-  owes: Owes
+  goals: Goals
   /** Number of rows that a request writes; its rates are then of rows. */
   rowsPerRequest: number
   /** Reason why there are no figures, or why they do not count: a wrong answer, an error. */

@@ -107,15 +107,15 @@ function memoryLines({ memoryAfterReads: memory, readyMs, world }: Report): stri
 function summary(verdicts: readonly Verdict[]): string[] {
   const missed = verdicts.filter(({ met }) => !met)
   if (verdicts.length === 0) return []
-  if (missed.length === 0) return [`all ${verdicts.length} figures that are owed are met`]
+  if (missed.length === 0) return [`all ${verdicts.length} goals are met`]
   return [
-    `${missed.length} of ${verdicts.length} figures that are owed are not met:`,
+    `${missed.length} of ${verdicts.length} goals are not met:`,
     ...missed.map(verdict => `  ${verdict.case}: ${verdictText(verdict)}`),
   ]
 }
 
-const verdictText = ({ owed, found, met }: Verdict): string =>
-  `${met ? 'met' : 'NOT MET'}: owed ${owed}, found ${found}`
+const verdictText = ({ goal, found, met }: Verdict): string =>
+  `${met ? 'met' : 'NOT MET'}: goal ${goal}, found ${found}`
 
 const count = (value: number): string => value.toLocaleString('en')
 

@@ -2,10 +2,10 @@ import type { EngineResult } from '../engine/engine-case.ts'
 import { rate, ratio } from './numbers.ts'
 import type { HttpResult, Report } from './report.ts'
 
-/** One owed figure, and the figure that was found. */
+/** One goal of a case, and the figure that was found. */
 export interface Verdict {
   case: string
-  owed: string
+  goal: string
   found: string
   met: boolean
 }
@@ -14,10 +14,10 @@ export interface Verdict {
 const MAX_READY_MS = 2_000
 /** Maximum of the memory shared by its threads, as a multiple of the raw data. */
 const MAX_MEMORY_FACTOR = 3
-/** Minimum number of rows for which these two figures are owed. */
+/** Minimum number of rows for these two goals. */
 const MEMORY_ROWS = 1_000_000
 
-/** All owed figures of the cases of a report. */
+/** All goals of the cases of a report. */
 export function verdictsOf(report: Report): Verdict[] {
   const { memoryAfterReads, readyMs, world } = report
   const { shared } = memoryAfterReads ?? {}
@@ -31,7 +31,7 @@ export function verdictsOf(report: Report): Verdict[] {
     const factor = sumOf(shared) / world.rawBytes
     verdicts.push({
       case: 'memory',
-      owed: `≤ ${MAX_MEMORY_FACTOR}× the raw data`,
+      goal: `≤ ${MAX_MEMORY_FACTOR}× the raw data`,
       found: ratio(factor),
       met: factor <= MAX_MEMORY_FACTOR,
     })
@@ -39,7 +39,7 @@ export function verdictsOf(report: Report): Verdict[] {
   if (readyMs !== undefined) {
     verdicts.push({
       case: 'start',
-      owed: `everything in memory within ${MAX_READY_MS} ms`,
+      goal: `everything in memory within ${MAX_READY_MS} ms`,
       found: `${Math.round(readyMs)} ms`,
       met: readyMs <= MAX_READY_MS,
     })
@@ -48,38 +48,38 @@ export function verdictsOf(report: Report): Verdict[] {
 }
 
 function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]): Verdict[] {
-  const { name, problem, owes, p50Ms, perSecond, cpuMs, recall } = result
-  if (problem) return [{ case: name, owed: 'the right answers', found: problem, met: false }]
+  const { name, problem, goals, p50Ms, perSecond, cpuMs, recall } = result
+  if (problem) return [{ case: name, goal: 'the right answers', found: problem, met: false }]
   const verdicts: Verdict[] = []
-  if (owes.p50Ms !== undefined) {
+  if (goals.p50Ms !== undefined) {
     const found = `${p50Ms.toFixed(3)} ms`
-    verdicts.push({ case: name, owed: `p50 ≤ ${owes.p50Ms} ms`, found, met: p50Ms <= owes.p50Ms })
+    verdicts.push({ case: name, goal: `p50 ≤ ${goals.p50Ms} ms`, found, met: p50Ms <= goals.p50Ms })
   }
-  if (owes.perSecond !== undefined) {
-    const met = perSecond >= owes.perSecond
-    verdicts.push({ case: name, owed: `≥ ${rate(owes.perSecond)}/s`, found: `${rate(perSecond)}/s`, met })
+  if (goals.perSecond !== undefined) {
+    const met = perSecond >= goals.perSecond
+    verdicts.push({ case: name, goal: `≥ ${rate(goals.perSecond)}/s`, found: `${rate(perSecond)}/s`, met })
   }
-  if (owes.perCoreSecond !== undefined && cpuMs !== undefined) {
+  if (goals.perCoreSecond !== undefined && cpuMs !== undefined) {
     const found = 1000 / cpuMs
-    const owed = `≥ ${rate(owes.perCoreSecond)}/s for each core`
-    verdicts.push({ case: name, owed, found: `${rate(found)}/s`, met: found >= owes.perCoreSecond })
+    const goal = `≥ ${rate(goals.perCoreSecond)}/s for each core`
+    verdicts.push({ case: name, goal, found: `${rate(found)}/s`, met: found >= goals.perCoreSecond })
   }
-  if (owes.recall !== undefined && recall !== undefined) {
-    const met = recall >= owes.recall
-    verdicts.push({ case: name, owed: `recall ≥ ${owes.recall}`, found: recall.toFixed(4), met })
+  if (goals.recall !== undefined && recall !== undefined) {
+    const met = recall >= goals.recall
+    verdicts.push({ case: name, goal: `recall ≥ ${goals.recall}`, found: recall.toFixed(4), met })
   }
-  if (owes.against !== undefined && result.against) {
+  if (goals.against !== undefined && result.against) {
     const { what, p50Ms: others } = result.against
-    const owed = `≤ ${ratio(owes.against)} the time of ${what} (${others.toFixed(3)} ms)`
+    const goal = `≤ ${ratio(goals.against)} the time of ${what} (${others.toFixed(3)} ms)`
     const cost = p50Ms / others
-    verdicts.push({ case: name, owed, found: ratio(cost), met: cost <= owes.against })
+    verdicts.push({ case: name, goal, found: ratio(cost), met: cost <= goals.against })
   }
-  const other = owes.cost && all.find(({ name, problem }) => name === owes.cost!.of && !problem)
-  if (owes.cost && other) {
-    const { of, factor } = owes.cost
+  const other = goals.cost && all.find(({ name, problem }) => name === goals.cost!.of && !problem)
+  if (goals.cost && other) {
+    const { of, factor } = goals.cost
     const cost = p50Ms / other.p50Ms
-    const owed = `≤ ${ratio(factor)} the time of ${of} (${other.p50Ms.toFixed(3)} ms)`
-    verdicts.push({ case: name, owed, found: ratio(cost), met: cost <= factor })
+    const goal = `≤ ${ratio(factor)} the time of ${of} (${other.p50Ms.toFixed(3)} ms)`
+    verdicts.push({ case: name, goal, found: ratio(cost), met: cost <= factor })
   }
   return verdicts
 }
@@ -89,32 +89,32 @@ export const sumOf = (parts: Readonly<Record<string, number>>): number =>
   Object.values(parts).reduce((sum, bytes) => sum + bytes, 0)
 
 export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): Verdict[] {
-  const { name, problem, owes, targets } = result
-  if (problem) return [{ case: name, owed: 'the right answers', found: problem, met: false }]
+  const { name, problem, goals, targets } = result
+  if (problem) return [{ case: name, goal: 'the right answers', found: problem, met: false }]
   const { ours, baseline, bound } = targets
   if (!ours) return []
   const verdicts: Verdict[] = []
-  const atLeast = (what: string, owed: number | undefined, found: number) => {
-    if (owed !== undefined)
-      verdicts.push({ case: name, owed: `≥ ${ratio(owed)} ${what}`, found: ratio(found), met: found >= owed })
+  const atLeast = (what: string, goal: number | undefined, found: number) => {
+    if (goal !== undefined)
+      verdicts.push({ case: name, goal: `≥ ${ratio(goal)} ${what}`, found: ratio(found), met: found >= goal })
   }
-  const within = (what: string, owed: number | undefined, found: number) => {
-    if (owed !== undefined)
-      verdicts.push({ case: name, owed: `${what} < ${owed} ms`, found: `${found.toFixed(2)} ms`, met: found < owed })
+  const within = (what: string, goal: number | undefined, found: number) => {
+    if (goal !== undefined)
+      verdicts.push({ case: name, goal: `${what} < ${goal} ms`, found: `${found.toFixed(2)} ms`, met: found < goal })
   }
-  if (baseline) atLeast('baseline', owes.baseline, ours.perSecond / baseline.perSecond)
-  if (bound) atLeast('bound', owes.bound, ours.perSecond / bound.perSecond)
-  if (owes.perSecond !== undefined) {
-    const met = ours.perSecond >= owes.perSecond
-    verdicts.push({ case: name, owed: `≥ ${rate(owes.perSecond)}/s`, found: `${rate(ours.perSecond)}/s`, met })
+  if (baseline) atLeast('baseline', goals.baseline, ours.perSecond / baseline.perSecond)
+  if (bound) atLeast('bound', goals.bound, ours.perSecond / bound.perSecond)
+  if (goals.perSecond !== undefined) {
+    const met = ours.perSecond >= goals.perSecond
+    verdicts.push({ case: name, goal: `≥ ${rate(goals.perSecond)}/s`, found: `${rate(ours.perSecond)}/s`, met })
   }
-  within('p99', owes.p99Ms, ours.p99Ms)
-  if (ours.beside) within('p99 of the reads beside', owes.besideP99Ms, ours.beside.p99Ms)
-  const other = owes.cost && all.find(({ name }) => name === owes.cost!.of)?.targets.ours
-  if (owes.cost && other) {
+  within('p99', goals.p99Ms, ours.p99Ms)
+  if (ours.beside) within('p99 of the reads beside', goals.besideP99Ms, ours.beside.p99Ms)
+  const other = goals.cost && all.find(({ name }) => name === goals.cost!.of)?.targets.ours
+  if (goals.cost && other) {
     const cost = other.perSecond / ours.perSecond
-    const owed = `≤ ${ratio(owes.cost.factor)} the time of ${owes.cost.of} (${rate(other.perSecond)})`
-    verdicts.push({ case: name, owed, found: ratio(cost), met: cost <= owes.cost.factor })
+    const goal = `≤ ${ratio(goals.cost.factor)} the time of ${goals.cost.of} (${rate(other.perSecond)})`
+    verdicts.push({ case: name, goal, found: ratio(cost), met: cost <= goals.cost.factor })
   }
   return verdicts
 }

@@ -11,13 +11,13 @@ export const AnswerErrors = defineErrors('ANSWER', {
     errCode: 1200,
     http: 503,
     message: (limitBytes: number) =>
-      `request bodies and answers under way take all of the ${limitBytes} bytes of memory for them (server.bufferBytes); try again in a moment`,
+      `request bodies and answers in progress use all ${limitBytes} bytes of memory reserved for them (server.bufferBytes); try again in a moment`,
   },
   NO_SPOOL: {
     errCode: 1200,
     http: 503,
     message: (limitBytes: number) =>
-      `large answers under way take all of the ${limitBytes} bytes of disk for them (storage.spoolBytes); try again in a moment, or ask for smaller pages`,
+      `large answers in progress use all ${limitBytes} bytes of disk reserved for them (storage.spoolBytes); try again in a moment, or ask for smaller pages`,
   },
   DISK: {
     errCode: 1200,

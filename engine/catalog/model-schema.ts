@@ -45,23 +45,30 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ description }
 const closed = { additionalProperties: false }
 
 const formerName = Type.Optional(
-  Type.String({ description: 'Its name in the model before: what is stored stays. Without effect once that is done.' }),
+  Type.String({
+    description:
+      'Previous name in the model, so that a rename keeps the stored data. Ignored once the rename has been applied.',
+  }),
 )
 
 const common = {
   formerName,
-  scope: Type.Optional(oneOf(['public', 'private'], 'Whether clients get to see it; public by default.')),
+  scope: Type.Optional(oneOf(['public', 'private'], 'Visibility to clients; public by default.')),
   extraProperties: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'Free-form; passed on in the catalog.' }),
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Any properties; clients find them in the catalog.' }),
   ),
 }
 
 const parameters = {
-  simpleDate: flag('A date without time of day.'),
+  simpleDate: flag('A date without a time of day.'),
   scale: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 18, description: 'Of a decimal: digits after the point, of 18 in all.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 18,
+      description: 'Of a decimal: number of digits after the point, out of 18.',
+    }),
   ),
-  asText: flag('Of a decimal: answers have it as a text, which clients do not round.'),
+  asText: flag('Of a decimal: answers contain a string instead of a number, so that clients do not round it.'),
 }
 
 export const ATTRIBUTE_SCHEMAS = {
@@ -71,7 +78,7 @@ export const ATTRIBUTE_SCHEMAS = {
       type: oneOf(STORAGE_TYPES, 'Type of the values.'),
       ...common,
       indexed: flag('Keep an ordered index. The key, unique attributes and foreign keys always have one.'),
-      unique: flag('No two entities may have the same value; texts differ only when their folds do.'),
+      unique: flag('No two entities may have the same value; texts are compared without case and accents.'),
       mandatory: flag('Null is refused.'),
       readOnly: flag('Clients cannot set it.'),
       minValue: Type.Optional(Type.Number({ description: 'Minimum value; for a duration in milliseconds.' })),
@@ -81,15 +88,15 @@ export const ATTRIBUTE_SCHEMAS = {
       pattern: Type.Optional(
         Type.String({
           description:
-            'RE2 expression that a whole value has to match. A value beyond 100,000 characters matches none.',
+            'RE2 expression that must match the whole value. A value of more than 100,000 characters never matches.',
         }),
       ),
       ...parameters,
-      autoFill: Type.Optional(oneOf(['increment', 'uuid'], 'How a missing value is made for a new entity.')),
+      autoFill: Type.Optional(oneOf(['increment', 'uuid'], 'How a new entity without a value gets one.')),
       defaultFormat: Type.Optional(
         Type.Object({ format: Type.String() }, { ...closed, description: 'Display format for clients.' }),
       ),
-      multiLine: flag('A text of several lines.'),
+      multiLine: flag('A text of more than one line.'),
       properties: Type.Optional(
         Type.Record(
           Type.String(),
@@ -100,31 +107,40 @@ export const ATTRIBUTE_SCHEMAS = {
             },
             closed,
           ),
-          { description: 'Of an object: what is known of its properties, by dotted path.' },
+          { description: 'Of an object: types and indexes of its properties, by dotted path.' },
         ),
       ),
       dimension: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: MAX_DIMENSION, description: 'Of a vector: how many numbers it has.' }),
+        Type.Integer({ minimum: 1, maximum: MAX_DIMENSION, description: 'Of a vector: number of components.' }),
       ),
       metric: Type.Optional(oneOf(METRICS, 'Of a vector: the metric of its index; cosine by default.')),
       hnsw: Type.Optional(
         Type.Object(
           {
             m: Type.Optional(
-              Type.Integer({ minimum: 2, maximum: 100, description: 'Neighbours of each; 16 by default.' }),
+              Type.Integer({
+                minimum: 2,
+                maximum: 100,
+                description: 'Number of neighbours of each vector in the graph; 16 by default.',
+              }),
             ),
             efConstruction: Type.Optional(
-              Type.Integer({ minimum: 10, maximum: 2000, description: 'Candidates of an insertion; 100 by default.' }),
+              Type.Integer({
+                minimum: 10,
+                maximum: 2000,
+                description: 'Number of candidates examined when a vector is added; 100 by default.',
+              }),
             ),
             ef: Type.Optional(
               Type.Integer({
                 minimum: 10,
                 maximum: 10_000,
-                description: 'Candidates of a search; by default the index finds out how many are enough.',
+                description:
+                  'Number of candidates examined by a search; by default the index measures how many it needs.',
               }),
             ),
           },
-          { ...closed, description: 'Of a vector: keep an index of its nearest neighbours.' },
+          { ...closed, description: 'Of a vector: keep an index for nearest-neighbour searches.' },
         ),
       ),
     },
@@ -136,7 +152,7 @@ export const ATTRIBUTE_SCHEMAS = {
       type: Type.String({ description: 'Dataclass of the related entity.' }),
       ...common,
       foreignKey: Type.String({ description: 'Attribute of this dataclass that holds the key of the related entity.' }),
-      inverseName: Type.Optional(Type.String({ description: 'The relation of the other dataclass that leads back.' })),
+      inverseName: Type.Optional(Type.String({ description: 'Name of the reverse relation in the other dataclass.' })),
       onDelete: Type.Optional(
         oneOf(
           ['restrict', 'setNull', 'cascade'],
@@ -151,7 +167,7 @@ export const ATTRIBUTE_SCHEMAS = {
       kind: oneOf(['relatedEntities']),
       type: Type.String({ description: 'Collection name (or name) of the dataclass of the related entities.' }),
       ...common,
-      inverseName: Type.String({ description: 'Its relation to one entity that this one reverses.' }),
+      inverseName: Type.String({ description: 'Name of the relation to one entity that this one reverses.' }),
       reversePath: Type.Optional(Type.Unsafe<true>({ type: 'boolean', enum: [true] })),
     },
     { ...closed, description: 'The reverse of a relation to one entity (1→N).' },
@@ -160,7 +176,7 @@ export const ATTRIBUTE_SCHEMAS = {
     {
       kind: oneOf(['alias']),
       ...common,
-      path: Type.String({ description: 'Relations and, at the end, the attribute meant: `country.name`.' }),
+      path: Type.String({ description: 'Names of relations, then the name of the attribute: `country.name`.' }),
     },
     { ...closed, description: 'Another name for the attribute at the end of a path.' },
   ),
@@ -170,8 +186,10 @@ export const ATTRIBUTE_SCHEMAS = {
       type: oneOf(CALCULATED_TYPES),
       ...common,
       ...parameters,
-      stored: flag('Computed when an entity is saved and kept with it; for what depends on its own attributes only.'),
-      indexed: flag('Keep an ordered index of a stored one.'),
+      stored: flag(
+        'Computed when an entity is saved, and stored with it. Only for values that depend on nothing but attributes of the same entity.',
+      ),
+      indexed: flag('Keep an ordered index; only if stored.'),
       code: Type.Optional(
         Type.Object(
           { settable: Type.Boolean(), fingerprint: Type.String() },
@@ -179,7 +197,7 @@ export const ATTRIBUTE_SCHEMAS = {
         ),
       ),
     },
-    { ...closed, description: 'A value that the code of a plugin makes.' },
+    { ...closed, description: 'A value that plugin code computes.' },
   ),
 }
 
@@ -187,15 +205,15 @@ const dataClassSchema = <A extends TSchema>(attribute: A) =>
   Type.Object(
     {
       collectionName: Type.Optional(
-        Type.String({ description: 'Name of an entity selection; {name}Selection by default.' }),
+        Type.String({ description: 'Name of its entity selections; {name}Selection by default.' }),
       ),
       formerName,
       scope: common.scope,
       tableNumber: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 65_535, description: 'Chosen by the server when absent; never changes.' }),
+        Type.Integer({ minimum: 1, maximum: 65_535, description: 'Assigned by the server if absent; never changes.' }),
       ),
       defaultTopSize: Type.Optional(
-        Type.Integer({ minimum: 1, description: 'Entities of a page when the client does not say; 100 by default.' }),
+        Type.Integer({ minimum: 1, description: 'Page size if the client does not set one; 100 by default.' }),
       ),
       extraProperties: common.extraProperties,
       key: Type.String({ description: 'The attribute that is the primary key.' }),

@@ -74,7 +74,9 @@ async function compactOwn(options: CompactOptions, lock: StoreLock): Promise<Com
 function refuseUnlessStore(path: string): void {
   if (examineFolder(path) !== 'store') throw new Error(`there is no store in ${path}`)
   if (!lstatSync(join(path, DATA_FILE)).isFile()) {
-    throw new Error(`${join(path, DATA_FILE)} is a link, which a compacted file would take the place of`)
+    throw new Error(
+      `${join(path, DATA_FILE)} is a symbolic link, which compaction would replace by a file; use the folder that it points to`,
+    )
   }
 }
 

@@ -78,7 +78,7 @@ export function deleteRows(
   const referencing = remembered(transaction)
   const selected = select(context, dataClass, rowIds, { stamps, ifMatch, budget, referencing })
   const { candidates, rows, stopped, taken } = selected
-  const blockers = findBlocks(context, candidates, referencing)
+  const blockers = findBlockers(context, candidates, referencing)
   const free = rows.filter(row => !blockers.has(identify(row)))
   // Rows reached only by cascades from blocked rows stay too.
   const deletable = blockers.size === 0 ? candidates : withCascades(free, referencing)
@@ -258,7 +258,7 @@ function blockError(key: string, { name }: DataClass, reason: string): ProtocolE
 }
 
 /** Rows that have to stay, each with the relation that leads to it, `Person.employer`, or {@link LOCKED}. */
-function findBlocks(
+function findBlockers(
   { transaction, locks, owner, view }: DeleteContext,
   candidates: ReadonlyMap<number, TableRow>,
   referencing: Referencing,

@@ -25,7 +25,7 @@ export class TypeChecker {
     child.on('close', code => {
       if (this.#running !== child) return
       this.#running = undefined
-      if (code) this.print(`the types do not fit; it is served all the same:\n${output.trimEnd()}`)
+      if (code) this.print(`TypeScript found errors; the server uses the code anyway:\n${output.trimEnd()}`)
     })
   }
 

@@ -205,7 +205,10 @@ export abstract class Exchange implements FinishedRequest, Pending {
 
   header(name: string): string {
     if (this.#keptHeader) return this.#keptHeader(name)
-    if (!this.isFirstTurn) throw new Error(`the header ${name} was asked for after an await, when it is gone`)
+    if (!this.isFirstTurn)
+      throw new Error(
+        `the header ${name} was read after an await; headers are only available before the first await, or after keep()`,
+      )
     return this.edge.guard.value(name)
   }
 

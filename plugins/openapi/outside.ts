@@ -5,8 +5,8 @@ const health = (id: string, summary: string): object => ({
   get: {
     ...{ operationId: id, summary, tags: ['server'] },
     responses: {
-      '200': { description: 'It does.', content: HEALTH },
-      '503': { description: 'It does not.', content: HEALTH },
+      '200': { description: 'Healthy.', content: HEALTH },
+      '503': { description: 'Not healthy.', content: HEALTH },
       default: ref('responses', 'Error'),
     },
   },

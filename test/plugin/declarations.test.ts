@@ -35,7 +35,7 @@ type Line = readonly [source: string, name?: string, problem?: string]
 const SYNCHRONOUS =
   'it is asynchronous or a generator, but events run synchronously: nothing would wait for what it finds'
 const misplaced = (decorator: string, of: string, to: string) =>
-  `${decorator} has no effect in a class that extends ${of}; it belongs into one that extends ${to}`
+  `${decorator} has no effect in a class that extends ${of}; it belongs in one that extends ${to}`
 const hides = (name: string, hint = '; a field that only has a type is written with "declare"') =>
   `"${name}" is the name of an attribute of Employee, which it would hide${hint}`
 

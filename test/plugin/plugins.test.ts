@@ -98,14 +98,14 @@ const refused: [string, Record<string, string>, RegExp][] = [
   [
     'a plugin without a kernel range',
     { acme: plugin('kernel: undefined') },
-    /plugin acme has no range of kernel versions/,
+    /plugin acme does not say which kernel versions it works with/,
   ],
   [
     'a plugin for another kernel',
     { acme: plugin(`kernel: '^9.0.0'`) },
-    /plugin acme needs kernel \^9\.0\.0, this is 1\./,
+    /plugin acme needs kernel \^9\.0\.0; this is kernel 1\./,
   ],
-  ['two plugins of one name', { a: plugin(''), b: plugin('') }, /a\.mjs and .*b\.mjs have one name, acme/],
+  ['two plugins of one name', { a: plugin(''), b: plugin('') }, /a\.mjs and .*b\.mjs have the same name, acme/],
   [
     'a plugin whose needs are not met',
     { acme: plugin(`needs: ['other']`) },

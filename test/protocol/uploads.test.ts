@@ -355,8 +355,8 @@ t.test('an upload that does not fit on the disk is 503 with the reason', async t
   const reasons = {
     ENOSPC: /^the disk of the store is full; nothing of this upload was kept$/,
     EROFS: /on a disk that is mounted read-only; nothing/,
-    EACCES: /may not be written to by the user of the server; nothing/,
-    EMFILE: /has as many files open as the system lets it; nothing/,
+    EACCES: /user of the server has no permission to write to the folder of the store; nothing/,
+    EMFILE: /has reached the number of open files that the system allows; nothing/,
     ENOENT: /has been removed or replaced; nothing/,
   }
   for (const [code, message] of Object.entries(reasons)) {

@@ -198,7 +198,7 @@ function misplaced(member: Member, wanted: ClassKind, { kind, dataClass = '…' 
   const argument = member.kind === 'event' ? `('${member.event}')` : ''
   return (
     `@${decoratorOf(member)}${argument} has no effect in a class that extends ${BASES[kind](dataClass)}; ` +
-    `it belongs into one that extends ${BASES[wanted](dataClass)}`
+    `it belongs in one that extends ${BASES[wanted](dataClass)}`
   )
 }
 

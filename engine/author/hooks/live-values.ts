@@ -24,7 +24,7 @@ export function attachCalculated(language: Language, classes: readonly ClassDesc
       if (attribute?.kind !== 'calculated') continue
       const query = handler('queryOf', name)
       const orderBy = handler('orderByOf', name)
-      const code = new AuthorCode(attribute, binding, hooks)
+      const code = new CalculatedByCode(attribute, binding, hooks)
       attachCode(attribute, {
         value: rowId => code.value(rowId),
         ...(query && { query: code.query(query) }),
@@ -41,7 +41,7 @@ interface Handler {
 }
 
 /** Plugin code of one calculated attribute. Source: protocol notes, 3.8. */
-class AuthorCode {
+class CalculatedByCode {
   private readonly values = new Map<number, Value>()
   /** Version and snapshot that the values were computed from. */
   private version = -1

@@ -9,7 +9,7 @@ import { parseQuery } from '../parse/parse-query.ts'
 import type { Comparator, Expression, PathSyntax, PlaceholderSyntax, ValueSyntax } from '../parse/syntax-tree.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
-import { askHandler } from './ask-handler.ts'
+import { callQueryHandler } from './call-query-handler.ts'
 import { bindComparison, type ComparisonValue, type Condition } from './bind-comparison.ts'
 
 import { placeholderValue, placeholderPath } from './bind-params.ts'
@@ -113,7 +113,7 @@ function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' },
 function compare(path: ResolvedPath, comparator: Comparator, value: ComparisonValue, scope: FilterScope): Condition {
   const { target, relations, elements } = path
   if (target.kind === 'calculated' && target.calculation && elements.length === 0) {
-    const query = askHandler(target, comparator, value)
+    const query = callQueryHandler(target, comparator, value)
     if (query) return { relations, leaf: bindHandlerQuery(target, query, scope) }
   }
   return bindComparison(path, comparator, value, scope.limits)

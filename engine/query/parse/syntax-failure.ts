@@ -53,7 +53,7 @@ const explanations: [name: string, words: string][] = [
 /** Hints for characters that can only be mistakes where neither an attribute nor a value may begin. */
 const misplaced = new Map([
   [')', 'nothing, since no "(" is open'],
-  ['.', 'a name behind "."'],
+  ['.', 'a name after "."'],
   ['{', 'an index from {1} to {999}'],
   ['[', '[], a letter such as [a], or a position such as [0]'],
 ])

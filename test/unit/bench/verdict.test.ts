@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Owes } from '../../../bench/http/http-case.ts'
+import type { Goals } from '../../../bench/http/http-case.ts'
 import { comparisonOf } from '../../../bench/report/compare.ts'
 import { htmlOf } from '../../../bench/report/html.ts'
 import { type HttpResult, median, type Report } from '../../../bench/report/report.ts'
@@ -16,10 +16,10 @@ const figures = (perSecond: number, p99Ms = 1) => ({
   memory: { resident: 2e8, mapped: 1e8 },
 })
 
-const result = (name: string, owes: Owes, ours: number, problem?: string): HttpResult => ({
+const result = (name: string, goals: Goals, ours: number, problem?: string): HttpResult => ({
   name,
   title: `the <${name}>`,
-  owes,
+  goals,
   rowsPerRequest: 1,
   problem,
   targets: problem ? {} : { ours: figures(ours, 3), baseline: figures(100), bound: figures(1_000) },
@@ -37,16 +37,16 @@ const report = (...http: HttpResult[]): Report => ({
 })
 
 const shown = (of: Report) =>
-  verdictsOf(of).map(({ owed, found, met }) => `${met ? 'met' : 'missed'}: ${owed}, ${found}`)
+  verdictsOf(of).map(({ goal, found, met }) => `${met ? 'met' : 'missed'}: ${goal}, ${found}`)
 
-t.test('a ratio is met from the owed value on', async t => {
+t.test('a ratio is met from the goal on', async t => {
   t.same(shown(report(result('a', { baseline: 4, bound: 0.5 }, 400))), [
     'met: ≥ 4× baseline, 4×',
     'missed: ≥ 0.5× bound, 0.4×',
   ])
 })
 
-t.test('a latency must be below the owed value', async t => {
+t.test('a latency must be below the goal', async t => {
   t.same(shown(report(result('a', { p99Ms: 3 }, 1))), ['missed: p99 < 3 ms, 3.00 ms'])
 })
 
@@ -56,11 +56,11 @@ t.test('a cost is compared with the other case, or left out when that was not ru
   t.same(shown(report(deep)), [])
 })
 
-t.test('a case with a problem owes the right answers', async t => {
+t.test('the goal of a case with a problem is the right answers', async t => {
   t.same(shown(report(result('a', { baseline: 4 }, 0, 'wrong answer'))), ['missed: the right answers, wrong answer'])
 })
 
-t.test('shared memory of at most three times the raw data is owed, and a start within two seconds', async t => {
+t.test('goals are shared memory of at most three times the raw data, and a start within two seconds', async t => {
   const withMemory = (rows: number, readyMs?: number) => ({
     ...report(),
     memoryAfterReads: { resident: 1e9, mapped: 1e8, shared: { columns: 5e7, rows } },
@@ -77,7 +77,7 @@ t.test('shared memory of at most three times the raw data is owed, and a start w
 
 t.test('the table names the machine, the figures and what is missed', async t => {
   const table = tableOf(report(result('a', { baseline: 5 }, 400)))
-  for (const part of ['a processor, 2 cores', 'commit abc1234', 'NOT MET: owed ≥ 5× baseline, found 4×', '200 MB']) {
+  for (const part of ['a processor, 2 cores', 'commit abc1234', 'NOT MET: goal ≥ 5× baseline, found 4×', '200 MB']) {
     t.match(table, part)
   }
 })

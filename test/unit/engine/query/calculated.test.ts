@@ -173,11 +173,7 @@ t.test('P3.8 a query handler defines the meaning of a comparison', async t => {
     [...runQuery(catalog, fakeStore(catalog, STAFF), { filter, params }).rowIds].map(row => row + 1)
   t.same(find('itsSalary = 4'), [1, 2, 6])
   t.same(find('itsSalary = 4'), [1, 2, 6], 'the handler is called again')
-  t.same(
-    find('not(itsSalary in :1)', [[4]]),
-    [3, 5].slice(0, 1),
-    'unknown stays unknown: Émile is 52, Emily has no age',
-  )
+  t.same(find('not(itsSalary in :1)', [[4]]), [3], 'unknown stays unknown: Émile is 52, Emily has no age')
   t.same(find('manager.itsSalary != null'), [2, 3], 'behind a relation')
   t.same(find('itsSalary begin 1'), [1, 2, 6])
   t.equal(computed(), 0)

@@ -363,9 +363,9 @@ t.test('the reason of a failed write to the disk is reported, and the store stay
   const reasons: [number | string, RegExp][] = [
     [5, /^the disk of the store is full or failing; nothing of this was written, reading still works$/],
     [28, /^the disk of the store is full;/],
-    [-30792, /^the system has no more address space for the store than storage\.mapSizeBytes;/],
+    [-30792, /^the store has reached the address space reserved for it \(storage\.mapSizeBytes\);/],
     ['EROFS', /^the folder of the store is on a disk that is mounted read-only;/],
-    ['EACCES', /^the folder of the store may not be written to/],
+    ['EACCES', /^the user of the server has no permission to write to the folder of the store/],
   ]
   for (const [code, message] of reasons) {
     const { restore } = t.intercept(LmdbTransaction.prototype, 'insert', {

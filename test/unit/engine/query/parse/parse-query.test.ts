@@ -274,7 +274,7 @@ const failures: { text: string; errCode: number; says: string }[] = [
   { text: 'a in [:1]', errCode: 1201, says: 'character 7' },
   { text: 'a{0} = 1', errCode: 1201, says: 'from \\{1\\} to \\{999\\}' },
   { text: 'a[bc] = 1', errCode: 1201, says: 'a letter such as \\[a\\]' },
-  { text: 'a. = 1', errCode: 1201, says: 'a name behind "\\."' },
+  { text: 'a. = 1', errCode: 1201, says: 'a name after "\\."' },
   { text: 'a = :', errCode: 1201, says: 'character 5' },
   { text: 'order by', errCode: 1201, says: 'an attribute' },
   { text: 'a order by b,', errCode: 1201, says: 'an attribute' },
@@ -302,7 +302,7 @@ const tooMuch: { name: string; text: string; says: RegExp }[] = [
   { name: 'nots without a condition', text: '!'.repeat(60_000), says: /where it ends/ },
   { name: 'too many nots', text: `${'not '.repeat(201)}a`, says: /200 levels/ },
   { name: 'too many conditions', text: `${'a=1 or '.repeat(8_500)}a=1`, says: /8501 conditions, at most 2000/ },
-  { name: 'a path without an end', text: 'a.'.repeat(30_000), says: /a name behind/ },
+  { name: 'a path without an end', text: 'a.'.repeat(30_000), says: /a name after/ },
   { name: 'a path of too many steps', text: `${'a.'.repeat(100)}a = 1`, says: /100 steps/ },
   { name: 'too long an order', text: `order by ${'a,'.repeat(100)}a`, says: /101 attributes/ },
 ]

@@ -29,7 +29,7 @@ const OPERATOR: Record<Comparator, string> = {
  * @returns query that replaces the comparison; undefined without a handler, or if the handler leaves it to the values
  * @throws {RequiresPluginCode} or the error of the handler
  */
-export function askHandler(
+export function callQueryHandler(
   attribute: CalculatedAttribute,
   comparator: Comparator,
   value: ComparisonValue,
