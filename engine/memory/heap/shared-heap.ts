@@ -4,7 +4,7 @@ import { type Address, NO_ADDRESS, offsetBy, wordAt } from './address.ts'
 /**
  * The memory that all threads of a store share. Blocks begin at multiples of 8; 0 stands for no address.
  *
- * A header of words comes first: {@link SEQUENCE} and {@link ROOT} of the published version, {@link IS_BUILT}, then a slot for
+ * A header of words comes first: {@link SEQUENCE} and {@link ROOT} of the published version, {@link IS_BUILT} and others, then a slot for
  * each reading thread: the sequence that it has pinned or 0, and its number plus 1 or 0. After it each slot has scratch memory:
  * {@link SCRATCH_BYTES}.
  */
@@ -17,6 +17,8 @@ const ROOT = 2
 const IS_BUILT = 3
 /** The last sequence that was published; kept when the memory is invalidated. */
 const LAST_SEQUENCE = 5
+/** Number of moves so far: see {@link SharedHeap.countMove}. */
+const MOVES = 6
 /** Bytes in use by {@link PARTS}, in units of 1 KiB: for reports. */
 const USED = 8
 const FIRST_SLOT = 16
@@ -161,6 +163,17 @@ export class SharedHeap {
     return Atomics.load(this.ints, IS_BUILT) === 1
   }
 
+  /** Number of moves so far, modulo 2³². Read it before a list is copied. */
+  get moves(): number {
+    return Atomics.load(this.ints, MOVES)
+  }
+
+  /** True if something has been moved within a list since {@link moves}. */
+  hasMovedSince(moves: number): boolean {
+    // An exchange, because reads of the list might be delayed past a load on some processors (ARM).
+    return Atomics.compareExchange(this.ints, MOVES, moves, moves) !== moves
+  }
+
   /** Bytes in use, rounded to 1 KiB. */
   usedBytes(): Record<Part, number> {
     const used = PARTS.map((part, i) => [part, Atomics.load(this.words, USED + i) * 1024])
@@ -186,6 +199,11 @@ export class SharedHeap {
   /** Sequence of the newest version since the memory was made. */
   get lastSequence(): number {
     return Atomics.load(this.words, LAST_SEQUENCE)
+  }
+
+  /** To be called after something has been moved within a list that readers may be copying, before its old place is used again. */
+  countMove(): void {
+    Atomics.add(this.ints, MOVES, 1)
   }
 
   setBuilt(): void {
