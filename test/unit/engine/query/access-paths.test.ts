@@ -81,7 +81,7 @@ t.test('a top-n and a full sort give the same order', async t => {
   t.same([...runQuery(catalog, store, { ...query, skip: 20, top: 30 }).rowIds], [...all.subarray(20, 50)])
 })
 
-t.test('numbers have the same order from columns and from rows, null lowest', async t => {
+t.test('numbers have the same order from columns, from rows and through a relation, null lowest', async t => {
   const bySalary = (a: Row, b: Row) => (a.salary ?? -1) - (b.salary ?? -1) || a.ID - b.ID
   const rows = employees.filter((row): row is Row => row !== undefined)
   const expected = [...rows].sort(bySalary).map(row => row.ID)
@@ -91,6 +91,10 @@ t.test('numbers have the same order from columns and from rows, null lowest', as
     [...runQuery(catalog, store, { filter: 'name = n7', orderBy: 'salary' }).rowIds],
     few.map(row => row.ID),
   )
+  const employer = (row: Row) => row.companyID ?? -1
+  const byEmployer = [...rows].sort((a, b) => employer(b) - employer(a) || a.ID - b.ID).map(row => row.ID)
+  t.same([...runQuery(catalog, store, { orderBy: 'employer.ID desc, ID' }).rowIds], byEmployer)
+  t.same([...runQuery(catalog, store, { orderBy: 'employer.ID desc, ID', top: 50 }).rowIds], byEmployer.slice(0, 50))
 })
 
 t.test('§1.6 later keys decide where earlier ones are equal, however the rows are read', async t => {

@@ -310,6 +310,27 @@ t.test('a large array is saved in slices', async t => {
   t.same(store.problems(), [])
 })
 
+t.test('a stale stamp in a later slice of a large array is refused, and the others are saved', async t => {
+  const store = openTestStore(t, { writer: { sliceSize: 10 } })
+  const companies = store.save(
+    'Company',
+    Array.from({ length: 35 }, (_, i) => ({ name: `Old ${i}` })),
+  )
+  t.equal(companies.entities.length, 35)
+  store.one('Company', { __KEY: '29', __STAMP: 1, name: 'changed meanwhile' })
+  const renamed = Array.from({ length: 35 }, (_, i) => ({ __KEY: `${i + 1}`, __STAMP: 1, name: `New ${i}` }))
+  const { entities } = store.save('Company', renamed)
+  t.same(
+    entities.map((_, i) => i).filter(i => codesOf(entities[i]!.failure?.error).includes(1263)),
+    [28],
+  )
+  t.same(
+    store.all('Company').map(({ name }) => name),
+    renamed.map(({ name }, i) => (i === 28 ? 'changed meanwhile' : name)),
+  )
+  t.same(store.problems(), [])
+})
+
 t.test('the changes of a large commit are read in order, from records of a page each', async t => {
   const store = openTestStore(t)
   const { globalStamp } = store.save('City', { name: 'first' })
