@@ -1,7 +1,7 @@
 /**
  * Setup of the server or engine of a test that does not choose one itself. TESSER_TEST_SETTING names a setting; otherwise
- * the name of a protocol test selects one, or the seed of a random world. `npm run test:long` runs the protocol and the
- * property tests on all of them.
+ * the tests of a file take them in turns, or the seed of a random world selects one. `npm run test:long` runs the protocol and
+ * the property tests on all of them.
  */
 export type Setting = 'normal' | 'memory-minimum' | 'pool'
 
@@ -28,10 +28,19 @@ export function wantedSetting(): Setting | undefined {
   throw new Error(`TESSER_TEST_SETTING is "${name}"; there are ${SETTINGS.join(', ')}`)
 }
 
-/** Setting of a test: that of the outermost test that contains it, below its file and the root of tap. */
-export const settingOf = ({ fullname }: { fullname: string }): Setting => {
-  const [file, , outermost = file] = fullname.split(' > ')
-  return SETTINGS[outermost!.length % SETTINGS.length]!
+/** Outermost tests of each file that have a setting, in the order in which they asked for it. */
+const tests = new Map<string, string[]>()
+
+/**
+ * Setting of a test: that of the outermost test that contains it, below its file and the root of tap. These take the settings in
+ * turns.
+ */
+export function settingOf({ fullname }: { fullname: string }): Setting {
+  const [file = '', , outermost = file] = fullname.split(' > ')
+  const known = tests.get(file) ?? []
+  tests.set(file, known)
+  if (!known.includes(outermost)) known.push(outermost)
+  return SETTINGS[known.indexOf(outermost) % SETTINGS.length]!
 }
 
 export const optionsOf = (setting: Setting): SettingOptions => OPTIONS[setting]

@@ -111,7 +111,7 @@ export function segmentFilter(
   // Made for the first segment in shared memory; null when there is no kernel for this test.
   let kernel: SegmentFilter | null | undefined
   return (segment, candidates) => {
-    const all = test.any ?? commonOutcome(segment, test)
+    const all = test.any ?? uniformOutcome(segment, test)
     if (all !== undefined) return masked(segment, candidates, all, test.whenNull, passed)
     if (segment.kind === 'pointers') pointerTest ??= test.pointers?.(segment.texts)
     if ((segment.kind === 'number' || segment.kind === 'pointers') && segment.page && !test.whenNull) {
@@ -175,7 +175,7 @@ function inPieces(filter: SegmentFilter, budget: QueryBudget): SegmentFilter {
 }
 
 /** True if all values of a segment pass, false if none does; undefined if that differs. */
-function commonOutcome(segment: Segment, { numbers }: CellTest): boolean | undefined {
+function uniformOutcome(segment: Segment, { numbers }: CellTest): boolean | undefined {
   if (segment.kind !== 'number' || !numbers) return undefined
   const { lower, upper, inside } = numbers
   const { min, max } = summaryOf(segment)

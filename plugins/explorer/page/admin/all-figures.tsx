@@ -1,5 +1,5 @@
 import { number } from '../base/texts.ts'
-import { bytes } from './amounts.ts'
+import { bytes } from '../base/amounts.ts'
 import { List } from './list.tsx'
 import { Part } from './part.tsx'
 import { text } from './texts.ts'

@@ -1,6 +1,6 @@
 import { dataClasses } from '../base/catalog.ts'
 import { linkTo } from '../base/place.ts'
-import { time } from './amounts.ts'
+import { time } from '../base/amounts.ts'
 import { List } from './list.tsx'
 import { Part } from './part.tsx'
 import { text } from './texts.ts'

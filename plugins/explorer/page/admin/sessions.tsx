@@ -1,5 +1,5 @@
 import { ask } from '../base/rest.ts'
-import { time } from './amounts.ts'
+import { time } from '../base/amounts.ts'
 import { List } from './list.tsx'
 import { Part } from './part.tsx'
 import { text } from './texts.ts'

@@ -3,7 +3,7 @@ import type { Attribute } from '../base/catalog.ts'
 import { draft as current, type FieldProps } from './draft.ts'
 import { storedAt } from './load-entity.ts'
 import { fileKind } from './save.ts'
-import { bytes } from './size.ts'
+import { bytes } from '../base/amounts.ts'
 import { text } from './texts.ts'
 
 interface Props extends FieldProps {

@@ -8,7 +8,7 @@ import { useAnswer } from '../components/use-answer.ts'
 import { beginningOf } from './editor.ts'
 import { linkToNext } from './follow.ts'
 import { labelText, linkedClass, linkedEntity, loadValue, storedAt } from './load-entity.ts'
-import { bytes } from './size.ts'
+import { bytes } from '../base/amounts.ts'
 import { text } from './texts.ts'
 
 /** Maximum characters of a folded text. */

@@ -1,4 +1,4 @@
-import { language, number } from '../base/texts.ts'
+import { language, number } from './texts.ts'
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
 
