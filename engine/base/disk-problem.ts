@@ -1,7 +1,7 @@
 /** Reasons by the codes of Node.js and the numbers of LMDB, which are those of Linux. Each continues a sentence. */
 const PROBLEMS: readonly (readonly [reason: string, ...codes: (string | number)[]])[] = [
   ['the disk of the store is full', 'ENOSPC', 28, 'EDQUOT', 122],
-  ['a file of the store has reached the maximum size that the system allows', 'EFBIG', 27],
+  ['the disk of the store is full: a file has reached the maximum size that the system allows', 'EFBIG', 27],
   // LMDB reports a partial write as this.
   ['the disk of the store is full or failing', 'EIO', 5],
   ['the store has reached the address space reserved for it (storage.mapSizeBytes)', -30792],
