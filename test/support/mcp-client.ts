@@ -1,6 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Test } from 'tap'
 
+/** Time for an answer. Long, because a test may make hundreds of calls at once on a busy machine. */
+const PATIENCE_MS = 600_000
+
 /** Versions of the protocol: with a handshake, and without one. */
 export const ERAS = ['legacy', 'modern'] as const
 export type Era = (typeof ERAS)[number]
@@ -37,7 +40,7 @@ export async function connect(t: Test, url: string, { era = 'modern' as Era, key
 export const agentOf = (client: Client): Agent => ({
   client,
   async call(name, input = {}) {
-    const result = await client.callTool({ name, arguments: { ...input } })
+    const result = await client.callTool({ name, arguments: { ...input } }, { timeout: PATIENCE_MS })
     const content = result.content as ToolAnswer['content']
     const text = (content[0] as { text?: string } | undefined)?.text ?? ''
     return { isError: result.isError === true, text, json: parsed(text), structured: result.structuredContent, content }
