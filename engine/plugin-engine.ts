@@ -49,7 +49,15 @@ export interface PluginEngine {
   /** Classes of plugins, with their functions. */
   readonly classes: Pick<
     ClassRegistry,
-    'dataStore' | 'singletons' | 'isEmpty' | 'find' | 'names' | 'describe' | 'describeDataStore' | 'describeSingletons'
+    | 'dataStore'
+    | 'singletons'
+    | 'isEmpty'
+    | 'find'
+    | 'names'
+    | 'describe'
+    | 'describeDataStore'
+    | 'describeSingletons'
+    | 'singletonNames'
   >
   readonly entitySets: Omit<EntitySets, 'openAny' | 'sweep'>
   readonly uploads: Pick<Uploads, 'receive' | 'add' | 'access' | 'discard'>

@@ -117,7 +117,11 @@ export async function createTestServer(options: TestServerOptions): Promise<Test
     const { permissions } = server.engine
     const unknown = unknownGrantsOf({ users: directory.file.keys, keys: [] }, granted => permissions.unknownIn(granted))
     if (unknown.length > 0) throw new Error(unknown.join('\n'))
-    for (const [dataClass, entities] of Object.entries(data)) await insertRows(server.engine, dataClass, entities)
+    for (const [dataClass, entities] of Object.entries(data)) {
+      if (!server.engine.catalog.dataClassesByName.has(dataClass))
+        throw new Error(`data: there is no dataclass "${dataClass}"`)
+      await insertRows(server.engine, dataClass, entities)
+    }
     return withClients(server, directory.secrets, removeFolder)
   } catch (error) {
     await server?.close()

@@ -179,6 +179,10 @@ function subjectProblem({ type, applyTo, read }: Permission, { catalog, classes 
     )
   }
   const dataClass = catalog.dataClassesByName.get(owner)
+  const base = owner.replace(/(?:Entity|Selection)$/, '')
+  if (type === 'method' && !dataClass && catalog.dataClassesByName.has(base)) {
+    return `there is no dataclass "${owner}"; functions of entities and selections are named by their dataclass: ${base}.${name}`
+  }
   if (!dataClass) return `there is no dataclass "${owner}"${suggestion(owner, catalog.dataClassesByName.keys())}`
   if (type === 'dataclass') return undefined
   if (type === 'method')

@@ -110,7 +110,9 @@ function readAlias(change: EntityChange, alias: AliasAttribute, json: unknown, i
     if (change.mayChange(alias)) readAttribute(change, target, json, isPrepared)
     else if (!isStored(change, target, json)) change.problems.push(notPermitted(alias))
   } else if (!isUnchangedAlias(change, alias, json, isPrepared)) {
-    change.problems.push(WriteErrors.NOT_MODIFIABLE(name, `it is an alias, change ${path.join('.')}`))
+    const isShown = [...relations, target].every(each => change.context.view.shows(each))
+    const hint = isShown ? `, change ${path.join('.')}` : ''
+    change.problems.push(WriteErrors.NOT_MODIFIABLE(name, `it is an alias${hint}`))
   }
 }
 

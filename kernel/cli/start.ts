@@ -9,7 +9,7 @@ export async function start(config: Config, print: (line: string) => void): Prom
   const stop = stopSignal()
   const server = await unlessStopped(open(config, print), stop)
   renewOnHangup(server)
-  print(greeting(config, server))
+  if (isForPeople(config)) print(greeting(config, server))
   await stop
   await server.stop()
 }
@@ -30,10 +30,13 @@ export async function unlessStopped<T>(opening: Promise<T>, stop: Promise<void>)
   return opened
 }
 
+/** False for a service, whose output is its log: a JSON object per line, of which one has the address. */
+const isForPeople = ({ demo, log }: Config): boolean => process.stdout.isTTY || demo || log.pretty
+
 export function greeting(config: Config, { url, transport }: Server): string {
   const address = `Tesser answers at ${url}/rest (${transport}). Press Ctrl+C to stop.`
   if (!config.demo) return address
-  return `${address}\n\nThis is the demo. Ask it, for example:\n${demoQuestions(config, url)}\n\nYour own data: tesser start --model FILE --data FOLDER, and tesser load. See tesser --help.`
+  return `${address}\n\nThis is the demo. Ask it, for example:\n${demoQuestions(config, url)}\n\nYour own data: npx tesser start --model FILE --data FOLDER, and npx tesser load. See npx tesser --help.`
 }
 
 /** Reads files again at SIGHUP, as service managers expect. From a terminal SIGHUP means that the terminal has gone: the process ends. */

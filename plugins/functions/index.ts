@@ -1,4 +1,4 @@
-import { FunctionErrors } from '../../engine/index.ts'
+import { type ClassFunction, FunctionErrors } from '../../engine/index.ts'
 import { callFunction, definePlugin } from '../../kernel/api.ts'
 import { functionOnRelated } from './related.ts'
 
@@ -44,9 +44,14 @@ export default definePlugin({
     service('$singleton', { verbs: ['GET', 'POST'] }, request => {
       const [className = '', name = ''] = request.parts
       const functions = classes.singletons.get(className)
-      if (!functions) throw FunctionErrors.UNKNOWN_SINGLETON(className.slice(0, 100), [...classes.singletons.keys()])
-      const called = functions.get(name)
-      if (!called) throw FunctionErrors.UNKNOWN_FUNCTION(name.slice(0, 100), className, [...functions.keys()])
+      const called = functions?.get(name)
+      if (!called) {
+        const mayCall = (each: ClassFunction): boolean => engine.mayCall(each, request.access)
+        const known = [...(functions?.values() ?? [])].filter(mayCall).map(each => each.name)
+        throw known.length > 0
+          ? FunctionErrors.UNKNOWN_FUNCTION(name.slice(0, 100), className, known)
+          : FunctionErrors.UNKNOWN_SINGLETON(className.slice(0, 100), classes.singletonNames(mayCall))
+      }
       applyParameters(request)
       return callFunction(engine, called, request)
     })

@@ -1,5 +1,5 @@
 import { type Accepts, definePlugin, encoded, expectedVersion, type Reply, type RestRequest } from '../../kernel/api.ts'
-import { type PluginEngine, FunctionErrors, type SaveRequest } from '../../engine/index.ts'
+import { type ClassFunction, FunctionErrors, type PluginEngine, type SaveRequest } from '../../engine/index.ts'
 import { UpdateErrors } from './errors.ts'
 
 /**
@@ -57,17 +57,13 @@ const OF_SELECTIONS = ['$orderby', '$top', '$limit', '$skip']
 const READING = ['$extendedAttributes', '$compute', '$distinct', '$queryplan', '$querypath', '$format', '$savedfilter']
 
 /** Dataclass of the address, which names no entities since the body does. */
-function addressedDataClass(
-  request: RestRequest,
-  { classes }: PluginEngine,
-  selects: (name: string) => boolean,
-): string {
-  const { read, dataClass, view, isEntity, parameters } = request
+function addressedDataClass(request: RestRequest, engine: PluginEngine, selects: (name: string) => boolean): string {
+  const { read, dataClass, view, parameters } = request
   const { attributes } = read.output
   if (attributes?.from === 'path' && !view.attribute(dataClass!, attributes.items[0]?.path[0] ?? '')) {
     // A POST to a name that is not an attribute is meant as a call of a function.
     const name = attributes.items[0]?.path.join('.').slice(0, 100) ?? ''
-    throw FunctionErrors.UNKNOWN_FUNCTION(name, read.dataClass, classes.names(read.dataClass, isEntity))
+    throw unknownFunction(name, request, engine)
   }
   if (read.source.kind !== 'all' || attributes?.from === 'path') {
     throw UpdateErrors.NOT_A_DATACLASS(read.dataClass)
@@ -76,4 +72,16 @@ function addressedDataClass(
   const reading = [...parameters.keys()].find(name => selects(name) || names.includes(name))
   if (reading) throw UpdateErrors.READS(reading, read.dataClass)
   return read.dataClass
+}
+
+/** Error for a call of a function that the address does not have, without names of functions that the caller may not call. */
+function unknownFunction(name: string, { read, access, isEntity }: RestRequest, engine: PluginEngine) {
+  const { dataClass } = read
+  const { classes } = engine
+  const mayCall = (called: ClassFunction): boolean => engine.mayCall(called, access)
+  const other = classes.find(dataClass, name, !isEntity)
+  if (other && mayCall(other)) {
+    return FunctionErrors.OTHER_TARGET(name, dataClass, isEntity ? `${dataClass}/${name}` : `${dataClass}(key)/${name}`)
+  }
+  return FunctionErrors.UNKNOWN_FUNCTION(name, dataClass, classes.names(dataClass, isEntity, mayCall))
 }

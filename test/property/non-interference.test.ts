@@ -1,4 +1,6 @@
 /**
+ * No answer contains the name of a dataclass, relation or alias that the client may not read, unless its request does.
+ *
  * Two stores that differ only in data that a client may not see answer each of its requests byte for byte alike: over all
  * plugins, reads and writes, entity sets, functions, plans and errors. Stamps, times, durations and random ids are not compared.
  *
@@ -7,7 +9,7 @@
  * through the code of a calculated attribute or a restrict event. DECISIONS.md, D233, says why.
  */
 import t, { type Test } from 'tap'
-import { randomModel } from '../support/non-interference/model.ts'
+import { randomModel, type WorldModel } from '../support/non-interference/model.ts'
 import { Requests, type Sent } from '../support/non-interference/requests.ts'
 import { randomPairs } from '../support/non-interference/rows.ts'
 import { Stores } from '../support/non-interference/stores.ts'
@@ -50,12 +52,16 @@ async function checkWorld(t: Test, seed: number): Promise<void> {
   const world = randomModel(random)
   const stores = await Stores.start(t, random, world, randomPairs(random, world))
   const requests = new Requests(random, world, stores.known)
+  const secrets = secretNames(world)
   const check = async (sent: Sent): Promise<string | undefined> => {
     const { difference, answer } = await stores.send(sent)
     const tally = tallies.get(sent.kind) ?? { sent: 0, fine: 0, told: 0 }
     tallies.set(sent.kind, tally)
     tally.sent++
     if (answer.status < 400) tally.fine++
+    const asked = JSON.stringify(sent)
+    const secret = secrets.find(name => new RegExp(`\\b${name}\\b`).test(answer.text) && !asked.includes(name))
+    if (secret !== undefined) return `${asked}\n${secret} in ${answer.text.slice(0, 2_000)}`
     if (!sent.writes && tally.sent % 10 === 0 && (await stores.send(sent, 'admin')).difference) tally.told++
     if (difference === undefined) return undefined
     // A difference that a second read does not show depends on time.
@@ -82,4 +88,15 @@ async function checkWorld(t: Test, seed: number): Promise<void> {
     return
   }
   t.pass(`${REQUESTS} requests`)
+}
+
+/** Names of dataclasses, relations and aliases that the client may not read anywhere. */
+function secretNames({ classes }: WorldModel): string[] {
+  const named = classes.flatMap(each => [
+    { name: each.name as string, isShown: each.isReadable },
+    ...[...each.relations, ...each.aliases].map(({ name, isReadable }) => ({ name, isShown: isReadable })),
+    ...each.relations.map(({ inverse }) => ({ name: inverse, isShown: true })),
+  ])
+  const shown = new Set(named.filter(({ isShown }) => isShown).map(({ name }) => name))
+  return named.map(({ name }) => name).filter(name => !shown.has(name))
 }

@@ -126,6 +126,16 @@ t.test('the catalog does not name what an alias leads to, when that may not be r
   }
 })
 
+t.test('an error of a save does not name what an alias leads to, when that may not be read', async t => {
+  const server = await open(t, allowed({ applyTo: 'Company', type: 'dataclass', read: ['hr'] }), ['hr'])
+  const change = ['POST', '/Employee?$method=update', { __KEY: '1', __STAMP: 1, employerName: 'Other' }] as const
+  const [guest, hr] = [await server.send(...change), await server.as(...change)]
+  t.same([codes(guest), codes(hr)], [codes(hr), codes(hr)])
+  t.match(hr.text, /employerName.*it is an alias, change employer\.name/)
+  t.match(guest.text, /employerName.*it is an alias/)
+  t.notMatch(guest.text, /employer\.name|employer\b/)
+})
+
 t.test('a description of a query does not name what an alias leads to, when that may not be read', async t => {
   const salary = { applyTo: 'Employee.salary', type: 'attribute', read: ['hr'] }
   const company = { applyTo: 'Company', type: 'dataclass', read: ['hr'] }
@@ -323,6 +333,16 @@ t.test('functions run with the rights of their callers, and with those that they
     [1561],
     'a rule for one function replaces the rule for all',
   )
+  for (const path of ['/Employee/coun', '/Employee(1)/count', '/$singleton/Vaul/look', '/$singleton/Vault/loo']) {
+    const guest = await server.post(path)
+    t.equal(guest.status, 404, path)
+    t.notMatch(guest.text.replace(path, ''), /"count"; |did you mean "(?:count|Vault|look)"|called at/, path)
+  }
+  const unknown = (name: string) => server.post(`/$singleton/${name}/nothing`)
+  t.equal((await unknown('Vault')).text.replaceAll('Vault', 'Cellar'), (await unknown('Cellar')).text)
+  t.match((await server.as('POST', '/Employee/coun')).text, /did you mean \\"count\\"/)
+  t.match((await server.as('POST', '/Employee(1)/count')).text, /\\"count\\" of Employee is called at Employee\/count/)
+  t.match((await server.post('/Employee/self')).text, /\\"self\\" of Employee is called at Employee\(key\)\/self/)
   const catalog = (await server.get('/$catalog/$all')).text
   t.notMatch(catalog, /"count"|Vault/)
   t.match((await server.as('GET', '/$catalog/$all')).text, /"count".*|Vault/)

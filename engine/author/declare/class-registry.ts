@@ -76,10 +76,15 @@ export class ClassRegistry {
     return this.tables.get(keyOf(target.kind, dataClass))?.get(name)
   }
 
-  /** Names of all functions that {@link find} searches. */
-  names(dataClass: string, isEntity: boolean): string[] {
+  /** Names of the functions that {@link find} searches. */
+  names(dataClass: string, isEntity: boolean, mayCall: MayCall = () => true): string[] {
     const kinds = isEntity ? (['entity'] as const) : (['entitySelection', 'dataClass'] as const)
-    return kinds.flatMap(kind => [...this.of(kind, dataClass).keys()])
+    return kinds.flatMap(kind => callable(this.of(kind, dataClass), mayCall).map(({ name }) => name))
+  }
+
+  /** Names of the singletons with a function that may be called. */
+  singletonNames(mayCall: MayCall): string[] {
+    return [...this.singletons].flatMap(([name, functions]) => (callable(functions, mayCall).length > 0 ? name : []))
   }
 
   get isEmpty(): boolean {
@@ -101,18 +106,26 @@ export class ClassRegistry {
   /** `singletons` of the catalog. Source: base specification, 2.4. */
   describeSingletons(mayCall: MayCall): object[] {
     return [...this.singletons].flatMap(([name, functions]) => {
-      const methods = [...functions.values()]
-        .filter(mayCall)
-        .map(each => ({ name: each.name, allowedOnHTTPGET: each.allowedOnHTTPGET, exposed: true }))
+      const methods = callable(functions, mayCall).map(({ name, allowedOnHTTPGET }) => ({
+        name,
+        allowedOnHTTPGET,
+        exposed: true,
+      }))
       return methods.length > 0 ? { name, methods } : []
     })
   }
 }
 
+const callable = (functions: Functions, mayCall: MayCall): ClassFunction[] => [...functions.values()].filter(mayCall)
+
 const described = (functions: Functions, applyTo: string, mayCall: MayCall): object[] =>
-  [...functions.values()]
-    .filter(mayCall)
-    .map(({ name, allowedOnHTTPGET }) => ({ name, applyTo, scope: 'public', allowedOnHTTPGET, exposed: true }))
+  callable(functions, mayCall).map(({ name, allowedOnHTTPGET }) => ({
+    name,
+    applyTo,
+    scope: 'public',
+    allowedOnHTTPGET,
+    exposed: true,
+  }))
 
 const keyOf = (kind: ClassKind, dataClass = ''): string => `${kind} ${dataClass}`
 

@@ -10,6 +10,12 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     message: (name: string, where: string, known: readonly string[]) =>
       `unknown member method: ${where} has no function "${name}"${suggestion(name, known)}`,
   },
+  OTHER_TARGET: {
+    errCode: -10729,
+    http: 404,
+    message: (name: string, where: string, address: string) =>
+      `unknown member method: "${name}" of ${where} is called at ${address}`,
+  },
   UNKNOWN_SINGLETON: {
     errCode: -10729,
     http: 404,

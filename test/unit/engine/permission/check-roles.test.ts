@@ -102,6 +102,7 @@ const resources: [type: string, applyTo: string, problem?: RegExp][] = [
   ['method', 'Employee.total', /Employee has no function "total"/],
   ['method', 'Employee.merge', /Employee has no function "merge"/],
   ['method', 'Company.merge'],
+  ['method', 'EmployeeEntity.raise', /functions of entities .* are named by their dataclass: Employee\.raise/],
   ['singleton', 'Safe'],
   ['singleton', 'EmployeeEntity', /there is no singleton "EmployeeEntity"/],
   ['singletonMethod', 'Safe.open'],
