@@ -40,9 +40,8 @@ async function run(options: Options): Promise<Report> {
   const needsWorld = engineCases.length + httpCases.length > 0
   if (needsWorld) say(`world: ${world.employees} employees, seed ${world.seed}`)
   const folder = needsWorld ? await prepareWorld(world, progress) : ''
-  const place = { folder, seed: world.seed, employees: world.employees }
-
-  const engine = await measureEngine(engineCases, place, options)
+  const { seed, employees } = world
+  const engine = await measureEngine(engineCases, () => ({ folder: copyWorld(folder), seed, employees }), options)
   const { http, memoryAfterReads, transport, readyMs } = await measureHttp(httpCases, world, folder, options)
   const ownServer = await measureOwnServers(OWN_SERVER_CASES.filter(wanted), options)
   const { seconds, rounds, connections } = options
@@ -68,12 +67,12 @@ async function run(options: Options): Promise<Report> {
 
 async function measureEngine(
   cases: readonly { name: string }[],
-  place: EngineQuestions['open']['question'],
+  place: () => EngineQuestions['open']['question'],
   { seconds, rounds, warmUpSeconds }: Rounds,
 ): Promise<EngineResult[]> {
   if (cases.length === 0) return []
   const child = new Child<EngineQuestions>('engine')
-  await child.ask('open', place)
+  await child.ask('open', place())
   const results: EngineResult[] = []
   for (const { name } of cases) {
     const result = await child.ask('measure', { name, rounds: { seconds, rounds, warmUpSeconds } })

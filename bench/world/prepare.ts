@@ -26,9 +26,14 @@ export async function prepareWorld(world: World, say: (line: string) => void): P
   return folder
 }
 
-/** Makes a copy that may be changed, removed when this process ends. */
+let copies = 0
+
+/**
+ * Makes a copy that may be changed, removed when this process ends. Entity sets count as changes: ten thousand of them leave a
+ * list of free pages with which a commit takes ten times as long.
+ */
 export function copyWorld(folder: string): string {
-  const copy = resolve(CACHE, `copy-${process.pid}`)
+  const copy = resolve(CACHE, `copy-${process.pid}-${++copies}`)
   process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
   cpSync(folder, copy, { recursive: true, filter: source => !source.endsWith(join('store', 'lock.mdb')) })
   return copy
