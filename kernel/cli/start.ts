@@ -9,7 +9,7 @@ export async function start(config: Config, print: (line: string) => void): Prom
   const stop = stopSignal()
   const server = await unlessStopped(open(config, print), stop)
   renewOnHangup(server)
-  if (isForPeople(config)) print(greeting(config, server))
+  print(greeting(config, server))
   await stop
   await server.stop()
 }
@@ -29,9 +29,6 @@ export async function unlessStopped<T>(opening: Promise<T>, stop: Promise<void>)
   isOpen = true
   return opened
 }
-
-/** False for a service, whose output is its log: a JSON object per line, of which one has the address. */
-const isForPeople = ({ demo, log }: Config): boolean => process.stdout.isTTY || demo || log.pretty
 
 export function greeting(config: Config, { url, transport }: Server): string {
   const address = `Tesser answers at ${url}/rest (${transport}). Press Ctrl+C to stop.`

@@ -9,7 +9,7 @@ import { request } from 'undici'
 import { isLong } from '../support/reference/rounds.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 
-const ADDRESS = /"url":"(http:[^"]+)"/
+const ADDRESS = /answers at (http:\S+)\/rest/
 const model = { name: 'image', dataClasses: { Note: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
 
 t.test('the image', { skip: isLong ? false : 'it is built in long runs' }, async t => {

@@ -110,7 +110,7 @@ async function start(t: Test, cwd: string): Promise<{ url: string; stop(): Promi
   t.teardown(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   for await (const line of createInterface(child.stdout)) {
-    const url = /"url":"(http:[^"]+)"/.exec(line)?.[1]
+    const url = /answers at (http:\S+)\/rest/.exec(line)?.[1]
     if (url === undefined) continue
     const stop = async () => {
       child.kill('SIGTERM')
