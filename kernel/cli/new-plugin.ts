@@ -18,7 +18,7 @@ const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]{0,100
 export function newPlugin(name: string, cwd = process.cwd()): string {
   if (!PACKAGE_NAME.test(name)) {
     throw new Error(
-      `"${name}" cannot be the name of a package; use lower-case letters, digits and hyphens. Its folder is made here`,
+      `"${name}" cannot be the name of a package; use lower-case letters, digits and hyphens; its folder is made in the working directory`,
     )
   }
   const folder = basename(name)
