@@ -10,7 +10,7 @@ import { JSON_BOUNDS } from './base/json-bounds.ts'
 import type { PoolOptions } from './placement/query-pool.ts'
 import type { TaskModule, VectorIndexOptions } from './placement/tasks.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
-import type { StoreLockOptions } from './data/store-options.ts'
+import type { LogOptions, StoreLockOptions } from './data/store-options.ts'
 import type { SaveLimits } from './write/contract/write-limits.ts'
 import type { Progress } from './base/progress.ts'
 
@@ -24,16 +24,18 @@ export interface EngineOptions {
   allowLoss: boolean
   /** Lock of the store against other processes, and the time for which a start waits for it. */
   lock?: Partial<StoreLockOptions>
+  /** Makes commits durable by a log in front of the store; undefined: by LMDB itself. */
+  log?: LogOptions | undefined
   mapSizeBytes: number
   /** Memory for column segments of this thread. The pool, the function threads and the vector thread may each use the same amount again. */
   cacheBytes: number
   /** Memory that all threads share for columns, indexes and rows; 0 or undefined: everything is read from LMDB. */
   memoryBytes?: number
   /**
-   * Minimum time between two checkpoints of that memory in the store's folder, which speed up the next start; 0: none.
+   * Minimum time between two images of that memory in the store's folder, which speed up the next start; 0: none.
    */
   imageMinutes?: number
-  /** Minimum number of changed entities between two checkpoints. */
+  /** Minimum number of changed entities between two images. */
   imageChanges?: number
   limits: QueryLimits
   /** Memory of current request bodies and answers, shared with all other users of the budget. */

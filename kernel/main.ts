@@ -298,6 +298,7 @@ export function engineOptions(config: Config, plugins: readonly Plugin[] = []): 
     wire: basePath === '' ? protocol : { ...protocol, basePath },
     allowLoss: storage.allowLoss,
     lock: { kind: storage.lock, waitMs: storage.lockWaitMs },
+    log: storage.log === 'on' ? { keepBytes: storage.logBytes, keepMs: storage.logHours * 3_600_000 } : undefined,
     mapSizeBytes: storage.mapSizeBytes,
     cacheBytes: storage.cacheBytes,
     memoryBytes: storage.memoryBytes,

@@ -21,12 +21,12 @@ export const storageOptions = {
     default: 10,
     min: 0,
     max: 10_000,
-    doc: 'Minimum time between two checkpoints of that memory in the folder of the store, which make the next start fast; 0 for none.',
+    doc: 'Minimum time between two images of that memory in the folder of the store, which make the next start fast; 0 for none.',
   }),
   'storage.imageChanges': integer({
     default: 1000,
     min: 0,
-    doc: 'Minimum number of changed entities since the last checkpoint; with fewer none is written, not even when the server stops.',
+    doc: 'Minimum number of changed entities since the last image; with fewer none is written, not even when the server stops.',
   }),
   'storage.binaryCacheBytes': bytes({
     default: '64 MiB',
@@ -42,6 +42,22 @@ export const storageOptions = {
     default: 10_000,
     min: 0,
     doc: 'Time that a start waits until another process releases the store, for example one that was killed and has not ended yet.',
+  }),
+  'storage.log': choice({
+    default: 'off',
+    of: ['on', 'off'],
+    doc: 'How writes become durable: `on` by a log in front of the data file, one write and one sync for all writes that wait; `off` by the data file itself, whose pages are written and synced each time.',
+  }),
+  'storage.logBytes': bytes({
+    default: '0 MiB',
+    min: 0,
+    doc: 'Size up to which the log keeps records that no start needs; what it needs is never removed.',
+  }),
+  'storage.logHours': number({
+    default: 24,
+    min: 0,
+    max: 100_000,
+    doc: 'Maximum age of such records.',
   }),
   'storage.spoolBytes': bytes({
     default: '4 GiB',

@@ -35,8 +35,18 @@ export interface StoreLockOptions {
   onWait?: (text: string) => void
 }
 
+/** Options of a log in front of the store. */
+export interface LogOptions {
+  /** Records that are no longer needed are kept up to this size of the log, in bytes. */
+  keepBytes?: number
+  /** Maximum age of records that are no longer needed, in milliseconds. */
+  keepMs?: number
+}
+
 /** Options with which the writer opens its store. */
 export interface OwnStoreOptions extends StoreLocation {
+  /** Makes commits durable by a log; undefined: by LMDB. */
+  log?: LogOptions | undefined
   /** Identifies the writer, so that it can take the store again when its thread is replaced. */
   token: string
   lock?: Partial<StoreLockOptions> | undefined

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncFolder } from '../base/sync-folder.ts'
 import type { BinaryFile } from '../catalog/value.ts'
 import { digestsOf } from './binary-digest.ts'
 
@@ -171,14 +172,5 @@ export class BinaryFiles {
       }
     }
     return use(this.path(id))
-  }
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
   }
 }

@@ -23,17 +23,18 @@ export class BinaryTable {
     this.uploads = new UploadTable(environment)
   }
 
-  /** @param key from `binaryKey` */
-  put(key: Buffer, value: BinaryValue | null): void {
+  /** @param key from `binaryKey` @returns the bytes that were stored, null for none */
+  put(key: Buffer, value: BinaryValue | null): Uint8Array | null {
     const { binaries, files } = this.environment
     const old = getBytes(binaries, key)
     if (old) this.release(decodeBinary(old, files))
     if (value === null) {
       binaries.removeSync(key)
-      return
+      return null
     }
-    const stored = this.retain(value)
-    binaries.putSync(key, encodeBinary(stored) as Buffer)
+    const bytes = encodeBinary(this.retain(value))
+    binaries.putSync(key, bytes as Buffer)
+    return bytes
   }
 
   /** Stores an upload, or removes it. */

@@ -1,10 +1,13 @@
 import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { syncFolder } from '../base/sync-folder.ts'
+import { readCheckpoint } from './checkpoint.ts'
 import { canReadDataFile, DATA_FILE, DataFile } from './data-file.ts'
 import { type Environment, openEnvironment } from './environment.ts'
 import { hasFileLocks } from './file-lock.ts'
 import { FORMAT_VERSION, OLDEST_FORMAT } from './format-version.ts'
+import { recoverStore } from './recover-store.ts'
 import { clearCompacted, COMPACTED_FOLDER, describedError, examineFolder, unusable } from './store-folder.ts'
 import { LOCK, lockDataFile, StoreLock } from './store-lock.ts'
 import type { StoreLocation, StoreLockOptions } from '../data/store-options.ts'
@@ -46,7 +49,7 @@ export async function compactStore(options: CompactOptions): Promise<Compacted> 
     throw new Error('a store that is held by a lease cannot be compacted: a server that waits has the old file open')
   }
   try {
-    refuseUnlessStore(path)
+    if (!readCheckpoint(path)) refuseUnlessStore(path)
     return await compactOwn(options, StoreLock.take(path, lockOptions))
   } catch (error) {
     throw describedError(path, error)
@@ -59,6 +62,7 @@ async function compactOwn(options: CompactOptions, lock: StoreLock): Promise<Com
     const readers = lockDataFile(path, { shared: false })
     if (!readers) throw new Error(`the store in ${path} is being checked; compact it when that is done`)
     try {
+      await recoverStore(options, options.onNote ?? (() => {}))
       // Checked again: the folder may have changed before the lock was taken.
       refuseUnlessStore(path)
       return await replaceByCopy(options)
@@ -104,7 +108,7 @@ async function replaceByCopy(options: CompactOptions): Promise<Compacted> {
   if (size >= old.size) return { before: old.size, after: old.size }
   onProgress({ what: 'replacing', done: 0, total: 1 })
   renameSync(copy, file)
-  flushFolder(path)
+  syncFolder(path)
   onProgress({ what: 'replacing', done: 1, total: 1 })
   return { before: old.size, after: size }
 }
@@ -181,16 +185,11 @@ async function copyTo(
   }
 }
 
-function flush(path: string, flags = 'r+'): void {
-  const descriptor = openSync(path, flags)
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r+')
   try {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
-}
-
-/** Windows cannot open folders, and makes renames durable itself. */
-function flushFolder(path: string): void {
-  if (process.platform !== 'win32') flush(path, 'r')
 }

@@ -29,8 +29,13 @@ export interface Environment {
   close(): Promise<void>
 }
 
+interface EnvironmentOptions extends StoreLocation {
+  /** Commits are durable by a log: LMDB does not sync them. Of all threads of a process, the first one decides. */
+  isLogged?: boolean | undefined
+}
+
 /** @throws {Error} naming the folder, when LMDB cannot open it */
-export function openEnvironment(options: StoreLocation): Environment {
+export function openEnvironment(options: EnvironmentOptions): Environment {
   try {
     // LMDB does not name the file, and ends the process when the lock file is read-only.
     for (const name of [DATA_FILE, 'lock.mdb']) {
@@ -43,7 +48,7 @@ export function openEnvironment(options: StoreLocation): Environment {
   }
 }
 
-function openTables({ path, mapSizeBytes }: StoreLocation): Environment {
+function openTables({ path, mapSizeBytes, isLogged = false }: EnvironmentOptions): Environment {
   const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
     path,
     // Mode of new files. The types of lmdb-js leave it out.
@@ -54,6 +59,7 @@ function openTables({ path, mapSizeBytes }: StoreLocation): Environment {
     mapSize: mapSizeBytes,
     // A commit must be on the disk before it is answered. Overlapping sync returns before that.
     overlappingSync: false,
+    noSync: isLogged,
     encoding: 'json',
   }
   const root = open<unknown, string>(options)

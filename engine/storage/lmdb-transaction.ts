@@ -18,6 +18,7 @@ import type {
   StoreTransaction,
   TransactionOptions,
 } from '../data/store-transaction.ts'
+import type { CommitRecord, Effect } from '../log/record.ts'
 import { writeFingerprints } from './fingerprints.ts'
 import { changeRow, encodeRow } from '../row-format/encode-row.ts'
 import { decodeBinary } from '../files/encode-binary.ts'
@@ -27,6 +28,7 @@ import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import { LmdbIndex } from './secondary-index.ts'
 import { readGlobalStamp, readTableState, writeGlobalStamp, writeTableState } from './store-state.ts'
+import type { StoreLog } from './store-log.ts'
 import type { StoreOwner } from './store-owner.ts'
 import { fold } from '../base/text/fold.ts'
 import { ChangeLogWriter } from './change-log-writer.ts'
@@ -51,6 +53,8 @@ export class LmdbTransaction implements StoreTransaction {
   private globalStamp = 0
   private readonly states = new Map<number, TableState>()
   private changes: Change[] = []
+  /** Effects of the transaction so far, for the log. */
+  private readonly effects: Effect[] = []
   private readonly indexes: IndexWriter
   private readonly changeLog: ChangeLogWriter
   private readonly binaries: BinaryTable
@@ -62,6 +66,8 @@ export class LmdbTransaction implements StoreTransaction {
     private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
     private readonly owner: Pick<StoreOwner, 'verify'> | undefined,
     private readonly options: TransactionOptions,
+    /** Makes commits durable; without it, LMDB does. */
+    private readonly log?: Pick<StoreLog, 'append' | 'committed' | 'takeBack'>,
   ) {
     this.indexes = new IndexWriter(environment.index)
     this.changeLog = new ChangeLogWriter(environment.changes, options.keptChangeRecords ?? KEPT_CHANGE_RECORDS)
@@ -71,7 +77,9 @@ export class LmdbTransaction implements StoreTransaction {
   }
 
   run(work: () => void): number {
-    const { onCommit, onPhase } = this.options
+    const { log, options } = this
+    const { onCommit, onPhase } = options
+    let isLogged = false
     onPhase?.('working')
     try {
       this.environment.root.transactionSync(() => {
@@ -80,24 +88,54 @@ export class LmdbTransaction implements StoreTransaction {
         work()
         this.finish()
         onPhase?.('committing')
+        const { globalStamp, states, effects } = this
+        if (!log || effects.length === 0) return
+        log.append({ time: Date.now(), globalStamp, states, effects })
+        isLogged = true
       })
+      if (isLogged) log!.committed()
+      isLogged = false
       onPhase?.('working')
       onCommit?.(this.changes, this.globalStamp)
       return this.globalStamp
     } catch (error) {
       this.forget()
+      if (isLogged) log!.takeBack()
       throw error
     } finally {
       this.states.clear()
       this.indexes.discard()
       this.changes = []
+      this.effects.length = 0
       this.binaries.settle()
       onPhase?.('idle')
     }
   }
 
+  /**
+   * Repeats commits in one transaction, with everything that follows from their records.
+   * @param finish last step inside the transaction
+   */
+  apply(records: readonly CommitRecord[], finish: () => void): void {
+    this.environment.root.transactionSync(() => {
+      for (const { globalStamp, states, effects } of records) {
+        for (const effect of effects) this.applyEffect(effect)
+        this.globalStamp = globalStamp
+        this.states.clear()
+        for (const [tableNumber, state] of states) this.states.set(tableNumber, { ...state })
+        this.finish()
+        this.states.clear()
+        this.changes = []
+      }
+      finish()
+    })
+    this.effects.length = 0
+    this.binaries.settle()
+  }
+
   attempt(work: () => boolean): boolean {
     const { globalStamp, changes } = this
+    const effectCount = this.effects.length
     const states = new Map([...this.states].map(([table, state]) => [table, { ...state }]))
     this.changes = []
     this.indexes.flush()
@@ -114,6 +152,7 @@ export class LmdbTransaction implements StoreTransaction {
         this.globalStamp = globalStamp
         this.states.clear()
         for (const [table, state] of states) this.states.set(table, state)
+        this.effects.length = effectCount
         this.forget()
       }
       this.changes = changes
@@ -231,14 +270,16 @@ export class LmdbTransaction implements StoreTransaction {
     this.environment.rows.removeSync(rowKey(dataClass.tableNumber, rowId))
     this.state(dataClass).rowCount--
     this.globalStamp++
-    this.changes.push({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED })
+    this.changed({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED })
   }
 
   putBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
-    this.binaries.put(binaryKey(attribute.dataClass.tableNumber, rowId, attribute.position), value)
+    const key = binaryKey(attribute.dataClass.tableNumber, rowId, attribute.position)
+    this.effects.push({ kind: 'binary', key, value: this.binaries.put(key, value) })
   }
 
   putUpload(change: UploadChange): void {
+    this.effects.push({ kind: 'upload', change })
     this.binaries.putUpload(change)
   }
 
@@ -251,15 +292,20 @@ export class LmdbTransaction implements StoreTransaction {
   }
 
   putFingerprints(dataClass: DataClass, fingerprints: Fingerprints): void {
-    writeFingerprints(this.environment, dataClass.tableNumber, fingerprints)
+    const { tableNumber } = dataClass
+    this.effects.push({ kind: 'fingerprints', tableNumber, fingerprints })
+    writeFingerprints(this.environment, tableNumber, fingerprints)
   }
 
   putEntitySet(change: StoredSetChange): void {
+    this.effects.push({ kind: 'set', change })
     this.sets.put(change)
   }
 
-  putRecord({ key, value }: RecordChange): void {
+  putRecord(change: RecordChange): void {
+    this.effects.push({ kind: 'record', change })
     const { records } = this.environment
+    const { key, value } = change
     if (value === undefined) records.removeSync(key)
     else records.putSync(key, value)
   }
@@ -268,14 +314,55 @@ export class LmdbTransaction implements StoreTransaction {
     const { tableNumber } = dataClass
     this.options.onRow?.()
     this.environment.rows.putSync(rowKey(tableNumber, rowId), row as Buffer)
-    this.changes.push({ tableNumber, rowId, operation, row })
+    this.changed({ tableNumber, rowId, operation, row })
     return row
+  }
+
+  private changed(change: Change): void {
+    this.changes.push(change)
+    this.effects.push({ kind: 'row', change })
+  }
+
+  private applyEffect(effect: Effect): void {
+    if (effect.kind === 'row') this.applyRow(effect.change)
+    else if (effect.kind === 'binary') {
+      const value = effect.value && decodeBinary(effect.value, this.environment.files)
+      if (value === undefined) throw new Error('a record of the log has an unreadable image or blob')
+      this.binaries.put(Buffer.from(effect.key), value)
+    } else if (effect.kind === 'upload') this.binaries.putUpload(effect.change)
+    else if (effect.kind === 'set') this.sets.put(effect.change)
+    else if (effect.kind === 'record') this.putRecord(effect.change)
+    else writeFingerprints(this.environment, effect.tableNumber, effect.fingerprints)
+  }
+
+  private applyRow({ tableNumber, rowId, operation, row }: Change): void {
+    const dataClass = [...this.layouts.keys()].find(other => other.tableNumber === tableNumber)
+    if (!dataClass) throw new Error(`a record of the log has table ${tableNumber}, which the store does not have`)
+    if (operation === DELETED) {
+      this.remove(dataClass, rowId)
+      return
+    }
+    const { indexed, layout } = this.table(dataClass)
+    const before = operation === UPDATED ? this.row(dataClass, rowId) : undefined
+    const after = new RowView(layout, row!)
+    for (const attribute of indexed) {
+      const value = after.value(attribute) as Value
+      if (before) {
+        const old = before.value(attribute) as Value
+        if (old === value) continue
+        this.indexes.remove(attribute, old, rowId)
+      }
+      this.indexes.put(attribute, value, rowId)
+    }
+    this.putRow(dataClass, rowId, row!, operation)
   }
 
   /** Writes counters and the change records: the last step of a transaction. */
   private finish(): void {
     this.indexes.flush()
     this.binaries.forgetRemoved()
+    // Ids that nothing was put under are used again; the log would not know of them.
+    if (this.log && this.effects.length === 0) return
     for (const [tableNumber, state] of this.states) writeTableState(this.environment, tableNumber, state)
     const { changes } = this
     if (changes.length === 0) return

@@ -6,6 +6,7 @@ import type { Environment } from './environment.ts'
 import { FORMAT_VERSION } from './format-version.ts'
 import { LmdbRecords } from './lmdb-records.ts'
 import { LmdbTransaction } from './lmdb-transaction.ts'
+import type { StoreLog } from './store-log.ts'
 import type { StoreOwner } from './store-owner.ts'
 
 /** Entry of `meta`: the image that belongs to the store. */
@@ -27,6 +28,7 @@ export class LmdbWritable implements WritableStore {
     { catalog, layouts }: Pick<WritableStore, 'catalog' | 'layouts'>,
     /** Compared in each transaction; undefined if no other process can write to the store. */
     private readonly owner?: Pick<StoreOwner, 'verify'>,
+    private readonly log?: StoreLog,
   ) {
     this.records = new LmdbRecords(environment)
     this.catalog = catalog
@@ -40,9 +42,11 @@ export class LmdbWritable implements WritableStore {
   set memoryImage(id: string) {
     const stored: StoredImage = { id }
     this.environment.meta.putSync(IMAGE, stored)
+    // The log does not have it.
+    void this.log?.checkpoint()
   }
 
   transaction(options: TransactionOptions): StoreTransaction {
-    return new LmdbTransaction(this.environment, this.layouts, this.owner, options)
+    return new LmdbTransaction(this.environment, this.layouts, this.owner, options, this.log)
   }
 }

@@ -1,5 +1,12 @@
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { DamagedLogError } from '../log/commit-log.ts'
+import { LocalLog, type LocalLogOptions } from '../log/local-log.ts'
+import { readCheckpoint } from './checkpoint.ts'
 import { type Environment, openEnvironment } from './environment.ts'
-import { DamagedStoreError } from './data-file.ts'
+import { canReadDataFile, DamagedStoreError } from './data-file.ts'
+import { applyRecords, LOG_FOLDER, recoverExclusively } from './recover-store.ts'
+import { readPosition, StoreLog } from './store-log.ts'
 import { clearCompacted, clearUnmade, describedError, examineFolder, makeFolder, refuseIfLost } from './store-folder.ts'
 import { LOCK, StoreLock } from './store-lock.ts'
 import type { OwnStoreOptions } from '../data/store-options.ts'
@@ -9,6 +16,8 @@ import { StoreOwner } from './store-owner.ts'
 export interface OwnStore {
   readonly environment: Environment
   readonly owner: StoreOwner
+  /** Undefined if LMDB makes commits durable. */
+  readonly log: StoreLog | undefined
   /** Called when a new store has been made. */
   made(): void
   /** Renews a lease, if the store is held by one. @param onLost called when another process has taken the store */
@@ -38,12 +47,18 @@ async function openOwn(options: OwnStoreOptions, onNote: (text: string) => void)
   makeFolder(path)
   const lock = StoreLock.take(path, lockOptions)
   let environment: Environment | undefined
+  let log: StoreLog | undefined
   try {
+    const isLogged = options.log !== undefined && lock.kind === 'file' && canReadDataFile
+    // Another token is that of a process that was ended. With its own, a thread of this process was, and the file is as it left it.
+    const isContinued = readCheckpoint(path)?.token === token
+    if (!isContinued) await recoverExclusively(options, onNote)
     const isNew = isEmpty(path, lock.wasMaking)
     lock.note(isNew)
     // A lease is taken only after the environment has been opened.
     if (lock.kind === 'file') clearCompacted(path)
-    environment = openEnvironment(options)
+    environment = openEnvironment({ ...options, isLogged })
+    if (isLogged) log = openStoreLog(environment, options, isContinued, onNote)
     if (!isNew && !lock.wasMaking && environment.meta.get('format') === undefined) refuseIfLost(path, 'holds no store')
     const owner = new StoreOwner(environment, token)
     owner.take(lock.kind, lockOptions)
@@ -52,6 +67,7 @@ async function openOwn(options: OwnStoreOptions, onNote: (text: string) => void)
     return {
       environment: opened,
       owner,
+      log,
       made: () => lock.note(false),
       keep(onLost) {
         if (lock.kind === 'file') return
@@ -66,15 +82,42 @@ async function openOwn(options: OwnStoreOptions, onNote: (text: string) => void)
       async close() {
         clearInterval(renewal)
         owner.release()
+        await log?.close()
         await opened.close()
         lock.release()
       },
     }
   } catch (error) {
+    await log?.close()
     await environment?.close()
     lock.release()
     throw error
   }
+}
+
+/** Opens the log behind the state that LMDB has, and makes the first checkpoint. */
+function openStoreLog(
+  environment: Environment,
+  { path, token, log: kept }: OwnStoreOptions,
+  isContinued: boolean,
+  onNote: (text: string) => void,
+): StoreLog {
+  const folder = join(path, LOG_FOLDER)
+  const options: LocalLogOptions = { ...kept, folder, from: readPosition(environment), mustContinue: isContinued }
+  let log: LocalLog
+  try {
+    log = new LocalLog(options)
+  } catch (error) {
+    if (isContinued || !(error instanceof DamagedLogError)) throw error
+    // The store was closed, so it is complete without its log, which is kept aside.
+    const aside = `${folder}-damaged-${Date.now()}`
+    renameSync(folder, aside)
+    onNote(`the log was moved to ${aside}, and a new one begun; the data are complete. ${error.message}`)
+    log = new LocalLog(options)
+  }
+  const storeLog = new StoreLog({ environment, log, token, onNote })
+  if (isContinued) applyRecords(environment, log)
+  return storeLog
 }
 
 function isEmpty(path: string, wasMaking: boolean): boolean {

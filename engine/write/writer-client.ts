@@ -9,7 +9,7 @@ import type { Model } from '../catalog/model-schema.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { SharedHeap } from '../memory/heap/shared-heap.ts'
 import { outputUrl } from '../base/output-root.ts'
-import type { StoreLockOptions } from '../data/store-options.ts'
+import type { LogOptions, StoreLockOptions } from '../data/store-options.ts'
 import type { TransactionPhase } from '../data/store-transaction.ts'
 import type { Progress } from '../base/progress.ts'
 import { Heartbeat } from './contract/heartbeat.ts'
@@ -37,6 +37,8 @@ export interface WriterClientOptions {
   allowLoss: boolean
   /** Lock of the store against other processes, and the time for which a start waits for it. */
   lock?: Partial<StoreLockOptions> | undefined
+  /** Makes commits durable by a log in front of the store; undefined: by LMDB itself. */
+  log?: LogOptions | undefined
   /** Maximum number of requests that wait for the writer; further ones are refused (503). */
   maxWaiting?: number
   /** Maximum bytes of their bodies. */
@@ -49,9 +51,9 @@ export interface WriterClientOptions {
   onProgress?: Progress
   /** Memory shared by readers; the thread fills it and keeps it up to date. */
   memory?: WebAssembly.Memory | undefined
-  /** Minimum time between two checkpoints of the memory; 0 or undefined: none are written. */
+  /** Minimum time between two images of the memory; 0 or undefined: none are written. */
   imageMinutes?: number
-  /** Minimum number of changed entities between two checkpoints. */
+  /** Minimum number of changed entities between two images. */
   imageChanges?: number
   /** Counters of all threads, and of the client's own thread. */
   counts?: { readonly shared: SharedCounts; readonly own: ThreadCounts }
@@ -222,7 +224,7 @@ export class WriterClient {
   /** Resolves when the thread is ready. */
   private spawn(): Promise<void> {
     const { path, mapSizeBytes, model, wire, allowLoss, memory, imageMinutes = 0, imageChanges = 0 } = this.options
-    const { lock } = this.options
+    const { lock, log } = this.options
     const workerData: WriterThreadOptions = {
       path,
       mapSizeBytes,
@@ -231,6 +233,7 @@ export class WriterClient {
       allowLoss,
       token: this.token,
       lock,
+      log,
       limits: { ...SAVE_LIMITS, ...this.options.write },
       heartbeat: this.heartbeat.words,
       counts: this.options.counts?.shared.buffer,

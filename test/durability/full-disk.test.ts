@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { request } from 'undici'
 import { storedFiles } from '../support/stored-files.ts'
+import { survey, withLog } from './world.ts'
 
 /** More than the limit below, which the shell counts in blocks of 512 or 1,024 bytes. */
 const TOO_LARGE = Buffer.alloc(24_000_000, 1)
@@ -45,3 +46,34 @@ t.test('an upload that does not fit on the disk is answered with 503 and leaves 
   child.send('stop')
   await once(child, 'exit')
 })
+
+for (const isLogged of [false, true]) {
+  t.test(
+    `a full disk refuses writes${isLogged ? ' with a log' : ''}, and the store has what was acknowledged`,
+    async t => {
+      const folder = t.testdir({})
+      const program = fileURLToPath(new URL('full-disk.child.js', import.meta.url))
+      const child = spawn(
+        'sh',
+        ['-c', `ulimit -f ${LIMIT_BLOCKS}; exec "$@"`, 'sh', process.execPath, program, folder],
+        {
+          stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+          env: withLog(isLogged),
+        },
+      )
+      const acknowledged: string[] = []
+      let refused: string[] = []
+      child.on('message', (message: string | { refused: string[] }) => {
+        if (typeof message === 'string') acknowledged.push(message)
+        else refused = message.refused
+      })
+      await once(child, 'exit')
+      t.equal(refused.length, 3)
+      for (const text of refused) t.match(text, /disk of the store is full/)
+      const { stamps, problems } = await survey(folder)
+      t.same([...stamps.keys()].sort(), acknowledged.sort())
+      t.ok(acknowledged.length > 1_000, `${acknowledged.length} entities`)
+      t.same(problems, [])
+    },
+  )
+}

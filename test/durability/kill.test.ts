@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { randomOf } from '../support/reference/random.ts'
 import { seedOf } from '../support/reference/rounds.ts'
-import { survey } from './world.ts'
+import { survey, withLog } from './world.ts'
 
-const CYCLES = process.env.TESSER_TEST_LONG ? 20 : 2
+/** Two of three with a log, on the same store. */
+const CYCLES = process.env.TESSER_TEST_LONG ? 500 : 6
+const SET_CYCLES = process.env.TESSER_TEST_LONG ? 60 : 3
 const random = randomOf(seedOf(21))
 const child = (name: string): string => fileURLToPath(new URL(`${name}.child.js`, import.meta.url))
 
@@ -16,7 +18,8 @@ t.test('every acknowledged write survives SIGKILL, and nothing is half written',
   const acknowledged = new Map<string, number | null>()
   const beingDeleted = new Set<string>()
   for (let cycle = 0; cycle < CYCLES; cycle++) {
-    const process = fork(child('kill'), [path, String(cycle)], { stdio: 'inherit' })
+    const env = withLog(cycle % 3 !== 2)
+    const process = fork(child('kill'), [path, String(cycle)], { stdio: 'inherit', env })
     let reports = 0
     // At a different moment in every cycle, but always during writes.
     const enough = random.integer(200, 2_200)
@@ -45,8 +48,8 @@ t.test('every acknowledged entity set survives SIGKILL, whatever its size', asyn
   /** Members of each acknowledged set; null once its release was acknowledged. */
   const answered = new Map<string, number | null>()
   const inChange = new Set<string>()
-  for (let cycle = 0; cycle < CYCLES; cycle++) {
-    const process = fork(child('entity-sets'), [path], { stdio: 'inherit' })
+  for (let cycle = 0; cycle < SET_CYCLES; cycle++) {
+    const process = fork(child('entity-sets'), [path], { stdio: 'inherit', env: withLog(cycle % 3 !== 2) })
     let reports = 0
     const enough = random.integer(50, 350)
     process.on('message', ([id, size]: [string, number | null | undefined]) => {

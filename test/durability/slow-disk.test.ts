@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { survey } from './world.ts'
+import { survey, withLog } from './world.ts'
 
 /** The library that delays a sync, or the reason why it cannot be used here. */
 function compile(folder: string): { preload: string } | { missing: string } {
@@ -53,5 +53,40 @@ t.test('a disk that hangs for longer than the stall watch waits loses no answer 
   t.equal(code, 0)
   const { stamps, problems } = await survey(join(path, 'store'))
   t.same([...stamps.keys()].sort(), ['Bern', 'Oslo', 'Rome', 'Wien'])
+  t.same(problems, [])
+})
+
+t.test('with a log, a failing disk is answered with 503, and nothing that was acknowledged is lost', async t => {
+  const path = t.testdir()
+  const compiled = compile(path)
+  if ('missing' in compiled) {
+    t.pass(`skipped: ${compiled.missing}`)
+    return
+  }
+  const child = fork(fileURLToPath(new URL('failing-disk.child.js', import.meta.url)), [join(path, 'store')], {
+    silent: true,
+    env: { ...withLog(true), LD_PRELOAD: compiled.preload, FAILING_SYNC_FILE: join(path, 'failing') },
+  })
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.on('data', data => {
+      output += data
+    })
+  }
+  await once(child, 'exit')
+  const refused = 'logged: Error: EIO: i/o error, fdatasync'
+  const answer = (name: string) => `${name} 503 `
+  const lines = output
+    .trim()
+    .split('\n')
+    .map(line => line.replace(/^(\w+ 503 ).*full or failing.*/, '$1'))
+  t.same(lines, [
+    ...[refused, answer('Oslo'), refused, answer('Rome')],
+    ...['Bern written', 'Oslo written'],
+    ...[refused, answer('Wien')],
+    'closed',
+  ])
+  const { stamps, problems } = await survey(join(path, 'store'))
+  t.same([...stamps.keys()].sort(), ['Bern', 'Oslo'])
   t.same(problems, [])
 })

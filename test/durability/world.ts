@@ -6,6 +6,7 @@ import { createSharedMemory } from '../../engine/memory/heap/shared-heap.ts'
 import { checkStore } from '../../engine/storage/inspect/check-store.ts'
 import { EntitySetTable } from '../../engine/storage/entity-set-table.ts'
 import { type Environment, openEnvironment } from '../../engine/storage/environment.ts'
+import { recoverIfUnused } from '../../engine/storage/recover-store.ts'
 import { idOfSetKey } from '../../engine/storage/keys.ts'
 import { prepareStore } from '../../engine/storage/migration/prepare-store.ts'
 import { RowView } from '../../engine/row-format/row-view.ts'
@@ -28,7 +29,15 @@ const model = {
   },
 }
 
-export const options = (path: string): EngineOptions => engineOptions({ path, model })
+/** Options of a store, in a process that was started with `withLog` with a log in front of it. */
+export const options = (path: string): EngineOptions =>
+  engineOptions({ path, model, log: process.env.TESSER_TEST_LOG ? {} : undefined })
+
+/** Environment of a process with or without a log. */
+export const withLog = (isLogged: boolean): NodeJS.ProcessEnv => ({
+  ...process.env,
+  TESSER_TEST_LOG: isLogged ? '1' : '',
+})
 
 /** Options with which images of the memory are written continuously. */
 export const withImages = () => ({ memory: createSharedMemory(2 ** 27), imageMinutes: 1e-4, imageChanges: 1 })
@@ -54,6 +63,7 @@ export interface Survey {
 }
 
 export async function survey(path: string): Promise<Survey> {
+  await recoverIfUnused(options(path), () => {})
   const environment = openEnvironment(options(path))
   const { catalog, layouts } = prepareStore({ ...options(path), model: checkModel(model), environment })
   const dataClass = catalog.dataClassesByName.get('City')!

@@ -7,7 +7,7 @@ declare const ADDRESS: unique symbol
  *
  * Columns, which hold numbers and addresses alike, and code outside `engine/memory` use plain numbers. These become addresses
  * again where the kind of a column says so, in `SharedTexts`, which takes the pointers of a `TextPool`, and in `readImage`, which
- * reads the state of a checkpoint.
+ * reads the state of an image.
  *
  * Functions that loops call for each value, in the files of the layouts, do the arithmetic themselves: V8 inlines nested calls
  * too, but checks each time that the callee is still the same.

@@ -4,7 +4,7 @@ import { HEAP_START, type Part, PARTS, type SharedHeap } from './shared-heap.ts'
 /** Thrown when there is no room for an allocation. */
 export class MemoryFull extends Error {}
 
-/** State saved in a checkpoint. */
+/** State saved in an image. */
 export interface AllocatorState {
   next: Address
   /** A size and the addresses of the freed blocks that have it. */

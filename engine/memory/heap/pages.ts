@@ -67,7 +67,7 @@ export interface Workspace {
   sequence: number
 }
 
-/** State of {@link Pages} saved in a checkpoint. */
+/** State of {@link Pages} saved in an image. */
 export interface PagesState {
   addresses: Address[]
   list: Address

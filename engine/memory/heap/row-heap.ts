@@ -8,7 +8,7 @@ export const ROW_HEADER_BYTES = 8
 
 export const rowLengthOf = (words: Uint32Array, block: Address): number => wordAt(words, block, ROW_LENGTH)
 
-/** State saved in a checkpoint. */
+/** State saved in an image. */
 export interface RowHeapState {
   pages: PagesState
   scratch: Address

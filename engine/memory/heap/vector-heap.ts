@@ -24,7 +24,7 @@ const SKETCHES = PAGE_SKETCHES / 4
 /** Address of the codes of a vector. */
 export const codesOf = (words: Uint32Array, vector: Address): Address => addressAt(words, vector, VECTOR_CODES)
 
-/** State saved in a checkpoint. */
+/** State saved in an image. */
 export interface VectorHeapState {
   vectors: SlotsState
   codes: SlotsState

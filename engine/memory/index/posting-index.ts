@@ -85,7 +85,7 @@ function find(words: Uint32Array, table: Address, hash: number): number {
   }
 }
 
-/** State of a {@link PostingIndex} saved in a checkpoint. */
+/** State of a {@link PostingIndex} saved in an image. */
 export interface PostingState {
   table: Address
   capacity: number

@@ -26,7 +26,7 @@ import { hashNumber } from '../text/text-key.ts'
 import type { TextTable } from '../text/text-table.ts'
 import { codesOf, VectorHeap, type VectorHeapState } from '../heap/vector-heap.ts'
 
-/** State of a {@link ColumnWriter} saved in a checkpoint. */
+/** State of a {@link ColumnWriter} saved in an image. */
 export interface ColumnState {
   pages: PagesState
   index: PostingState | undefined

@@ -3,9 +3,9 @@ import { ImageGivenUp } from '../image/image-writer.ts'
 import type { MemoryWriter } from './memory-writer.ts'
 
 export interface ImageScheduleOptions {
-  /** Minimum time between two checkpoints while the server runs, in minutes; 0: no images. */
+  /** Minimum time between two images while the server runs, in minutes; 0: no images. */
   imageMinutes: number
-  /** Minimum number of changed entities since the last checkpoint. */
+  /** Minimum number of changed entities since the last image. */
   imageChanges: number
 }
 

@@ -3,7 +3,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { type Change, DELETED } from '../../data/change.ts'
 import type { WritableStore } from '../../data/writable-store.ts'
 import { Allocator, type AllocatorState } from '../heap/allocator.ts'
-import { Checkpoint, fingerprintOf } from '../image/checkpoint.ts'
+import { fingerprintOf, StoredImage } from '../image/stored-image.ts'
 import { type Address, NO_ADDRESS, wordIndex } from '../heap/address.ts'
 import { globalStampIndex, ROOT_SEQUENCE, ROOT_TABLES, ROOT_TEXTS } from '../heap/directory.ts'
 import type { Workspace } from '../heap/pages.ts'
@@ -24,7 +24,7 @@ interface MemoryWriterOptions {
   onNote?: (text: string) => void
 }
 
-/** State of the writer saved in a checkpoint, beside the memory itself. */
+/** State of the writer saved in an image, beside the memory itself. */
 interface MemoryState {
   sequence: number
   root: Address
@@ -53,7 +53,7 @@ const CHANGES_PER_STEP = 1_000
 export class MemoryWriter {
   private readonly options: MemoryWriterOptions
   private readonly heap: SharedHeap
-  private readonly checkpoint: Checkpoint<MemoryState>
+  private readonly image: StoredImage<MemoryState>
   private space: Workspace
   private texts!: TextTable
   private readonly queue: TableQueue
@@ -75,7 +75,7 @@ export class MemoryWriter {
       this.heap,
       this.tables.map(({ shape }) => shape),
     )
-    this.checkpoint = new Checkpoint(store, folder, fingerprint)
+    this.image = new StoredImage(store, folder, fingerprint)
   }
 
   private get tables(): readonly QueuedTable[] {
@@ -94,7 +94,7 @@ export class MemoryWriter {
     const start = performance.now()
     this.isRestoring = true
     try {
-      const image = await this.checkpoint.load(this.heap)
+      const image = await this.image.load(this.heap)
       if (!image) return
       this.restore(image.state)
       const changes = await this.catchUp(image.globalStamp)
@@ -113,7 +113,7 @@ export class MemoryWriter {
 
   /** Number of entity changes since the newest image, with which a start from it would have to catch up. */
   get changesSinceImage(): number {
-    return this.ownsMemory ? this.globalStamp - this.checkpoint.globalStamp : 0
+    return this.ownsMemory ? this.globalStamp - this.image.globalStamp : 0
   }
 
   /**
@@ -128,7 +128,7 @@ export class MemoryWriter {
     reclaimer.reclaim()
     // Memory that waits to be freed would be lost: only this thread has the list.
     if (reclaimer.size > 0) return false
-    await this.checkpoint.save(heap, allocator.end, { globalStamp, state: this.state }, bytesPerSecond, signal)
+    await this.image.save(heap, allocator.end, { globalStamp, state: this.state }, bytesPerSecond, signal)
     return true
   }
 

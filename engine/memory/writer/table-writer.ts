@@ -16,7 +16,7 @@ import { BITS, hasBit, Pages, type PagesState, setBit, type Workspace } from '..
 import { RowHeap, type RowHeapState } from '../heap/row-heap.ts'
 import type { TextTable } from '../text/text-table.ts'
 
-/** State of a {@link TableWriter} saved in a checkpoint. */
+/** State of a {@link TableWriter} saved in an image. */
 export interface TableState {
   keepsRows: boolean
   rowCount: number

@@ -5,12 +5,14 @@ import { loadModel } from '../../catalog/load-model.ts'
 import { assignNumbers, type TableNumbers } from '../../catalog/table-numbers.ts'
 import { checkStore } from './check-store.ts'
 import type { CheckProgress } from './check-table.ts'
+import { DamagedLogError } from '../../log/commit-log.ts'
 import { canReadDataFile, DATA_FILE, DamagedStoreError, DataFile } from '../data-file.ts'
 import { type Environment, openEnvironment } from '../environment.ts'
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../format-version.ts'
 import type { StoreLocation } from '../../data/store-options.ts'
 import type { FileLock } from '../file-lock.ts'
 import { loadLayouts } from '../layouts.ts'
+import { recoverIfUnused } from '../recover-store.ts'
 import { examineFolder, type FolderState, unusable } from '../store-folder.ts'
 import { lockDataFile } from '../store-lock.ts'
 import { walkPages } from '../walk-pages.ts'
@@ -51,9 +53,10 @@ export async function* inspectStore(options: InspectOptions): AsyncGenerator<Sto
   const { path } = options
   let state: FolderState
   try {
+    await recoverIfUnused(options, () => {})
     state = examineFolder(path)
   } catch (error) {
-    if (!(error instanceof DamagedStoreError)) throw unusable(path, error)
+    if (!(error instanceof DamagedStoreError || error instanceof DamagedLogError)) throw unusable(path, error)
     yield { of: 'store', text: error.message }
     return
   }

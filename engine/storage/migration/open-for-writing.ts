@@ -31,13 +31,15 @@ export interface OpenedForWriting {
 export async function openForWriting(options: WritingOptions, events: WritingEvents): Promise<OpenedForWriting> {
   const { onNote, onProgress, onLost } = events
   const own = await openOwnStore(options, onNote)
-  const { environment, owner } = own
+  const { environment, owner, log } = own
   try {
     const { created, ...schema } = prepareStore({ ...options, environment, owner, onProgress, onNote })
     await finishRemovals(environment, owner)
+    // The log does not have what was done until here.
+    await log?.checkpoint()
     own.made()
     own.keep(onLost)
-    return { store: new LmdbWritable(environment, schema, owner), created, close: own.close }
+    return { store: new LmdbWritable(environment, schema, owner, log), created, close: own.close }
   } catch (error) {
     await own.close()
     throw error

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { buildCatalog } from '../../catalog/build-catalog.ts'
-import type { Catalog, DataClass, WireOptions } from '../../catalog/dataclass.ts'
+import type { DataClass, WireOptions } from '../../catalog/dataclass.ts'
 import type { Model } from '../../catalog/model-schema.ts'
-import { assignNumbers, type TableNumbers } from '../../catalog/table-numbers.ts'
+import { assignNumbers } from '../../catalog/table-numbers.ts'
 import type { Environment } from '../environment.ts'
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../format-version.ts'
 import { describeChange } from './describe-change.ts'
@@ -11,23 +11,10 @@ import { type MigrationPlan, planMigration } from './plan-migration.ts'
 import { migrateData } from './migrate-data.ts'
 import type { Progress } from '../../base/progress.ts'
 import { keepFingerprints } from '../fingerprints.ts'
-import { layoutKey, loadLayouts, type StoredLayout } from '../layouts.ts'
+import { layoutKey, type StoredLayout } from '../layouts.ts'
 import { layoutFingerprint, type RowLayout, rowLayout } from '../../row-format/row-layout.ts'
 import type { StoreOwner } from '../store-owner.ts'
-
-/** Schema by which the data of a store is read: entries of `meta`. */
-interface StoredSchema {
-  model: Model
-  numbers: TableNumbers
-  wire: WireOptions
-  /** Version of the row layout of each dataclass. Separate entries in `meta`, see `layouts.ts`. */
-  versions: Record<string, number>
-}
-
-export interface Schema {
-  catalog: Catalog
-  layouts: ReadonlyMap<DataClass, RowLayout>
-}
+import { loadSchema, readSchema, type Schema, type StoredSchema } from '../stored-schema.ts'
 
 export interface PrepareOptions {
   environment: Environment
@@ -93,22 +80,6 @@ function raiseFormat({ environment, owner }: PrepareOptions, format: number): vo
     owner?.verify()
     environment.meta.putSync('format', FORMAT_VERSION)
   })
-}
-
-/** Catalog and layouts of a store that has been prepared. */
-function loadSchema(environment: Environment): Schema {
-  const { model, numbers, wire } = readSchema(environment)
-  const catalog = buildCatalog(model, numbers, wire)
-  return { catalog, layouts: loadLayouts(environment, catalog, wire) }
-}
-
-function readSchema({ meta }: Environment): StoredSchema {
-  const numbers = meta.get('numbers') as TableNumbers
-  const versions: Record<string, number> = Object.create(null)
-  for (const [name, { tableNumber }] of Object.entries(numbers.dataClasses)) {
-    versions[name] = (meta.get(layoutKey(tableNumber)) as StoredLayout).version
-  }
-  return { model: meta.get('model') as Model, numbers, wire: meta.get('wire') as WireOptions, versions }
 }
 
 function putSchema({ meta }: Environment, schema: StoredSchema): void {

@@ -98,24 +98,30 @@ t.test('a wrong model is refused with all its problems', async t => {
   })
 })
 
-t.test('a thread that dies is replaced; pending saves fail with an unknown outcome', async t => {
-  t.testdir()
-  const client = await start(t, { onInternalError: () => {} })
-  await client.write(city('Oslo'))
-  const pending = client.write(city('Rome'))
-  // A thread that ends inside a transaction holds its lock forever, so it is terminated before it receives a request. The
-  // request is sent in the same turn nevertheless, when the thread may have ended already.
-  const inside = client as unknown as { worker: { terminate(): Promise<number> }; flush(): void }
-  const ended = inside.worker.terminate()
-  inside.flush()
-  await Promise.all([ended, t.rejects(pending, { name: 'WRITER.OUTCOME_UNKNOWN', httpStatus: 500 })])
-  t.notOk(client.isRunning)
-  await t.rejects(client.write(city('Bern')), { name: 'WRITER.RESTARTING', httpStatus: 503 })
-  while (!client.isRunning) await new Promise(resolve => setImmediate(resolve))
-  t.equal(
-    (await client.write(city('OSLO'))).entities[0]!.failure?.error.httpStatus,
-    409,
-    'acknowledged writes are kept',
-  )
-  t.ok((await client.write(city('Bern'))).entities[0]!.row)
-})
+const DEATH = 'a thread that dies is replaced; pending saves fail with an unknown outcome'
+for (const [name, log] of [
+  [DEATH, undefined],
+  [`with a log, ${DEATH}`, {}],
+] as const) {
+  t.test(name, async t => {
+    t.testdir()
+    const client = await start(t, { log, onInternalError: () => {} })
+    await client.write(city('Oslo'))
+    const pending = client.write(city('Rome'))
+    // A thread that ends inside a transaction holds its lock forever, so it is terminated before it receives a request. The
+    // request is sent in the same turn nevertheless, when the thread may have ended already.
+    const inside = client as unknown as { worker: { terminate(): Promise<number> }; flush(): void }
+    const ended = inside.worker.terminate()
+    inside.flush()
+    await Promise.all([ended, t.rejects(pending, { name: 'WRITER.OUTCOME_UNKNOWN', httpStatus: 500 })])
+    t.notOk(client.isRunning)
+    await t.rejects(client.write(city('Bern')), { name: 'WRITER.RESTARTING', httpStatus: 503 })
+    while (!client.isRunning) await new Promise(resolve => setImmediate(resolve))
+    t.equal(
+      (await client.write(city('OSLO'))).entities[0]!.failure?.error.httpStatus,
+      409,
+      'acknowledged writes are kept',
+    )
+    t.ok((await client.write(city('Bern'))).entities[0]!.row)
+  })
+}

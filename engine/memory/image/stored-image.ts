@@ -27,7 +27,7 @@ const fileName = (id: string): string => `memory-${id}.image`
  * store names it, which happens after it was written. So a file that is incomplete, from another history of the store (a restored
  * backup), or from another store is never read. It is not synced to the disk: checksums detect what a power failure has lost.
  */
-export class Checkpoint<State> {
+export class StoredImage<State> {
   /** Global stamp of the newest image; 0 when there is none. */
   globalStamp = 0
 

@@ -1,0 +1,353 @@
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncFolder } from '../base/sync-folder.ts'
+import { type CommitLog, DamagedLogError, type LogEntry, type LogPosition } from './commit-log.ts'
+import {
+  decodeFrame,
+  decodeHeader,
+  encodeFrame,
+  encodeHeader,
+  findLaterFrame,
+  frameBytes,
+  HEADER_BYTES,
+  NO_HASH,
+  type SegmentHeader,
+} from './segment.ts'
+
+export interface LocalLogOptions {
+  /** Folder of the log; made if missing. */
+  readonly folder: string
+  /** Last record that the store has. */
+  readonly from?: LogPosition
+  /** Refuses a log that does not contain that record: later ones may be missing. */
+  readonly mustContinue?: boolean
+  /** Segments that are no longer needed are kept up to this many bytes of the whole log. */
+  readonly keepBytes?: number | undefined
+  /** Maximum age of segments that are no longer needed, in milliseconds. */
+  readonly keepMs?: number | undefined
+  /** Size of a segment; larger only for a record that needs it. */
+  readonly segmentBytes?: number | undefined
+  readonly now?: () => number
+}
+
+const SEGMENT_BYTES = 8 * 2 ** 20
+const ZEROS = Buffer.alloc(2 ** 20)
+const NAME = /^\d{16}\.log$/
+/** End of the names of files that are not segments yet. */
+const TEMPORARY = '.tmp'
+
+/** A segment as a file. */
+interface SegmentFile {
+  /** Sequence of its first record. */
+  readonly first: number
+  readonly path: string
+}
+
+/** The segment that is written to. */
+interface OpenSegment {
+  readonly descriptor: number
+  readonly salt: Uint8Array
+  readonly bytes: number
+  /** Position of the next frame. */
+  end: number
+}
+
+/**
+ * The log in files of a folder, each of a fixed size that is filled with zeros before it is used, so that a sync writes data alone.
+ * One thread has it.
+ */
+export class LocalLog implements CommitLog {
+  private readonly folder: string
+  private segments: SegmentFile[]
+  private current: OpenSegment | undefined
+  private end: LogPosition
+  /** State before the last record, until it can no longer be taken back. */
+  private before: { position: LogPosition; end: number } | undefined
+  /** True from a failure until the bytes of the failed record have been made unreadable. */
+  private isUnclear = false
+  /** Path of the file for the next segment, when it is ready. */
+  private ready: string | undefined
+  private preparing = Promise.resolve()
+
+  /**
+   * Opens the log of a folder behind the record that the store has, or behind the records that follow that one.
+   * @throws {DamagedLogError} when records after it are unreadable
+   */
+  constructor(private readonly options: LocalLogOptions) {
+    this.folder = options.folder
+    const { from = START, mustContinue = false } = options
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    for (const name of readdirSync(this.folder)) if (name.endsWith(TEMPORARY)) rmSync(join(this.folder, name))
+    this.segments = segmentsOf(this.folder)
+    const { end, continues } = this.findEnd(from)
+    if (mustContinue && !continues) throw this.damaged(`does not contain record ${from.sequence}, which the store has`)
+    this.end = end
+    if (this.current && continues) return
+    if (this.current) closeSync(this.current.descriptor)
+    this.current = undefined
+    this.begin(0)
+  }
+
+  get last(): LogPosition {
+    return this.end
+  }
+
+  append(record: Uint8Array): LogPosition {
+    if (this.isUnclear) {
+      this.cut()
+      this.current!.end = this.current!.bytes
+    }
+    const needed = frameBytes(record.length)
+    if (!this.current || this.current.end + needed > this.current.bytes) this.begin(needed)
+    const segment = this.current!
+    const sequence = this.end.sequence + 1
+    const { bytes, hash } = encodeFrame(segment.salt, this.end.hash, sequence, record)
+    this.before = { position: this.end, end: segment.end }
+    this.isUnclear = true
+    try {
+      writeAll(segment.descriptor, bytes, segment.end)
+      fdatasyncSync(segment.descriptor)
+    } catch (error) {
+      this.cut()
+      // After a failed sync, the system may report a later one as done that has not written everything.
+      segment.end = segment.bytes
+      throw error
+    }
+    this.isUnclear = false
+    segment.end += bytes.length
+    this.end = { sequence, hash }
+    return this.end
+  }
+
+  takeBack(): void {
+    if (!this.before) throw new Error('no record was appended that can be taken back')
+    this.isUnclear = true
+    this.cut()
+  }
+
+  *read(sequence: number): Generator<LogEntry> {
+    for (const entry of this.entriesFrom(sequence + 1)) if (entry.sequence > sequence) yield entry
+  }
+
+  trim(sequence: number): void {
+    const { keepBytes = 0, keepMs = 0, now = Date.now } = this.options
+    const kept: SegmentFile[] = []
+    let bytes = 0
+    for (const [i, segment] of [...this.segments.entries()].reverse()) {
+      const { size, mtimeMs } = statSync(segment.path)
+      bytes += size
+      const next = this.segments[i + 1]
+      const isNeeded = !next || next.first > sequence + 1
+      // A gap would make everything older useless.
+      const isKept =
+        isNeeded || (kept.length === this.segments.length - 1 - i && bytes <= keepBytes && now() - mtimeMs <= keepMs)
+      if (isKept) kept.unshift(segment)
+      else rmSync(segment.path, { force: true })
+    }
+    this.segments = kept
+  }
+
+  async close(): Promise<void> {
+    if (this.current) closeSync(this.current.descriptor)
+    this.current = undefined
+    await this.preparing
+    if (this.ready) rmSync(this.ready, { force: true })
+  }
+
+  /**
+   * Reads to the end of the log, and clears what was never acknowledged. A log that does not continue the record `from`, because the
+   * store was replaced by another state of it, goes on in a segment of its own.
+   */
+  private findEnd(from: LogPosition): { end: LogPosition; continues: boolean } {
+    let end = from
+    let continues = false
+    for (const { sequence, hash } of this.entriesFrom(Math.min(from.sequence, this.lastFirst()), true)) {
+      if (sequence === from.sequence) continues = Buffer.compare(hash, from.hash) === 0
+      if (sequence >= end.sequence) end = { sequence, hash }
+    }
+    return continues ? { end, continues } : { end: { sequence: end.sequence, hash: from.hash }, continues }
+  }
+
+  /** Record before the first one of the last segment. */
+  private lastFirst(): number {
+    return (this.segments.at(-1)?.first ?? 1) - 1
+  }
+
+  /** Entries of all segments from that of a record on. @param withStart also yields the position before the first record */
+  private *entriesFrom(sequence: number, withStart = false): Generator<LogEntry> {
+    const start = this.segments.findLastIndex(({ first }) => first <= sequence + (withStart ? 1 : 0))
+    if (start < 0) {
+      if (this.segments.length === 0) return
+      throw this.damaged(`begins with record ${this.segments[0]!.first}; record ${sequence} is missing`)
+    }
+    let previous: LogPosition | undefined
+    for (let i = start; i < this.segments.length; i++) {
+      for (const entry of this.entries(i, previous, withStart && i === start)) {
+        previous = { sequence: entry.sequence, hash: entry.hash }
+        yield entry
+      }
+    }
+  }
+
+  /** The frames of a segment, up to the first record of the next one. */
+  private *entries(index: number, before: LogPosition | undefined, withStart: boolean): Generator<LogEntry> {
+    const { path, first } = this.segments[index]!
+    const next = this.segments[index + 1]
+    const bytes = readWhole(path)
+    const header = decodeHeader(bytes)
+    if (!header || header.first !== first) throw this.damaged(`has no readable header`, path)
+    if (before && before.sequence + 1 !== first) {
+      throw this.damaged(`begins with record ${first}; record ${before.sequence + 1} is missing`, path)
+    }
+    if (before && Buffer.compare(before.hash, header.previous) !== 0) {
+      throw this.damaged(`does not continue the file before it`, path)
+    }
+    let at = HEADER_BYTES
+    let last: LogPosition = { sequence: first - 1, hash: header.previous }
+    if (withStart) yield { ...last, record: NO_BYTES }
+    while (!next || last.sequence + 1 < next.first) {
+      const frame = decodeFrame(bytes, at, header.salt, last.hash, last.sequence + 1)
+      if (!frame) break
+      at = frame.end
+      last = { sequence: frame.sequence, hash: frame.hash }
+      yield frame
+    }
+    if (next) {
+      if (last.sequence + 1 < next.first)
+        throw this.damaged(`is damaged at byte ${at}, in record ${last.sequence + 1}`, path)
+      return
+    }
+    const later = findLaterFrame(bytes, at, header.salt, last.sequence + 1)
+    if (later !== undefined) {
+      throw this.damaged(`is damaged at byte ${at}, in record ${last.sequence + 1}; there are records behind it`, path)
+    }
+    if (!this.current) this.resume(path, bytes, header, at)
+  }
+
+  /** Continues the last segment. What is behind its last record was never acknowledged, and is cleared. */
+  private resume(path: string, bytes: Buffer, { salt }: SegmentHeader, end: number): void {
+    const descriptor = openSync(path, 'r+')
+    let rest = bytes.length
+    while (rest > end && bytes[rest - 1] === 0) rest--
+    if (rest > end) {
+      writeAll(descriptor, Buffer.alloc(rest - end), end)
+      fdatasyncSync(descriptor)
+    }
+    this.current = { descriptor, salt, bytes: bytes.length, end }
+  }
+
+  /** Begins a segment with room for a frame. */
+  private begin(needed: number): void {
+    const { segmentBytes = SEGMENT_BYTES } = this.options
+    const first = this.end.sequence + 1
+    const size = Math.max(segmentBytes, HEADER_BYTES + needed)
+    const path = join(this.folder, `${String(first).padStart(16, '0')}.log`)
+    const file = this.ready ?? join(this.folder, `new${TEMPORARY}`)
+    this.ready = undefined
+    const target = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
+    try {
+      const zeros = fstatSync(target).size
+      for (let at = zeros; at < size; at += ZEROS.length) writeAll(target, ZEROS.subarray(0, size - at), at)
+      const header = encodeHeader(first, this.end.hash)
+      writeAll(target, header, 0)
+      fsyncSync(target)
+      renameSync(file, path)
+      syncFolder(this.folder)
+      if (this.current) closeSync(this.current.descriptor)
+      this.current = {
+        descriptor: target,
+        salt: decodeHeader(header)!.salt,
+        bytes: Math.max(size, zeros),
+        end: HEADER_BYTES,
+      }
+      this.segments = [...this.segments.filter(segment => segment.first !== first), { first, path }]
+    } catch (error) {
+      closeSync(target)
+      rmSync(file, { force: true })
+      throw error
+    }
+    this.preparing = this.prepare(segmentBytes)
+  }
+
+  /** Fills the file of the next segment with zeros, beside the work of this thread. Without it the file is made when it is needed. */
+  private async prepare(bytes: number): Promise<void> {
+    await this.preparing
+    if (this.ready) return
+    const path = join(this.folder, `next${TEMPORARY}`)
+    try {
+      const file = await open(path, 'w', 0o600)
+      try {
+        for (let at = 0; at < bytes; at += ZEROS.length)
+          await file.write(ZEROS, 0, Math.min(ZEROS.length, bytes - at), at)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      this.ready = path
+    } catch {
+      // The disk is full, or the folder is gone: the next record finds out, and says so.
+      rmSync(path, { force: true })
+    }
+  }
+
+  /** Makes the bytes of the last record unreadable. */
+  private cut(): void {
+    const { position, end } = this.before!
+    const segment = this.current!
+    writeAll(segment.descriptor, ZEROS.subarray(0, Math.min(HEADER_BYTES, segment.bytes - end)), end)
+    fdatasyncSync(segment.descriptor)
+    this.isUnclear = false
+    this.before = undefined
+    this.end = position
+    segment.end = end
+  }
+
+  private damaged(what: string, path = this.folder): DamagedLogError {
+    return new DamagedLogError(
+      `the log of the store, ${path}, ${what}. Put the file back from a backup; ` +
+        `without it, changes that were acknowledged after the last checkpoint are lost.`,
+    )
+  }
+}
+
+const START: LogPosition = { sequence: 0, hash: NO_HASH }
+const NO_BYTES = new Uint8Array(0)
+
+function segmentsOf(folder: string): SegmentFile[] {
+  const names = readdirSync(folder).filter(name => NAME.test(name))
+  return names.sort().map(name => ({ first: Number.parseInt(name, 10), path: join(folder, name) }))
+}
+
+function readWhole(path: string): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.allocUnsafe(fstatSync(file).size)
+    for (let at = 0; at < bytes.length; ) {
+      const count = readSync(file, bytes, at, bytes.length - at, at)
+      if (count === 0) return bytes.subarray(0, at)
+      at += count
+    }
+    return bytes
+  } finally {
+    closeSync(file)
+  }
+}
+
+function writeAll(file: number, bytes: Uint8Array, position: number): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, position + at)
+}

@@ -1,0 +1,80 @@
+/**
+ * The log in front of the data file: what was acknowledged is there after a crash of the process or of the system, whichever pages of
+ * the data file had reached the disk by then.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { randomOf } from '../support/reference/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { contentOf, copyStore, differences, openLogged, recover } from './log-world.ts'
+
+t.setTimeout(timeoutMs)
+const KEEP_ALL = { keepBytes: 1e12, keepMs: 1e12 }
+
+t.test('a store that is rebuilt from its first state and the log equals the original, table by table', async t => {
+  const random = randomOf(seedOf(41))
+  const [path, first] = [join(t.testdir(), 'store'), join(t.testdirName, 'first')]
+  const store = await openLogged(path, KEEP_ALL)
+  copyStore(path, first, ['data.mdb', 'checkpoint.json'])
+  store.write(random, isLong ? 10_000 : 1_000)
+  await store.checkpoint()
+  store.write(random, 100)
+  await store.close()
+  copyStore(path, first, ['log', 'files'])
+  await recover(first)
+  const [original, rebuilt] = [await contentOf(path), await contentOf(first)]
+  t.same(original.problems, [])
+  t.same(rebuilt.problems, [])
+  t.ok(original.content.size > 500, `${original.content.size} entries`)
+  t.same(differences(original.content, rebuilt.content), [])
+})
+
+t.test('pages that had not reached the disk, or only in part, cost nothing that was acknowledged', async t => {
+  const random = randomOf(seedOf(42))
+  const [path, crashed] = [join(t.testdir(), 'store'), join(t.testdirName, 'crashed')]
+  const store = await openLogged(path, KEEP_ALL)
+  for (let round = 0; round < (isLong ? 100 : 4); round++) {
+    await store.checkpoint()
+    // Versions of the data file since the checkpoint: each page may be on the disk in any of them.
+    const versions: Buffer[] = []
+    for (let i = random.integer(1, 4); i >= 0; i--) {
+      versions.push(readFileSync(join(path, 'data.mdb')))
+      store.write(random, random.integer(1, 60))
+    }
+    versions.push(readFileSync(join(path, 'data.mdb')))
+    copyStore(path, crashed)
+    const expected = join(t.testdirName, 'expected')
+    copyStore(path, expected)
+    await recover(expected)
+    const { content, problems } = await contentOf(expected)
+    t.same(problems, [], `round ${round}`)
+    for (let i = 0; i < 3; i++) {
+      copyStore(path, crashed)
+      writeFileSync(join(crashed, 'data.mdb'), mixed(random, versions))
+      await recover(crashed)
+      const found = await contentOf(crashed)
+      t.same([...found.problems, ...differences(content, found.content)], [], `round ${round}.${i}`)
+    }
+  }
+  await store.close()
+})
+
+const PAGE = 4096
+const SECTOR = 512
+
+/** A file whose pages are each as one of some versions has them, a few of them mixed from sectors. */
+function mixed(random: ReturnType<typeof randomOf>, versions: readonly Buffer[]): Buffer {
+  const newest = versions.at(-1)!
+  // Without the sync after it grew, a file may be shorter.
+  const length = random.pick(versions).length
+  const file = Buffer.alloc(length)
+  for (let at = 0; at < length; at += PAGE) {
+    const step = random.chance(0.1) ? SECTOR : PAGE
+    for (let part = at; part < at + PAGE; part += step) {
+      const version = random.chance(0.2) ? newest : random.pick(versions)
+      if (part < version.length) version.copy(file, part, part, part + step)
+    }
+  }
+  return file
+}
