@@ -44,7 +44,7 @@ export const storageOptions = {
     doc: 'Time that a start waits until another process releases the store, for example one that was killed and has not ended yet.',
   }),
   'storage.log': choice({
-    default: 'off',
+    default: 'on',
     of: ['on', 'off'],
     doc: 'How writes become durable: `on` by a log in front of the data file, one write and one sync for all writes that wait; `off` by the data file itself, whose pages are written and synced each time.',
   }),

@@ -20,10 +20,10 @@ export interface CommitLog {
   readonly last: LogPosition
   /**
    * Appends a record. It is durable when this returns.
-   * @throws {Error} the system error of a full or failing disk; the record is not part of the log then
+   * @throws {Error} the system error of a full or failing disk; the record may be in the log then, until it is taken back
    */
   append(record: Uint8Array): LogPosition
-  /** Removes the record that was appended last, because its commit failed. @throws {Error} when the disk refuses it */
+  /** Removes the last record, whose append or commit has failed. @throws {Error} when the disk refuses it */
   takeBack(): void
   /**
    * Reads the records after `sequence`, the oldest first.

@@ -40,16 +40,20 @@ export interface LocalLogOptions {
   readonly keepBytes?: number | undefined
   /** Maximum age of segments that are no longer needed, in milliseconds. */
   readonly keepMs?: number | undefined
-  /** Size of a segment; larger only for a record that needs it. */
+  /** Size of the first segment. Each is twice as large as the one before, up to {@link segmentBytes}. */
+  readonly firstBytes?: number | undefined
+  /** Maximum size of a segment, except for a record that needs more. */
   readonly segmentBytes?: number | undefined
   readonly now?: () => number
 }
 
+const FIRST_BYTES = 2 ** 18
 const SEGMENT_BYTES = 8 * 2 ** 20
 const ZEROS = Buffer.alloc(2 ** 20)
 const NAME = /^\d{16}\.log$/
-/** End of the names of files that are not segments yet. */
-const TEMPORARY = '.tmp'
+/** Files that are not segments yet: the next one, which is filled with zeros in advance, and one that is needed at once. */
+const NEXT = 'next.tmp'
+const NEW = 'new.tmp'
 
 /** A segment as a file. */
 interface SegmentFile {
@@ -78,11 +82,11 @@ export class LocalLog implements CommitLog {
   private end: LogPosition
   /** State before the last record, until it can no longer be taken back. */
   private before: { position: LogPosition; end: number } | undefined
-  /** True from a failure until the bytes of the failed record have been made unreadable. */
-  private isUnclear = false
-  /** Path of the file for the next segment, when it is ready. */
-  private ready: string | undefined
-  private preparing = Promise.resolve()
+  /** True from the failure of an append until its record has been taken back. */
+  private hasFailed = false
+  /** State of the file for the next segment. */
+  private next: 'missing' | 'begun' | 'ready' | 'failed' = 'missing'
+  private preparing: Promise<void> | undefined
 
   /**
    * Opens the log of a folder behind the record that the store has, or behind the records that follow that one.
@@ -92,7 +96,7 @@ export class LocalLog implements CommitLog {
     this.folder = options.folder
     const { from = START, mustContinue = false } = options
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-    for (const name of readdirSync(this.folder)) if (name.endsWith(TEMPORARY)) rmSync(join(this.folder, name))
+    for (const name of [NEXT, NEW]) rmSync(join(this.folder, name), { force: true })
     this.segments = segmentsOf(this.folder)
     const { end, continues } = this.findEnd(from)
     if (mustContinue && !continues) throw this.damaged(`does not contain record ${from.sequence}, which the store has`)
@@ -108,36 +112,34 @@ export class LocalLog implements CommitLog {
   }
 
   append(record: Uint8Array): LogPosition {
-    if (this.isUnclear) {
-      this.cut()
-      this.current!.end = this.current!.bytes
-    }
+    if (this.hasFailed) throw new Error('the record before has failed, and was not taken back')
     const needed = frameBytes(record.length)
     if (!this.current || this.current.end + needed > this.current.bytes) this.begin(needed)
     const segment = this.current!
     const sequence = this.end.sequence + 1
     const { bytes, hash } = encodeFrame(segment.salt, this.end.hash, sequence, record)
     this.before = { position: this.end, end: segment.end }
-    this.isUnclear = true
-    try {
-      writeAll(segment.descriptor, bytes, segment.end)
-      fdatasyncSync(segment.descriptor)
-    } catch (error) {
-      this.cut()
-      // After a failed sync, the system may report a later one as done that has not written everything.
-      segment.end = segment.bytes
-      throw error
-    }
-    this.isUnclear = false
+    this.hasFailed = true
+    writeAll(segment.descriptor, bytes, segment.end)
+    fdatasyncSync(segment.descriptor)
+    this.hasFailed = false
     segment.end += bytes.length
     this.end = { sequence, hash }
+    if (segment.end > segment.bytes / 2 && this.next === 'missing') this.preparing = this.prepare(this.nextBytes())
     return this.end
   }
 
   takeBack(): void {
     if (!this.before) throw new Error('no record was appended that can be taken back')
-    this.isUnclear = true
-    this.cut()
+    const { position, end } = this.before
+    const segment = this.current!
+    writeAll(segment.descriptor, ZEROS.subarray(0, Math.min(HEADER_BYTES, segment.bytes - end)), end)
+    fdatasyncSync(segment.descriptor)
+    this.end = position
+    // After a failed sync, the system may report a later one as done that has not written everything.
+    segment.end = this.hasFailed ? segment.bytes : end
+    this.before = undefined
+    this.hasFailed = false
   }
 
   *read(sequence: number): Generator<LogEntry> {
@@ -166,7 +168,7 @@ export class LocalLog implements CommitLog {
     if (this.current) closeSync(this.current.descriptor)
     this.current = undefined
     await this.preparing
-    if (this.ready) rmSync(this.ready, { force: true })
+    rmSync(join(this.folder, NEXT), { force: true })
   }
 
   /**
@@ -253,12 +255,12 @@ export class LocalLog implements CommitLog {
 
   /** Begins a segment with room for a frame. */
   private begin(needed: number): void {
-    const { segmentBytes = SEGMENT_BYTES } = this.options
     const first = this.end.sequence + 1
-    const size = Math.max(segmentBytes, HEADER_BYTES + needed)
+    const size = Math.max(this.nextBytes(), HEADER_BYTES + needed)
     const path = join(this.folder, `${String(first).padStart(16, '0')}.log`)
-    const file = this.ready ?? join(this.folder, `new${TEMPORARY}`)
-    this.ready = undefined
+    const file = join(this.folder, this.next === 'ready' ? NEXT : NEW)
+    // One that is still being filled is for the segment after this one.
+    if (this.next !== 'begun') this.next = 'missing'
     const target = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
       const zeros = fstatSync(target).size
@@ -281,14 +283,18 @@ export class LocalLog implements CommitLog {
       rmSync(file, { force: true })
       throw error
     }
-    this.preparing = this.prepare(segmentBytes)
+  }
+
+  /** Size of the next segment: small stores have small logs. */
+  private nextBytes(): number {
+    const { firstBytes = FIRST_BYTES, segmentBytes = SEGMENT_BYTES } = this.options
+    return Math.min(segmentBytes, this.current ? 2 * this.current.bytes : firstBytes)
   }
 
   /** Fills the file of the next segment with zeros, beside the work of this thread. Without it the file is made when it is needed. */
   private async prepare(bytes: number): Promise<void> {
-    await this.preparing
-    if (this.ready) return
-    const path = join(this.folder, `next${TEMPORARY}`)
+    const path = join(this.folder, NEXT)
+    this.next = 'begun'
     try {
       const file = await open(path, 'w', 0o600)
       try {
@@ -298,23 +304,12 @@ export class LocalLog implements CommitLog {
       } finally {
         await file.close()
       }
-      this.ready = path
+      this.next = 'ready'
     } catch {
-      // The disk is full, or the folder is gone: the next record finds out, and says so.
+      // The disk is full, or the folder is gone: the record that needs the segment finds out, and says so.
       rmSync(path, { force: true })
+      this.next = 'failed'
     }
-  }
-
-  /** Makes the bytes of the last record unreadable. */
-  private cut(): void {
-    const { position, end } = this.before!
-    const segment = this.current!
-    writeAll(segment.descriptor, ZEROS.subarray(0, Math.min(HEADER_BYTES, segment.bytes - end)), end)
-    fdatasyncSync(segment.descriptor)
-    this.isUnclear = false
-    this.before = undefined
-    this.end = position
-    segment.end = end
   }
 
   private damaged(what: string, path = this.folder): DamagedLogError {

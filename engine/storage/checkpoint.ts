@@ -13,7 +13,7 @@ const META_PAGES = 2
  * A state of the data file that is wholly on the disk, and that no later commit overwrites a page of. While a store with a log is open,
  * LMDB writes without syncs, so that the newest state may be incomplete after a crash of the system; this one is not.
  */
-interface Checkpoint {
+export interface Checkpoint {
   /** Token of the writer that made it. */
   readonly token: string
   /** Last commit that it contains. */

@@ -67,7 +67,7 @@ export class LmdbTransaction implements StoreTransaction {
     private readonly owner: Pick<StoreOwner, 'verify'> | undefined,
     private readonly options: TransactionOptions,
     /** Makes commits durable; without it, LMDB does. */
-    private readonly log?: Pick<StoreLog, 'append' | 'committed' | 'takeBack'>,
+    private readonly log?: Pick<StoreLog, 'append' | 'committed' | 'failed'>,
   ) {
     this.indexes = new IndexWriter(environment.index)
     this.changeLog = new ChangeLogWriter(environment.changes, options.keptChangeRecords ?? KEPT_CHANGE_RECORDS)
@@ -93,14 +93,16 @@ export class LmdbTransaction implements StoreTransaction {
         log.append({ time: Date.now(), globalStamp, states, effects })
         isLogged = true
       })
-      if (isLogged) log!.committed()
-      isLogged = false
+      if (isLogged) {
+        isLogged = false
+        log!.committed()
+      }
       onPhase?.('working')
       onCommit?.(this.changes, this.globalStamp)
       return this.globalStamp
     } catch (error) {
       this.forget()
-      if (isLogged) log!.takeBack()
+      if (isLogged) log!.failed()
       throw error
     } finally {
       this.states.clear()

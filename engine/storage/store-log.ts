@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { CommitLog, LogPosition } from '../log/commit-log.ts'
 import { type CommitRecord, encodeRecord } from '../log/record.ts'
-import { describeState, removeCheckpoint, writeCheckpoint } from './checkpoint.ts'
+import { type LogEffect, type LogEvent, type LogState, opened, step } from '../log/protocol.ts'
+import { type Checkpoint, describeState, removeCheckpoint, writeCheckpoint } from './checkpoint.ts'
 import { DATA_FILE } from './data-file.ts'
 import { type Environment, getBytes } from './environment.ts'
 
@@ -16,12 +17,16 @@ interface StoreLogOptions {
   readonly onNote: (text: string) => void
 }
 
-/** A checkpoint begins after this many bytes of records. It bounds what a start applies, and by how much the data file grows. */
-const CHECKPOINT_BYTES = 4 * 2 ** 20
 /** Time after which a checkpoint begins, if anything was written. */
 const CHECKPOINT_MS = 2_000
-/** Commits wait for the disk when a checkpoint is behind by this factor. */
-const BEHIND = 8
+
+/** A state whose pages LMDB does not use again until the end is called. */
+interface Pinned {
+  readonly checkpoint: Checkpoint
+  end(): void
+}
+
+type LogFailure = Extract<LogEvent['kind'], `${string}Failed`>
 
 const POSITION = Buffer.from('log')
 const sync = promisify(fdatasync)
@@ -49,115 +54,172 @@ export function writePosition({ state }: Environment, { sequence, hash }: LogPos
  */
 export class StoreLog {
   private readonly file: number
-  /** Ends the read transaction that keeps the pages of the checkpoint. */
-  private unpin: (() => void) | undefined
-  private bytes = 0
-  private timer: NodeJS.Timeout | undefined
-  private running: Promise<void> | undefined
-  /** The error of a sync after which the data file can no longer be trusted to be what was written. */
+  private state: LogState
+  /** Record of the open transaction. */
+  private record: Uint8Array = new Uint8Array(0)
+  /** Reason why the disk has refused something last. */
   private failure: unknown
+  /** Pages of the checkpoint, and those of one that is being made. */
+  private pinned: Pinned
+  private next: Pinned | undefined
+  /** Settles when the checkpoint that is being made is complete, or was given up. */
+  private making = Promise.resolve()
+  private timer: NodeJS.Timeout | undefined
   private isClosed = false
 
   /** Makes the first checkpoint. Nothing may have been written to LMDB since it was opened. */
   constructor(private readonly options: StoreLogOptions) {
-    const { environment, token } = options
-    this.file = openSync(join(environment.path, DATA_FILE), 'r+')
-    this.unpin = pin(environment)
-    const state = describeState(environment.path, { token, log: readPosition(environment) })
+    const { path } = options.environment
+    this.file = openSync(join(path, DATA_FILE), 'r+')
+    this.pinned = this.pin()
+    this.state = opened(this.pinned.checkpoint.log.sequence)
     fdatasyncSync(this.file)
-    writeCheckpoint(environment.path, state)
+    writeCheckpoint(path, this.pinned.checkpoint)
   }
 
   /** Appends the record of a commit, inside its open write transaction. @throws the system error of a disk that refuses it */
   append(record: CommitRecord): void {
-    const { environment, log } = this.options
-    if (this.failure !== undefined) throw this.failure
-    // The growth of the data file is bounded even if its disk is slower than the log.
-    if (this.bytes > BEHIND * CHECKPOINT_BYTES) this.syncNow()
-    const bytes = encodeRecord(record)
-    writePosition(environment, log.append(bytes))
-    this.bytes += bytes.length
+    this.record = encodeRecord(record)
+    if (!this.advance({ kind: 'work', bytes: this.record.length })) throw this.failure
   }
 
   /** Called when the transaction of the last record has been committed. */
   committed(): void {
-    if (this.bytes >= CHECKPOINT_BYTES) void this.start()
-    else this.timer ??= setTimeout(() => void this.start(), CHECKPOINT_MS).unref()
+    this.advance({ kind: 'committed' })
   }
 
-  /** Called when the transaction of the last record has failed: removes it. @throws the system error of a disk that refuses it */
-  takeBack(): void {
-    this.options.log.takeBack()
+  /** Called when the transaction of the last record has failed. */
+  failed(): void {
+    this.advance({ kind: 'commitFailed' })
   }
 
   /** Makes a checkpoint of the newest state, after one that is being made. */
   async checkpoint(): Promise<void> {
-    await this.running
-    await this.start()
-  }
-
-  private async start(): Promise<void> {
-    if (this.isClosed) return
-    this.running ??= this.makeCheckpoint().finally(() => {
-      this.running = undefined
-    })
-    await this.running
+    await this.making
+    if (!this.isClosed) this.advance({ kind: 'due' })
+    await this.making
   }
 
   /** Makes the data file durable and complete, so that it is the store without the log. No commit may follow. */
   async close(): Promise<void> {
     this.isClosed = true
-    await this.running
     clearTimeout(this.timer)
+    await this.making
     const { environment, log, onNote } = this.options
     try {
-      if (this.failure === undefined) {
+      if (this.state.health !== 'lost') {
         await sync(this.file)
         removeCheckpoint(environment.path)
       }
     } catch (error) {
       onNote(`the data file could not be made durable; the next start uses the log: ${(error as Error).message}`)
     }
-    this.unpin?.()
+    this.pinned.end()
     closeSync(this.file)
     await log.close()
   }
 
-  private syncNow(): void {
-    try {
-      fdatasyncSync(this.file)
-    } catch (error) {
-      this.failure = error
-      throw error
+  /** Performs what follows from an event. @returns false if an open transaction is refused */
+  private advance(event: LogEvent): boolean {
+    const [state, effects] = step(this.state, event)
+    this.state = state
+    for (const effect of effects) {
+      if (effect === 'refuse') return false
+      const failed = this.perform(effect)
+      if (failed) return this.advance({ kind: failed })
+    }
+    return true
+  }
+
+  /** @returns the event of a failure */
+  private perform(effect: Exclude<LogEffect, 'refuse'>): LogFailure | undefined {
+    const { environment, log } = this.options
+    switch (effect) {
+      case 'append':
+        return (
+          this.attempt('appendFailed', () => writePosition(environment, log.append(this.record))) ??
+          this.report({ kind: 'appended' })
+        )
+      case 'takeBack':
+        return this.attempt('takeBackFailed', () => log.takeBack()) ?? this.report({ kind: 'takenBack' })
+      case 'wait':
+        return this.attempt('waitFailed', () => fdatasyncSync(this.file))
+      case 'pin':
+        return this.attempt('saveFailed', () => {
+          this.next = this.pin()
+        })
+      case 'sync':
+        this.making = this.finish()
+        return
+      case 'unpin':
+        this.next?.end()
+        this.next = undefined
+        this.noteFailure()
+        return
+      case 'save':
+        return (
+          this.attempt('saveFailed', () => writeCheckpoint(environment.path, this.next!.checkpoint)) ??
+          this.report({ kind: 'saved' })
+        )
+      case 'release':
+        this.pinned.end()
+        this.pinned = this.next!
+        this.next = undefined
+        // The next checkpoint tries again.
+        this.attempt('saveFailed', () => log.trim(this.state.checkpoint))
+        return
+      case 'schedule':
+        this.timer ??= setTimeout(() => {
+          this.timer = undefined
+          if (!this.isClosed) this.advance({ kind: 'due' })
+        }, CHECKPOINT_MS).unref()
+        return
+      // The transaction goes on, or is answered, when the caller returns.
+      case 'commit':
+      case 'acknowledge':
     }
   }
 
-  private async makeCheckpoint(): Promise<void> {
-    const { environment, log, token, onNote } = this.options
-    clearTimeout(this.timer)
-    this.timer = undefined
-    const bytes = this.bytes
-    this.bytes = 0
-    let unpin: (() => void) | undefined
+  private attempt(failed: LogFailure, work: () => void): LogFailure | undefined {
     try {
-      unpin = pin(environment)
-      const state = describeState(environment.path, { token, log: readPosition(environment) })
-      await sync(this.file).catch(error => {
-        // The system may have dropped pages that it could not write, and does not write them again.
-        this.failure = error
-        throw error
-      })
-      writeCheckpoint(environment.path, state)
-      this.unpin?.()
-      this.unpin = unpin
-      unpin = undefined
-      log.trim(state.log.sequence)
+      work()
+      return undefined
     } catch (error) {
-      unpin?.()
-      this.bytes += bytes
-      const then =
-        this.failure === undefined ? 'it is tried again' : 'writes are refused until a restart, which uses the log'
-      onNote(`the data file could not be made durable, ${then}: ${(error as Error).message}`)
+      this.failure = error
+      return failed
+    }
+  }
+
+  private report(event: LogEvent): undefined {
+    this.advance(event)
+  }
+
+  private async finish(): Promise<void> {
+    try {
+      await sync(this.file)
+    } catch (error) {
+      this.failure = error
+      this.advance({ kind: 'syncFailed' })
+      return
+    }
+    this.advance({ kind: 'synced' })
+  }
+
+  private noteFailure(): void {
+    const isLost = this.state.health === 'lost'
+    const then = isLost ? 'writes are refused until a restart, which uses the log' : 'it is tried again'
+    this.options.onNote(`the data file could not be made durable, ${then}: ${(this.failure as Error).message}`)
+  }
+
+  /** Keeps the pages of the newest state, and describes it. */
+  private pin(): Pinned {
+    const { environment, token } = this.options
+    const end = pin(environment)
+    try {
+      return { checkpoint: describeState(environment.path, { token, log: readPosition(environment) }), end }
+    } catch (error) {
+      end()
+      throw error
     }
   }
 }

@@ -46,6 +46,8 @@ export class LiveWorld {
       pool: { threads: 1, inlineCostMs: random.pick([0, 0.2, 1_000, 1_000, 1_000]) },
       ...(wanted && { ...NORMAL, ...optionsOf(wanted) }),
     }
+    // Two of three worlds have a log.
+    if (options.cacheBytes !== 1) options.log = {}
     const engine = await openWorld(folder, world, options)
     const live = new LiveWorld(folder, world, randomPools(random, world, maxRows), options, engine)
     for (const { spec } of world.classes.values()) await live.load(random, spec, random.integer(0, maxRows))
@@ -150,7 +152,7 @@ export class LiveWorld {
 
 const NORMAL = { cacheBytes: 64 << 20, memoryBytes: 64 << 20, pool: { threads: 1, inlineCostMs: 0.2 } }
 
-type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'imageMinutes' | 'imageChanges' | 'pool'>
+type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'imageMinutes' | 'imageChanges' | 'pool' | 'log'>
 
 const openWorld = (path: string, world: World, options: WorldOptions): Promise<Engine> =>
   openEngine(engineOptions({ path, model: modelOf(world), ...options }))

@@ -29,7 +29,7 @@ t.afterEach(async () => {
 })
 
 function open(folder: string, options: Partial<LocalLogOptions> = {}): LocalLog {
-  const log = new LocalLog({ folder, segmentBytes: SEGMENT_BYTES, ...options })
+  const log = new LocalLog({ folder, firstBytes: SEGMENT_BYTES, segmentBytes: SEGMENT_BYTES, ...options })
   opened.add(log)
   return log
 }
@@ -94,7 +94,7 @@ t.test('the last record is cut off wherever its write was interrupted', async t 
     const torn = Buffer.concat([whole.subarray(0, end), Buffer.alloc(whole.length - end)])
     writeFileSync(file, torn)
     const isWhole = torn.equals(whole)
-    const log = new LocalLog({ folder, segmentBytes: SEGMENT_BYTES })
+    const log = new LocalLog({ folder, firstBytes: SEGMENT_BYTES, segmentBytes: SEGMENT_BYTES })
     if (log.last.sequence !== (isWhole ? 3 : 2)) t.fail(`cut at byte ${end - start}`)
     if (!isWhole) {
       t.same(log.last, positions[1])
@@ -260,6 +260,23 @@ t.test('a store that has been replaced begins a file of its own, behind all reco
   t.same(records(newer, 100), expected(101, 101))
 })
 
+t.test('files become larger with the log, up to a maximum', async t => {
+  const folder = join(t.testdir(), 'log')
+  const log = open(folder, { firstBytes: 256, segmentBytes: 1024 })
+  for (let i = 1; i <= 40; i++) {
+    log.append(text(i))
+    // Files are prepared while others are written to.
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  t.same(
+    segments(folder)
+      .slice(0, 4)
+      .map(file => statSync(file).size),
+    [256, 512, 1024, 1024],
+  )
+  t.same(records(log), expected(1, 40))
+})
+
 t.test('remains of an interrupted preparation are removed', async t => {
   const { folder } = await written(t, 2)
   appendFileSync(join(folder, 'next.tmp'), 'half')
@@ -275,7 +292,7 @@ const frame = (n: number): number => (FRAME + text(n).length + 7) & ~7
 /** Opens a log, reads all of it and closes it. @returns its last record, or the error */
 async function reread(folder: string): Promise<LogPosition | DamagedLogError> {
   try {
-    const log = new LocalLog({ folder, segmentBytes: SEGMENT_BYTES })
+    const log = new LocalLog({ folder, firstBytes: SEGMENT_BYTES, segmentBytes: SEGMENT_BYTES })
     const { last } = log
     await log.close()
     return last
