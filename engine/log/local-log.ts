@@ -6,8 +6,6 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readdirSync,
-  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -16,18 +14,9 @@ import {
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../base/sync-folder.ts'
-import { type CommitLog, DamagedLogError, type LogEntry, type LogPosition } from './commit-log.ts'
-import {
-  decodeFrame,
-  decodeHeader,
-  encodeFrame,
-  encodeHeader,
-  findLaterFrame,
-  frameBytes,
-  HEADER_BYTES,
-  NO_HASH,
-  type SegmentHeader,
-} from './segment.ts'
+import type { CommitLog, LogEntry, LogPosition } from './commit-log.ts'
+import { damaged, readSegments, type SegmentFile, segmentName, segmentsOf, type Tail } from './read-segments.ts'
+import { decodeHeader, encodeFrame, encodeHeader, frameBytes, HEADER_BYTES, NO_HASH } from './segment.ts'
 
 export interface LocalLogOptions {
   /** Folder of the log; made if missing. */
@@ -50,17 +39,9 @@ export interface LocalLogOptions {
 const FIRST_BYTES = 2 ** 18
 const SEGMENT_BYTES = 8 * 2 ** 20
 const ZEROS = Buffer.alloc(2 ** 20)
-const NAME = /^\d{16}\.log$/
 /** Files that are not segments yet: the next one, which is filled with zeros in advance, and one that is needed at once. */
 const NEXT = 'next.tmp'
 const NEW = 'new.tmp'
-
-/** A segment as a file. */
-interface SegmentFile {
-  /** Sequence of its first record. */
-  readonly first: number
-  readonly path: string
-}
 
 /** The segment that is written to. */
 interface OpenSegment {
@@ -99,12 +80,10 @@ export class LocalLog implements CommitLog {
     for (const name of [NEXT, NEW]) rmSync(join(this.folder, name), { force: true })
     this.segments = segmentsOf(this.folder)
     const { end, continues } = this.findEnd(from)
-    if (mustContinue && !continues) throw this.damaged(`does not contain record ${from.sequence}, which the store has`)
+    if (mustContinue && !continues)
+      throw damaged(this.folder, `does not contain record ${from.sequence}, which the store has`)
     this.end = end
-    if (this.current && continues) return
-    if (this.current) closeSync(this.current.descriptor)
-    this.current = undefined
-    this.begin(0)
+    if (!this.current) this.begin(0)
   }
 
   get last(): LogPosition {
@@ -143,7 +122,7 @@ export class LocalLog implements CommitLog {
   }
 
   *read(sequence: number): Generator<LogEntry> {
-    for (const entry of this.entriesFrom(sequence + 1)) if (entry.sequence > sequence) yield entry
+    for (const entry of readSegments(this.segments, sequence + 1)) if (entry.sequence > sequence) yield entry
   }
 
   trim(sequence: number): void {
@@ -176,73 +155,24 @@ export class LocalLog implements CommitLog {
    * store was replaced by another state of it, goes on in a segment of its own.
    */
   private findEnd(from: LogPosition): { end: LogPosition; continues: boolean } {
+    const start = Math.min(from.sequence, (this.segments.at(-1)?.first ?? 1) - 1)
+    const entries = readSegments(this.segments, start, { withStart: true })
     let end = from
     let continues = false
-    for (const { sequence, hash } of this.entriesFrom(Math.min(from.sequence, this.lastFirst()), true)) {
+    for (;;) {
+      const { value, done } = entries.next()
+      if (done) {
+        if (value && continues) this.resume(value)
+        return { end: continues ? end : { sequence: end.sequence, hash: from.hash }, continues }
+      }
+      const { sequence, hash } = value
       if (sequence === from.sequence) continues = Buffer.compare(hash, from.hash) === 0
       if (sequence >= end.sequence) end = { sequence, hash }
     }
-    return continues ? { end, continues } : { end: { sequence: end.sequence, hash: from.hash }, continues }
   }
 
-  /** Record before the first one of the last segment. */
-  private lastFirst(): number {
-    return (this.segments.at(-1)?.first ?? 1) - 1
-  }
-
-  /** Entries of all segments from that of a record on. @param withStart also yields the position before the first record */
-  private *entriesFrom(sequence: number, withStart = false): Generator<LogEntry> {
-    const start = this.segments.findLastIndex(({ first }) => first <= sequence + (withStart ? 1 : 0))
-    if (start < 0) {
-      if (this.segments.length === 0) return
-      throw this.damaged(`begins with record ${this.segments[0]!.first}; record ${sequence} is missing`)
-    }
-    let previous: LogPosition | undefined
-    for (let i = start; i < this.segments.length; i++) {
-      for (const entry of this.entries(i, previous, withStart && i === start)) {
-        previous = { sequence: entry.sequence, hash: entry.hash }
-        yield entry
-      }
-    }
-  }
-
-  /** The frames of a segment, up to the first record of the next one. */
-  private *entries(index: number, before: LogPosition | undefined, withStart: boolean): Generator<LogEntry> {
-    const { path, first } = this.segments[index]!
-    const next = this.segments[index + 1]
-    const bytes = readWhole(path)
-    const header = decodeHeader(bytes)
-    if (!header || header.first !== first) throw this.damaged(`has no readable header`, path)
-    if (before && before.sequence + 1 !== first) {
-      throw this.damaged(`begins with record ${first}; record ${before.sequence + 1} is missing`, path)
-    }
-    if (before && Buffer.compare(before.hash, header.previous) !== 0) {
-      throw this.damaged(`does not continue the file before it`, path)
-    }
-    let at = HEADER_BYTES
-    let last: LogPosition = { sequence: first - 1, hash: header.previous }
-    if (withStart) yield { ...last, record: NO_BYTES }
-    while (!next || last.sequence + 1 < next.first) {
-      const frame = decodeFrame(bytes, at, header.salt, last.hash, last.sequence + 1)
-      if (!frame) break
-      at = frame.end
-      last = { sequence: frame.sequence, hash: frame.hash }
-      yield frame
-    }
-    if (next) {
-      if (last.sequence + 1 < next.first)
-        throw this.damaged(`is damaged at byte ${at}, in record ${last.sequence + 1}`, path)
-      return
-    }
-    const later = findLaterFrame(bytes, at, header.salt, last.sequence + 1)
-    if (later !== undefined) {
-      throw this.damaged(`is damaged at byte ${at}, in record ${last.sequence + 1}; there are records behind it`, path)
-    }
-    if (!this.current) this.resume(path, bytes, header, at)
-  }
-
-  /** Continues the last segment. What is behind its last record was never acknowledged, and is cleared. */
-  private resume(path: string, bytes: Buffer, { salt }: SegmentHeader, end: number): void {
+  /** Continues the last segment. */
+  private resume({ path, bytes, salt, end }: Tail): void {
     const descriptor = openSync(path, 'r+')
     let rest = bytes.length
     while (rest > end && bytes[rest - 1] === 0) rest--
@@ -257,7 +187,7 @@ export class LocalLog implements CommitLog {
   private begin(needed: number): void {
     const first = this.end.sequence + 1
     const size = Math.max(this.nextBytes(), HEADER_BYTES + needed)
-    const path = join(this.folder, `${String(first).padStart(16, '0')}.log`)
+    const path = join(this.folder, segmentName(first))
     const file = join(this.folder, this.next === 'ready' ? NEXT : NEW)
     // One that is still being filled is for the segment after this one.
     if (this.next !== 'begun') this.next = 'missing'
@@ -311,38 +241,9 @@ export class LocalLog implements CommitLog {
       this.next = 'failed'
     }
   }
-
-  private damaged(what: string, path = this.folder): DamagedLogError {
-    return new DamagedLogError(
-      `the log of the store, ${path}, ${what}. Put the file back from a backup; ` +
-        `without it, changes that were acknowledged after the last checkpoint are lost.`,
-    )
-  }
 }
 
 const START: LogPosition = { sequence: 0, hash: NO_HASH }
-const NO_BYTES = new Uint8Array(0)
-
-function segmentsOf(folder: string): SegmentFile[] {
-  const names = readdirSync(folder).filter(name => NAME.test(name))
-  return names.sort().map(name => ({ first: Number.parseInt(name, 10), path: join(folder, name) }))
-}
-
-function readWhole(path: string): Buffer {
-  const file = openSync(path, 'r')
-  try {
-    const bytes = Buffer.allocUnsafe(fstatSync(file).size)
-    for (let at = 0; at < bytes.length; ) {
-      const count = readSync(file, bytes, at, bytes.length - at, at)
-      if (count === 0) return bytes.subarray(0, at)
-      at += count
-    }
-    return bytes
-  } finally {
-    closeSync(file)
-  }
-}
-
 function writeAll(file: number, bytes: Uint8Array, position: number): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, position + at)
 }

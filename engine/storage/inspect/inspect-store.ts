@@ -3,6 +3,7 @@ import { checkModel } from '../../catalog/check-model.ts'
 import type { Catalog, DataClass, WireOptions } from '../../catalog/dataclass.ts'
 import { loadModel } from '../../catalog/load-model.ts'
 import { assignNumbers, type TableNumbers } from '../../catalog/table-numbers.ts'
+import { checkLog } from './check-log.ts'
 import { checkStore } from './check-store.ts'
 import type { CheckProgress } from './check-table.ts'
 import { DamagedLogError } from '../../log/commit-log.ts'
@@ -15,6 +16,7 @@ import { loadLayouts } from '../layouts.ts'
 import { recoverIfUnused } from '../recover-store.ts'
 import { examineFolder, type FolderState, unusable } from '../store-folder.ts'
 import { lockDataFile } from '../store-lock.ts'
+import { isInUse } from '../store-owner.ts'
 import { walkPages } from '../walk-pages.ts'
 import { findLosses } from '../migration/find-losses.ts'
 import { describeChange } from '../migration/describe-change.ts'
@@ -161,6 +163,9 @@ function* problemsOfStore(environment: Environment, options: InspectOptions): Ge
   const progress = ({ dataClass, checked, rowCount }: CheckProgress): void =>
     options.onCheckProgress?.({ what: dataClass, done: checked, total: rowCount })
   for (const text of checkStore(environment, catalog, layouts, progress)) yield { of: 'store', text }
+  // A server that uses the store goes on writing to its log.
+  if (isInUse(environment)) return
+  for (const text of checkLog(environment, layouts.values())) yield { of: 'store', text }
 }
 
 /** Problems listed by the error that `work` throws; none when it succeeds. */

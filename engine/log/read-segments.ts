@@ -1,0 +1,103 @@
+import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { DamagedLogError, type LogEntry, type LogPosition } from './commit-log.ts'
+import { decodeFrame, decodeHeader, findLaterFrame, HEADER_BYTES } from './segment.ts'
+
+const NAME = /^\d{16}\.log$/
+const NO_BYTES = new Uint8Array(0)
+
+/** A segment as a file. */
+export interface SegmentFile {
+  /** Sequence of its first record. */
+  readonly first: number
+  readonly path: string
+}
+
+/** The end of the last segment. */
+export interface Tail {
+  readonly path: string
+  readonly bytes: Buffer
+  readonly salt: Uint8Array
+  /** Position behind the last record. What follows was never acknowledged. */
+  readonly end: number
+}
+
+export const segmentName = (first: number): string => `${String(first).padStart(16, '0')}.log`
+
+/** The segments of a folder, in order. */
+export function segmentsOf(folder: string): SegmentFile[] {
+  const names = readdirSync(folder).filter(name => NAME.test(name))
+  return names.sort().map(name => ({ first: Number.parseInt(name, 10), path: join(folder, name) }))
+}
+
+/**
+ * Reads the records from one on, and changes nothing.
+ * @param withStart also yields the position before the first record of the segment in which reading begins, without a record
+ * @returns undefined when there are no segments
+ * @throws {DamagedLogError} when a record is missing or has changed
+ */
+export function* readSegments(
+  segments: readonly SegmentFile[],
+  sequence: number,
+  { withStart = false } = {},
+): Generator<LogEntry, Tail | undefined> {
+  const start = segments.findLastIndex(({ first }) => first <= sequence + (withStart ? 1 : 0))
+  const [oldest] = segments
+  if (!oldest) return undefined
+  if (start < 0) throw damaged(oldest.path, `begins with record ${oldest.first}; record ${sequence} is missing`)
+  let last: LogPosition | undefined
+  for (let i = start; ; i++) {
+    const { path, first } = segments[i]!
+    const next = segments[i + 1]
+    const bytes = readWhole(path)
+    const header = decodeHeader(bytes)
+    if (!header || header.first !== first) throw damaged(path, 'has no readable header')
+    if (last && last.sequence + 1 !== first) {
+      throw damaged(path, `begins with record ${first}; record ${last.sequence + 1} is missing`)
+    }
+    if (last && Buffer.compare(last.hash, header.previous) !== 0)
+      throw damaged(path, 'does not continue the file before it')
+    let at = HEADER_BYTES
+    last = { sequence: first - 1, hash: header.previous }
+    if (withStart && i === start) yield { ...last, record: NO_BYTES }
+    // A record that was taken back may follow where another segment was begun.
+    while (!next || last.sequence + 1 < next.first) {
+      const frame = decodeFrame(bytes, at, header.salt, last.hash, last.sequence + 1)
+      if (!frame) break
+      at = frame.end
+      last = { sequence: frame.sequence, hash: frame.hash }
+      yield frame
+    }
+    const where = `is damaged at byte ${at}, in record ${last.sequence + 1}`
+    if (next) {
+      if (last.sequence + 1 < next.first) throw damaged(path, where)
+      continue
+    }
+    if (findLaterFrame(bytes, at, header.salt, last.sequence + 1) !== undefined) {
+      throw damaged(path, `${where}; there are records behind it`)
+    }
+    return { path, bytes, salt: header.salt, end: at }
+  }
+}
+
+/** @param path of the file or the folder */
+export const damaged = (path: string, what: string): DamagedLogError =>
+  new DamagedLogError(
+    `the log of the store, ${path}, ${what}. Put the file back from a backup; ` +
+      `without it, changes that were acknowledged after the last checkpoint are lost.`,
+  )
+
+function readWhole(path: string): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.allocUnsafe(fstatSync(file).size)
+    for (let at = 0; at < bytes.length; ) {
+      const count = readSync(file, bytes, at, bytes.length - at, at)
+      if (count === 0) return bytes.subarray(0, at)
+      at += count
+    }
+    return bytes
+  } finally {
+    closeSync(file)
+  }
+}
