@@ -46,7 +46,7 @@ export const storageOptions = {
   'storage.log': choice({
     default: 'on',
     of: ['on', 'off'],
-    doc: 'How writes become durable: `on` by a log in front of the data file, one write and one sync for all writes that wait; `off` by the data file itself, whose pages are written and synced each time.',
+    doc: 'How writes become durable: `on` by a log in front of the data file, one write and one sync for all writes that wait; `off` by the data file itself, whose pages are written and synced each time. A store that is held by a lease has no log.',
   }),
   'storage.logBytes': bytes({
     default: '0 MiB',

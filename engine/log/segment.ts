@@ -32,7 +32,7 @@ const SALT_BYTES = 8
 const TAG_AT = 16
 const HASH_AT = 24
 
-export interface SegmentHeader {
+interface SegmentHeader {
   /** Sequence of the first record. */
   readonly first: number
   /** Hash of the record before it. */

@@ -66,6 +66,8 @@ export class StoreLog {
   private making = Promise.resolve()
   private timer: NodeJS.Timeout | undefined
   private isClosed = false
+  /** True from a failed checkpoint to the next complete one: a full disk is logged once. */
+  private isBehind = false
 
   /** Makes the first checkpoint. Nothing may have been written to LMDB since it was opened. */
   constructor(private readonly options: StoreLogOptions) {
@@ -162,6 +164,7 @@ export class StoreLog {
           this.report({ kind: 'saved' })
         )
       case 'release':
+        this.isBehind = false
         this.pinned.end()
         this.pinned = this.next!
         this.next = undefined
@@ -207,6 +210,8 @@ export class StoreLog {
 
   private noteFailure(): void {
     const isLost = this.state.health === 'lost'
+    if (this.isBehind && !isLost) return
+    this.isBehind = true
     const then = isLost ? 'writes are refused until a restart, which uses the log' : 'it is tried again'
     this.options.onNote(`the data file could not be made durable, ${then}: ${(this.failure as Error).message}`)
   }
