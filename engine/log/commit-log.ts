@@ -23,7 +23,7 @@ export interface CommitLog {
    * @throws {Error} the system error of a full or failing disk; the record may be in the log then, until it is taken back
    */
   append(record: Uint8Array): LogPosition
-  /** Removes the last record, whose append or commit has failed. @throws {Error} when the disk refuses it */
+  /** Removes what the last append has written, if anything, because it or its commit has failed. @throws {Error} when the disk refuses it */
   takeBack(): void
   /**
    * Reads the records after `sequence`, the oldest first.

@@ -92,6 +92,8 @@ export class LocalLog implements CommitLog {
 
   append(record: Uint8Array): LogPosition {
     if (this.hasFailed) throw new Error('the record before has failed, and was not taken back')
+    // Until the bytes of this record are written there is nothing to take back, least of all the record before.
+    this.before = undefined
     const needed = frameBytes(record.length)
     if (!this.current || this.current.end + needed > this.current.bytes) this.begin(needed)
     const segment = this.current!
@@ -109,7 +111,7 @@ export class LocalLog implements CommitLog {
   }
 
   takeBack(): void {
-    if (!this.before) throw new Error('no record was appended that can be taken back')
+    if (!this.before) return
     const { position, end } = this.before
     const segment = this.current!
     writeAll(segment.descriptor, ZEROS.subarray(0, Math.min(HEADER_BYTES, segment.bytes - end)), end)

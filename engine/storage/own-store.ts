@@ -2,11 +2,11 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedLogError } from '../log/commit-log.ts'
 import { LocalLog, type LocalLogOptions } from '../log/local-log.ts'
-import { readCheckpoint } from './checkpoint.ts'
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { type Environment, openEnvironment } from './environment.ts'
 import { canReadDataFile, DamagedStoreError } from './data-file.ts'
 import { applyRecords, LOG_FOLDER, recoverExclusively } from './recover-store.ts'
-import { readPosition, StoreLog } from './store-log.ts'
+import { leaveLog, readPosition, StoreLog } from './store-log.ts'
 import { clearCompacted, clearUnmade, describedError, examineFolder, makeFolder, refuseIfLost } from './store-folder.ts'
 import { LOCK, StoreLock } from './store-lock.ts'
 import type { OwnStoreOptions } from '../data/store-options.ts'
@@ -51,17 +51,19 @@ async function openOwn(options: OwnStoreOptions, onNote: (text: string) => void)
   try {
     const isLogged = options.log !== undefined && lock.kind === 'file' && canReadDataFile
     // Another token is that of a process that was ended. With its own, a thread of this process was, and the file is as it left it.
-    const isContinued = readCheckpoint(path)?.token === token
-    if (!isContinued) await recoverExclusively(options, onNote)
+    const checkpoint = readCheckpoint(path)
+    const continued = checkpoint?.token === token ? checkpoint : undefined
+    if (!continued) await recoverExclusively(options, onNote)
     const isNew = isEmpty(path, lock.wasMaking)
     lock.note(isNew)
     // A lease is taken only after the environment has been opened.
     if (lock.kind === 'file') clearCompacted(path)
     environment = openEnvironment({ ...options, isLogged })
-    if (isLogged) log = openStoreLog(environment, options, isContinued, onNote)
+    if (isLogged) log = openStoreLog(environment, options, continued, onNote)
     if (!isNew && !lock.wasMaking && environment.meta.get('format') === undefined) refuseIfLost(path, 'holds no store')
     const owner = new StoreOwner(environment, token)
     owner.take(lock.kind, lockOptions)
+    if (!isLogged) leaveLog(environment)
     let renewal: NodeJS.Timeout | undefined
     const opened = environment
     return {
@@ -99,24 +101,29 @@ async function openOwn(options: OwnStoreOptions, onNote: (text: string) => void)
 function openStoreLog(
   environment: Environment,
   { path, token, log: kept }: OwnStoreOptions,
-  isContinued: boolean,
+  continued: Checkpoint | undefined,
   onNote: (text: string) => void,
 ): StoreLog {
   const folder = join(path, LOG_FOLDER)
-  const options: LocalLogOptions = { ...kept, folder, from: readPosition(environment), mustContinue: isContinued }
+  const stored = readPosition(environment)
+  // Before its first commit, the store still has the position of another log, or of none.
+  const from = continued && continued.log.sequence > stored.sequence ? continued.log : stored
+  const options: LocalLogOptions = { ...kept, folder, from, mustContinue: continued !== undefined }
   let log: LocalLog
   try {
     log = new LocalLog(options)
   } catch (error) {
-    if (isContinued || !(error instanceof DamagedLogError)) throw error
+    if (continued || !(error instanceof DamagedLogError)) throw error
     // The store was closed, so it is complete without its log, which is kept aside.
     const aside = `${folder}-damaged-${Date.now()}`
     renameSync(folder, aside)
     onNote(`the log was moved to ${aside}, and a new one begun; the data are complete. ${error.message}`)
     log = new LocalLog(options)
   }
-  const storeLog = new StoreLog({ environment, log, token, onNote })
-  if (isContinued) applyRecords(environment, log)
+  if (!continued) return new StoreLog({ environment, log, token, onNote, from: log.last })
+  const storeLog = new StoreLog({ environment, log, token, onNote, from })
+  applyRecords(environment, log, from)
+  storeLog.applied(log.last)
   return storeLog
 }
 

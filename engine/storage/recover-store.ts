@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../base/counted.ts'
 import type { StoreLocation } from '../data/store-options.ts'
-import type { CommitLog, LogEntry } from '../log/commit-log.ts'
+import type { CommitLog, LogEntry, LogPosition } from '../log/commit-log.ts'
 import { LocalLog } from '../log/local-log.ts'
 import { decodeRecord } from '../log/record.ts'
 import { readCheckpoint, removeCheckpoint, restoreCheckpoint } from './checkpoint.ts'
@@ -10,7 +10,7 @@ import { DamagedStoreError, DATA_FILE } from './data-file.ts'
 import { type Environment, openEnvironment } from './environment.ts'
 import { LmdbTransaction } from './lmdb-transaction.ts'
 import { LOCK, lockDataFile, StoreLock } from './store-lock.ts'
-import { pin, readPosition, writePosition } from './store-log.ts'
+import { pin, writePosition } from './store-log.ts'
 import { loadSchema } from './stored-schema.ts'
 
 /** Folder of the log in that of the store. */
@@ -41,7 +41,7 @@ export async function recoverStore(location: StoreLocation, onNote: (text: strin
   try {
     // An interrupted recovery begins again at the checkpoint, so its pages must stay.
     const unpin = pin(environment)
-    const count = applyRecords(environment, log)
+    const count = applyRecords(environment, log, checkpoint.log)
     unpin()
     onNote(`the server was ended while it had the store open: ${counted(count, 'commit')} applied from the log`)
   } finally {
@@ -86,9 +86,8 @@ export async function recoverExclusively(location: StoreLocation, onNote: (text:
   }
 }
 
-/** Applies the records that a store does not have yet. @returns their number */
-export function applyRecords(environment: Environment, log: CommitLog): number {
-  const { sequence } = readPosition(environment)
+/** Applies the records after `from`, the last one that the store has. @returns their number */
+export function applyRecords(environment: Environment, log: CommitLog, { sequence }: LogPosition): number {
   if (log.last.sequence === sequence) return 0
   const { layouts } = loadSchema(environment)
   const transaction = new LmdbTransaction(environment, layouts, undefined, {})

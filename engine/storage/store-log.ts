@@ -11,6 +11,8 @@ import { type Environment, getBytes } from './environment.ts'
 interface StoreLogOptions {
   readonly environment: Environment
   readonly log: CommitLog
+  /** Record behind which the log goes on. Later ones than it are applied before anything is written. */
+  readonly from: LogPosition
   /** Identifies the writer. */
   readonly token: string
   /** Receives texts for the log of the server. */
@@ -28,13 +30,14 @@ interface Pinned {
 
 type LogFailure = Extract<LogEvent['kind'], `${string}Failed`>
 
+const HASH_BYTES = 16
 const POSITION = Buffer.from('log')
 const sync = promisify(fdatasync)
 
 /** Last commit of the log that LMDB contains. */
 export function readPosition({ state }: Environment): LogPosition {
   const bytes = getBytes(state, POSITION)
-  if (!bytes) return { sequence: 0, hash: new Uint8Array(16) }
+  if (!bytes) return { sequence: 0, hash: new Uint8Array(HASH_BYTES) }
   const copy = Buffer.from(bytes)
   return { sequence: copy.readDoubleBE(0), hash: new Uint8Array(copy.subarray(8)) }
 }
@@ -47,6 +50,13 @@ export function writePosition({ state }: Environment, { sequence, hash }: LogPos
   state.putSync(POSITION, bytes)
 }
 
+/** Called when a store is used without its log: later records must not continue those from before the changes that it lacks. */
+export function leaveLog(environment: Environment): void {
+  const { sequence } = readPosition(environment)
+  if (sequence === 0) return
+  environment.root.transactionSync(() => writePosition(environment, { sequence, hash: Buffer.alloc(HASH_BYTES, 0xff) }))
+}
+
 /**
  * The log of a store that this thread writes to, and the checkpoints of its data file. LMDB does not sync the file: a commit is durable
  * by its record. From time to time the file is synced beside the commits, and a read transaction keeps LMDB from overwriting the pages
@@ -55,6 +65,10 @@ export function writePosition({ state }: Environment, { sequence, hash }: LogPos
 export class StoreLog {
   private readonly file: number
   private state: LogState
+  /** Last record that the data file contains, or the end of a log that it does not continue. */
+  private position: LogPosition
+  /** Record that the open transaction has appended. */
+  private appended: LogPosition
   /** Record of the open transaction. */
   private record: Uint8Array = new Uint8Array(0)
   /** Reason why the disk has refused something last. */
@@ -73,10 +87,18 @@ export class StoreLog {
   constructor(private readonly options: StoreLogOptions) {
     const { path } = options.environment
     this.file = openSync(join(path, DATA_FILE), 'r+')
+    this.position = options.from
+    this.appended = options.from
     this.pinned = this.pin()
     this.state = opened(this.pinned.checkpoint.log.sequence)
     fdatasyncSync(this.file)
     writeCheckpoint(path, this.pinned.checkpoint)
+  }
+
+  /** Called when records have been applied, up to this one. */
+  applied(position: LogPosition): void {
+    this.position = position
+    this.state = { ...this.state, committed: position.sequence }
   }
 
   /** Appends the record of a commit, inside its open write transaction. @throws the system error of a disk that refuses it */
@@ -87,6 +109,7 @@ export class StoreLog {
 
   /** Called when the transaction of the last record has been committed. */
   committed(): void {
+    this.position = this.appended
     this.advance({ kind: 'committed' })
   }
 
@@ -139,8 +162,10 @@ export class StoreLog {
     switch (effect) {
       case 'append':
         return (
-          this.attempt('appendFailed', () => writePosition(environment, log.append(this.record))) ??
-          this.report({ kind: 'appended' })
+          this.attempt('appendFailed', () => {
+            this.appended = log.append(this.record)
+            writePosition(environment, this.appended)
+          }) ?? this.report({ kind: 'appended' })
         )
       case 'takeBack':
         return this.attempt('takeBackFailed', () => log.takeBack()) ?? this.report({ kind: 'takenBack' })
@@ -221,7 +246,7 @@ export class StoreLog {
     const { environment, token } = this.options
     const end = pin(environment)
     try {
-      return { checkpoint: describeState(environment.path, { token, log: readPosition(environment) }), end }
+      return { checkpoint: describeState(environment.path, { token, log: this.position }), end }
     } catch (error) {
       end()
       throw error

@@ -48,9 +48,18 @@ export interface LoggedStore {
   close(): Promise<void>
 }
 
-export async function openLogged(path: string, log: LogOptions = {}): Promise<LoggedStore> {
+/** @param log options of the log, or `off` to use the store without it */
+export async function openLogged(path: string, log: LogOptions | 'off' = {}): Promise<LoggedStore> {
   const opened: OpenedForWriting = await openForWriting(
-    { path, ...MAP, log, token: `test ${Math.random()}`, model: checkModel(model), wire: ISO, allowLoss: false },
+    {
+      path,
+      ...MAP,
+      log: log === 'off' ? undefined : log,
+      token: `test ${Math.random()}`,
+      model: checkModel(model),
+      wire: ISO,
+      allowLoss: false,
+    },
     { onNote() {}, onProgress() {}, onLost() {} },
   )
   let uuids = 0

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { contentOf, copyStore, differences, openLogged, recover } from './log-world.ts'
+import { contentOf, copyStore, differences, type LoggedStore, openLogged, recover } from './log-world.ts'
 
 t.setTimeout(timeoutMs)
 const KEEP_ALL = { keepBytes: 1e12, keepMs: 1e12 }
@@ -60,6 +60,40 @@ t.test('pages that had not reached the disk, or only in part, cost nothing that 
   }
   await store.close()
 })
+
+t.test(
+  'a data file that was put back or used without its log begins the log anew, also when a crash follows',
+  async t => {
+    const random = randomOf(seedOf(43))
+    const [path, crashed] = [join(t.testdir(), 'store'), join(t.testdirName, 'crashed')]
+    const use = async (log: Parameters<typeof openLogged>[1], change: (store: LoggedStore) => void): Promise<void> => {
+      const store = await openLogged(path, log)
+      change(store)
+      await store.close()
+    }
+    /** Opens the store and leaves it as a crash would. */
+    const crash = async (name: string, count: number): Promise<void> => {
+      await use(KEEP_ALL, store => {
+        if (count > 0) store.write(random, count)
+        copyStore(path, crashed)
+      })
+      await recover(crashed)
+      const [found, expected] = [await contentOf(crashed), await contentOf(path)]
+      t.same([...found.problems, ...differences(expected.content, found.content)], [], `${name}, ${count} writes later`)
+    }
+    await use(KEEP_ALL, store => store.write(random, 30))
+    const backup = readFileSync(join(path, 'data.mdb'))
+    await use(KEEP_ALL, store => store.write(random, 30))
+    for (const count of [0, 1, 30]) {
+      writeFileSync(join(path, 'data.mdb'), backup)
+      await crash('put back', count)
+    }
+    for (const count of [0, 1, 30]) {
+      await use('off', store => store.write(random, 10))
+      await crash('without its log', count)
+    }
+  },
+)
 
 const PAGE = 4096
 const SECTOR = 512

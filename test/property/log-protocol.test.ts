@@ -94,7 +94,7 @@ function run(seed: number, protocol: Protocol): string | undefined {
   let record: LogRecord = { number: 0, row: 0, value: 0 }
   let answer: 'acknowledged' | 'refused' | undefined
   const acknowledged: LogRecord[] = []
-  /** A record that could not be taken back: until it is, nobody knows whether it is there after a crash. */
+  /** Record that could not be taken back. Its outcome is unknown until it is: a crash may keep it or lose it. */
   let unclear: LogRecord | undefined
 
   const perform = (effect: LogEffect): LogEvent['kind'] | undefined => {

@@ -26,7 +26,6 @@ t.test('a check compares the store with its log', async t => {
   t.same(await problems(path), [], 'while a server uses it')
   await store.close()
   t.same(await problems(path), [], 'when it is closed')
-
   const environment = openEnvironment({ path, ...MAP })
   const [key] = [...environment.rows.getKeys({ limit: 1 })] as [Buffer]
   const row = environment.rows.get(key)!
@@ -51,4 +50,19 @@ t.test('a check compares the store with its log', async t => {
   t.match(await problems(path), [/^the log of the store, .*0001\.log, is damaged at byte 64, in record 1/])
   rmSync(first)
   t.same(await problems(path), [], 'records that no start needs may be removed')
+})
+
+t.test('a store that was used without its log is not compared with it', async t => {
+  const path = join(t.testdir(), 'store')
+  const store = await openLogged(path)
+  store.write(randomOf(1), 30)
+  await store.close()
+  const other = await openLogged(path, 'off')
+  other.write(randomOf(2), 20)
+  await other.close()
+  t.same(await problems(path), [], 'when it was used without its log')
+  const third = await openLogged(path)
+  third.write(randomOf(3), 60)
+  await third.close()
+  t.same(await problems(path), [], 'and with it again')
 })
