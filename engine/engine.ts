@@ -6,7 +6,7 @@ import type { Catalog, DataClass } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
-import { BINARY_CACHE_BYTES } from './engine-options.ts'
+import { BINARY_CACHE_BYTES, POOL } from './engine-options.ts'
 import { EngineMetrics } from './engine-metrics.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EntitySets, Requester } from './entity-set/entity-sets.ts'
@@ -16,6 +16,8 @@ import type { CallResult } from './author/run/function-client.ts'
 import { FunctionErrors } from './author/declare/function-errors.ts'
 import type { CallTask } from './author/run/tasks.ts'
 import { calculateOutdated } from './author/run/calculate-outdated.ts'
+import { rowBatch } from './import/row-batch.ts'
+import type { RowFormat } from './import/row-reader.ts'
 import type { Part } from './memory/heap/shared-heap.ts'
 import type { JsonBounds } from './base/json-bounds.ts'
 import { jsonMembers, type JsonMembers } from './base/json-members.ts'
@@ -28,7 +30,6 @@ import { lockHolder } from './caller/lock-holder.ts'
 import type { Caller } from './caller/caller.ts'
 import type { SessionData } from './caller/session-data.ts'
 import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
-import { readParts } from './placement/body-task.ts'
 import type { QueryOutline } from './placement/outline-query.ts'
 import type { ComputeArgs, DistinctArgs } from './placement/value-tasks.ts'
 import { kept, type Promised } from './base/promised.ts'
@@ -42,6 +43,7 @@ import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import type { ServerRecords } from './records/server-records.ts'
 import { lockStatus, WriteErrors } from './write/contract/write-errors.ts'
+import { unpackParts } from './write/contract/encoded-rows.ts'
 import type {
   DeleteRequest,
   DeleteResult,
@@ -51,7 +53,7 @@ import type {
   WriteRequest,
   WriteResultOf,
 } from './write/contract/requests.ts'
-import { bodyLimits } from './write/contract/write-limits.ts'
+import { bodyLimits, TRUSTED_BODY } from './write/contract/write-limits.ts'
 
 /** Size up to which a body may be one entity, which a refusal shows. */
 const SMALL_BODY_BYTES = 16 * 1024
@@ -228,8 +230,8 @@ export class Engine implements PluginEngine {
   }
 
   /**
-   * Prepares a save for the writer: a large body is checked and split in the pool, because parsing it here or in the writer would
-   * hold up others.
+   * Prepares a save for the writer: a large body is checked, split and encoded in the pool, because doing so here or in the writer
+   * would hold up others.
    * @throws {PermissionErrors.CREATE} the caller may save nothing in a large body
    */
   private checked(
@@ -238,22 +240,49 @@ export class Engine implements PluginEngine {
     caller: Caller | undefined,
   ): Promised<SaveRequest> {
     const { body, trusted, access } = request
-    if (trusted || body.byteLength <= SMALL_BODY_BYTES) return request
     const view = this.view(access)
-    if (dataClass && !view.may('create', dataClass) && !view.may('update', dataClass)) {
+    const isLarge = body.byteLength > SMALL_BODY_BYTES
+    if (isLarge && !trusted && dataClass && !view.may('create', dataClass) && !view.may('update', dataClass)) {
       if (!view.shows(dataClass)) throw view.unknownDataClass(dataClass.name)
       throw PermissionErrors.CREATE(dataClass.name).followedBy(PermissionErrors.UPDATE(dataClass.name))
     }
-    return body.byteLength > WHOLE_BODY_BYTES ? this.split(request, caller) : request
+    const { inlineCostMs } = { ...POOL, ...this.parts.options.pool }
+    const minBytes = inlineCostMs === 0 ? 0 : WHOLE_BODY_BYTES
+    return body.byteLength > minBytes ? this.split(request, dataClass, caller) : request
   }
 
-  private async split(request: SaveRequest, caller: Caller | undefined): Promise<SaveRequest> {
+  private async split(
+    request: SaveRequest,
+    dataClass: DataClass | undefined,
+    caller: Caller | undefined,
+  ): Promise<SaveRequest> {
     // In shared memory, neither the pool nor the writer copies it.
     const body = await shared(request.body)
-    const limits = bodyLimits(request, this.parts.saveLimits)
-    const found = await this.parts.pool.run({ kind: 'split', body, limits }, caller)
+    const { trusted, access, mode } = request
+    const limits = trusted ? TRUSTED_BODY : bodyLimits(request, this.parts.saveLimits)
+    // Code may change the values.
+    const isEncoded = mode === 'update' && dataClass && !this.parts.hooked.onSave(dataClass)
+    const encode = isEncoded ? { dataClass: dataClass.name, access, trusted } : undefined
     // It is not an answer for a client, so it is returned as bytes.
-    return { ...request, body, parts: readParts(found as Uint8Array) }
+    const found = (await this.parts.pool.run({ kind: 'split', body, limits, encode }, caller)) as Uint8Array
+    return { ...request, body, parts: unpackParts(found), ...(encode && { encoded: found }) }
+  }
+
+  /**
+   * Reads and encodes the texts of rows of a file in the pool, for {@link insert}, with the rights of the operator.
+   * @returns undefined if code takes part in saves of the dataclass
+   */
+  async encodeRows(dataClass: DataClass, format: RowFormat, texts: readonly string[]): Promise<Uint8Array | undefined> {
+    if (this.parts.hooked.onSave(dataClass)) return undefined
+    const { name } = dataClass
+    const encode = { dataClass: name, access: undefined, trusted: true }
+    return (await this.parts.pool.run({ kind: 'rows', batch: rowBatch(format, texts), encode })) as Uint8Array
+  }
+
+  /** Inserts what {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */
+  async insert(dataClass: DataClass, encoded: Uint8Array): Promise<Uint32Array> {
+    const { left } = await this.toWriter({ kind: 'insert', dataClass: dataClass.name, encoded })
+    return left
   }
 
   /** Members of the JSON object in the body of a command; a large one is parsed in the pool. @throws as {@link jsonMembers} */

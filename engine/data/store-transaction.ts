@@ -92,6 +92,11 @@ export interface StoreTransaction {
 
   /** Inserts an entity. @returns its row */
   insert(dataClass: DataClass, rowId: number, content: EntityContent, timestamp: string): Uint8Array
+  /**
+   * Inserts an entity whose row is encoded; its global stamp is written here.
+   * @param indexed its values, in the order of `indexesOf`
+   */
+  insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexed: readonly Value[]): void
   /** Updates an entity. @returns its row */
   update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array
   /** Removes an existing row with all that belongs to it. References to it are left to the calling code. */

@@ -1,36 +1,88 @@
+import { randomUUID } from 'node:crypto'
 import { move } from 'piscina'
 import { ProtocolError } from '../base/errors.ts'
+import { parseJson } from '../base/json-body.ts'
 import { jsonMembers } from '../base/json-members.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import { asNewEntity } from '../import/row-batch.ts'
+import { RowReader } from '../import/row-reader.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
-import type { BodyParts } from '../write/contract/requests.ts'
+import { packSplitBody } from '../write/contract/encoded-rows.ts'
+import { ElementEncoder } from '../write/element-encoder.ts'
+import { parserOf } from '../write/parse-body.ts'
 import { splitBody } from '../write/split-body.ts'
+import type { PoolStore } from './answer-task.ts'
 import type { BodyTask, PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
 
-/** Runs a {@link BodyTask} in a thread of the pool, until its deadline or until its caller disconnects. */
+/**
+ * Runs a {@link BodyTask} in a thread of the pool, until its deadline or until its caller disconnects.
+ * @param store opens the store on first use
+ */
 export function runBodyTask(
   { task, deadlineAt, slot }: PoolMessage<BodyTask>,
   { limits: { timeoutMs }, cancelled }: PoolThreadOptions,
+  store: () => PoolStore,
 ): PoolOutcome {
   const isCancelled = () => Atomics.load(cancelled, slot) === 1
   const budget = new QueryBudget({ timeoutMs, deadlineAt, isCancelled })
   try {
-    const answer = task.kind === 'members' ? Buffer.from(membersText(task)) : parts(task, () => budget.examine(0))
-    return move(new Uint8Array(answer)) as unknown as Uint8Array
+    const between = () => budget.examine(0)
+    if (task.kind === 'split') return split(task, between, store)
+    if (task.kind === 'rows') return encodeRows(task, between, store)
+    return move(new Uint8Array(Buffer.from(membersText(task)))) as unknown as Uint8Array
   } catch (error) {
     return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
   }
 }
 
-const membersText = ({ body, bounds }: BodyTask & { kind: 'members' }): string =>
-  JSON.stringify(jsonMembers(body, bounds))
+type Of<Kind extends BodyTask['kind']> = BodyTask & { kind: Kind }
 
-function parts({ body, limits }: BodyTask & { kind: 'split' }, between: () => void): ArrayBuffer {
-  const { many, ranges } = splitBody(body, limits, between)
-  return Uint32Array.of(many ? 1 : 0, ...ranges).buffer
+/** Rows between two checks of the budget. */
+const ROWS_AT_ONCE = 256
+
+const membersText = ({ body, bounds }: Of<'members'>): string => JSON.stringify(jsonMembers(body, bounds))
+
+function split({ body, limits, encode }: Of<'split'>, between: () => void, store: () => PoolStore): Uint8Array {
+  if (!encode) return packSplitBody(splitBody(body, limits, between), undefined)
+  const { dataClass, encoder } = encoderFor(encode, store())
+  const reader = { parse: parserOf(dataClass), add: (element: unknown) => encoder.add(element) }
+  return packSplitBody(splitBody(body, limits, between, reader), encoder.finish())
 }
 
-/** Decodes the answer of a {@link BodyTask} of kind `split`. */
-export function readParts({ buffer, byteOffset, byteLength }: Uint8Array): BodyParts {
-  const [many, ...ranges] = new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)
-  return { many: many === 1, ranges: Uint32Array.from(ranges) }
+function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: () => PoolStore): Uint8Array {
+  const { format, text, ends } = batch
+  const { dataClass, encoder } = encoderFor(encode, store())
+  const reader = new RowReader(dataClass, format)
+  const parse = parserOf(dataClass)
+  for (let i = 0; i < ends.length; i++) {
+    if (i % ROWS_AT_ONCE === 0) between()
+    const row = text.slice(i === 0 ? 0 : ends[i - 1], ends[i])
+    if (row === '') encoder.addNothing()
+    else if (reader.attributes) {
+      const fields = reader.fields(row)
+      if (fields) encoder.addFields(reader.attributes, fields)
+      else encoder.addNothing()
+    } else {
+      const read = reader.read({ line: 0, text: row })
+      const element = read.value instanceof Error ? undefined : asNewEntity(read, dataClass)
+      encoder.add(element && (parse === parseJson ? element.value : parse(element.json)))
+    }
+  }
+  return packSplitBody({ many: true, ranges: new Uint32Array(0) }, encoder.finish())
+}
+
+function encoderFor(
+  encode: NonNullable<Of<'split'>['encode']>,
+  { catalog, layouts, views, records }: PoolStore,
+): { dataClass: DataClass; encoder: ElementEncoder } {
+  const dataClass = catalog.dataClassesByName.get(encode.dataClass)!
+  records.refresh()
+  const encoder = new ElementEncoder(dataClass, {
+    layouts,
+    view: views.of(encode.access, encode.trusted ? 'code' : 'client'),
+    trusted: encode.trusted ?? false,
+    nextKey: records.tableState(dataClass.tableNumber).nextAutoIncrement,
+    randomUuid: () => randomUUID().replaceAll('-', '').toUpperCase(),
+  })
+  return { dataClass, encoder }
 }

@@ -24,7 +24,10 @@ export interface PoolOptions {
   threads: number
   /** Maximum number of queries that wait for a thread; further ones are refused with 503. */
   queueLimit: number
-  /** Expected cost up to which a query runs in the kernel thread, in milliseconds. 0: every query runs in the pool. */
+  /**
+   * Expected cost up to which a query runs in the kernel thread, in milliseconds. 0: every query runs in the pool, and the body of every
+   * save is read there.
+   */
   inlineCostMs: number
   /** Heap limit of a thread; one that exceeds it ends and is replaced. */
   heapBytes: number

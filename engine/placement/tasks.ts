@@ -2,6 +2,7 @@ import type { PackedAnswer } from '../answer/answer-sink.ts'
 import type { SharedBudget } from '../answer/byte-budget.ts'
 import type { ErrorData } from '../base/errors.ts'
 import type { JsonBounds } from '../base/json-bounds.ts'
+import type { RowBatch } from '../import/row-batch.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
@@ -101,13 +102,15 @@ export interface VectorThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {
 export type SearchedTask = Task & { readonly searched?: readonly Searched[] }
 
 /**
- * Checks the body of a large save, which is in shared memory, and finds its elements. The answer is a `Uint32Array`: 1 for an
- * array of entities, otherwise 0, then the ranges of `BodyParts`.
+ * Checks the body of a large save, which is in shared memory, finds its elements, and encodes the new entities among them. The
+ * answer is that of `packSplitBody`.
  */
 interface SplitTask {
   readonly kind: 'split'
   readonly body: Uint8Array
   readonly limits: BodyLimits
+  /** Undefined: nothing is encoded. */
+  readonly encode: Pick<SaveRequest, 'dataClass' | 'access' | 'trusted'> | undefined
 }
 
 /** Parses the body of a command. The answer is the JSON of its `JsonMembers`. */
@@ -122,8 +125,16 @@ interface ProblemsTask {
   readonly kind: 'problems'
 }
 
+/** Reads rows of a file and encodes them as new entities. The answer is that of `packSplitBody`, without ranges. */
+interface RowsTask {
+  readonly kind: 'rows'
+  readonly batch: RowBatch
+  /** See {@link SplitTask}. */
+  readonly encode: NonNullable<SplitTask['encode']>
+}
+
 /** Tasks on a body, which do not read the store. Handled in `engine/placement/body-task.ts`. */
-export type BodyTask = SplitTask | MembersTask
+export type BodyTask = SplitTask | MembersTask | RowsTask
 
 /** Tasks of the threads of the pool for queries. Handled in `engine/threads/pool-thread.ts`. */
 export type PoolTask = SearchedTask | BodyTask | ProblemsTask

@@ -24,6 +24,7 @@ import { changeRow, encodeRow } from '../row-format/encode-row.ts'
 import { decodeBinary } from '../files/encode-binary.ts'
 import { type Environment, getBytes } from './environment.ts'
 import { binaryKey, rowKey } from './keys.ts'
+import { writeRowStamp } from '../row-format/new-row.ts'
 import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import { LmdbIndex } from './secondary-index.ts'
@@ -242,6 +243,14 @@ export class LmdbTransaction implements StoreTransaction {
     const globalStamp = ++this.globalStamp
     const row = encodeRow(layout, { key, stamp, globalStamp, timestamp, values, references })
     return this.putRow(dataClass, rowId, row, INSERTED)
+  }
+
+  insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexed: readonly Value[]): void {
+    for (const [i, attribute] of this.table(dataClass).indexed.entries())
+      this.indexes.put(attribute, indexed[i]!, rowId)
+    this.state(dataClass).rowCount++
+    writeRowStamp(row, ++this.globalStamp)
+    this.putRow(dataClass, rowId, row, INSERTED)
   }
 
   update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array {

@@ -33,9 +33,11 @@ export default function run(message: PoolMessage<PoolTask>): PoolOutcome {
 function answer(message: PoolMessage<PoolTask>): PoolOutcome {
   const { task } = message
   if (task.kind === 'problems') return Buffer.from(JSON.stringify(problems))
-  if ('body' in task) return runBodyTask({ ...message, task }, options)
-  return answerTask(message as PoolMessage<SearchedTask>, options, registry, () => {
-    opened ??= poolStore(openReadStore(options.store, counts), options)
-    return opened
-  })
+  if ('body' in task || task.kind === 'rows') return runBodyTask({ ...message, task }, options, store)
+  return answerTask(message as PoolMessage<SearchedTask>, options, registry, store)
+}
+
+function store(): PoolStore {
+  opened ??= poolStore(openReadStore(options.store, counts), options)
+  return opened
 }

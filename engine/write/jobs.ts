@@ -8,12 +8,14 @@ import type { LockTable } from './lock-table.ts'
 import { FailureDigest } from './failure-digest.ts'
 import { identified } from './row-identity.ts'
 import type { SaveBody } from './parse-body.ts'
+import { type EncodedRows, unpackRows } from './contract/encoded-rows.ts'
 import { putCalculated } from './put-calculated.ts'
 import type {
   CalculatedRequest,
   EntitySetsRequest,
   FreeLocksRequest,
   HeldLock,
+  InsertRequest,
   ListLocksRequest,
   LockRequest,
   LockResult,
@@ -24,6 +26,7 @@ import type {
   WriteResult,
 } from './contract/requests.ts'
 import type { SaveContext } from './entity-change.ts'
+import { saveEncoded } from './save-encoded.ts'
 import { saveEntity } from './save-entity.ts'
 import type { SaveRules } from './validate.ts'
 import { WriteErrors } from './contract/write-errors.ts'
@@ -70,6 +73,7 @@ export class SaveJob implements WriteJob {
   private globalStamp = 0
   private readonly digest: FailureDigest
   private described = 0
+  private readonly encoded: EncodedRows | undefined
 
   constructor(
     private readonly request: SaveRequest,
@@ -79,6 +83,7 @@ export class SaveJob implements WriteJob {
     private readonly view: View,
     { maxDescribed }: WriteLimits,
   ) {
+    this.encoded = request.encoded && unpackRows(request.encoded)
     this.digest = new FailureDigest(request.trusted ? Number.POSITIVE_INFINITY : maxDescribed)
   }
 
@@ -139,6 +144,8 @@ export class SaveJob implements WriteJob {
   }
 
   private save(index: number, context: SaveContext): SavedEntity {
+    const ready = this.encoded && context.mode === 'update' ? saveEncoded(context, this.encoded, index) : undefined
+    if (ready) return ready
     const saved = saveEntity(context, this.body.element(index), this.request.hooked?.[index])
     return saved.failure ? { ...saved, failure: this.digest.add(saved.failure) } : saved
   }
@@ -168,6 +175,37 @@ export class SaveJob implements WriteJob {
       const failure = entity.failure ?? tried[i]!.failure
       return failure ? { ...entity, failure } : entity
     })
+  }
+}
+
+/** Inserts encoded entities. */
+export class InsertJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+  private readonly encoded: EncodedRows | undefined
+
+  constructor(
+    request: InsertRequest,
+    private readonly dataClass: DataClass,
+  ) {
+    this.encoded = unpackRows(request.encoded)
+  }
+
+  step({ transaction, timestamp, rules, beat }: StepContext): () => void {
+    const { dataClass, encoded } = this
+    const context = { transaction, timestamp, dataClass, rules: rules.get(dataClass)! }
+    const left: number[] = []
+    const count = encoded?.ends.length ?? 0
+    for (let i = 0; i < count; i++) {
+      beat()
+      if (!saveEncoded(context, encoded!, i)) left.push(i)
+    }
+    return () => {
+      this.outcome = { kind: 'insert', left: Uint32Array.from(left) }
+    }
+  }
+
+  fail(error: ErrorData): void {
+    this.outcome = error
   }
 }
 

@@ -100,8 +100,8 @@ class SplitBody implements SaveBody {
   }
 }
 
-/** Parser of a body, exact only where needed, because an exact one is slower. */
-function parserOf({ attributes }: DataClass): (text: string) => unknown {
+/** Parser of a body, or of a part of it; exact only where needed, because an exact one is slower. */
+export function parserOf({ attributes }: DataClass): (text: string) => unknown {
   const exact = new Set(attributes.map(exactnessOf))
   if (exact.has('numbers')) return text => parseExactJson(text, true)
   return exact.has('integers') ? text => parseExactJson(text) : parseJson

@@ -2,6 +2,7 @@ import type { RE2JS } from 're2js'
 import { compileRe2 } from '../base/re2.ts'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
+import { indexesOf } from '../catalog/property-columns.ts'
 import { isAbove, isBelow, type NumericOperand } from '../catalog/types/operand.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { ScalarType } from '../catalog/value-type.ts'
@@ -25,11 +26,17 @@ export interface SaveRules {
   readonly limited: readonly StorageAttribute[]
   /** Attributes with automatic values. */
   readonly autoFilled: readonly StorageAttribute[]
+  /** See `indexesOf`. */
+  readonly indexes: readonly StorageAttribute[]
 }
 
-export function saveRules({ attributes }: DataClass): SaveRules {
-  const stored = attributes.filter(attribute => attribute.kind === 'storage')
-  return { limited: stored.filter(hasLimits), autoFilled: stored.filter(({ autoFill }) => autoFill !== undefined) }
+export function saveRules(dataClass: DataClass): SaveRules {
+  const stored = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
+  return {
+    limited: stored.filter(hasLimits),
+    autoFilled: stored.filter(({ autoFill }) => autoFill !== undefined),
+    indexes: indexesOf(dataClass),
+  }
 }
 
 /** Violations of the model's limits by a value of `attribute`: none, or an error for each. */

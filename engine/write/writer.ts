@@ -14,6 +14,7 @@ import {
   CalculatedJob,
   endedJob,
   FreeLocksJob,
+  InsertJob,
   ListLocksJob,
   LockJob,
   SaveJob,
@@ -108,6 +109,7 @@ export class Writer {
       if (request.kind === 'freeLocks') return new FreeLocksJob(request)
       if (request.kind === 'listLocks') return new ListLocksJob(request, this.options.store.catalog.dataClasses)
       if (request.kind === 'lock') return new LockJob(request, this.dataClass(request.dataClass))
+      if (request.kind === 'insert') return new InsertJob(request, this.dataClass(request.dataClass))
       if (request.kind === 'calculated') return new CalculatedJob(request, this.dataClass(request.dataClass))
       const view = this.views.of(request.access, request.kind === 'delete' || request.trusted ? 'code' : 'client')
       const dataClass = this.dataClass(request.dataClass, view)

@@ -4,9 +4,9 @@ import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { type Engine, openEngine } from '../../engine/index.ts'
+import { openRowFile } from '../../engine/import/row-file.ts'
 import { engineOptions } from '../main.ts'
 import { loadRows, numbered } from './load-rows.ts'
-import { readRows } from './read-rows.ts'
 
 /** `config/demo/demo.json`: dataclasses with the files of their rows, in the order of loading. */
 interface Demo {
@@ -43,10 +43,12 @@ export async function loadDemo(config: Config, print: (line: string) => void): P
 
 async function loadFile(engine: Engine, name: string, path: string): Promise<number> {
   const dataClass = engine.catalog.dataClassesByName.get(name)!
+  const { format, rows } = await openRowFile({ path, format: 'ndjson' }, dataClass)
   const summary = await loadRows({
     engine,
     dataClass,
-    rows: numbered(readRows({ path, format: 'ndjson' }, dataClass)),
+    format,
+    rows: numbered(rows),
     existing: 'skip',
     onRejected: ({ line }, reasons) => {
       throw new Error(`${path}, line ${line}: ${reasons.join('; ')}`)

@@ -1,9 +1,12 @@
 import { ProtocolError, type SaveStatus } from '../../engine/base/errors.ts'
+import { asChange, asNewEntity } from '../../engine/import/row-batch.ts'
+import { type ReadRow, RowReader } from '../../engine/import/row-reader.ts'
+import type { RowFile } from '../../engine/import/row-file.ts'
+import type { RowText } from '../../engine/import/split-rows.ts'
 import type { DataClass, Engine, SavedEntity } from '../../engine/index.ts'
-import type { ReadRow } from './read-rows.ts'
 
 /** A row of a load. */
-export interface LoadRow extends ReadRow {
+export interface LoadRow extends RowText {
   /** Index in the file; 0 is the first row. */
   position: number
   /** An interrupted load may have saved it: if its key exists, the row is skipped. */
@@ -11,13 +14,14 @@ export interface LoadRow extends ReadRow {
 }
 
 interface LoadOptions {
-  engine: Pick<Engine, 'write'>
+  engine: Pick<Engine, 'write' | 'encodeRows' | 'insert'>
   dataClass: DataClass
-  rows: AsyncIterable<LoadRow>
+  format: RowFile['format']
+  rows: AsyncIterable<LoadRow[]>
   /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
   existing: 'reject' | 'update' | 'skip'
   /** Called for each row that cannot be saved, with the reasons. */
-  onRejected: (row: LoadRow, reasons: readonly string[]) => void
+  onRejected: (row: LoadRow & ReadRow, reasons: readonly string[]) => void
   onProgress?: (summary: Readonly<LoadSummary>) => void
   /** Called once, before the first rows are saved. */
   onBegin?: () => void
@@ -49,11 +53,16 @@ export interface LoadSummary {
   rejected: number
 }
 
-export const BATCH_ROWS = 5_000
+export const BATCH_ROWS = 20_000
+/** Rows in a request, if they are not encoded in advance. */
+const SAVED_AT_ONCE = 5_000
 /** Images make rows long, and a batch is one message to the writer. */
-const BATCH_CHARACTERS = 8 * 2 ** 20
+const BATCH_CHARACTERS = 16 * 2 ** 20
 /** Maximum number of rows kept for another try at the end; further ones are rejected at once. */
 const MAX_WAITING = 200_000
+
+/** Batches that are read while another one is saved. */
+const BATCHES_AHEAD = 2
 
 const UNAVAILABLE = 503
 const NOT_SAVED: SaveStatus = { status: 4, statusText: 'not saved' }
@@ -65,9 +74,9 @@ const NOT_FOUND: ReadonlySet<number> = new Set([1155, 1542])
 export const emptySummary = (): LoadSummary => ({ read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0 })
 
 /** Rows with their positions. */
-export async function* numbered(rows: AsyncIterable<ReadRow>): AsyncGenerator<LoadRow> {
+export async function* numbered(rows: AsyncIterable<RowText[]>): AsyncGenerator<LoadRow[]> {
   let position = 0
-  for await (const row of rows) yield { ...row, position: position++ }
+  for await (const some of rows) yield some.map(row => Object.assign(row, { position: position++ }))
 }
 
 /**
@@ -76,16 +85,23 @@ export async function* numbered(rows: AsyncIterable<ReadRow>): AsyncGenerator<Lo
  */
 export async function loadRows(options: LoadOptions): Promise<LoadSummary> {
   const load = new Load(options)
-  // One batch is written while the next is read.
+  // Batches are saved one after the other; meanwhile the next ones are read.
+  const open: Promise<void>[] = []
   let writing: Promise<void> = Promise.resolve()
   try {
     for await (const batch of batches(options.rows, options.batchRows ?? BATCH_ROWS)) {
-      await writing
-      if (load.summary.read === 0) options.onBegin?.()
-      load.summary.read += batch.length
-      writing = load.save(batch, false)
-      // A failure surfaces when the promise is awaited, with the next batch; until then it must not count as unhandled.
+      if (open.length > BATCHES_AHEAD) await open.shift()
+      const before = writing
+      const encoding = load.encode(batch)
+      writing = (async () => {
+        const [encoded] = await Promise.all([encoding, before])
+        if (load.summary.read === 0) options.onBegin?.()
+        load.summary.read += batch.length
+        await load.save(batch, encoded, false)
+      })()
+      // A failure surfaces when the promise is awaited, with a later batch; until then it must not count as unhandled.
       writing.catch(() => {})
+      open.push(writing)
     }
   } finally {
     await writing
@@ -95,34 +111,77 @@ export async function loadRows(options: LoadOptions): Promise<LoadSummary> {
   return load.summary
 }
 
+/** A row as it was read. */
+interface ReadLoadRow extends ReadRow {
+  readonly row: LoadRow
+}
+
 class Load {
   readonly summary: LoadSummary
+  private readonly reader: RowReader
   private waiting: { row: LoadRow; entity: SavedEntity }[] = []
   private position = 0
 
   constructor(private readonly options: LoadOptions) {
     this.summary = options.summary ?? emptySummary()
+    this.reader = new RowReader(options.dataClass, options.format)
+  }
+
+  /** Encodes rows as new entities, as far as they are. @returns undefined if they have to be saved one by one */
+  async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
+    const { engine, dataClass, format } = this.options
+    // A wrong row is empty, so that it is left.
+    return engine.encodeRows(
+      dataClass,
+      format,
+      batch.map(({ text, problem }) => (problem === undefined ? text : '')),
+    )
   }
 
   /** @param isRetry the rows were kept for another try */
-  async save(batch: readonly LoadRow[], isRetry: boolean): Promise<void> {
+  async save(batch: readonly LoadRow[], encoded: Uint8Array | undefined, isRetry: boolean): Promise<void> {
+    const left = await this.insert(batch, encoded)
+    for (let start = 0; start < left.length; start += SAVED_AT_ONCE)
+      await this.saveEach(left.slice(start, start + SAVED_AT_ONCE))
+    this.settle(batch, isRetry)
+    this.options.onProgress?.(this.summary)
+  }
+
+  /** @returns rows that were not inserted */
+  private async insert(batch: readonly LoadRow[], encoded: Uint8Array | undefined): Promise<readonly LoadRow[]> {
+    if (!encoded) return batch
+    const { engine, dataClass } = this.options
+    try {
+      const left = Array.from(await engine.insert(dataClass, encoded), index => batch[index]!)
+      this.summary.inserted += batch.length - left.length
+      return left
+    } catch (error) {
+      if (isForAllRows(error)) throw error
+      return batch
+    }
+  }
+
+  private async saveEach(left: readonly LoadRow[]): Promise<void> {
     const { dataClass, existing } = this.options
-    const known: LoadRow[] = []
-    const rows = batch.filter(row => !(row.value instanceof Error) || this.reject(row, [row.value.message]))
+    const known: ReadLoadRow[] = []
+    const rows: ReadLoadRow[] = []
+    for (const row of left) {
+      const read = { row, ...this.reader.read(row) }
+      if (read.value instanceof Error) this.reject(row, [read.value.message])
+      else rows.push(read)
+    }
     await this.write(
       rows,
-      row => insertion(row, dataClass),
-      (row, entity) => {
+      read => asNewEntity(read, dataClass).json,
+      (read, entity) => {
         if (!entity.failure) this.summary.inserted++
-        else if (!codes(entity).includes(KEY_EXISTS)) this.keepOrReject(row, entity)
-        else if (existing === 'update') known.push(row)
-        else if (existing === 'skip' || row.mayExist) this.summary.skipped++
-        else this.keepOrReject(row, entity)
+        else if (!codes(entity).includes(KEY_EXISTS)) this.keepOrReject(read.row, entity)
+        else if (existing === 'update') known.push(read)
+        else if (existing === 'skip' || read.row.mayExist) this.summary.skipped++
+        else this.keepOrReject(read.row, entity)
       },
     )
     await this.update(known)
-    this.settle(batch, isRetry)
-    this.options.onProgress?.(this.summary)
   }
 
   private settle(batch: readonly LoadRow[], isRetry: boolean): void {
@@ -142,8 +201,10 @@ class Load {
       before = this.waiting.length
       const rows = this.waiting.map(({ row }) => row)
       this.waiting = []
-      for (let start = 0; start < rows.length; start += BATCH_ROWS)
-        await this.save(rows.slice(start, start + BATCH_ROWS), true)
+      for (let start = 0; start < rows.length; start += BATCH_ROWS) {
+        const batch = rows.slice(start, start + BATCH_ROWS)
+        await this.save(batch, undefined, true)
+      }
     }
     for (const { row, entity } of this.waiting) this.reject(row, reasons(entity))
   }
@@ -152,18 +213,18 @@ class Load {
    * Changes existing entities. A save with a wrong stamp is refused with the current entity, which has the right stamp. Of several
    * rows with one key, one is saved in each round.
    */
-  private async update(rows: readonly LoadRow[]): Promise<void> {
+  private async update(rows: readonly ReadLoadRow[]): Promise<void> {
     const { dataClass } = this.options
-    let open = rows.map(row => ({ row, stamp: 0 }))
+    let open = rows.map(read => ({ read, stamp: 0 }))
     while (open.length > 0) {
       const again: typeof open = []
       await this.write(
         open,
-        ({ row, stamp }) => change(row, dataClass, stamp),
-        ({ row }, entity) => {
+        ({ read, stamp }) => asChange(read, dataClass, stamp),
+        ({ read }, entity) => {
           if (!entity.failure) this.summary.updated++
-          else if (entity.row && codes(entity).includes(STALE_STAMP)) again.push({ row, stamp: stampOf(entity.row) })
-          else this.keepOrReject(row, entity)
+          else if (entity.row && codes(entity).includes(STALE_STAMP)) again.push({ read, stamp: stampOf(entity.row) })
+          else this.keepOrReject(read.row, entity)
         },
       )
       open = again
@@ -183,9 +244,9 @@ class Load {
       const request = { kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true } as const
       entities = (await this.options.engine.write(request)).entities
     } catch (error) {
-      // A full disk concerns all rows; an error of plugin code may concern only one of them.
-      if (!(error instanceof ProtocolError) || error.httpStatus === UNAVAILABLE) throw error
-      if (items.length === 1) each(items[0]!, { failure: { status: NOT_SAVED, error: error.toData() } })
+      if (isForAllRows(error)) throw error
+      const data = (error as ProtocolError).toData()
+      if (items.length === 1) each(items[0]!, { failure: { status: NOT_SAVED, error: data } })
       else {
         const half = Math.ceil(items.length / 2)
         await this.write(items.slice(0, half), json, each)
@@ -207,46 +268,32 @@ class Load {
 
   private reject(row: LoadRow, reasons: readonly string[]): false {
     this.summary.rejected++
-    this.options.onRejected(row, reasons)
+    this.options.onRejected({ ...row, ...this.reader.read(row) }, reasons)
     return false
   }
 }
 
-async function* batches(rows: AsyncIterable<LoadRow>, size: number): AsyncGenerator<LoadRow[]> {
+async function* batches(rows: AsyncIterable<LoadRow[]>, size: number): AsyncGenerator<LoadRow[]> {
   let batch: LoadRow[] = []
   let characters = 0
-  for await (const row of rows) {
-    batch.push(row)
-    characters += row.json.length
-    if (batch.length < size && characters < BATCH_CHARACTERS) continue
-    yield batch
-    batch = []
-    characters = 0
+  for await (const some of rows) {
+    for (const row of some) {
+      batch.push(row)
+      characters += row.text.length
+      if (batch.length < size && characters < BATCH_CHARACTERS) continue
+      yield batch
+      batch = []
+      characters = 0
+    }
   }
   if (batch.length > 0) yield batch
 }
+
+/** A full disk concerns all rows; an error of plugin code may concern only one of them. */
+const isForAllRows = (error: unknown): boolean => !(error instanceof ProtocolError) || error.httpStatus === UNAVAILABLE
 
 const codes = ({ failure }: SavedEntity): number[] => failure?.error.entries.map(({ errCode }) => errCode) ?? []
 const reasons = ({ failure }: SavedEntity): string[] => failure?.error.entries.map(({ message }) => message) ?? []
 
 /** `__STAMP` in the bytes of a row, see `row-layout.ts`. */
 const stampOf = (row: Uint8Array): number => new DataView(row.buffer, row.byteOffset).getUint32(4, true)
-
-const own = (value: LoadRow['value'], name: string): unknown =>
-  Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
-
-/** A row of an answer of this protocol carries `__KEY`, which would make it the change of an entity. */
-function insertion({ json, value }: LoadRow, { key }: DataClass): string {
-  const sent = own(value, '__KEY')
-  if (sent === undefined) return json
-  return extend(json, own(value, key.name) === undefined ? { __KEY: null, [key.name]: sent } : { __KEY: null })
-}
-
-const change = ({ json, value }: LoadRow, { key }: DataClass, stamp: number): string =>
-  extend(json, { __KEY: own(value, key.name) ?? own(value, '__KEY'), __STAMP: stamp })
-
-/** Adds properties to a JSON object. Of two properties with one name the last counts, so the existing text can stay. */
-function extend(json: string, properties: Record<string, unknown>): string {
-  const inner = json.slice(json.indexOf('{') + 1, json.lastIndexOf('}'))
-  return `{${inner.trim() === '' ? '' : `${inner},`}${JSON.stringify(properties).slice(1)}`
-}

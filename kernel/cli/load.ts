@@ -6,13 +6,14 @@ import { type DataClass, openEngine } from '../../engine/index.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
+import { type ForeignFormat, hintFor } from '../../engine/import/foreign-values.ts'
+import { type Format, FORMATS, formatOf, openRowFile } from '../../engine/import/row-file.ts'
+import type { ReadRow } from '../../engine/import/row-reader.ts'
 import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { importPlugins } from '../plugin-loader.ts'
-import { type ForeignFormat, hintFor } from './foreign-values.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
 import { BATCH_ROWS, emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from './load-rows.ts'
-import { type Format, FORMATS, formatOf, readRows } from './read-rows.ts'
 
 export interface LoadArguments extends ForeignFormat {
   file: string
@@ -77,14 +78,15 @@ export async function load(
     if (!resume && !restart) journal.refuseUnfinished()
     const left = resume ? journal.resume() : undefined
     if (left) output.write(`continuing after row ${left.position}\n`)
-    const rows = readRows(
+    const rowFile = await openRowFile(
       { path: file, format, onBytes: progress.onBytes, delimiter, encoding, decimal, dates },
       dataClass,
     )
     await loadRows({
       engine,
       dataClass,
-      rows: rowsToLoad(numbered(rows), left, signal),
+      format: rowFile.format,
+      rows: rowsToLoad(numbered(rowFile.rows), left, signal),
       existing: update ? 'update' : 'reject',
       onRejected: (row, reasons) => {
         errors.add(row, reasons)
@@ -121,18 +123,20 @@ export async function load(
 
 /** Rows that an earlier load has not settled. */
 async function* rowsToLoad(
-  rows: AsyncIterable<LoadRow>,
+  rows: AsyncIterable<LoadRow[]>,
   left: Unsettled | undefined,
   signal: AbortSignal | undefined,
-): AsyncGenerator<LoadRow> {
-  for await (const row of rows) {
+): AsyncGenerator<LoadRow[]> {
+  for await (const some of rows) {
     if (signal?.aborted) return
-    if (!left) yield row
-    else if (row.position < left.position) {
-      if (left.kept.has(row.position)) yield { ...row, mayExist: true }
+    if (!left) {
+      yield some
+      continue
     }
+    const { position, kept } = left
     // The batch under way may have been saved.
-    else yield row.position < left.position + BATCH_ROWS ? { ...row, mayExist: true } : row
+    for (const row of some) row.mayExist = row.position < position + BATCH_ROWS
+    yield some.filter(row => row.position >= position || kept.has(row.position))
   }
 }
 
@@ -171,7 +175,7 @@ class ErrorFile {
     private readonly goesOn: boolean,
   ) {}
 
-  add({ line, json, value, raw }: LoadRow, errors: readonly string[]): void {
+  add({ line, json, value, raw }: LoadRow & ReadRow, errors: readonly string[]): void {
     this.descriptor ??= openSync(this.path, this.goesOn ? 'a' : 'w', 0o600)
     const row = raw ? JSON.stringify(raw()) : value instanceof Error ? JSON.stringify(json) : inOneLine(json)
     writeSync(this.descriptor, `{"line":${line},"errors":${JSON.stringify(errors)},"row":${row}}\n`)

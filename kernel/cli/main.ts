@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Command, Option } from 'commander'
 import type { Config } from '../../config/load-config.ts'
+import { DATE_ORDERS, DECIMALS } from '../../engine/import/foreign-values.ts'
+import { FORMATS } from '../../engine/import/row-file.ts'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
 import { counted } from '../../engine/base/counted.ts'
@@ -11,9 +13,7 @@ import { describeSystemError } from '../../engine/base/system-error.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { addConfigOptions, configOf } from './config-options.ts'
 import type { ClientArguments } from './client.ts'
-import { DATE_ORDERS, DECIMALS } from './foreign-values.ts'
 import type { LoadArguments } from './load.ts'
-import { FORMATS } from './read-rows.ts'
 
 // The action of a command imports its modules: without the engine `tesser --help` takes a third of the time.
 

@@ -59,6 +59,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
     switch (request.kind) {
       case 'save':
         return { ...request, body: take(request.body) }
+      case 'insert':
       case 'delete':
       case 'calculated':
       case 'records':
@@ -84,6 +85,8 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
   switch (request.kind) {
     case 'save':
       return [request.body]
+    case 'insert':
+      return [request.encoded]
     case 'delete':
     case 'calculated':
     case 'records':

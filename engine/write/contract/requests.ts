@@ -12,6 +12,7 @@ import type { LockHolder, LockInfo } from '../../caller/lock-holder.ts'
  */
 export type WriteRequest =
   | SaveRequest
+  | InsertRequest
   | DeleteRequest
   | CalculatedRequest
   | EntitySetsRequest
@@ -30,6 +31,8 @@ export interface SaveRequest {
   body: Uint8Array
   /** Positions of the elements of a large body that has been checked. */
   parts?: BodyParts
+  /** New entities of a body that has been checked, encoded in advance; as `packSplitBody` packs them. */
+  encoded?: Uint8Array
   /**
    * `update` writes. `validate` runs every check and writes nothing. `refresh` returns the entity as it would be and writes
    * nothing.
@@ -54,6 +57,17 @@ export interface SaveRequest {
   uploads?: UploadAccess
   /** Bytes that were sent with the request: the body refers to them like an upload. The value is encoded. */
   received?: { id: string; value: Uint8Array }
+}
+
+/**
+ * Inserts entities that were encoded for the operator (`SaveRequest.trusted`), in one transaction. Those that cannot be inserted as
+ * they are encoded are left.
+ */
+export interface InsertRequest {
+  kind: 'insert'
+  dataClass: string
+  /** As `packSplitBody` packs them. */
+  encoded: Uint8Array
 }
 
 /** Positions of the elements of a checked body: parts of a few elements each, parsed one by one. */
@@ -203,6 +217,12 @@ export interface SaveFailure {
   error: ErrorData
 }
 
+interface InsertResult {
+  kind: 'insert'
+  /** Indexes of the entities that are left to a save, which finds out why. */
+  left: Uint32Array
+}
+
 export interface DeleteResult {
   kind: 'delete'
   deleted: number
@@ -246,15 +266,17 @@ interface Done {
   kind: 'calculated' | 'entitySets' | 'records' | 'freeLocks' | 'uploads' | 'transaction'
 }
 
-export type WriteResult = SaveResult | DeleteResult | LockResult | ListLocksResult | Done
+export type WriteResult = SaveResult | InsertResult | DeleteResult | LockResult | ListLocksResult | Done
 
 /** Result type of a request. */
 export type WriteResultOf<Request extends WriteRequest> = Request extends SaveRequest
   ? SaveResult
-  : Request extends DeleteRequest
-    ? DeleteResult
-    : Request extends LockRequest
-      ? LockResult
-      : Request extends ListLocksRequest
-        ? ListLocksResult
-        : Done
+  : Request extends InsertRequest
+    ? InsertResult
+    : Request extends DeleteRequest
+      ? DeleteResult
+      : Request extends LockRequest
+        ? LockResult
+        : Request extends ListLocksRequest
+          ? ListLocksResult
+          : Done

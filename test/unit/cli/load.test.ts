@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { loadConfig } from '../../../config/load-config.ts'
 import { Engine } from '../../../engine/engine.ts'
 import { ProtocolError } from '../../../engine/base/errors.ts'
-import { loadModel, openEngine } from '../../../engine/index.ts'
+import { bytesOf, loadModel, openEngine } from '../../../engine/index.ts'
 import { decode } from '../../support/read-request.ts'
 import { loadDemo } from '../../../kernel/cli/demo.ts'
 import { load, type LoadArguments } from '../../../kernel/cli/load.ts'
@@ -74,7 +74,7 @@ const world = (t: Test, files: Record<string, string | Buffer | Record<string, s
           top: Number.POSITIVE_INFINITY,
           output: { form: 'array' },
         })
-        return decode(body)
+        return decode(await bytesOf(body))
       } finally {
         await engine.close()
       }
@@ -316,30 +316,30 @@ t.test(
 )
 
 t.test('a load that ends early reports what was saved, and can be resumed', async t => {
-  const rows = Array.from({ length: 5_010 }, (_, i) => `{"ID":${i},"name":"N"${i === 3 ? ',"bossID":5009' : ''}}\n`)
+  const rows = Array.from({ length: 20_010 }, (_, i) => `{"ID":${i},"name":"N"${i === 3 ? ',"bossID":20009' : ''}}\n`)
   const { load, people, cwd, config } = world(t, { 'a.ndjson': rows.join('') })
-  const { restore } = t.intercept(Engine.prototype, 'write', { value: failing(2, Engine.prototype.write) })
+  const { restore } = t.intercept(Engine.prototype, 'insert', { value: failing(2, Engine.prototype.insert) })
   await t.rejects(load('a.ndjson'), {
-    message: /^the disk is full\n5010 rows read: 4999 inserted; --resume continues$/,
+    message: /^the disk is full\n20010 rows read: 19999 inserted; --resume continues$/,
   })
   restore()
   // Entities that were sent may have been saved although the load failed before their answer.
   const engine = await openEngine(engineOptions(config))
-  const body = Buffer.from('[{"ID":5000,"name":"N"}]')
+  const body = Buffer.from('[{"ID":20000,"name":"N"}]')
   await engine.write({ kind: 'save', dataClass: 'Person', body, mode: 'update', atomic: false, trusted: true })
   await engine.close()
   await t.rejects(load('a.ndjson'), {
-    message: /^a load of .*a\.ndjson stopped after row 5000; --resume continues, --restart begins from the first row$/,
+    message: /^a load of .*a\.ndjson stopped after row 20000; --resume continues, --restart begins from the first row$/,
   })
   mkdirSync(join(cwd, 'other'))
   writeFileSync(join(cwd, 'other', 'a.ndjson'), '')
   await t.rejects(load('other/a.ndjson'), { message: /--resume with \/.*a\.ndjson continues/ })
   const { isComplete, text } = await load('a.ndjson', { resume: true })
-  t.equal(text, 'continuing after row 5000\n11 rows read: 10 inserted, 1 skipped\n')
+  t.equal(text, 'continuing after row 20000\n11 rows read: 10 inserted, 1 skipped\n')
   t.ok(isComplete)
   const all = await people()
   t.equal(all.length, rows.length)
-  t.equal(all[3]!.bossID, 5009)
+  t.equal(all[3]!.bossID, 20009)
   t.notOk(readdirSync(join(cwd, 'data')).some(name => name.startsWith('load.')))
 
   writeFileSync(join(cwd, 'b.ndjson'), rows.map(row => row.replace('"ID":', '"ID":1')).join(''))
@@ -351,7 +351,7 @@ t.test('a load that ends early reports what was saved, and can be resumed', asyn
 
 t.test('a load that ended before any row was known to be saved is only repeated with --restart', async t => {
   const { load, people, cwd } = world(t, { 'a.ndjson': '{"ID":1,"name":"A"}\n', 'a.csv': 'ID,nme\n1,A\n' })
-  const { restore } = t.intercept(Engine.prototype, 'write', { value: failing(1, Engine.prototype.write) })
+  const { restore } = t.intercept(Engine.prototype, 'insert', { value: failing(1, Engine.prototype.insert) })
   await t.rejects(load('a.ndjson'), { message: /the disk is full/ })
   restore()
   await t.rejects(load('a.ndjson'), { message: /stopped after row 0;/ })
@@ -361,11 +361,11 @@ t.test('a load that ended before any row was known to be saved is only repeated 
   t.notOk(readdirSync(join(cwd, 'data')).some(name => name.startsWith('load.')))
 })
 
-/** `write`, but its call number `count` fails. */
-function failing(count: number, write: Engine['write']): Engine['write'] {
+/** `insert`, but its call number `count` fails. */
+function failing(count: number, insert: Engine['insert']): Engine['insert'] {
   let calls = 0
   return function (this: Engine, ...args) {
-    if (++calls !== count) return write.apply(this, args)
+    if (++calls !== count) return insert.apply(this, args)
     return Promise.reject(new Error('the disk is full'))
   }
 }
@@ -385,11 +385,14 @@ t.test(
             if (rows.some(({ ID }: { ID: number }) => ID === 5)) throw failure(httpStatus)
             return { kind: 'save', many: true, globalStamp: 1, entities: rows.map(() => ({})) }
           },
+          encodeRows: async () => undefined,
+          insert: () => t.fail('nothing was encoded') as never,
         },
         dataClass: dataClasses[0]!,
+        format: {},
         rows: numbered(
           (async function* () {
-            for (let ID = 0; ID < 9; ID++) yield { line: ID + 1, json: `{"ID":${ID}}`, value: { ID } }
+            for (let ID = 0; ID < 9; ID++) yield [{ line: ID + 1, text: `{"ID":${ID}}` }]
           })(),
         ),
         existing: 'reject',

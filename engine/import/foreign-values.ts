@@ -1,4 +1,6 @@
-import { type Attribute, Mismatch, type StorageAttribute, TYPES } from '../../engine/index.ts'
+import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
+import { Mismatch } from '../catalog/types/descriptor.ts'
+import { TYPES } from '../catalog/types/registry.ts'
 
 /** Format of numbers and dates in the fields of a CSV file. */
 export interface ForeignFormat {

@@ -1,35 +1,15 @@
-import { hasUndecodable } from './read-text.ts'
 import type { RowText } from './split-rows.ts'
-
-/** A record of a CSV file, or a line that cannot be part of one. */
-interface CsvRecord extends RowText {
-  /** Fields; an empty one is null, a quoted empty one an empty text. */
-  fields: (string | null)[]
-}
 
 /** Maximum length of a field over several lines, in characters; beyond it the quote counts as unclosed. */
 const MAX_QUOTED_LENGTH = 16 * 2 ** 20
 
 const NOT_CLOSED = 'a quote is opened and not closed'
-export const NOT_UTF8 = 'it has bytes that are not UTF-8; save the file as UTF-8, or give its --encoding'
 
 /**
- * Splits lines of CSV (RFC 4180) into records. A line with a wrong quote is reported with its problem, and reading continues with the
+ * Joins lines of CSV (RFC 4180) to records. A line with a wrong quote is reported with its problem, and reading continues with the
  * next line: the parsers of published packages stop there, or take all lines up to the next quote for a part of the field.
  */
-export async function* splitCsv(lines: AsyncIterable<RowText>, delimiter: string): AsyncGenerator<CsvRecord> {
-  const splitter = new CsvSplitter(delimiter)
-  for await (const line of lines) yield* splitter.push(line)
-  yield* splitter.end()
-}
-
-/** Fields of one line; none if it is not a complete record. */
-export function csvFields(text: string, delimiter: string): (string | null)[] {
-  const [record] = new CsvSplitter(delimiter).push({ line: 1, text })
-  return record && !record.problem ? record.fields : []
-}
-
-class CsvSplitter {
+export class CsvSplitter {
   /** Start of the open record. */
   private lines: RowText[] = []
   private fields: (string | null)[] = []
@@ -38,40 +18,55 @@ class CsvSplitter {
 
   constructor(private readonly delimiter: string) {}
 
-  *push(line: RowText): Generator<CsvRecord> {
+  /** Takes the next line. @param records receives each record that ends with it */
+  push(line: RowText, records: RowText[]): void {
+    // A line without quotes is a record.
+    if (this.lines.length === 0 && !line.problem && !line.text.includes('"')) {
+      if (line.text !== '' && line.text !== '\r') records.push(line)
+    } else this.join(line, records)
+  }
+
+  /** Fields of a record that {@link push} has found. */
+  split(text: string): (string | null)[] {
+    if (!text.includes('"')) return (text.endsWith('\r') ? text.slice(0, -1) : text).split(this.delimiter).map(orNull)
+    this.fields = []
+    const outcome = this.addLine(text, true)
+    return outcome === 'whole' ? this.fields : []
+  }
+
+  /** Takes the end of the file. */
+  end(records: RowText[]): void {
+    while (this.lines.length > 0) {
+      const [first, ...others] = this.lines
+      this.lines = []
+      records.push({ ...first!, problem: NOT_CLOSED })
+      for (const other of others) this.push(other, records)
+    }
+  }
+
+  private join(line: RowText, records: RowText[]): void {
     // Lines to process, in reverse order.
     const open = [line]
     for (let next = open.pop(); next; next = open.pop()) {
       const isFirst = this.lines.length === 0
       if (isFirst && !next.problem && !next.text.includes('"')) {
-        const text = next.text.endsWith('\r') ? next.text.slice(0, -1) : next.text
-        if (text !== '') yield record(next, text.split(this.delimiter).map(orNull))
+        this.push(next, records)
         continue
       }
+      if (isFirst) this.fields = []
       this.lines.push(next)
       const outcome = next.problem ? { problem: next.problem } : this.addLine(next.text, isFirst)
       if (outcome === 'open') continue
-      const { lines, fields } = this
+      const { lines } = this
       this.lines = []
-      this.fields = []
       const [first, ...others] = lines
       if (outcome === 'whole') {
-        yield record({ line: first!.line, text: lines.map(({ text }) => text).join('\n') }, fields)
+        records.push({ line: first!.line, text: lines.map(({ text }) => text).join('\n') })
         continue
       }
       // The lines after it may be records of their own.
       for (const other of others.reverse()) open.push(other)
-      yield { ...first!, fields: [], ...outcome }
-    }
-  }
-
-  *end(): Generator<CsvRecord> {
-    while (this.lines.length > 0) {
-      const [first, ...others] = this.lines
-      this.lines = []
-      this.fields = []
-      yield { ...first!, fields: [], problem: NOT_CLOSED }
-      for (const other of others) yield* this.push(other)
+      records.push({ ...first!, ...outcome })
     }
   }
 
@@ -119,6 +114,3 @@ class CsvSplitter {
 }
 
 const orNull = (field: string): string | null => (field === '' ? null : field)
-
-const record = (text: RowText, fields: (string | null)[]): CsvRecord =>
-  hasUndecodable(text.text) ? { ...text, fields, problem: NOT_UTF8 } : { ...text, fields }

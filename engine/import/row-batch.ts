@@ -1,0 +1,41 @@
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { ReadRow, RowFormat } from './row-reader.ts'
+
+/** Texts of rows that are read together: plain data, one string instead of many. */
+export interface RowBatch {
+  readonly format: RowFormat
+  readonly text: string
+  /** End of each row in `text`. */
+  readonly ends: Uint32Array
+}
+
+/** @param texts an empty one is not read */
+export function rowBatch(format: RowFormat, texts: readonly string[]): RowBatch {
+  let end = 0
+  const ends = Uint32Array.from(texts, text => {
+    end += text.length
+    return end
+  })
+  return { format, text: texts.join(''), ends }
+}
+
+/** A row as an element of a save: `__KEY`, which rows of an answer of this protocol have, would make it the change of an entity. */
+export function asNewEntity({ json, value }: ReadRow, { key }: DataClass): { json: string; value: unknown } {
+  const sent = own(value, '__KEY')
+  if (sent === undefined) return { json, value }
+  const changed = own(value, key.name) === undefined ? { __KEY: null, [key.name]: sent } : { __KEY: null }
+  return { json: extend(json, changed), value: { ...value, ...changed } }
+}
+
+/** A row as a change of the entity with its key. */
+export const asChange = ({ json, value }: ReadRow, { key }: DataClass, stamp: number): string =>
+  extend(json, { __KEY: own(value, key.name) ?? own(value, '__KEY'), __STAMP: stamp })
+
+const own = (value: object, name: string): unknown =>
+  Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+
+/** Adds properties to a JSON object. Of two properties with one name the last counts, so the existing text can stay. */
+function extend(json: string, properties: Record<string, unknown>): string {
+  const inner = json.slice(json.indexOf('{') + 1, json.lastIndexOf('}'))
+  return `{${inner.trim() === '' ? '' : `${inner},`}${JSON.stringify(properties).slice(1)}`
+}

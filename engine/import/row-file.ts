@@ -1,0 +1,120 @@
+import type { DataClass } from '../catalog/dataclass.ts'
+import { suggestion } from '../base/suggestion.ts'
+import type { ForeignFormat } from './foreign-values.ts'
+import { readText } from './read-text.ts'
+import type { RowFormat } from './row-reader.ts'
+import { CsvSplitter } from './split-csv.ts'
+import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
+
+export const FORMATS = ['json', 'ndjson', 'csv'] as const
+export type Format = (typeof FORMATS)[number]
+
+interface RowFileOptions extends ForeignFormat {
+  path: string
+  format: Format
+  /** Separator of CSV fields, one character. By default the one with which the header names most attributes. */
+  delimiter?: string | undefined
+  /** UTF-8 by default. */
+  encoding?: string | undefined
+  onBytes?: (count: number) => void
+}
+
+/** A file of rows, open. */
+export interface RowFile {
+  readonly format: RowFormat
+  /** The texts of the rows in order, as many together as have been read at once. @throws {Error} if the file cannot be read */
+  readonly rows: AsyncIterable<RowText[]>
+}
+
+/** Format of a file by its name, without `.gz`. */
+export function formatOf(path: string): Format | undefined {
+  const extension = /\.([a-z]+)(\.gz)?$/i.exec(path)?.[1]?.toLowerCase()
+  if (extension === 'jsonl') return 'ndjson'
+  return extension === 'tsv' ? 'csv' : FORMATS.find(format => format === extension)
+}
+
+/**
+ * Opens a file of rows, and reads the header of CSV.
+ * @throws {Error} if the file cannot be read, or a CSV column is not an attribute of the dataclass
+ */
+export async function openRowFile(file: RowFileOptions, dataClass: DataClass): Promise<RowFile> {
+  const { path, onBytes = () => {}, encoding, decimal, dates } = file
+  const parts = readText(path, onBytes, encoding)
+  const foreign = { ...(decimal && { decimal }), ...(dates && { dates }) }
+  if (file.format !== 'csv')
+    return { format: foreign, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
+  const lines = rawLines(parts)
+  const { delimiter, first } = await findDelimiter(lines, file.delimiter, dataClass)
+  const splitter = new CsvSplitter(delimiter)
+  const records = splitCsv(after(first, lines), splitter)
+  const begun = await firstOf(records)
+  const [header, ...others] = begun
+  if (header?.problem !== undefined) throw new Error(`line ${header.line}, the header: ${header.problem}`)
+  const attributes = header ? columns(splitter.split(header.text), dataClass) : []
+  return { format: { ...foreign, csv: { delimiter, attributes } }, rows: after(others, records) }
+}
+
+async function* splitCsv(lines: AsyncIterable<RowText[]>, splitter: CsvSplitter): AsyncGenerator<RowText[]> {
+  for await (const some of lines) {
+    const records: RowText[] = []
+    for (const line of some) splitter.push(line, records)
+    if (records.length > 0) yield records
+  }
+  const last: RowText[] = []
+  splitter.end(last)
+  yield last
+}
+
+async function* after(first: RowText[], lines: AsyncIterable<RowText[]>): AsyncGenerator<RowText[]> {
+  if (first.length > 0) yield first
+  yield* lines
+}
+
+/** The next part that is not empty; an empty one at the end. */
+async function firstOf(parts: AsyncGenerator<RowText[]>): Promise<RowText[]> {
+  for (;;) {
+    const { done, value } = await parts.next()
+    if (done) return []
+    if (value.length > 0) return value
+  }
+}
+
+const DELIMITERS = [',', ';', '\t', '|']
+
+/** Reads up to the first line that is not blank, which is the header or, as Excel writes it, `sep=;`. */
+async function findDelimiter(
+  lines: AsyncGenerator<RowText[]>,
+  given: string | undefined,
+  { attributesByName }: DataClass,
+): Promise<{ delimiter: string; first: RowText[] }> {
+  let first: RowText[] = []
+  let found = -1
+  while (found < 0) {
+    const next = await lines.next()
+    if (next.done) break
+    first = next.value
+    found = first.findIndex(({ text }) => text.trim() !== '')
+  }
+  first = first.slice(Math.max(found, 0))
+  const text = first[0]?.text ?? ''
+  const hint = /^sep=(.)\r?$/i.exec(text)?.[1]
+  const known = (delimiter: string): number =>
+    new CsvSplitter(delimiter).split(text).filter(name => attributesByName.has(name?.trim() ?? '')).length
+  const best = DELIMITERS.reduce((most, delimiter) => (known(delimiter) > known(most) ? delimiter : most))
+  return { delimiter: given ?? hint ?? best, first: hint === undefined ? first : first.slice(1) }
+}
+
+/** Names of the attributes that the columns hold. */
+function columns(names: readonly (string | null)[], { attributesByName, name: className }: DataClass): string[] {
+  const attributes: string[] = []
+  for (const name of names) {
+    const attribute = attributesByName.get(name?.trim() ?? '')
+    if (!attribute) {
+      const others = suggestion(name ?? '', attributesByName.keys())
+      throw new Error(`column "${name ?? ''}" is not an attribute of ${className}${others}`)
+    }
+    if (attributes.includes(attribute.name)) throw new Error(`there are two columns "${attribute.name}"`)
+    attributes.push(attribute.name)
+  }
+  return attributes
+}

@@ -1,0 +1,149 @@
+import { parse as parseJson } from 'secure-json-parse'
+import type { Attribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import { TYPES } from '../catalog/types/registry.ts'
+import { counted } from '../base/counted.ts'
+import { type ForeignFormat, readForeign } from './foreign-values.ts'
+import { hasUndecodable } from './read-text.ts'
+import { CsvSplitter } from './split-csv.ts'
+import type { RowText } from './split-rows.ts'
+
+/** How the texts of rows are read: plain data, for the threads that read them. */
+export interface RowFormat extends ForeignFormat {
+  /** Columns of CSV. Undefined: each row is a JSON object. */
+  readonly csv?: { readonly delimiter: string; readonly attributes: readonly string[] } | undefined
+}
+
+/** A row as read from its text. */
+export interface ReadRow {
+  /** The JSON object as it was written, so that long integers keep their digits; or whatever the file has in its place. */
+  json: string
+  /** The parsed object, or the reason why it cannot be parsed. */
+  value: Record<string, unknown> | Error
+  /** Fields of CSV as they were written. */
+  raw?: () => Record<string, unknown>
+}
+
+const NOT_UTF8 = 'it has bytes that are not UTF-8; save the file as UTF-8, or give its --encoding'
+const ROW_OF_ERRORS = '],"row":'
+
+/** Reads the texts of rows of one file. */
+export class RowReader {
+  private readonly csv: { readonly splitter: CsvSplitter; readonly attributes: readonly Attribute[] } | undefined
+
+  constructor(
+    private readonly dataClass: DataClass,
+    private readonly format: RowFormat,
+  ) {
+    const { csv } = format
+    const { attributesByName } = dataClass
+    this.csv = csv && {
+      splitter: new CsvSplitter(csv.delimiter),
+      attributes: csv.attributes.map(name => attributesByName.get(name)!),
+    }
+  }
+
+  /** The value of an invalid row is an error. */
+  read({ text, problem }: RowText): ReadRow {
+    if (problem !== undefined) return { json: text.toWellFormed(), value: new Error(problem) }
+    if (hasUndecodable(text)) return { json: text.toWellFormed(), value: new Error(NOT_UTF8) }
+    return this.csv ? this.readCsv(text, this.csv) : this.readJson(text)
+  }
+
+  /** Attributes of the columns of CSV. */
+  get attributes(): readonly Attribute[] | undefined {
+    return this.csv?.attributes
+  }
+
+  /** JSON values of the columns of a row of CSV; undefined for an invalid row. */
+  fields(text: string): unknown[] | undefined {
+    if (!this.csv || hasUndecodable(text)) return undefined
+    const { splitter, attributes } = this.csv
+    const fields = splitter.split(text)
+    if (fields.length !== attributes.length) return undefined
+    try {
+      return fields.map((field, i) => csvValue(attributes[i]!, field, this.format))
+    } catch {
+      return undefined
+    }
+  }
+
+  private readCsv(text: string, { splitter, attributes }: NonNullable<RowReader['csv']>): ReadRow {
+    const fields = splitter.split(text)
+    if (fields.length !== attributes.length) {
+      const problem = `${counted(fields.length, 'field')} for ${counted(attributes.length, 'column')}`
+      return { json: JSON.stringify(fields), value: new Error(problem) }
+    }
+    const row = (read: (attribute: Attribute, field: string | null) => unknown): Record<string, unknown> =>
+      Object.fromEntries(attributes.map((attribute, i) => [attribute.name, read(attribute, fields[i] ?? null)]))
+    const raw = () => row((_, field) => field)
+    try {
+      const value = row((attribute, field) => csvValue(attribute, field, this.format))
+      return { json: JSON.stringify(value), value, raw }
+    } catch (error) {
+      return { json: JSON.stringify(fields), value: error as SyntaxError, raw }
+    }
+  }
+
+  private readJson(text: string): ReadRow {
+    try {
+      const value: unknown = parseJson(text)
+      if (!isObject(value)) return { json: text, value: new Error('a row is a JSON object') }
+      return isOfErrors(value, this.dataClass) ? this.corrected(text, value.row) : { json: text, value }
+    } catch (error) {
+      return { json: text, value: error as SyntaxError }
+    }
+  }
+
+  /** Row in a line of a file of errors. Its texts are read as CSV fields, which they may have been. */
+  private corrected(text: string, row: unknown): ReadRow {
+    if (!isObject(row)) return { json: text, value: new Error('"row" is not a JSON object') }
+    const raw = () => row
+    try {
+      const read = Object.entries(row).map(([name, field]): [string, unknown] => {
+        const attribute = this.dataClass.attributesByName.get(name)
+        return [name, attribute && typeof field === 'string' ? csvValue(attribute, field, this.format) : field]
+      })
+      const start = text.indexOf(ROW_OF_ERRORS)
+      // Keeps the digits of long integers that were not texts.
+      const isAsWritten = start > 0 && read.every(([name, field]) => field === row[name])
+      const value = Object.fromEntries(read)
+      return {
+        json: isAsWritten ? text.slice(start + ROW_OF_ERRORS.length, -1) : JSON.stringify(value),
+        value,
+        raw,
+      }
+    } catch (error) {
+      return { json: text, value: error as SyntaxError, raw }
+    }
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** True for a line of the file of errors of another load. */
+const isOfErrors = (
+  { line, errors, row, ...others }: Record<string, unknown>,
+  { attributesByName }: DataClass,
+): boolean =>
+  Array.isArray(errors) &&
+  typeof line === 'number' &&
+  row !== undefined &&
+  Object.keys(others).length === 0 &&
+  !attributesByName.has('errors')
+
+/** JSON value of a field. The server itself reads numbers, dates and keys from text. */
+function csvValue(attribute: Attribute, field: string | null, format: ForeignFormat): unknown {
+  if (field === null || attribute.kind !== 'storage') return field
+  switch (TYPES[attribute.type].field) {
+    case 'json':
+      return parseJson(field)
+    case 'bool':
+      return /^(true|1)$/i.test(field) ? true : /^(false|0)$/i.test(field) ? false : field
+    case 'number':
+    case 'date':
+    case 'text':
+      return readForeign(attribute, field, format)
+  }
+}

@@ -1,0 +1,72 @@
+import type { Value } from '../catalog/value.ts'
+import { TYPES } from '../catalog/types/registry.ts'
+import { FIXED_HEADER_BYTES, keyText, NO_ROW, type RowLayout, rowBytes } from './row-layout.ts'
+
+/**
+ * Rows of new entities that are encoded before their places in the store are known: related rows, time and automatic key are
+ * placeholders of the same length, which {@link completeRow} replaces in place.
+ */
+
+/** Time of an entity that is not saved yet. */
+export const ANY_TIME = '2000-01-01T00:00:00.000Z'
+
+/** Digits of the key in a slot: their distance from its start. */
+interface KeySpot {
+  readonly slot: number
+  readonly distance: number
+}
+
+const KEY_START = '"__KEY":"'.length
+/** Distance of the time from the end of the head of a new entity. */
+const TIME_TO_END = `${ANY_TIME}","__STAMP":1`.length
+
+const known = new WeakMap<RowLayout, readonly KeySpot[] | undefined>()
+
+/** True if the key of a row can be replaced in place by a number with as many digits. */
+export const hasKeySpots = (layout: RowLayout): boolean => keySpots(layout) !== undefined
+
+function keySpots(layout: RowLayout): readonly KeySpot[] | undefined {
+  if (!known.has(layout)) known.set(layout, findKeySpots(layout))
+  return known.get(layout)
+}
+
+/** Compares the slots of an entity with key 1 with those of one with key 2. */
+function findKeySpots(layout: RowLayout): readonly KeySpot[] | undefined {
+  const { slots, dataClass } = layout
+  const keys = [1, 2].map(number => TYPES[dataClass.key.type].convert(number, dataClass.key, false) as Value)
+  if (keys.some((key, i) => keyText(layout, key) !== `${i + 1}`)) return undefined
+  const spots: KeySpot[] = []
+  for (const [slot, attribute] of slots.entries()) {
+    const [one, two] = keys.map((key, i) => {
+      const value = attribute === dataClass.key ? key : null
+      return layout.names[slot]! + layout.encoders[slot]!(value, { key: `${i + 1}`, stamp: 1 })
+    }) as [string, string]
+    const distances = [...one].flatMap((character, i) => (character === two[i] ? [] : [i]))
+    if (one.length !== two.length || distances.length > 1) return undefined
+    for (const distance of distances) spots.push({ slot, distance })
+  }
+  return spots
+}
+
+interface Completion {
+  /** ISO 8601 with milliseconds. */
+  readonly timestamp: string
+  /** Row ids of related entities, in the order of `layout.references`. */
+  readonly references: readonly (number | undefined)[]
+  /** Automatic key, with as many digits as its placeholder. Undefined: the row has its key. */
+  readonly key: string | undefined
+}
+
+/** Replaces the global stamp of a row. */
+export const writeRowStamp = (row: Buffer, globalStamp: number): number => row.writeDoubleLE(globalStamp, 8)
+
+/** Replaces all other placeholders of a row. */
+export function completeRow(layout: RowLayout, row: Buffer, { timestamp, references, key }: Completion): void {
+  for (let i = 0; i < references.length; i++) row.writeUInt32LE(references[i] ?? NO_ROW, FIXED_HEADER_BYTES + 4 * i)
+  const { offsets, text } = rowBytes(layout)
+  const slotStart = (slot: number): number => text + row.readUInt32LE(offsets + 4 * slot)
+  row.write(timestamp, slotStart(0) - TIME_TO_END, 'latin1')
+  if (key === undefined) return
+  row.write(key, text + KEY_START, 'latin1')
+  for (const { slot, distance } of keySpots(layout)!) row.write(key, slotStart(slot) + distance, 'latin1')
+}

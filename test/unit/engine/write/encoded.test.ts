@@ -1,0 +1,170 @@
+/** Entities that are encoded in advance are saved as all others are, whatever is wrong with them. */
+import t from 'tap'
+import { readTableState } from '../../../../engine/storage/store-state.ts'
+import { publicView, wholeView } from '../../../../engine/catalog/view.ts'
+import { packSplitBody, unpackParts } from '../../../../engine/write/contract/encoded-rows.ts'
+import type { SaveRequest, SaveResult } from '../../../../engine/write/contract/requests.ts'
+import { TRUSTED_BODY } from '../../../../engine/write/contract/write-limits.ts'
+import { ElementEncoder } from '../../../../engine/write/element-encoder.ts'
+import { parserOf } from '../../../../engine/write/parse-body.ts'
+import { splitBody } from '../../../../engine/write/split-body.ts'
+import { type Random, randomOf } from '../../../support/reference/random.ts'
+import { isLong, longCount, seeds } from '../../../support/reference/rounds.ts'
+import { NOW, openTestStore, type TestStore } from './test-store.ts'
+
+interface Encoded extends Pick<SaveRequest, 'parts' | 'encoded'> {
+  /** Number of elements that are encoded. */
+  count: number
+}
+
+/** Encodes a body as a thread of the pool does. @param nextKey by default the one that is right */
+function encode(
+  { catalog, layouts, dataClass, environment }: TestStore,
+  name: string,
+  body: unknown,
+  { trusted = false, nextKey = readTableState(environment, dataClass(name).tableNumber).nextAutoIncrement } = {},
+): Encoded {
+  const view = (trusted ? wholeView : publicView)(catalog)
+  const randomUuid = () => 'E'.repeat(32)
+  const encoder = new ElementEncoder(dataClass(name), { layouts, view, trusted, nextKey, randomUuid })
+  const reader = { parse: parserOf(dataClass(name)), add: (element: unknown) => encoder.add(element) }
+  const parts = splitBody(Buffer.from(JSON.stringify(body)), TRUSTED_BODY, () => {}, reader)
+  const rows = encoder.finish()
+  const encoded = packSplitBody(parts, rows)
+  const count = rows.ends.filter((end, i) => end > (rows.ends[i - 1] ?? 0)).length
+  return { parts: unpackParts(encoded), encoded, count }
+}
+
+const CLASSES = ['Company', 'Person', 'City', 'Pet'] as const
+
+/** Values of each attribute, valid and invalid ones. */
+const VALUES: Record<(typeof CLASSES)[number], Record<string, readonly unknown[]>> = {
+  Company: {
+    ID: [null, 3, 9, 10, '11', 12.5, 99, 2_147_483_647, 'x'],
+    name: ['Ada', 'Éclair "1"', 'x', 'y'.repeat(21), null, 7],
+    code: ['AB1', 'AB2', 'ab1', 'CD99', 'x', null],
+    note: ['a', null],
+    secret: ['s', null],
+    label: ['Ada'],
+    score: [1, null],
+    zzz: [1],
+  },
+  Person: {
+    ID: [null, 1, 9, 50, 100, 'x'],
+    name: ['Ada', 'Łódź\u2028', 'x'.repeat(600), null, true],
+    age: [0, 120, 121, '7', null],
+    rank: [-5, 40_000],
+    big: ['9007199254740993', 12, null],
+    height: [1.75, -0.5, '1e3', null, 'tall'],
+    active: [true, false, 'true', null],
+    born: ['2024-02-29', '2023-02-29', null],
+    seen: ['2024-02-29T10:00:00.000Z', null],
+    lap: [1000, '00:00:01', null],
+    tag: ['0123456789ABCDEF0123456789ABCDEF', 'x', null],
+    extra: [{ a: [1, { b: null }] }, [], null],
+    photo: [null, { __deferred: { uri: '/rest/x', image: true } }],
+    employerID: [1, 2, 3, 500, null],
+    employer: [null, { __KEY: '1' }],
+    managerID: [1, 9, 50, null],
+    nickCity: ['Oslo', 'OSLO', 'Nowhere', null],
+    reports: [{ __deferred: { uri: '/rest/x' } }],
+  },
+  City: { name: ['Oslo', 'oslo', 'Rome', 'a(1)', 'Zürich', null], population: [1, 2.5, null] },
+  Pet: {
+    ID: ['0123456789ABCDEF0123456789ABCDE1', 'x', null],
+    name: ['Rex', null],
+    ownerID: [1, 2, 700, null],
+    friendID: ['0123456789ABCDEF0123456789ABCDE1', null],
+  },
+}
+
+function randomElement(random: Random, name: (typeof CLASSES)[number], share: number): unknown {
+  if (random.chance(0.02)) return random.pick([null, 7, 'x', [], {}])
+  const element: Record<string, unknown> = {}
+  for (const [attribute, values] of Object.entries(VALUES[name])) {
+    // The first values are valid, and usual.
+    if (random.chance(share)) element[attribute] = random.chance(0.7) ? values[0] : random.pick(values)
+  }
+  if (random.chance(0.1)) element.__KEY = random.pick([null, 1, '2', 'Oslo', 77])
+  if (random.chance(0.1)) element.__STAMP = random.integer(0, 2)
+  return element
+}
+
+const UUID = /[0-9A-F]{30}[0-9A-F]{2}/g
+const masked = (value: unknown): string => JSON.stringify(value).replace(UUID, 'uuid')
+
+const shown = ({ entities, globalStamp }: SaveResult) => ({
+  globalStamp,
+  entities: entities.map(({ row, rowId, failure }) => ({
+    rowId,
+    failure,
+    row: row && Buffer.from(row).toString('latin1'),
+  })),
+})
+
+for (const seed of seeds(isLong ? longCount(40) : 4)) {
+  t.test(`entities that are encoded in advance are saved like others (seed ${seed})`, t => {
+    const random = randomOf(seed)
+    const folder = t.testdir({ plain: {}, other: {} })
+    const plain = openTestStore(t, { path: `${folder}/plain` })
+    const other = openTestStore(t, { path: `${folder}/other` })
+    let encoded = 0
+    let kept = 0
+    for (let round = 0; round < 150; round++) {
+      const name = random.pick(CLASSES)
+      const share = random.pick([0.15, 0.3, 0.6])
+      const body = Array.from({ length: random.integer(1, 12) }, () => randomElement(random, name, share))
+      const options = { atomic: random.chance(0.2), trusted: random.chance(0.3) }
+      const wrong = random.chance(0.2) ? { nextKey: random.pick([1, 9, 98, 2_147_483_647]) } : {}
+      const { count, ...more } = encode(other, name, body, { ...options, ...wrong })
+      const expected = plain.save(name, body, options)
+      const found = other.save(name, body, { ...options, ...more })
+      const told = `round ${round}, ${name} ${JSON.stringify(options)}: ${JSON.stringify(body)}`
+      if (masked(shown(found)) !== masked(shown(expected))) {
+        t.same(shown(found), shown(expected), told)
+        break
+      }
+      encoded += count
+      kept += expected.entities.filter(({ failure }) => !failure).length
+    }
+    for (const name of CLASSES) t.equal(masked(other.all(name)), masked(plain.all(name)), name)
+    t.strictSame(other.problems(), [])
+    t.ok(encoded > kept / 3, `${encoded} elements were encoded, ${kept} saved`)
+    t.end()
+  })
+}
+
+t.test('a key that gets longer between the encoding and the save', t => {
+  const store = openTestStore(t)
+  const nine = Array.from({ length: 12 }, (_, i) => ({ name: `N${i}`, age: 1 }))
+  const { count, ...more } = encode(store, 'Person', nine)
+  t.equal(count, 12)
+  t.ok(store.save('Person', nine.slice(0, 8)).entities.every(({ failure }) => !failure))
+  const saved = store.save('Person', nine, more)
+  t.ok(saved.entities.every(({ failure }) => !failure))
+  t.same(
+    store.all('Person').map(({ ID }) => ID),
+    Array.from({ length: 20 }, (_, i) => i + 1),
+  )
+  t.same(store.problems(), [])
+  t.end()
+})
+
+t.test('encoded rows alone: those that cannot be inserted are left', t => {
+  const store = openTestStore(t)
+  store.save('Company', [{ name: 'Ada', code: 'AB1' }])
+  const body = [{ name: 'Bob' }, { name: 'x' }, { name: 'Cyd', code: 'AB1' }, { name: 'Dan', code: 'AB2' }, 7]
+  const { encoded } = encode(store, 'Company', body, { trusted: true })
+  const [result] = store.writer.run([{ kind: 'insert', dataClass: 'Company', encoded: encoded! }])
+  t.same(result, { kind: 'insert', left: Uint32Array.of(1, 2, 4) })
+  t.same(
+    store.all('Company').map(({ ID, name, __STAMP, __TIMESTAMP }) => [ID, name, __STAMP, __TIMESTAMP]),
+    ['Ada', 'Bob', 'Dan'].map((name, i) => [i + 1, name, 1, new Date(NOW).toISOString()]),
+  )
+  const none = encode(store, 'Company', [{ name: 'x' }, 7], { trusted: true })
+  t.same(store.writer.run([{ kind: 'insert', dataClass: 'Company', encoded: none.encoded! }]), [
+    { kind: 'insert', left: Uint32Array.of(0, 1) },
+  ])
+  t.same(store.problems(), [])
+  t.end()
+})
