@@ -30,6 +30,7 @@ import { lockHolder } from './caller/lock-holder.ts'
 import type { Caller } from './caller/caller.ts'
 import type { SessionData } from './caller/session-data.ts'
 import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
+import { readParts } from './placement/body-task.ts'
 import type { QueryOutline } from './placement/outline-query.ts'
 import type { ComputeArgs, DistinctArgs } from './placement/value-tasks.ts'
 import { kept, type Promised } from './base/promised.ts'
@@ -43,7 +44,6 @@ import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import type { ServerRecords } from './records/server-records.ts'
 import { lockStatus, WriteErrors } from './write/contract/write-errors.ts'
-import { unpackParts } from './write/contract/encoded-rows.ts'
 import type {
   DeleteRequest,
   DeleteResult,
@@ -63,6 +63,10 @@ const WHOLE_BODY_BYTES = 512 * 1024
 const PARSED_BYTES = 64 * 1024
 /** Size of a slice of a copy, which takes a millisecond in fresh memory. */
 const COPIED_BYTES = 2 ** 20
+
+/** Parts of a body that are read together, in some milliseconds, and the number of such shares, which wait in the queue of the pool. */
+const MIN_SHARE_BYTES = 256 * 1024
+const MAX_SHARES = 8
 
 /** Maximum number of entity sets in the arguments of one call. */
 const MAX_SETS = 100
@@ -263,9 +267,18 @@ export class Engine implements PluginEngine {
     // Code may change the values.
     const isEncoded = mode === 'update' && dataClass && !this.parts.hooked.onSave(dataClass)
     const encode = isEncoded ? { dataClass: dataClass.name, access, trusted } : undefined
-    // It is not an answer for a client, so it is returned as bytes.
-    const found = (await this.parts.pool.run({ kind: 'split', body, limits, encode }, caller)) as Uint8Array
-    return { ...request, body, parts: unpackParts(found), ...(encode && { encoded: found }) }
+    const { pool } = this.parts
+    // Without clients that wait for these answers, they are bytes.
+    const parts = readParts((await pool.run({ kind: 'split', body, limits }, caller)) as Uint8Array)
+    const read = await Promise.allSettled(
+      sharesOf(parts.ranges, body.length).map(share => pool.run({ kind: 'parts', body, encode, ...share }, caller)),
+    )
+    const encoded = read.map(outcome => {
+      // The first of several errors in the body.
+      if (outcome.status === 'rejected') throw outcome.reason
+      return outcome.value as Uint8Array
+    })
+    return { ...request, body, parts, ...(encode && { encoded }) }
   }
 
   /**
@@ -437,4 +450,21 @@ async function shared(bytes: Uint8Array): Promise<Uint8Array> {
     copy.set(bytes.subarray(at, at + COPIED_BYTES), at)
   }
   return copy
+}
+
+/** Shares of the parts of a body, one for each task of the pool: some are in progress at once. */
+function sharesOf(ranges: Uint32Array, bytes: number): { ranges: Uint32Array; first: number }[] {
+  const shareBytes = Math.max(MIN_SHARE_BYTES, bytes / MAX_SHARES)
+  const shares: { ranges: Uint32Array; first: number }[] = []
+  let first = 0
+  for (let start = 0, i = 0, count = 0; i < ranges.length; i += 3) {
+    count += ranges[i + 2]!
+    const end = i + 3
+    if (ranges[i + 1]! - ranges[start]! < shareBytes && end < ranges.length) continue
+    shares.push({ ranges: ranges.slice(start, end), first })
+    first += count
+    count = 0
+    start = end
+  }
+  return shares
 }

@@ -194,11 +194,15 @@ const withCompression =
     return reply instanceof Promise ? reply.then(given => compressed(given, coding)) : compressed(reply, coding)
   }
 
-/** `total;dur=12.3, pool-wait;dur=1.0, pool;dur=9.8`. Source: W3C Server Timing, 2. */
+/** `total;dur=12.3, pool-wait;dur=1.0, pool;dur=9.8`, the threads of a pool together. Source: W3C Server Timing, 2. */
 function timingOf(totalMs: number, work: readonly WorkElsewhere[]): string {
-  const times: [name: string, ms: number][] = [['total', totalMs]]
-  for (const { where, waitedMs, ranMs } of work) times.push([`${where}-wait`, waitedMs], [where, ranMs])
-  return times.map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', ')
+  const times = new Map<string, number>([['total', totalMs]])
+  const add = (name: string, ms: number) => times.set(name, (times.get(name) ?? 0) + ms)
+  for (const { where, waitedMs, ranMs } of work) {
+    add(`${where}-wait`, waitedMs)
+    add(where, ranMs)
+  }
+  return [...times].map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', ')
 }
 
 /** Source: RFC 6750, 3; browsers ask for a password at `Basic`, not at `Bearer`. */

@@ -7,10 +7,11 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import { asNewEntity } from '../import/row-batch.ts'
 import { RowReader } from '../import/row-reader.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
-import { packSplitBody } from '../write/contract/encoded-rows.ts'
+import { packRows } from '../write/contract/encoded-rows.ts'
+import type { BodyParts } from '../write/contract/requests.ts'
 import { ElementEncoder } from '../write/element-encoder.ts'
 import { parserOf } from '../write/parse-body.ts'
-import { splitBody } from '../write/split-body.ts'
+import { parseParts, splitBody } from '../write/split-body.ts'
 import type { PoolStore } from './answer-task.ts'
 import type { BodyTask, PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
 
@@ -27,9 +28,10 @@ export function runBodyTask(
   const budget = new QueryBudget({ timeoutMs, deadlineAt, isCancelled })
   try {
     const between = () => budget.examine(0)
-    if (task.kind === 'split') return split(task, between, store)
+    if (task.kind === 'parts') return encodeParts(task, between, store)
     if (task.kind === 'rows') return encodeRows(task, between, store)
-    return move(new Uint8Array(Buffer.from(membersText(task)))) as unknown as Uint8Array
+    const answer = task.kind === 'members' ? Buffer.from(membersText(task)) : split(task, between)
+    return move(new Uint8Array(answer)) as unknown as Uint8Array
   } catch (error) {
     return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
   }
@@ -42,11 +44,29 @@ const ROWS_AT_ONCE = 256
 
 const membersText = ({ body, bounds }: Of<'members'>): string => JSON.stringify(jsonMembers(body, bounds))
 
-function split({ body, limits, encode }: Of<'split'>, between: () => void, store: () => PoolStore): Uint8Array {
-  if (!encode) return packSplitBody(splitBody(body, limits, between), undefined)
-  const { dataClass, encoder } = encoderFor(encode, store())
-  const reader = { parse: parserOf(dataClass), add: (element: unknown) => encoder.add(element) }
-  return packSplitBody(splitBody(body, limits, between, reader), encoder.finish())
+function split({ body, limits }: Of<'split'>, between: () => void): ArrayBuffer {
+  const { many, ranges } = splitBody(body, limits, between)
+  return Uint32Array.of(many ? 1 : 0, ...ranges).buffer
+}
+
+/** Decodes the answer of a {@link BodyTask} of kind `split`. */
+export function readParts({ buffer, byteOffset, byteLength }: Uint8Array): BodyParts {
+  const [many, ...ranges] = new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)
+  return { many: many === 1, ranges: Uint32Array.from(ranges) }
+}
+
+function encodeParts(
+  { body, ranges, first, encode }: Of<'parts'>,
+  between: () => void,
+  store: () => PoolStore,
+): Uint8Array {
+  if (!encode) {
+    parseParts(body, ranges, first, between)
+    return new Uint8Array(0)
+  }
+  const { dataClass, encoder } = encoderFor(encode, store(), first)
+  parseParts(body, ranges, first, between, { parse: parserOf(dataClass), add: element => encoder.add(element) })
+  return packRows(encoder.finish())
 }
 
 function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: () => PoolStore): Uint8Array {
@@ -68,12 +88,14 @@ function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: (
       encoder.add(element && (parse === parseJson ? element.value : parse(element.json)))
     }
   }
-  return packSplitBody({ many: true, ranges: new Uint32Array(0) }, encoder.finish())
+  return packRows(encoder.finish())
 }
 
+/** @param before number of elements before those that it will encode */
 function encoderFor(
-  encode: NonNullable<Of<'split'>['encode']>,
+  encode: Of<'rows'>['encode'],
   { catalog, layouts, views, records }: PoolStore,
+  before = 0,
 ): { dataClass: DataClass; encoder: ElementEncoder } {
   const dataClass = catalog.dataClassesByName.get(encode.dataClass)!
   records.refresh()
@@ -81,7 +103,7 @@ function encoderFor(
     layouts,
     view: views.of(encode.access, encode.trusted ? 'code' : 'client'),
     trusted: encode.trusted ?? false,
-    nextKey: records.tableState(dataClass.tableNumber).nextAutoIncrement,
+    nextKey: records.tableState(dataClass.tableNumber).nextAutoIncrement + before,
     randomUuid: () => randomUUID().replaceAll('-', '').toUpperCase(),
   })
   return { dataClass, encoder }

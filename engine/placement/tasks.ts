@@ -102,13 +102,22 @@ export interface VectorThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {
 export type SearchedTask = Task & { readonly searched?: readonly Searched[] }
 
 /**
- * Checks the body of a large save, which is in shared memory, finds its elements, and encodes the new entities among them. The
- * answer is that of `packSplitBody`.
+ * Checks the bounds of the body of a large save, which is in shared memory, and finds its elements. The answer is a `Uint32Array`: 1
+ * for an array of entities, otherwise 0, then the ranges of `BodyParts`.
  */
 interface SplitTask {
   readonly kind: 'split'
   readonly body: Uint8Array
   readonly limits: BodyLimits
+}
+
+/** Parses some parts of such a body, and encodes the new entities among its elements. The answer is that of `packRows`, or empty. */
+interface PartsTask {
+  readonly kind: 'parts'
+  readonly body: Uint8Array
+  /** See `parseParts`. */
+  readonly ranges: Uint32Array
+  readonly first: number
   /** Undefined: nothing is encoded. */
   readonly encode: Pick<SaveRequest, 'dataClass' | 'access' | 'trusted'> | undefined
 }
@@ -125,16 +134,15 @@ interface ProblemsTask {
   readonly kind: 'problems'
 }
 
-/** Reads rows of a file and encodes them as new entities. The answer is that of `packSplitBody`, without ranges. */
+/** Reads rows of a file and encodes them as new entities. The answer is that of `packRows`. */
 interface RowsTask {
   readonly kind: 'rows'
   readonly batch: RowBatch
-  /** See {@link SplitTask}. */
-  readonly encode: NonNullable<SplitTask['encode']>
+  readonly encode: NonNullable<PartsTask['encode']>
 }
 
 /** Tasks on a body, which do not read the store. Handled in `engine/placement/body-task.ts`. */
-export type BodyTask = SplitTask | MembersTask | RowsTask
+export type BodyTask = SplitTask | PartsTask | MembersTask | RowsTask
 
 /** Tasks of the threads of the pool for queries. Handled in `engine/threads/pool-thread.ts`. */
 export type PoolTask = SearchedTask | BodyTask | ProblemsTask

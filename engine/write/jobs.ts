@@ -8,7 +8,7 @@ import type { LockTable } from './lock-table.ts'
 import { FailureDigest } from './failure-digest.ts'
 import { identified } from './row-identity.ts'
 import type { SaveBody } from './parse-body.ts'
-import { type EncodedRows, unpackRows } from './contract/encoded-rows.ts'
+import { EncodedBody, type EncodedRows, unpackRows } from './contract/encoded-rows.ts'
 import { putCalculated } from './put-calculated.ts'
 import type {
   CalculatedRequest,
@@ -73,7 +73,7 @@ export class SaveJob implements WriteJob {
   private globalStamp = 0
   private readonly digest: FailureDigest
   private described = 0
-  private readonly encoded: EncodedRows | undefined
+  private readonly encoded: EncodedBody | undefined
 
   constructor(
     private readonly request: SaveRequest,
@@ -83,7 +83,7 @@ export class SaveJob implements WriteJob {
     private readonly view: View,
     { maxDescribed }: WriteLimits,
   ) {
-    this.encoded = request.encoded && unpackRows(request.encoded)
+    this.encoded = request.encoded && new EncodedBody(request.encoded)
     this.digest = new FailureDigest(request.trusted ? Number.POSITIVE_INFINITY : maxDescribed)
   }
 
@@ -144,8 +144,11 @@ export class SaveJob implements WriteJob {
   }
 
   private save(index: number, context: SaveContext): SavedEntity {
-    const ready = this.encoded && context.mode === 'update' ? saveEncoded(context, this.encoded, index) : undefined
-    if (ready) return ready
+    if (this.encoded && context.mode === 'update') {
+      const { rows, index: row } = this.encoded.at(index)
+      const saved = saveEncoded(context, rows, row)
+      if (saved) return saved
+    }
     const saved = saveEntity(context, this.body.element(index), this.request.hooked?.[index])
     return saved.failure ? { ...saved, failure: this.digest.add(saved.failure) } : saved
   }
@@ -181,7 +184,7 @@ export class SaveJob implements WriteJob {
 /** Inserts encoded entities. */
 export class InsertJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
-  private readonly encoded: EncodedRows | undefined
+  private readonly encoded: EncodedRows
 
   constructor(
     request: InsertRequest,
@@ -194,10 +197,9 @@ export class InsertJob implements WriteJob {
     const { dataClass, encoded } = this
     const context = { transaction, timestamp, dataClass, rules: rules.get(dataClass)! }
     const left: number[] = []
-    const count = encoded?.ends.length ?? 0
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < encoded.ends.length; i++) {
       beat()
-      if (!saveEncoded(context, encoded!, i)) left.push(i)
+      if (!saveEncoded(context, encoded, i)) left.push(i)
     }
     return () => {
       this.outcome = { kind: 'insert', left: Uint32Array.from(left) }

@@ -14,33 +14,40 @@ interface ElementReader {
 }
 
 /**
- * Checks a large body and splits it into parts that the writer parses one by one. The whole body is verified to be JSON, so that
- * an error at its end is not found after its beginning has been saved.
+ * Finds the elements of a large body and checks all bounds, before anything but the text around its array is parsed.
  * @param between called every few milliseconds; may throw to end the work
- * @param reader receives the elements of each part, as it has parsed them
  * @throws {EngineErrors.BAD_JSON} {@link WriteErrors.NOT_ENTITIES}; the bound that is exceeded
  */
-export function splitBody(
-  body: Uint8Array,
-  limits: BodyLimits,
-  between: () => void,
-  reader?: ElementReader,
-): BodyParts {
+export function splitBody(body: Uint8Array, limits: BodyLimits, between: () => void): BodyParts {
   if (!isUtf8(body)) throw EngineErrors.BAD_JSON('it is not UTF-8')
   between()
   const { kind, parts, start, end } = outlineBody(body, limits, between)
   if (kind === 'other') throw malformed(body, limits)
-  for (let i = 0, first = 1; i < parts.length; i += 3) {
-    between()
-    const count = parts[i + 2]!
-    const elements = parsePart(textOf(body, parts[i]!, parts[i + 1]!), count, first, reader?.parse ?? parseJson)
-    for (const element of elements) reader?.add(element)
-    first += count
-  }
-  if (kind === 'object') return { many: false, ranges: Uint32Array.from(parts) }
+  const isArray = kind === 'elements'
   // `{"__ENTITIES":[…]}` without its elements.
-  if (end - start < body.length) parseJson(`${textOf(body, 0, start)}[]${textOf(body, end, body.length)}`)
-  return { many: true, ranges: Uint32Array.from(parts) }
+  if (isArray && end - start < body.length) parseJson(`${textOf(body, 0, start)}[]${textOf(body, end, body.length)}`)
+  return { many: isArray, ranges: Uint32Array.from(parts) }
+}
+
+/**
+ * Parses some consecutive parts of a body. All parts are parsed before the first element is saved, so that an error at the end is
+ * not found too late.
+ * @param ranges those of the parts @param first index of their first element
+ * @throws {EngineErrors.BAD_JSON} an element is not JSON
+ */
+export function parseParts(
+  body: Uint8Array,
+  ranges: Uint32Array,
+  first: number,
+  between: () => void,
+  { parse, add }: ElementReader = { parse: parseJson, add() {} },
+): void {
+  for (let i = 0, number = first + 1; i < ranges.length; i += 3) {
+    between()
+    const count = ranges[i + 2]!
+    for (const element of parsePart(textOf(body, ranges[i]!, ranges[i + 1]!), count, number, parse)) add(element)
+    number += count
+  }
 }
 
 function parsePart(text: string, count: number, first: number, parse: (text: string) => unknown): readonly unknown[] {

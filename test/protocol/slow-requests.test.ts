@@ -99,7 +99,10 @@ for (const transport of transports) {
     t.match(headers['server-timing'], new RegExp(`^total${dur}, pool-wait${dur}, pool${dur}$`))
     t.match((await ask('/health')).headers['server-timing'], new RegExp(`^total${dur}$`))
     const saved = await ask('/rest/City?$method=update', {}, '{"name":"timed"}')
-    t.match(saved.headers['server-timing'], new RegExp(`^total${dur}, writer-wait${dur}, writer${dur}`))
+    t.match(
+      saved.headers['server-timing'],
+      new RegExp(`^total${dur}, pool-wait${dur}, pool${dur}, writer-wait${dur}, writer${dur}`),
+    )
   })
 
   t.test(`traces are in log lines on ${transport}`, async t => {

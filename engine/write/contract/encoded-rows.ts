@@ -1,6 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
 import type { Value } from '../../catalog/value.ts'
-import type { BodyParts } from './requests.ts'
 
 /**
  * New entities of a large body, encoded by a thread of the pool. Elements that it could not encode, for whatever reason, are left to
@@ -22,46 +21,56 @@ export interface EncodedRows {
 type Values = Pick<EncodedRows, 'keyDigits' | 'indexed' | 'foreignKeys'>
 
 const WORD = Uint32Array.BYTES_PER_ELEMENT
-const HEADER_WORDS = 4
-
 /**
- * Packs the outcome of splitting a body into shared memory, which threads pass on without a copy: four words (1 for an array of
- * entities, numbers of words of ranges and of ends, bytes of rows), ranges, ends, rows, and the values as `v8.serialize` writes them.
+ * Packs rows into shared memory, which threads pass on without a copy: two words (number of elements, bytes of rows), ends, rows, and
+ * the values as `v8.serialize` writes them.
  */
-export function packSplitBody({ many, ranges }: BodyParts, encoded: EncodedRows | undefined): Uint8Array {
-  const { ends = [], rows = [], keyDigits, indexed, foreignKeys } = encoded ?? {}
-  const values = encoded ? serialize({ keyDigits, indexed, foreignKeys }) : Buffer.alloc(0)
-  const words = HEADER_WORDS + ranges.length + ends.length
-  const bytes = new Uint8Array(new SharedArrayBuffer(words * WORD + rows.length + values.length))
-  const head = new Uint32Array(bytes.buffer, 0, words)
-  head.set([many ? 1 : 0, ranges.length, ends.length, rows.length])
-  head.set(ranges, HEADER_WORDS)
-  head.set(ends, HEADER_WORDS + ranges.length)
-  bytes.set(rows, words * WORD)
-  bytes.set(values, words * WORD + rows.length)
+export function packRows({ ends, rows, ...values }: EncodedRows): Uint8Array {
+  const others = serialize(values)
+  const start = (2 + ends.length) * WORD
+  const bytes = new Uint8Array(new SharedArrayBuffer(start + rows.length + others.length))
+  const words = new Uint32Array(bytes.buffer, 0, 2 + ends.length)
+  words.set([ends.length, rows.length])
+  words.set(ends, 2)
+  bytes.set(rows, start)
+  bytes.set(others, start + rows.length)
   return bytes
 }
 
-const wordsOf = ({ buffer, byteOffset }: Uint8Array, start: number, count: number): Uint32Array =>
-  new Uint32Array(buffer, byteOffset + start * WORD, count)
+/** Number of elements of packed rows. */
+const elementCount = ({ buffer, byteOffset }: Uint8Array): number => new Uint32Array(buffer, byteOffset, 1)[0]!
 
-/** Elements of a body that {@link packSplitBody} has packed. */
-export function unpackParts(bytes: Uint8Array): BodyParts {
-  const [many, rangeWords] = wordsOf(bytes, 0, HEADER_WORDS) as unknown as [number, number]
-  return { many: many === 1, ranges: wordsOf(bytes, HEADER_WORDS, rangeWords).slice() }
+/** Rows that {@link packRows} has packed, in memory of their own. */
+export function unpackRows(bytes: Uint8Array): EncodedRows {
+  const { buffer, byteOffset } = bytes
+  const [count, rowBytes] = new Uint32Array(buffer, byteOffset, 2) as unknown as [number, number]
+  const start = (2 + count) * WORD
+  return {
+    ends: new Uint32Array(buffer, byteOffset + 2 * WORD, count).slice(),
+    rows: Buffer.from(bytes.slice(start, start + rowBytes).buffer),
+    ...(deserialize(Buffer.from(bytes.slice(start + rowBytes))) as Values),
+  }
 }
 
-/** Rows of a body that {@link packSplitBody} has packed, in memory of their own; undefined if none were encoded. */
-export function unpackRows(bytes: Uint8Array): EncodedRows | undefined {
-  const [, rangeWords, endWords, rowBytes] = wordsOf(bytes, 0, HEADER_WORDS) as unknown as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  if (endWords === 0) return undefined
-  const ends = wordsOf(bytes, HEADER_WORDS + rangeWords, endWords).slice()
-  const start = (HEADER_WORDS + rangeWords + endWords) * WORD
-  const rows = Buffer.from(bytes.slice(start, start + rowBytes).buffer)
-  return { ends, rows, ...(deserialize(Buffer.from(bytes.slice(start + rowBytes))) as Values) }
+/** The encoded elements of a body, packed in several pieces, of which one at a time is unpacked. */
+export class EncodedBody {
+  /** Index of the first element of each piece, then the number of all elements. */
+  private readonly firsts: number[] = [0]
+  private piece = 0
+  private rows: EncodedRows | undefined
+
+  constructor(private readonly packed: readonly Uint8Array[]) {
+    for (const bytes of packed) this.firsts.push(this.firsts.at(-1)! + elementCount(bytes))
+  }
+
+  /** The rows that have an element, and its index among them. Cheap in ascending order. */
+  at(index: number): { rows: EncodedRows; index: number } {
+    const { firsts, packed } = this
+    if (index < firsts[this.piece]! || index >= firsts[this.piece + 1]!) {
+      this.piece = firsts.findIndex(first => first > index) - 1
+      this.rows = undefined
+    }
+    this.rows ??= unpackRows(packed[this.piece]!)
+    return { rows: this.rows, index: index - firsts[this.piece]! }
+  }
 }

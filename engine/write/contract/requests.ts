@@ -31,8 +31,8 @@ export interface SaveRequest {
   body: Uint8Array
   /** Positions of the elements of a large body that has been checked. */
   parts?: BodyParts
-  /** New entities of a body that has been checked, encoded in advance; as `packSplitBody` packs them. */
-  encoded?: Uint8Array
+  /** New entities of a body that has been checked, encoded in advance, in pieces that `packRows` has packed. */
+  encoded?: readonly Uint8Array[]
   /**
    * `update` writes. `validate` runs every check and writes nothing. `refresh` returns the entity as it would be and writes
    * nothing.
@@ -66,7 +66,7 @@ export interface SaveRequest {
 export interface InsertRequest {
   kind: 'insert'
   dataClass: string
-  /** As `packSplitBody` packs them. */
+  /** As `packRows` packs them. */
   encoded: Uint8Array
 }
 

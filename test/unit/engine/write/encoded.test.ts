@@ -2,37 +2,45 @@
 import t from 'tap'
 import { readTableState } from '../../../../engine/storage/store-state.ts'
 import { publicView, wholeView } from '../../../../engine/catalog/view.ts'
-import { packSplitBody, unpackParts } from '../../../../engine/write/contract/encoded-rows.ts'
+import { packRows } from '../../../../engine/write/contract/encoded-rows.ts'
 import type { SaveRequest, SaveResult } from '../../../../engine/write/contract/requests.ts'
 import { TRUSTED_BODY } from '../../../../engine/write/contract/write-limits.ts'
 import { ElementEncoder } from '../../../../engine/write/element-encoder.ts'
 import { parserOf } from '../../../../engine/write/parse-body.ts'
-import { splitBody } from '../../../../engine/write/split-body.ts'
+import { parseParts, splitBody } from '../../../../engine/write/split-body.ts'
 import { type Random, randomOf } from '../../../support/reference/random.ts'
 import { isLong, longCount, seeds } from '../../../support/reference/rounds.ts'
 import { NOW, openTestStore, type TestStore } from './test-store.ts'
 
-interface Encoded extends Pick<SaveRequest, 'parts' | 'encoded'> {
+interface Encoded extends Required<Pick<SaveRequest, 'parts' | 'encoded'>> {
   /** Number of elements that are encoded. */
   count: number
 }
 
-/** Encodes a body as a thread of the pool does. @param nextKey by default the one that is right */
+/** Encodes a body as threads of the pool do, a part of a few elements in each. @param nextKey by default the one that is right */
 function encode(
   { catalog, layouts, dataClass, environment }: TestStore,
   name: string,
-  body: unknown,
+  elements: readonly unknown[],
   { trusted = false, nextKey = readTableState(environment, dataClass(name).tableNumber).nextAutoIncrement } = {},
 ): Encoded {
   const view = (trusted ? wholeView : publicView)(catalog)
-  const randomUuid = () => 'E'.repeat(32)
-  const encoder = new ElementEncoder(dataClass(name), { layouts, view, trusted, nextKey, randomUuid })
-  const reader = { parse: parserOf(dataClass(name)), add: (element: unknown) => encoder.add(element) }
-  const parts = splitBody(Buffer.from(JSON.stringify(body)), TRUSTED_BODY, () => {}, reader)
-  const rows = encoder.finish()
-  const encoded = packSplitBody(parts, rows)
-  const count = rows.ends.filter((end, i) => end > (rows.ends[i - 1] ?? 0)).length
-  return { parts: unpackParts(encoded), encoded, count }
+  const body = Buffer.from(JSON.stringify(elements))
+  const parts = splitBody(body, TRUSTED_BODY, () => {})
+  const encoded: Uint8Array[] = []
+  let count = 0
+  const encodeSome = (some: readonly unknown[], first: number): void => {
+    const options = { layouts, view, trusted, nextKey: nextKey + first, randomUuid: () => 'E'.repeat(32) }
+    const encoder = new ElementEncoder(dataClass(name), options)
+    const text = Buffer.from(JSON.stringify(some))
+    const reader = { parse: parserOf(dataClass(name)), add: (element: unknown) => encoder.add(element) }
+    parseParts(text, splitBody(text, TRUSTED_BODY, () => {}).ranges, 0, () => {}, reader)
+    const rows = encoder.finish()
+    count += rows.ends.filter((end, i) => end > (rows.ends[i - 1] ?? 0)).length
+    encoded.push(packRows(rows))
+  }
+  for (let first = 0; first < elements.length; first += 5) encodeSome(elements.slice(first, first + 5), first)
+  return { parts, encoded, count }
 }
 
 const CLASSES = ['Company', 'Person', 'City', 'Pet'] as const
@@ -155,14 +163,14 @@ t.test('encoded rows alone: those that cannot be inserted are left', t => {
   store.save('Company', [{ name: 'Ada', code: 'AB1' }])
   const body = [{ name: 'Bob' }, { name: 'x' }, { name: 'Cyd', code: 'AB1' }, { name: 'Dan', code: 'AB2' }, 7]
   const { encoded } = encode(store, 'Company', body, { trusted: true })
-  const [result] = store.writer.run([{ kind: 'insert', dataClass: 'Company', encoded: encoded! }])
+  const [result] = store.writer.run([{ kind: 'insert', dataClass: 'Company', encoded: encoded[0]! }])
   t.same(result, { kind: 'insert', left: Uint32Array.of(1, 2, 4) })
   t.same(
     store.all('Company').map(({ ID, name, __STAMP, __TIMESTAMP }) => [ID, name, __STAMP, __TIMESTAMP]),
     ['Ada', 'Bob', 'Dan'].map((name, i) => [i + 1, name, 1, new Date(NOW).toISOString()]),
   )
   const none = encode(store, 'Company', [{ name: 'x' }, 7], { trusted: true })
-  t.same(store.writer.run([{ kind: 'insert', dataClass: 'Company', encoded: none.encoded! }]), [
+  t.same(store.writer.run([{ kind: 'insert', dataClass: 'Company', encoded: none.encoded[0]! }]), [
     { kind: 'insert', left: Uint32Array.of(0, 1) },
   ])
   t.same(store.problems(), [])

@@ -2,7 +2,7 @@ import t from 'tap'
 import { EngineErrors } from '../../../../engine/base/engine-errors.ts'
 import { outlineBody } from '../../../../engine/write/body-outline.ts'
 import { openBody } from '../../../../engine/write/parse-body.ts'
-import { splitBody } from '../../../../engine/write/split-body.ts'
+import { parseParts, splitBody } from '../../../../engine/write/split-body.ts'
 import {
   type BodyLimits,
   bodyLimits,
@@ -14,7 +14,12 @@ import { seedOf } from '../../../support/reference/rounds.ts'
 import { openTestStore } from './test-store.ts'
 
 const LIMITS: BodyLimits = { ...TRUSTED_BODY, values: 1_000_000, maxEntityBytes: 2 ** 20 }
-const split = (text: string, limits = LIMITS) => splitBody(Buffer.from(text), limits, () => {})
+const split = (text: string, limits = LIMITS) => {
+  const body = Buffer.from(text)
+  const parts = splitBody(body, limits, () => {})
+  parseParts(body, parts.ranges, 0, () => {})
+  return parts
+}
 
 t.test('the parts of a body have its elements, in their order', async t => {
   const { dataClass } = openTestStore(t)
