@@ -3,6 +3,8 @@ import { dirname, resolve } from 'node:path'
 import type { OwnServerCase, OwnServerResult } from './own-server/own-server-case.ts'
 import { OWN_SERVER_CASES } from './own-server/cases.ts'
 import { measureOwnServerCase } from './own-server/measure.ts'
+import { COMMAND_CASES } from './commands/cases.ts'
+import { measureCommand } from './commands/command-case.ts'
 import { ENGINE_CASES } from './engine/cases.ts'
 import type { EngineResult } from './engine/engine-case.ts'
 import type { Rounds } from './engine/measure.ts'
@@ -44,6 +46,8 @@ async function run(options: Options): Promise<Report> {
   const engine = await measureEngine(engineCases, () => ({ folder: copyWorld(folder), seed, employees }), options)
   const { http, memoryAfterReads, transport, readyMs } = await measureHttp(httpCases, world, folder, options)
   const ownServer = await measureOwnServers(OWN_SERVER_CASES.filter(wanted), options)
+  for (const bench of COMMAND_CASES.filter(wanted))
+    ownServer.push(told(await measureCommand(bench, world, options.rounds)))
   const { seconds, rounds, connections } = options
   return {
     version: 1,
@@ -127,11 +131,14 @@ async function measureHttp(
 async function measureOwnServers(cases: readonly OwnServerCase[], options: Options): Promise<OwnServerResult[]> {
   const results: OwnServerResult[] = []
   for (const bench of cases) {
-    const result = await measureOwnServerCase(bench, options)
-    say(`${bench.name}: ${result.problem ?? result.lines.join('; ')}`)
-    results.push(result)
+    results.push(told(await measureOwnServerCase(bench, options)))
   }
   return results
+}
+
+function told(result: OwnServerResult): OwnServerResult {
+  say(`${result.name}: ${result.problem ?? result.lines.join('; ')}`)
+  return result
 }
 
 function write(file: string | undefined, content: string): void {
@@ -153,7 +160,7 @@ process.on('SIGTERM', () => process.exit(143))
 try {
   const options = readOptions(
     process.argv.slice(2),
-    [...HTTP_CASES, ...ENGINE_CASES, ...OWN_SERVER_CASES].map(({ name }) => name),
+    [...HTTP_CASES, ...ENGINE_CASES, ...OWN_SERVER_CASES, ...COMMAND_CASES].map(({ name }) => name),
   )
   if (options === 'help') console.log(USAGE)
   else if (options.compare) console.log(comparisonOf(readReport(options.compare[0]), readReport(options.compare[1])))

@@ -49,6 +49,18 @@ export type UploadQuestions = {
   close: Ask<null, null>
 }
 
+/** Outcome of loading a file into an empty table. */
+export interface LoadedFile {
+  rows: number
+  seconds: number
+  cpuSeconds: number
+}
+
+/** `folder` has the configuration of Tesser, and an empty folder for the database. */
+type LoadFile = Ask<{ folder: string; companies: string; file: string }, LoadedFile>
+
+export type LoadFileQuestions = { tesser: LoadFile; sqlite: LoadFile; close: Ask<null, null> }
+
 export type LoadQuestions = { drive: Ask<DriveRequest, DriveResult> }
 
 export type EngineQuestions = {

@@ -39,6 +39,12 @@ export function openDatabase(folder: string): Database.Database {
   return database
 }
 
+/** Creates the tables. @returns creates the indexes, when the tables have been filled */
+export function createTables(database: Database.Database): () => void {
+  database.exec(SCHEMA)
+  return () => void database.exec(INDEXES)
+}
+
 export const storageNames = (dataClass: keyof typeof MODEL.dataClasses): string[] =>
   Object.entries(MODEL.dataClasses[dataClass].attributes).flatMap(
     ([name, { kind = 'storage' }]: [string, { kind?: string }]) => (kind === 'storage' ? [name] : []),
@@ -48,7 +54,7 @@ export function makeSqliteDatabase(folder: string, world: World, onProgress: (ro
   const database = openDatabase(folder)
   // Nothing to lose yet.
   database.pragma('synchronous = OFF')
-  database.exec(SCHEMA)
+  const createIndexes = createTables(database)
   const timestamp = new Date().toISOString()
   const insert = (dataClass: keyof typeof MODEL.dataClasses, count: number, entity: (row: number) => object) => {
     const names = storageNames(dataClass)
@@ -65,7 +71,7 @@ export function makeSqliteDatabase(folder: string, world: World, onProgress: (ro
     insert('Company', world.companies, row => world.company(row))
     insert('Employee', world.employees, row => world.employee(row))
   })()
-  database.exec(INDEXES)
+  createIndexes()
   database.pragma('wal_checkpoint(TRUNCATE)')
   database.close()
 }

@@ -66,6 +66,6 @@ export const storageOptions = {
   }),
   'storage.allowLoss': flag({
     default: false,
-    doc: 'Let a changed model delete the data of dataclasses and attributes that it no longer has.',
+    doc: 'Let a changed model delete the data of dataclasses and attributes that it no longer has, and a store whose log is damaged go on without the changes that only that part of the log has.',
   }),
 } as const

@@ -50,6 +50,8 @@ export interface OwnStoreOptions extends StoreLocation {
   /** Identifies the writer, so that it can take the store again when its thread is replaced. */
   token: string
   lock?: Partial<StoreLockOptions> | undefined
+  /** Lets stored data be lost: those that a changed model no longer allows, and those that only a damaged part of the log has. */
+  allowLoss?: boolean
 }
 
 /** Options with which the writer opens its store and migrates it to a model. */
@@ -57,6 +59,5 @@ export interface WritingOptions extends OwnStoreOptions {
   /** As returned by `checkModel`. */
   model: Model
   wire: WireOptions
-  /** Lets a changed model remove or break stored data that it no longer allows. */
   allowLoss: boolean
 }

@@ -83,7 +83,7 @@ export class LocalLog implements CommitLog {
     if (mustContinue && !continues)
       throw damaged(this.folder, `does not contain record ${from.sequence}, which the store has`)
     this.end = end
-    if (!this.current) this.begin(0)
+    if (!this.current) this.begin(0, !continues && this.segments.length > 0)
   }
 
   get last(): LogPosition {
@@ -167,8 +167,10 @@ export class LocalLog implements CommitLog {
         if (value && continues) this.resume(value)
         return { end: continues ? end : { sequence: end.sequence, hash: from.hash }, continues }
       }
-      const { sequence, hash } = value
+      const { sequence, hash, record } = value
+      // A second history does not continue the record before it.
       if (sequence === from.sequence) continues = Buffer.compare(hash, from.hash) === 0
+      else if (record.length === 0) continues = false
       if (sequence >= end.sequence) end = { sequence, hash }
     }
   }
@@ -185,8 +187,8 @@ export class LocalLog implements CommitLog {
     this.current = { descriptor, salt, bytes: bytes.length, end }
   }
 
-  /** Begins a segment with room for a frame. */
-  private begin(needed: number): void {
+  /** Begins a segment with room for a frame. @param isAnew it does not continue the last one */
+  private begin(needed: number, isAnew = false): void {
     const first = this.end.sequence + 1
     const size = Math.max(this.nextBytes(), HEADER_BYTES + needed)
     const path = join(this.folder, segmentName(first))
@@ -197,7 +199,7 @@ export class LocalLog implements CommitLog {
     try {
       const zeros = fstatSync(target).size
       for (let at = zeros; at < size; at += ZEROS.length) writeAll(target, ZEROS.subarray(0, size - at), at)
-      const header = encodeHeader(first, this.end.hash)
+      const header = encodeHeader(first, this.end.hash, isAnew)
       writeAll(target, header, 0)
       fsyncSync(target)
       renameSync(file, path)

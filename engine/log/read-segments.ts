@@ -32,7 +32,8 @@ export function segmentsOf(folder: string): SegmentFile[] {
 
 /**
  * Reads the records from one on, and changes nothing.
- * @param withStart also yields the position before the first record of the segment in which reading begins, without a record
+ * @param withStart also yields, without a record, the position before the first record of the segment in which reading begins, and of each
+ * one in which another history begins; without it, such a segment ends the reading as a missing record does
  * @returns undefined when there are no segments
  * @throws {DamagedLogError} when a record is missing or has changed
  */
@@ -52,14 +53,15 @@ export function* readSegments(
     const bytes = readWhole(path)
     const header = decodeHeader(bytes)
     if (!header || header.first !== first) throw damaged(path, 'has no readable header')
-    if (last && last.sequence + 1 !== first) {
+    const begins = i === start || (header.isAnew && withStart)
+    if (last && !begins && last.sequence + 1 !== first) {
       throw damaged(path, `begins with record ${first}; record ${last.sequence + 1} is missing`)
     }
-    if (last && Buffer.compare(last.hash, header.previous) !== 0)
+    if (last && !begins && Buffer.compare(last.hash, header.previous) !== 0)
       throw damaged(path, 'does not continue the file before it')
     let at = HEADER_BYTES
     last = { sequence: first - 1, hash: header.previous }
-    if (withStart && i === start) yield { ...last, record: NO_BYTES }
+    if (withStart && begins) yield { ...last, record: NO_BYTES }
     // A record that was taken back may follow where another segment was begun.
     while (!next || last.sequence + 1 < next.first) {
       const frame = decodeFrame(bytes, at, header.salt, last.hash, last.sequence + 1)
@@ -69,13 +71,13 @@ export function* readSegments(
       yield frame
     }
     const where = `is damaged at byte ${at}, in record ${last.sequence + 1}`
-    if (next) {
-      if (last.sequence + 1 < next.first) throw damaged(path, where)
-      continue
-    }
+    const isShort = next && last.sequence + 1 < next.first
+    if (isShort && !(withStart && decodeHeader(readWhole(next.path))?.isAnew)) throw damaged(path, where)
+    if (next && !isShort) continue
     if (findLaterFrame(bytes, at, header.salt, last.sequence + 1) !== undefined) {
       throw damaged(path, `${where}; there are records behind it`)
     }
+    if (next) continue
     return { path, bytes, salt: header.salt, end: at }
   }
 }
@@ -84,7 +86,7 @@ export function* readSegments(
 export const damaged = (path: string, what: string): DamagedLogError =>
   new DamagedLogError(
     `the log of the store, ${path}, ${what}. Put the file back from a backup; ` +
-      `without it, changes that were acknowledged after the last checkpoint are lost.`,
+      'without it, changes that were acknowledged after the last checkpoint are lost, and only --allow-loss goes on.',
   )
 
 function readWhole(path: string): Buffer {

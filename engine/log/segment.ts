@@ -6,7 +6,8 @@ import { createHash, randomBytes } from 'node:crypto'
  * | header, at | |
  * |---|---|
  * | 0 | `TESSERLG` |
- * | 8 | version u32, then 4 zero bytes |
+ * | 8 | version u32 |
+ * | 12 | u32: 1 if a history begins here that does not continue the segment before; otherwise 0 |
  * | 16 | sequence of its first record, f64 |
  * | 24 | hash of the record before, 16 bytes |
  * | 40 | salt, 8 random bytes |
@@ -27,6 +28,7 @@ const FRAME_BYTES = 40
 const MAGIC = Buffer.from('TESSERLG')
 const VERSION = 1
 const HASH_BYTES = 16
+const ANEW_AT = 12
 const SALT_AT = 40
 const SALT_BYTES = 8
 const TAG_AT = 16
@@ -38,6 +40,8 @@ interface SegmentHeader {
   /** Hash of the record before it. */
   readonly previous: Uint8Array
   readonly salt: Uint8Array
+  /** The store was in another state than the segment before leads to. */
+  readonly isAnew: boolean
 }
 
 /** A record in the bytes of a segment. */
@@ -57,10 +61,11 @@ const digest = (length: number, ...parts: readonly Uint8Array[]): Buffer => {
   return hash.digest().subarray(0, length)
 }
 
-export function encodeHeader(first: number, previous: Uint8Array): Buffer {
+export function encodeHeader(first: number, previous: Uint8Array, isAnew = false): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(bytes)
   bytes.writeUInt32LE(VERSION, 8)
+  bytes.writeUInt32LE(isAnew ? 1 : 0, ANEW_AT)
   bytes.writeDoubleLE(first, 16)
   bytes.set(previous, 24)
   bytes.set(randomBytes(SALT_BYTES), SALT_AT)
@@ -77,6 +82,7 @@ export function decodeHeader(bytes: Buffer): SegmentHeader | undefined {
     first: bytes.readDoubleLE(16),
     previous: new Uint8Array(bytes.subarray(24, 24 + HASH_BYTES)),
     salt: new Uint8Array(bytes.subarray(SALT_AT, SALT_AT + SALT_BYTES)),
+    isAnew: bytes.readUInt32LE(ANEW_AT) === 1,
   }
 }
 

@@ -122,7 +122,7 @@ function openStoreLog(
   }
   if (!continued) return new StoreLog({ environment, log, token, onNote, from: log.last })
   const storeLog = new StoreLog({ environment, log, token, onNote, from })
-  applyRecords(environment, log, from)
+  applyRecords(environment, log.read(from.sequence))
   storeLog.applied(log.last)
   return storeLog
 }

@@ -2,8 +2,9 @@ import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../base/counted.ts'
 import type { StoreLocation } from '../data/store-options.ts'
-import type { CommitLog, LogEntry, LogPosition } from '../log/commit-log.ts'
+import { type CommitLog, DamagedLogError, type LogEntry, type LogPosition } from '../log/commit-log.ts'
 import { LocalLog } from '../log/local-log.ts'
+import { readSegments, segmentsOf } from '../log/read-segments.ts'
 import { decodeRecord } from '../log/record.ts'
 import { readCheckpoint, removeCheckpoint, restoreCheckpoint } from './checkpoint.ts'
 import { DamagedStoreError, DATA_FILE } from './data-file.ts'
@@ -18,6 +19,12 @@ export const LOG_FOLDER = 'log'
 /** Records are applied in transactions of some this many bytes. */
 const APPLIED_BYTES = 8 * 2 ** 20
 
+/** A store to be recovered. */
+interface Recovery extends StoreLocation {
+  /** Goes on without the changes that only a damaged part of the log has. */
+  readonly allowLoss?: boolean
+}
+
 /**
  * Brings a store whose server was ended before it could close it to the state after the last record of its log, and makes that
  * durable: the data file is then the whole store. Does nothing for a store that was closed. The caller has exclusive use of the
@@ -25,8 +32,8 @@ const APPLIED_BYTES = 8 * 2 ** 20
  * @throws {DamagedStoreError}
  * @throws {DamagedLogError}
  */
-export async function recoverStore(location: StoreLocation, onNote: (text: string) => void): Promise<void> {
-  const { path } = location
+export async function recoverStore(recovery: Recovery, onNote: (text: string) => void): Promise<void> {
+  const { path } = recovery
   const checkpoint = readCheckpoint(path)
   if (!checkpoint) return
   const file = join(path, DATA_FILE)
@@ -36,16 +43,17 @@ export async function recoverStore(location: StoreLocation, onNote: (text: strin
     )
   }
   restoreCheckpoint(path, checkpoint)
-  const log = new LocalLog({ folder: join(path, LOG_FOLDER), from: checkpoint.log, mustContinue: true })
-  const environment = openEnvironment({ ...location, isLogged: true })
+  const { log, damage } = openLog(join(path, LOG_FOLDER), checkpoint.log, recovery)
+  const environment = openEnvironment({ ...recovery, isLogged: true })
   try {
     // An interrupted recovery begins again at the checkpoint, so its pages must stay.
     const unpin = pin(environment)
-    const count = applyRecords(environment, log, checkpoint.log)
+    const count = applyRecords(environment, log.read(checkpoint.log.sequence))
     unpin()
     onNote(`the server was ended while it had the store open: ${counted(count, 'commit')} applied from the log`)
+    if (damage) onNote(`all later changes are lost, as storage.allowLoss permits: ${damage.message}`)
   } finally {
-    await log.close()
+    await log.close?.()
     await environment.close()
   }
   const descriptor = openSync(file, 'r+')
@@ -55,6 +63,34 @@ export async function recoverStore(location: StoreLocation, onNote: (text: strin
     closeSync(descriptor)
   }
   removeCheckpoint(path)
+}
+
+/** Opens the log behind a checkpoint; of a damaged one, as far as it can be read. */
+function openLog(
+  folder: string,
+  from: LogPosition,
+  { allowLoss = false }: Recovery,
+): { log: Pick<CommitLog, 'read'> & Partial<Pick<CommitLog, 'close'>>; damage?: DamagedLogError } {
+  try {
+    return { log: new LocalLog({ folder, from, mustContinue: true }) }
+  } catch (error) {
+    if (!allowLoss || !(error instanceof DamagedLogError)) throw error
+    return { log: { read: () => readableRecords(folder, from) }, damage: error }
+  }
+}
+
+/** Records that follow a position, up to the first damage. */
+function* readableRecords(folder: string, from: LogPosition): Generator<LogEntry> {
+  let continues = false
+  try {
+    for (const entry of readSegments(segmentsOf(folder), from.sequence, { withStart: true })) {
+      if (entry.sequence === from.sequence) continues = Buffer.compare(entry.hash, from.hash) === 0
+      else if (entry.record.length === 0) continues = false
+      else if (continues && entry.sequence > from.sequence) yield entry
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedLogError)) throw error
+  }
 }
 
 /** Recovers a store that no process uses; leaves it alone otherwise, since the server that uses it keeps it complete. */
@@ -75,39 +111,42 @@ export async function recoverIfUnused(location: StoreLocation, onNote: (text: st
 }
 
 /** Recovers a store whose lock the caller has. @throws {Error} while a process without the lock reads the data file */
-export async function recoverExclusively(location: StoreLocation, onNote: (text: string) => void): Promise<void> {
-  if (!readCheckpoint(location.path)) return
-  const readers = lockDataFile(location.path, { shared: false })
-  if (!readers) throw new Error(`the store in ${location.path} is being checked; start when that is done`)
+export async function recoverExclusively(recovery: Recovery, onNote: (text: string) => void): Promise<void> {
+  const { path } = recovery
+  if (!readCheckpoint(path)) return
+  const readers = lockDataFile(path, { shared: false })
+  if (!readers) throw new Error(`the store in ${path} is being checked; start when that is done`)
   try {
-    await recoverStore(location, onNote)
+    await recoverStore(recovery, onNote)
   } finally {
     readers.release()
   }
 }
 
-/** Applies the records after `from`, the last one that the store has. @returns their number */
-export function applyRecords(environment: Environment, log: CommitLog, { sequence }: LogPosition): number {
-  if (log.last.sequence === sequence) return 0
-  const { layouts } = loadSchema(environment)
-  const transaction = new LmdbTransaction(environment, layouts, undefined, {})
+/** Applies records that follow those of the store. @returns their number */
+export function applyRecords(environment: Environment, records: Iterable<LogEntry>): number {
+  let transaction: LmdbTransaction | undefined
+  let count = 0
   let batch: LogEntry[] = []
   let bytes = 0
   const apply = (): void => {
     const last = batch.at(-1)
     if (!last) return
+    // A new store has no schema until its first record.
+    transaction ??= new LmdbTransaction(environment, loadSchema(environment).layouts, undefined, {})
     transaction.apply(
       batch.map(({ record }) => decodeRecord(record)),
       () => writePosition(environment, last),
     )
+    count += batch.length
     batch = []
     bytes = 0
   }
-  for (const entry of log.read(sequence)) {
+  for (const entry of records) {
     batch.push(entry)
     bytes += entry.record.length
     if (bytes >= APPLIED_BYTES) apply()
   }
   apply()
-  return log.last.sequence - sequence
+  return count
 }

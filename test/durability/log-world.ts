@@ -103,8 +103,11 @@ export function copyStore(from: string, to: string, parts = ['data.mdb', 'checkp
   }
 }
 
-export async function recover(path: string): Promise<void> {
-  await recoverStore({ path, ...MAP }, () => {})
+/** @returns notes for the log of the server */
+export async function recover(path: string, allowLoss = false): Promise<string[]> {
+  const notes: string[] = []
+  await recoverStore({ path, ...MAP, allowLoss }, note => notes.push(note))
+  return notes
 }
 
 /** Content of a store that is not open: entries of all tables and the rows of each indexed value, as texts; and its problems. */

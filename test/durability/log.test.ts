@@ -2,7 +2,7 @@
  * The log in front of the data file: what was acknowledged is there after a crash of the process or of the system, whichever pages of
  * the data file had reached the disk by then.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { randomOf } from '../support/reference/random.ts'
@@ -94,6 +94,49 @@ t.test(
     }
   },
 )
+
+t.test('a store whose log is lost or damaged opens only without what the log alone has', async t => {
+  const random = randomOf(seedOf(44))
+  const folder = t.testdir()
+  const [path, before, crashed] = ['store', 'before', 'crashed'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  const lastFile = (store: string): string => join(store, 'log', readdirSync(join(store, 'log')).sort().at(-1)!)
+  const store = await openLogged(path, KEEP_ALL)
+  store.write(random, 20)
+  await store.checkpoint()
+  copyStore(path, before)
+  // The next record begins behind the last byte that is not zero.
+  const end = readFileSync(lastFile(before)).findLastIndex(byte => byte !== 0)
+  store.write(random, 10)
+  for (const what of ['lost', 'damaged']) copyStore(path, join(folder, what))
+  await store.close()
+  await recover(before)
+  const { content } = await contentOf(before)
+
+  rmSync(join(folder, 'lost', 'log'), { recursive: true })
+  const file = lastFile(join(folder, 'damaged'))
+  const bytes = readFileSync(file)
+  writeFileSync(file, bytes.with(end + 100, bytes[end + 100]! ^ 1))
+  for (const what of ['lost', 'damaged']) {
+    copyStore(join(folder, what), crashed)
+    await t.rejects(recover(crashed), { name: 'DamagedLogError', message: /only --allow-loss goes on/ }, what)
+    await t.rejects(recover(crashed), { name: 'DamagedLogError' }, `${what}, again`)
+    const notes = await recover(crashed, true)
+    t.match(notes, [
+      /: 0 commits applied/,
+      /^all later changes are lost, as storage.allowLoss permits: the log of the store/,
+    ])
+    const found = await contentOf(crashed)
+    t.same([...found.problems, ...differences(content, found.content)], [], what)
+    const next = await openLogged(crashed)
+    next.write(random, 20)
+    await next.close()
+    t.same((await contentOf(crashed)).problems, [])
+  }
+})
 
 const PAGE = 4096
 const SECTOR = 512

@@ -61,6 +61,9 @@ function loggedRows(
     const { sequence, hash, record } = entry
     // A data file that was put back from a backup has another record at its place, or none.
     if (sequence === position.sequence) isContinued = Buffer.compare(hash, position.hash) === 0
+    else if (record.length === 0) isContinued = false
+    // Nothing of an earlier history is in the store.
+    if (record.length === 0) rows.clear()
     if (record.length === 0 || sequence > position.sequence) continue
     for (const effect of decodeRecord(record).effects) {
       if (effect.kind !== 'row') continue

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DamagedLogError, type LogPosition } from '../../../../engine/log/commit-log.ts'
 import { LocalLog, type LocalLogOptions } from '../../../../engine/log/local-log.ts'
+import { readSegments, segmentsOf } from '../../../../engine/log/read-segments.ts'
 import { randomOf } from '../../../support/reference/random.ts'
 
 const SEGMENT_BYTES = 2048
@@ -274,6 +275,27 @@ t.test('a store that has been replaced begins a file of its own, behind all reco
   const newer = open(folder, { from: { sequence: 100, hash: from.hash } })
   t.equal(newer.append(text(101)).sequence, 101)
   t.same(records(newer, 100), expected(101, 101))
+  await newer.close()
+  const all = [...readSegments(segmentsOf(folder), 1, { withStart: true })]
+  t.same(
+    all.filter(({ record }) => record.length > 0).map(({ record }) => `${Buffer.from(record)}`),
+    [...expected(1, 41), ...expected(101, 101)],
+    'files that are kept are not in conflict',
+  )
+  t.same(
+    all.filter(({ record }) => record.length === 0).map(({ sequence }) => sequence),
+    [0, 40, 100],
+    'each history says where it begins',
+  )
+  for (const sequence of [7, 40]) {
+    const earlier = { sequence, hash: positions[sequence - 1]!.hash }
+    t.throws(
+      () => new LocalLog({ folder, from: earlier, mustContinue: true }),
+      /does not contain/,
+      `record ${sequence}`,
+    )
+  }
+  t.throws(() => [...readSegments(segmentsOf(folder), 39)], /damaged|missing|does not continue/)
 })
 
 t.test('files become larger with the log, up to a maximum', async t => {

@@ -52,17 +52,22 @@ t.test('a check compares the store with its log', async t => {
   t.same(await problems(path), [], 'records that no start needs may be removed')
 })
 
-t.test('a store that was used without its log is not compared with it', async t => {
-  const path = join(t.testdir(), 'store')
-  const store = await openLogged(path)
-  store.write(randomOf(1), 30)
-  await store.close()
-  const other = await openLogged(path, 'off')
-  other.write(randomOf(2), 20)
-  await other.close()
-  t.same(await problems(path), [], 'when it was used without its log')
-  const third = await openLogged(path)
-  third.write(randomOf(3), 60)
-  await third.close()
-  t.same(await problems(path), [], 'and with it again')
-})
+for (const [kept, options] of [
+  ['', {}],
+  [', though its files are kept', KEEP_ALL],
+] as const) {
+  t.test(`a store that was used without its log is not compared with it${kept}`, async t => {
+    const path = join(t.testdir(), 'store')
+    const store = await openLogged(path, options)
+    store.write(randomOf(1), 30)
+    await store.close()
+    const other = await openLogged(path, 'off')
+    other.write(randomOf(2), 20)
+    await other.close()
+    t.same(await problems(path), [], 'when it was used without its log')
+    const third = await openLogged(path, options)
+    third.write(randomOf(3), 60)
+    await third.close()
+    t.same(await problems(path), [], 'and with it again')
+  })
+}

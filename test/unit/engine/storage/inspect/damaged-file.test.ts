@@ -65,6 +65,20 @@ function copyOf(t: Test, path: string, name: string): string {
   return copy
 }
 
+t.test('a value that became smaller in its own transaction has more pages than it needs', async t => {
+  const path = t.testdir({})
+  const store = openTestStore(t, { path, model })
+  const key = Buffer.from('key')
+  store.environment.root.transactionSync(() => {
+    for (const size of [64 * 1024, 23]) store.environment.binaries.putSync(key, Buffer.alloc(size, 1))
+  })
+  t.equal(store.environment.binaries.get(key)!.length, 23)
+  await store.close()
+  const file = DataFile.in(path)
+  t.same(walkPages(file, file.meta()), [])
+  file.close()
+})
+
 t.test('an intact store has no damaged pages', async t => {
   const path = t.testdir({})
   for (let seed = seedOf(1), last = seed + 4; seed < last; seed++) {

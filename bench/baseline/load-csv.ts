@@ -1,0 +1,52 @@
+import { createReadStream } from 'node:fs'
+import type { Database } from 'better-sqlite3'
+import { MODEL } from '../world/model.ts'
+import { storageNames } from '../world/sqlite-database.ts'
+
+/** Rows of a transaction. */
+const BATCH_ROWS = 5_000
+
+type DataClass = keyof typeof MODEL.dataClasses
+
+/**
+ * Inserts the rows of a CSV file as fast as a script can: it splits lines at commas, knows no quotes, and checks nothing.
+ * @returns their number
+ */
+export async function loadCsv(database: Database, dataClass: DataClass, file: string): Promise<number> {
+  const names = storageNames(dataClass)
+  const readers = names.map(name => readerOf(dataClass, name))
+  const insert = database.prepare<unknown[]>(
+    `INSERT INTO ${dataClass} (${names.join(', ')}, timestamp) VALUES (${names.map(() => '?').join(', ')}, ?)`,
+  )
+  const timestamp = new Date().toISOString()
+  const insertAll = database.transaction((lines: readonly string[]) => {
+    for (const line of lines) {
+      const fields = line.split(',')
+      insert.run(...readers.map((read, i) => read(fields[i]!)), timestamp)
+    }
+  })
+  let rows = 0
+  let lines: string[] = []
+  let rest = ''
+  let isHeader = true
+  for await (const part of createReadStream(file, { encoding: 'utf8', highWaterMark: 256 * 1024 })) {
+    const found = (rest + part).split('\n')
+    rest = found.pop()!
+    if (isHeader) found.shift()
+    isHeader = false
+    for (const line of found) lines.push(line)
+    if (lines.length < BATCH_ROWS) continue
+    insertAll(lines)
+    rows += lines.length
+    lines = []
+  }
+  insertAll(lines)
+  return rows + lines.length
+}
+
+function readerOf(dataClass: DataClass, name: string): (field: string) => unknown {
+  const attributes = MODEL.dataClasses[dataClass].attributes as Record<string, { type: string }>
+  const { type } = attributes[name]!
+  if (type === 'long' || type === 'number') return Number
+  return type === 'bool' ? field => (field === 'true' ? 1 : 0) : field => field
+}

@@ -1,0 +1,4 @@
+import type { CommandCase } from './command-case.ts'
+import loadCsv from './load-csv.bench.ts'
+
+export const COMMAND_CASES: readonly CommandCase[] = [loadCsv]
