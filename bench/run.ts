@@ -22,7 +22,8 @@ import { rate } from './report/numbers.ts'
 import type { HttpResult, Report } from './report/report.ts'
 import { tableOf } from './report/table.ts'
 import { verdictsOf } from './report/verdict.ts'
-import { copyWorld, prepareWorld } from './world/prepare.ts'
+import { findPostgres } from './postgres/installation.ts'
+import { copyWorld, newFolder, prepareWorld } from './world/prepare.ts'
 import { attributeCount, rawBytesOf } from './world/raw-bytes.ts'
 import { World } from './world/world.ts'
 
@@ -110,9 +111,11 @@ async function measureHttp(
   // Started alone: the time until it is ready is measured.
   const { port, transport = '', readyMs } = await ours.ask('start', place)
   const [atBaseline, atBound] = await Promise.all([baseline.ask('start', place), bound.ask('start', place)])
+  const postgres = cases.some(bench => bench.postgres) ? await startPostgres(world) : undefined
   const servers = {
     ours: { child: ours, port },
     baseline: { child: baseline, port: atBaseline.port },
+    postgres,
     bound: { child: bound as Child<ServerQuestions>, port: atBound.port },
   }
   const http: HttpResult[] = []
@@ -124,8 +127,29 @@ async function measureHttp(
     const rates = Object.entries(result.targets).map(([target, { perSecond }]) => `${target} ${rate(perSecond)}/s`)
     say(`${bench.name}: ${[...rates, result.problem ?? ''].join('  ')}`)
   }
-  await Promise.all([ours, baseline, bound, load].map(child => (child as Child<ServerQuestions>).stop()))
+  const children = [ours, baseline, bound, load, ...(postgres ? [postgres.child] : [])]
+  await Promise.all(children.map(child => (child as Child<ServerQuestions>).stop()))
   return { http, memoryAfterReads, transport, readyMs }
+}
+
+/** Fastify with PostgreSQL, filled with the world; undefined, with a sentence, where there is none. */
+async function startPostgres({ seed, employees }: World) {
+  const installation = findPostgres()
+  if ('missing' in installation) {
+    say(`without PostgreSQL: ${installation.missing}`)
+    return undefined
+  }
+  progress('making the PostgreSQL database')
+  const child = new Child<ServerQuestions>('postgres')
+  try {
+    const { port } = await child.ask('start', { folder: newFolder(), seed, employees })
+    progress('')
+    return { child, port }
+  } catch (error) {
+    say(`without PostgreSQL: ${(error as Error).message}`)
+    await child.stop()
+    return undefined
+  }
 }
 
 async function measureOwnServers(cases: readonly OwnServerCase[], options: Options): Promise<OwnServerResult[]> {

@@ -1,4 +1,4 @@
-/** Rows of SQLite as the protocol sends them, written by hand for two tables. */
+/** Rows of SQLite and of PostgreSQL as the protocol sends them, written by hand for two tables. */
 
 export interface EmployeeRow {
   ID: number
@@ -7,7 +7,8 @@ export interface EmployeeRow {
   salary: number
   birthDate: string
   hired: string
-  woman: number | null
+  /** In SQLite a number. */
+  woman: boolean | number | null
   department: string
   email: string
   notes: string
@@ -24,14 +25,14 @@ export interface CompanyRow {
   sector: string
   revenues: number
   founded: string
-  active: number | null
+  active: boolean | number | null
   phone: string
   website: string
   companyStamp: number
   companyTimestamp: string
 }
 
-const bool = (value: number | null): boolean | null => (value === null ? null : value === 1)
+const bool = (value: boolean | number | null): boolean | null => (value === null ? null : Boolean(value))
 
 export const employeeEntity = (row: EmployeeRow) => ({
   __KEY: String(row.ID),

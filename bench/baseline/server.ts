@@ -4,7 +4,7 @@ import { openDatabase } from '../world/sqlite-database.ts'
 import { readRoutes } from './read-routes.ts'
 import { writeRoutes } from './write-routes.ts'
 
-const BODY_LIMIT = 64 * 1024 * 1024
+export const BODY_LIMIT = 64 * 1024 * 1024
 
 /** Server that a good developer writes in a day for these questions alone: Fastify, SQLite, no query language, no checks. */
 export async function startBaseline(folder: string): Promise<{ port: number; close(): Promise<void> }> {

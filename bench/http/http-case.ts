@@ -1,7 +1,11 @@
 import type { Employee, World } from '../world/world.ts'
 
-export type Target = 'ours' | 'baseline' | 'bound'
-export const TARGETS: readonly Target[] = ['ours', 'baseline', 'bound']
+export type Target = 'ours' | 'baseline' | 'postgres' | 'bound'
+export const TARGETS: readonly Target[] = ['ours', 'baseline', 'postgres', 'bound']
+
+/** Whose requests a target is sent. */
+export const requestsFor = (target: Target): 'ours' | 'baseline' =>
+  target === 'baseline' || target === 'postgres' ? 'baseline' : 'ours'
 
 /** A request: GET, or POST if it has a body. */
 export interface Address {
@@ -38,6 +42,8 @@ export interface Requests {
 /** Owed speed. Ratios are of requests per second. */
 export interface Goals {
   baseline?: number
+  /** Against the faster of the baseline and PostgreSQL; not judged without PostgreSQL. */
+  better?: number
   bound?: number
   /** At 32 connections. */
   perSecond?: number
@@ -57,6 +63,8 @@ export interface HttpCase {
   kind: 'read' | 'write'
   /** Concurrent connections, where they differ from the common number (32). */
   connections?: number
+  /** Measured with PostgreSQL as well, where that is installed. */
+  postgres?: boolean
   /** Number of rows that each request adds to Employee. */
   inserts?: number
   requests(world: World): Requests

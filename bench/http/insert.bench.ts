@@ -15,6 +15,7 @@ export const insertOne: HttpCase = httpCase({
   name: 'insert-one',
   title: 'durable insert of one, 64 connections',
   kind: 'write',
+  postgres: true,
   connections: WRITE_CONNECTIONS,
   inserts: 1,
   requests: world => ({
@@ -29,13 +30,14 @@ export const insertOne: HttpCase = httpCase({
       }
     },
   }),
-  goals: { baseline: 3 },
+  goals: { baseline: 3, better: 3 },
 })
 
 export const insertMany: HttpCase = httpCase({
   name: 'insert-10k',
   title: 'bulk insert of 10,000, one connection (figures per row)',
   kind: 'write',
+  postgres: true,
   connections: 1,
   inserts: BULK_ROWS,
   requests: world => ({
@@ -49,5 +51,5 @@ export const insertMany: HttpCase = httpCase({
       }
     },
   }),
-  goals: { baseline: 2 },
+  goals: { baseline: 2, better: 1.5 },
 })

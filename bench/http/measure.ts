@@ -11,13 +11,22 @@ import {
   type HttpCase,
   oursPath,
   type Requests,
+  requestsFor,
   TARGETS,
   type Target,
 } from './http-case.ts'
 
+interface Server {
+  child: Child<ServerQuestions>
+  port: number
+}
+/** Targets whose answers are checked: the bound has those of ours. */
+type Checked = Exclude<Target, 'bound'>
+
 interface Setup {
   world: World
-  servers: Record<Target, { child: Child<ServerQuestions>; port: number }>
+  /** Without PostgreSQL where that is not installed. */
+  servers: Record<Exclude<Target, 'postgres'>, Server> & { postgres?: Server | undefined }
   bound: Child<BoundQuestions>
   load: Child<LoadQuestions>
   seconds: number
@@ -51,24 +60,34 @@ export async function measureHttpCase(bench: HttpCase, setup: Setup): Promise<Ht
 
 class CaseRun {
   readonly errors: string[] = []
-  private readonly clients: Record<'ours' | 'baseline', Client>
+  private readonly targets: readonly Target[]
+  private readonly clients: ReadonlyMap<Checked, Client>
   /** Number of the next request for each server. */
-  private readonly next: Record<Target, number> = { ours: 0, baseline: 0, bound: 0 }
+  private readonly next: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, bound: 0 }
   /** Number of answered requests. */
-  private readonly answered: Record<Target, number> = { ours: 0, baseline: 0, bound: 0 }
+  private readonly answered: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, bound: 0 }
   private lengths: number[] = []
 
   constructor(
     private readonly bench: HttpCase,
     private readonly setup: Setup,
   ) {
-    const client = (target: Target) =>
-      new Client(`http://127.0.0.1:${setup.servers[target].port}`, { bodyTimeout: 0, headersTimeout: 0 })
-    this.clients = { ours: client('ours'), baseline: client('baseline') }
+    this.targets = TARGETS.filter(target => target !== 'postgres' || (bench.postgres && setup.servers.postgres))
+    this.clients = new Map(
+      this.targets.flatMap(target => {
+        if (target === 'bound') return []
+        const url = `http://127.0.0.1:${this.server(target).port}`
+        return [[target, new Client(url, { bodyTimeout: 0, headersTimeout: 0 })]]
+      }),
+    )
   }
 
   async close(): Promise<void> {
-    await Promise.all(Object.values(this.clients).map(client => client.close()))
+    await Promise.all([...this.clients.values()].map(client => client.close()))
+  }
+
+  private server(target: Target): Server {
+    return this.setup.servers[target]!
   }
 
   /** Compares answers with the expected ones, and gives the bound its answers. @returns the problem found */
@@ -80,10 +99,11 @@ class CaseRun {
     for (let n = 0; n < checked; n++) {
       const request = requests.at(n)
       const expectation = request.expected()
-      for (const target of ['ours', 'baseline'] as const) {
-        const answer = await this.ask(target, request[target])
+      for (const target of this.clients.keys()) {
+        const address = request[requestsFor(target)]
+        const answer = await this.ask(target, address)
         const problem = problemOf(setup.world, expectation, JSON.parse(answer.toString()))
-        if (problem) return `wrong answer of ${target} to ${request[target].path.slice(0, 200)}: ${problem}`
+        if (problem) return `wrong answer of ${target} to ${address.path.slice(0, 200)}: ${problem}`
         this.next[target]++
         this.answered[target]++
         if (target === 'ours') answers.set(undefined, answer)
@@ -106,32 +126,33 @@ class CaseRun {
   }
 
   /** Runs rounds of each server in turn, after a warm-up of each. */
-  async measure(): Promise<Record<Target, TargetFigures>> {
-    const { seconds, rounds, warmUpSeconds, servers } = this.setup
-    const results: Record<Target, DriveResult[]> = { ours: [], baseline: [], bound: [] }
-    for (const target of TARGETS) await this.drive(target, warmUpSeconds)
+  async measure(): Promise<Partial<Record<Target, TargetFigures>>> {
+    const { seconds, rounds, warmUpSeconds } = this.setup
+    const results: Record<Target, DriveResult[]> = { ours: [], baseline: [], postgres: [], bound: [] }
+    for (const target of this.targets) await this.drive(target, warmUpSeconds)
     for (let round = 0; round < rounds; round++) {
-      for (const target of TARGETS) results[target].push(await this.drive(target, seconds))
+      for (const target of this.targets) results[target].push(await this.drive(target, seconds))
     }
-    const figures = async (target: Target): Promise<TargetFigures> => ({
-      ...mediansOf(results[target], this.bench.inserts),
-      memory: await servers[target].child.ask('memory', null),
-    })
-    return { ours: await figures('ours'), baseline: await figures('baseline'), bound: await figures('bound') }
+    const figures: Partial<Record<Target, TargetFigures>> = {}
+    for (const target of this.targets) {
+      const memory = await this.server(target).child.ask('memory', null)
+      figures[target] = { ...mediansOf(results[target], this.bench.inserts), memory }
+    }
+    return figures
   }
 
   private async drive(target: Target, seconds: number): Promise<DriveResult> {
-    const { world, servers, load, connections } = this.setup
+    const { world, load, connections } = this.setup
     const result = await load.ask('drive', {
       case: this.bench.name,
       seed: world.seed,
       employees: world.employees,
       target,
-      port: servers[target].port,
+      port: this.server(target).port,
       connections: this.bench.connections ?? connections,
       seconds,
       from: this.next[target],
-      lengths: target === 'baseline' ? [] : this.lengths,
+      lengths: requestsFor(target) === 'baseline' ? [] : this.lengths,
     })
     this.next[target] = result.next
     this.answered[target] += result.requests
@@ -140,27 +161,27 @@ class CaseRun {
   }
 
   /** Number of employees in each database. */
-  async counts(): Promise<Record<'ours' | 'baseline', number>> {
-    const count = async (target: 'ours' | 'baseline', path: string) =>
-      (JSON.parse((await this.ask(target, { path })).toString()) as { __COUNT: number }).__COUNT
-    return {
-      ours: await count('ours', oursPath('Employee', { $top: 1 })),
-      baseline: await count('baseline', baselinePath('employees/count')),
+  async counts(): Promise<ReadonlyMap<Checked, number>> {
+    const paths = { ours: oursPath('Employee', { $top: 1 }), baseline: baselinePath('employees/count') }
+    const counts = new Map<Checked, number>()
+    for (const target of this.clients.keys()) {
+      const answer = await this.ask(target, { path: paths[requestsFor(target)] })
+      counts.set(target, (JSON.parse(answer.toString()) as { __COUNT: number }).__COUNT)
     }
+    return counts
   }
 
   /** Checks that every answered insert is in the database. @returns the problem found */
-  async missingRows(before: Record<'ours' | 'baseline', number>): Promise<string | undefined> {
-    const after = await this.counts()
-    for (const target of ['ours', 'baseline'] as const) {
-      const expected = before[target] + this.answered[target] * this.bench.inserts!
-      if (after[target] !== expected) return `${target} has ${after[target]} rows after the inserts and not ${expected}`
+  async missingRows(before: ReadonlyMap<Checked, number>): Promise<string | undefined> {
+    for (const [target, rows] of await this.counts()) {
+      const expected = before.get(target)! + this.answered[target] * this.bench.inserts!
+      if (rows !== expected) return `${target} has ${rows} rows after the inserts and not ${expected}`
     }
     return undefined
   }
 
-  private async ask(target: 'ours' | 'baseline', { path, body }: Address): Promise<Buffer> {
-    const answer = await this.clients[target].request({
+  private async ask(target: Checked, { path, body }: Address): Promise<Buffer> {
+    const answer = await this.clients.get(target)!.request({
       path,
       method: body === undefined ? 'GET' : 'POST',
       ...(body !== undefined && { body, headers: { 'Content-Type': 'application/json' } }),

@@ -18,6 +18,7 @@ export default httpCase({
   name: 'read-one',
   title: 'read one entity by key',
   kind: 'read',
+  postgres: true,
   requests: readOne,
   goals: { baseline: 4, bound: 0.65, p99Ms: 2 },
 })

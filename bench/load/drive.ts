@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { HTTP_CASES } from '../http/cases.ts'
-import type { Address, HttpCase, Target } from '../http/http-case.ts'
+import { type Address, type HttpCase, requestsFor, type Target } from '../http/http-case.ts'
 import { World } from '../world/world.ts'
 import { Connection } from './connection.ts'
 import { Histogram } from './histogram.ts'
@@ -66,7 +66,7 @@ function prepared(bench: HttpCase, lane: 'requests' | 'beside', target: Target, 
   let requests = kept.requests.get(key)
   if (!requests) {
     const { size, at } = bench[lane]!(world)
-    const text = (n: number): string => requestText(at(n)[target === 'baseline' ? 'baseline' : 'ours'])
+    const text = (n: number): string => requestText(at(n)[requestsFor(target)])
     if (size === Number.POSITIVE_INFINITY) requests = { size, at: text }
     else {
       const texts = Array.from({ length: size }, (_, n) => text(n))

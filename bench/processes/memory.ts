@@ -1,5 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Memory } from './questions.ts'
+
+/** Places in `/proc/{pid}/stat`, counted from the state, which is after the name. */
+const PARENT = 1
+/** CPU time of the process, user and system, and of its children that have ended. */
+const TIMES = [11, 15] as const
+const MICROSECONDS_PER_TICK = 10_000
 
 /** Memory of this process. */
 export function memory(): Memory {
@@ -14,3 +20,41 @@ export function cpu(): number {
   const { user, system } = process.cpuUsage()
   return user + system
 }
+
+/** A process and its children; none where the system does not tell. */
+export function withChildren(parent: number): number[] {
+  const processes = existsSync('/proc/self/stat') ? readdirSync('/proc').map(Number).filter(Boolean) : []
+  return processes.filter(pid => pid === parent || statOf(pid)?.[PARENT] === parent)
+}
+
+/** Memory of other processes, in which pages that they share count once. */
+export function memoryOf(processes: readonly number[]): { resident: number; mapped: number } {
+  const rollups = processes.map(pid => contentOf(`/proc/${pid}/smaps_rollup`) ?? '')
+  const sum = (name: string): number =>
+    sumOf(rollups.map(text => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0))) * 1024
+  return { resident: sum('Pss'), mapped: sum('Pss_File') }
+}
+
+/** CPU time of other processes so far, in microseconds. */
+export const cpuOf = (processes: readonly number[]): number =>
+  sumOf(processes.flatMap(pid => statOf(pid)?.slice(...TIMES) ?? [])) * MICROSECONDS_PER_TICK
+
+function statOf(pid: number): number[] | undefined {
+  const text = contentOf(`/proc/${pid}/stat`)
+  // The name of a program may have spaces and parentheses.
+  return text
+    ?.slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+}
+
+/** Undefined when the process has ended. */
+function contentOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)

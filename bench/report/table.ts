@@ -34,7 +34,7 @@ function httpTable(results: readonly HttpResult[]): string[] {
     })
     return [[`${result.name}: ${result.title}`], ...lines, ...verdicts.map(verdict => ['', verdictText(verdict)])]
   })
-  return align([['', 'per second', 'p50 ms', 'p99 ms', 'memory', '× baseline', '× bound'], ...rows])
+  return align([['', 'per second', 'p50 ms', 'p99 ms', 'memory', '× baseline', '× postgres', '× bound'], ...rows])
 }
 
 function targetRow(target: string, figures: TargetFigures, { targets }: HttpResult): string[] {
@@ -48,6 +48,7 @@ function targetRow(target: string, figures: TargetFigures, { targets }: HttpResu
     milliseconds(figures.p99Ms),
     megabytes(figures.memory.resident),
     against(targets.baseline),
+    against(targets.postgres),
     against(targets.bound),
     ...(beside ? [`reads beside: ${rate(beside.perSecond)}/s, p99 ${milliseconds(beside.p99Ms)} ms`] : []),
   ]
@@ -129,7 +130,7 @@ export function align(rows: readonly string[][]): string[] {
   return rows.map(row => {
     if (row.length < 3) return row.map(cell => cell || '   ').join(' ')
     return row
-      .map((cell, i) => (i === 0 || i === 7 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+      .map((cell, i) => (i === 0 || i === 8 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
       .join('  ')
       .trimEnd()
   })

@@ -91,7 +91,7 @@ export const sumOf = (parts: Readonly<Record<string, number>>): number =>
 export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): Verdict[] {
   const { name, problem, goals, targets } = result
   if (problem) return [{ case: name, goal: 'the right answers', found: problem, met: false }]
-  const { ours, baseline, bound } = targets
+  const { ours, baseline, postgres, bound } = targets
   if (!ours) return []
   const verdicts: Verdict[] = []
   const atLeast = (what: string, goal: number | undefined, found: number) => {
@@ -103,6 +103,10 @@ export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): 
       verdicts.push({ case: name, goal: `${what} < ${goal} ms`, found: `${found.toFixed(2)} ms`, met: found < goal })
   }
   if (baseline) atLeast('baseline', goals.baseline, ours.perSecond / baseline.perSecond)
+  if (baseline && postgres) {
+    const better = Math.max(baseline.perSecond, postgres.perSecond)
+    atLeast('the better of baseline and postgres', goals.better, ours.perSecond / better)
+  }
   if (bound) atLeast('bound', goals.bound, ours.perSecond / bound.perSecond)
   if (goals.perSecond !== undefined) {
     const met = ours.perSecond >= goals.perSecond

@@ -26,15 +26,23 @@ export async function prepareWorld(world: World, say: (line: string) => void): P
   return folder
 }
 
-let copies = 0
+let folders = 0
+
+/** An empty folder, removed when this process ends. */
+export function newFolder(): string {
+  const folder = resolve(CACHE, `copy-${process.pid}-${++folders}`)
+  // Servers that end at the same time may still write.
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  mkdirSync(folder)
+  return folder
+}
 
 /**
  * Makes a copy that may be changed, removed when this process ends. Entity sets count as changes: ten thousand of them leave a
  * list of free pages with which a commit takes ten times as long.
  */
 export function copyWorld(folder: string): string {
-  const copy = resolve(CACHE, `copy-${process.pid}-${++copies}`)
-  process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+  const copy = newFolder()
   cpSync(folder, copy, { recursive: true, filter: source => !source.endsWith(join('store', 'lock.mdb')) })
   return copy
 }

@@ -46,6 +46,17 @@ t.test('a ratio is met from the goal on', async t => {
   ])
 })
 
+t.test('the better of baseline and PostgreSQL counts where both were measured', async t => {
+  const bench = result('a', { better: 2 }, 400)
+  const beside = (postgres: number) => report({ ...bench, targets: { ...bench.targets, postgres: figures(postgres) } })
+  t.same(shown(beside(250)), ['missed: ≥ 2× the better of baseline and postgres, 1.6×'])
+  t.same(shown(beside(50)), ['met: ≥ 2× the better of baseline and postgres, 4×'])
+  t.same(shown(report(bench)), [])
+  t.match(tableOf(beside(250)), /^ {2}ours +400 .* 4× +1\.6× +0\.4×$/m)
+  t.match(tableOf(beside(250)), /^ {2}postgres +250 /m)
+  t.match(htmlOf(beside(250)), '<rect class="postgres"')
+})
+
 t.test('a latency must be below the goal', async t => {
   t.same(shown(report(result('a', { p99Ms: 3 }, 1))), ['missed: p99 < 3 ms, 3.00 ms'])
 })

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { findPostgres, type Owner } from './installation.ts'
+
+/**
+ * Settings that an operator would choose on a machine of this size for one such table; all else is as PostgreSQL has it. Every
+ * commit is synced to the disk before it is answered.
+ */
+const SETTINGS = [
+  'fsync = on',
+  'synchronous_commit = on',
+  // The table and its indexes fit.
+  'shared_buffers = 1GB',
+  // No checkpoint amid the writes, after which every page is written whole once more; files of the log are used again.
+  'max_wal_size = 4GB',
+  'checkpoint_timeout = 15min',
+  'min_wal_size = 1GB',
+  // Clients come through a socket in the folder of the data.
+  "listen_addresses = ''",
+  "unix_socket_directories = '.'",
+]
+
+/**
+ * Makes a cluster and runs it until the input ends, which is when this process ends, in whatever way: nothing else ends a server
+ * whose parent was killed. The folder is removed then, or what is in it where its parent belongs to another user.
+ */
+const WATCHDOG = `
+  bin=$1 folder=$2; shift 2
+  trap '' PIPE # What reads its output may be gone.
+  "$bin/initdb" -D "$folder" --auth=trust --username=bench --encoding=UTF8 --no-locale --no-sync >/dev/null && {
+    printf '%s\\n' "$@" >>"$folder/postgresql.conf"
+    "$bin/postgres" -D "$folder" >/dev/null &
+    until "$bin/pg_isready" -q -h "$folder"; do kill -0 $! || break; sleep 0.1; done
+    echo $!
+    cat >/dev/null
+    kill -QUIT $!
+    wait
+  }
+  rm -rf "$folder"
+`
+const LOG_CHARACTERS = 2_000
+/** Maximum length of the path of a folder with a socket: the system has 108 bytes for that of the socket. */
+const MAX_FOLDER_LENGTH = 85
+const TMPFS = 0x01021994
+
+/** A server of PostgreSQL with an empty database, which clients reach as the user `bench`. */
+export interface Cluster {
+  /** The data and the socket. */
+  folder: string
+  /** Process of the server, which is the parent of all its others. */
+  pid: number
+  stop(): Promise<void>
+}
+
+/** @throws {Error} with what the server says if it does not start */
+export async function startCluster(parent: string): Promise<Cluster> {
+  const installation = findPostgres()
+  if ('missing' in installation) throw new Error(installation.missing)
+  const { bin, owner } = installation
+  const folder = makeFolder(parent, owner)
+  // A separate group of processes: an interrupt of the terminal does not reach it.
+  const options = { ...owner, cwd: folder, detached: true, stdio: 'pipe' } as const
+  const watchdog = spawn('/bin/sh', ['-c', WATCHDOG, 'sh', bin, folder, ...SETTINGS], options)
+  const ended = once(watchdog, 'exit')
+  let log = ''
+  watchdog.stderr.on('data', (text: Buffer) => {
+    log = `${log}${text}`.slice(-LOG_CHARACTERS)
+  })
+  const pid = await Promise.race([firstLine(watchdog), ended.then(() => '0')])
+  if (!isRunning(Number(pid))) {
+    watchdog.stdin.end()
+    await ended
+    throw new Error(`it does not start: ${log}`)
+  }
+  return {
+    folder,
+    pid: Number(pid),
+    stop: async () => {
+      watchdog.stdin.end()
+      await ended
+    },
+  }
+}
+
+const firstLine = async ({ stdout }: ChildProcess): Promise<string> =>
+  (await once(createInterface(stdout!), 'line'))[0] as string
+
+function isRunning(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * An empty folder of the user of the server: below `parent`, or below that for temporary files where the user cannot reach it or
+ * where its path is too long.
+ */
+function makeFolder(parent: string, owner: Owner | undefined): string {
+  const folder = join(parent, 'postgres')
+  mkdirSync(folder)
+  if (owner) chownSync(folder, owner.uid, owner.gid)
+  const isReached = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...owner, cwd: '/' }).status === 0
+  if (isReached && folder.length <= MAX_FOLDER_LENGTH) return folder
+  rmSync(folder, { recursive: true })
+  if (statfsSync(tmpdir()).type === TMPFS) {
+    throw new Error(`its user cannot reach ${folder}, and ${tmpdir()} is in memory, where nothing is durable`)
+  }
+  const temporary = mkdtempSync(join(tmpdir(), 'tesser-bench-'))
+  if (owner) chownSync(temporary, owner.uid, owner.gid)
+  return temporary
+}
