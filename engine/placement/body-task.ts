@@ -39,6 +39,12 @@ export function runBodyTask(
 
 type Of<Kind extends BodyTask['kind']> = BodyTask & { kind: Kind }
 
+/** Bounds of the rows that the elements of a client become: an empty one becomes a row with all attributes. */
+const MIN_ROW_BYTES = 2 ** 20
+const MAX_GROWTH = 4
+/** Bound of the rows of a batch from the operator. */
+const MAX_ROW_BYTES = 64 * 2 ** 20
+
 /** Rows between two checks of the budget. */
 const ROWS_AT_ONCE = 256
 
@@ -64,14 +70,15 @@ function encodeParts(
     parseParts(body, ranges, first, between)
     return new Uint8Array(0)
   }
-  const { dataClass, encoder } = encoderFor(encode, store(), first)
+  const bytes = ranges.length === 0 ? 0 : ranges.at(-2)! - ranges[0]!
+  const { dataClass, encoder } = encoderFor(encode, store(), MIN_ROW_BYTES + MAX_GROWTH * bytes, first)
   parseParts(body, ranges, first, between, { parse: parserOf(dataClass), add: element => encoder.add(element) })
   return packRows(encoder.finish())
 }
 
 function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: () => PoolStore): Uint8Array {
   const { format, text, ends } = batch
-  const { dataClass, encoder } = encoderFor(encode, store())
+  const { dataClass, encoder } = encoderFor(encode, store(), MAX_ROW_BYTES)
   const reader = new RowReader(dataClass, format)
   const parse = parserOf(dataClass)
   for (let i = 0; i < ends.length; i++) {
@@ -91,10 +98,11 @@ function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: (
   return packRows(encoder.finish())
 }
 
-/** @param before number of elements before those that it will encode */
+/** @param maxBytes see `ElementEncoder` @param before number of elements before those that it will encode */
 function encoderFor(
   encode: Of<'rows'>['encode'],
   { catalog, layouts, views, records }: PoolStore,
+  maxBytes: number,
   before = 0,
 ): { dataClass: DataClass; encoder: ElementEncoder } {
   const dataClass = catalog.dataClassesByName.get(encode.dataClass)!
@@ -104,6 +112,7 @@ function encoderFor(
     view: views.of(encode.access, encode.trusted ? 'code' : 'client'),
     trusted: encode.trusted ?? false,
     nextKey: records.tableState(dataClass.tableNumber).nextAutoIncrement + before,
+    maxBytes,
     randomUuid: () => randomUUID().replaceAll('-', '').toUpperCase(),
   })
   return { dataClass, encoder }

@@ -246,8 +246,8 @@ export class LmdbTransaction implements StoreTransaction {
   }
 
   insertRow(dataClass: DataClass, rowId: number, row: Buffer, indexed: readonly Value[]): void {
-    for (const [i, attribute] of this.table(dataClass).indexed.entries())
-      this.indexes.put(attribute, indexed[i]!, rowId)
+    const attributes = this.table(dataClass).indexed
+    for (let i = 0; i < attributes.length; i++) this.indexes.put(attributes[i]!, indexed[i]!, rowId)
     this.state(dataClass).rowCount++
     writeRowStamp(row, ++this.globalStamp)
     this.putRow(dataClass, rowId, row, INSERTED)

@@ -13,9 +13,6 @@ import { convertValue } from './convert.ts'
 import { isJsonObject } from './parse-body.ts'
 import { type SaveRules, saveRules, violations } from './validate.ts'
 
-/** Maximum bytes of the rows of a body; further elements are left to the writer. */
-const MAX_ROW_BYTES = 64 * 2 ** 20
-
 interface EncoderOptions {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   /** View of the caller. */
@@ -24,6 +21,8 @@ interface EncoderOptions {
   readonly trusted: boolean
   /** The automatic key that the first element will probably have. */
   readonly nextKey: number
+  /** Maximum bytes of the rows; further elements are left to the writer. */
+  readonly maxBytes: number
   /** 32 upper-case hex digits. */
   readonly randomUuid: () => string
 }
@@ -85,7 +84,7 @@ export class ElementEncoder {
   }
 
   private get isOpen(): boolean {
-    return this.isUsable && this.used < MAX_ROW_BYTES
+    return this.isUsable && this.used < this.options.maxBytes
   }
 
   /** @param values undefined for an element that is left to the writer */

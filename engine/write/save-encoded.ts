@@ -18,14 +18,15 @@ export function saveEncoded(
   encoded: EncodedRows,
   index: number,
 ): SavedEntity | undefined {
-  const { dataClass, transaction, timestamp } = context
+  const { dataClass, transaction, timestamp, rules } = context
   const { ends, rows, keyDigits, indexed, foreignKeys } = encoded
   const start = index === 0 ? 0 : ends[index - 1]!
   const end = ends[index]!
   if (start === end) return undefined
   const layout = transaction.layout(dataClass)
   const references: (number | undefined)[] = []
-  for (const [i, { target, foreignKey }] of layout.references.entries()) {
+  for (let i = 0; i < layout.references.length; i++) {
+    const { target, foreignKey } = layout.references[i]!
     const key = foreignKeys[i]![index]!
     const related = key === null ? undefined : transaction.related(target, key)
     if (key !== null && !related) return undefined
@@ -42,20 +43,19 @@ export function saveEncoded(
     text = keyText(layout, next)
     if (text.length !== keyDigits[index]) return undefined
   }
-  const { indexes } = context.rules
-  const values = indexes.map((attribute, i) =>
-    number !== undefined && attribute === dataClass.key ? number : indexed[i]![index]!,
-  )
-  for (const [i, attribute] of indexes.entries()) {
-    if (attribute.unique && values[i] !== null && transaction.holder(attribute, values[i]!) !== undefined)
-      return undefined
+  const values: Value[] = []
+  for (let i = 0; i < rules.indexes.length; i++) {
+    const attribute = rules.indexes[i]!
+    const value = number !== undefined && attribute === dataClass.key ? number : indexed[i]![index]!
+    if (attribute.unique && value !== null && transaction.holder(attribute, value) !== undefined) return undefined
+    values.push(value)
   }
   const row = rows.subarray(start, end)
   completeRow(layout, row, { timestamp, references, key: text })
   const rowId = transaction.newRowId(dataClass)
   const { key } = dataClass
   if (key.autoFill === 'increment') {
-    const value = values[indexes.indexOf(key)]
+    const value = values[rules.indexes.indexOf(key)]
     if (typeof value === 'number' && value >= state.nextAutoIncrement) state.nextAutoIncrement = value + 1
   }
   transaction.insertRow(dataClass, rowId, row, values)

@@ -53,7 +53,7 @@ export interface LoadSummary {
   rejected: number
 }
 
-export const BATCH_ROWS = 20_000
+export const BATCH_ROWS = 50_000
 /** Rows in a request, if they are not encoded in advance. */
 const SAVED_AT_ONCE = 5_000
 /** Images make rows long, and a batch is one message to the writer. */

@@ -15,6 +15,12 @@ import { importPlugins } from '../plugin-loader.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
 import { BATCH_ROWS, emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from './load-rows.ts'
 
+/**
+ * Rows of a larger file are written to the data file alone, which each commit syncs: with thousands of rows in a commit, the log only writes
+ * them twice. The next start begins another log.
+ */
+const LOGGED_BYTES = 32 * 2 ** 20
+
 export interface LoadArguments extends ForeignFormat {
   file: string
   into: string
@@ -26,6 +32,8 @@ export interface LoadArguments extends ForeignFormat {
   resume?: boolean
   /** Begin with the first row, although a load of this file was interrupted. */
   restart?: boolean
+  /** Maximum size of a file whose rows go through the log of the store. */
+  loggedBytes?: number
   /** File for rows that cannot be saved; `{file}.errors.ndjson` in the working directory by default. */
   errors?: string | undefined
 }
@@ -53,6 +61,7 @@ export async function load(
   const plugins = await importPlugins(config.plugins, config.folder, bundler)
   const engine = await openEngine({
     ...engineOptions(config, plugins),
+    ...(found.size > (given.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
     memoryBytes: 0,
     onNote: text => void process.stderr.write(`${text}\n`),
   })

@@ -8,6 +8,7 @@ import { Engine } from '../../../engine/engine.ts'
 import { ProtocolError } from '../../../engine/base/errors.ts'
 import { bytesOf, loadModel, openEngine } from '../../../engine/index.ts'
 import { decode } from '../../support/read-request.ts'
+import { check } from '../../../kernel/cli/check.ts'
 import { loadDemo } from '../../../kernel/cli/demo.ts'
 import { load, type LoadArguments } from '../../../kernel/cli/load.ts'
 import { loadRows, numbered } from '../../../kernel/cli/load-rows.ts'
@@ -316,30 +317,30 @@ t.test(
 )
 
 t.test('a load that ends early reports what was saved, and can be resumed', async t => {
-  const rows = Array.from({ length: 20_010 }, (_, i) => `{"ID":${i},"name":"N"${i === 3 ? ',"bossID":20009' : ''}}\n`)
+  const rows = Array.from({ length: 50_010 }, (_, i) => `{"ID":${i},"name":"N"${i === 3 ? ',"bossID":50009' : ''}}\n`)
   const { load, people, cwd, config } = world(t, { 'a.ndjson': rows.join('') })
   const { restore } = t.intercept(Engine.prototype, 'insert', { value: failing(2, Engine.prototype.insert) })
   await t.rejects(load('a.ndjson'), {
-    message: /^the disk is full\n20010 rows read: 19999 inserted; --resume continues$/,
+    message: /^the disk is full\n50010 rows read: 49999 inserted; --resume continues$/,
   })
   restore()
   // Entities that were sent may have been saved although the load failed before their answer.
   const engine = await openEngine(engineOptions(config))
-  const body = Buffer.from('[{"ID":20000,"name":"N"}]')
+  const body = Buffer.from('[{"ID":50000,"name":"N"}]')
   await engine.write({ kind: 'save', dataClass: 'Person', body, mode: 'update', atomic: false, trusted: true })
   await engine.close()
   await t.rejects(load('a.ndjson'), {
-    message: /^a load of .*a\.ndjson stopped after row 20000; --resume continues, --restart begins from the first row$/,
+    message: /^a load of .*a\.ndjson stopped after row 50000; --resume continues, --restart begins from the first row$/,
   })
   mkdirSync(join(cwd, 'other'))
   writeFileSync(join(cwd, 'other', 'a.ndjson'), '')
   await t.rejects(load('other/a.ndjson'), { message: /--resume with \/.*a\.ndjson continues/ })
   const { isComplete, text } = await load('a.ndjson', { resume: true })
-  t.equal(text, 'continuing after row 20000\n11 rows read: 10 inserted, 1 skipped\n')
+  t.equal(text, 'continuing after row 50000\n11 rows read: 10 inserted, 1 skipped\n')
   t.ok(isComplete)
   const all = await people()
   t.equal(all.length, rows.length)
-  t.equal(all[3]!.bossID, 20009)
+  t.equal(all[3]!.bossID, 50009)
   t.notOk(readdirSync(join(cwd, 'data')).some(name => name.startsWith('load.')))
 
   writeFileSync(join(cwd, 'b.ndjson'), rows.map(row => row.replace('"ID":', '"ID":1')).join(''))
@@ -347,6 +348,33 @@ t.test('a load that ends early reports what was saved, and can be resumed', asyn
   stop.abort()
   const stopped = await load('b.ndjson', {}, stop.signal)
   t.match(stopped, { isComplete: false, text: /^0 rows read: 0 inserted\nstopped before the end of the file/ })
+})
+
+t.test('a large file is loaded without the log, which begins another time then', async t => {
+  const rows = (name: string) => Array.from({ length: 300 }, (_, i) => `{"ID":${name}${i},"name":"N"}\n`).join('')
+  const { load, people, config, cwd } = world(t, {
+    'a.ndjson': rows('1'),
+    'b.ndjson': rows('2'),
+    'c.ndjson': rows('3'),
+  })
+  const logged = () => readdirSync(join(cwd, 'data', 'log')).map(name => readFileSync(join(cwd, 'data', 'log', name)))
+  for (const [name, loggedBytes, isLogged] of [
+    ['a', 1e6, true],
+    ['b', 100, false],
+    ['c', 1e6, true],
+  ] as const) {
+    t.match(await load(`${name}.ndjson`, { loggedBytes }), { isComplete: true, text: '300 rows read: 300 inserted\n' })
+    const first = { a: 10, b: 20, c: 30 }[name]
+    t.equal(
+      logged().some(bytes => bytes.includes(`"__KEY":"${first}"`)),
+      isLogged,
+      name,
+    )
+    const problems: string[] = []
+    for await (const problem of check(config)) problems.push(problem)
+    t.same(problems, [], name)
+  }
+  t.equal((await people()).length, 900)
 })
 
 t.test('a load that ended before any row was known to be saved is only repeated with --restart', async t => {

@@ -22,7 +22,11 @@ function encode(
   { catalog, layouts, dataClass, environment }: TestStore,
   name: string,
   elements: readonly unknown[],
-  { trusted = false, nextKey = readTableState(environment, dataClass(name).tableNumber).nextAutoIncrement } = {},
+  {
+    trusted = false,
+    maxBytes = 1e9,
+    nextKey = readTableState(environment, dataClass(name).tableNumber).nextAutoIncrement,
+  } = {},
 ): Encoded {
   const view = (trusted ? wholeView : publicView)(catalog)
   const body = Buffer.from(JSON.stringify(elements))
@@ -30,7 +34,7 @@ function encode(
   const encoded: Uint8Array[] = []
   let count = 0
   const encodeSome = (some: readonly unknown[], first: number): void => {
-    const options = { layouts, view, trusted, nextKey: nextKey + first, randomUuid: () => 'E'.repeat(32) }
+    const options = { layouts, view, trusted, nextKey: nextKey + first, maxBytes, randomUuid: () => 'E'.repeat(32) }
     const encoder = new ElementEncoder(dataClass(name), options)
     const text = Buffer.from(JSON.stringify(some))
     const reader = { parse: parserOf(dataClass(name)), add: (element: unknown) => encoder.add(element) }
@@ -155,6 +159,19 @@ t.test('a key that gets longer between the encoding and the save', t => {
     Array.from({ length: 20 }, (_, i) => i + 1),
   )
   t.same(store.problems(), [])
+  t.end()
+})
+
+t.test('rows are encoded up to a number of bytes; the others are saved all the same', t => {
+  const store = openTestStore(t)
+  const body = Array.from({ length: 5 }, (_, i) => ({ name: `N${i}` }))
+  const { count, ...more } = encode(store, 'Person', body, { maxBytes: 1_000 })
+  t.ok(count > 0 && count < 5, `${count}`)
+  t.ok(store.save('Person', body, more).entities.every(({ failure }) => !failure))
+  t.same(
+    store.all('Person').map(({ ID, name }) => [ID, name]),
+    body.map(({ name }, i) => [i + 1, name]),
+  )
   t.end()
 })
 
