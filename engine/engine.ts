@@ -64,6 +64,9 @@ const PARSED_BYTES = 64 * 1024
 /** Size of a slice of a copy, which takes a millisecond in fresh memory. */
 const COPIED_BYTES = 2 ** 20
 
+/** Time for a batch of rows from the operator: long, because the deadline of queries is not meant for it. */
+const MAX_ENCODING_MS = 3_600_000
+
 /** Parts of a body that are read together, in some milliseconds, and the number of such shares, which wait in the queue of the pool. */
 const MIN_SHARE_BYTES = 256 * 1024
 const MAX_SHARES = 8
@@ -261,11 +264,11 @@ export class Engine implements PluginEngine {
     caller: Caller | undefined,
   ): Promise<SaveRequest> {
     // In shared memory, neither the pool nor the writer copies it.
-    const body = await shared(request.body)
+    const body = await shared(withoutMark(request.body))
     const { trusted, access, mode } = request
     const limits = trusted ? TRUSTED_BODY : bodyLimits(request, this.parts.saveLimits)
-    // Code may change the values.
-    const isEncoded = mode === 'update' && dataClass && !this.parts.hooked.onSave(dataClass)
+    // Code may change the values, and a new entity has no version.
+    const isEncoded = mode === 'update' && !request.ifMatch && dataClass && !this.parts.hooked.onSave(dataClass)
     const encode = isEncoded ? { dataClass: dataClass.name, access, trusted } : undefined
     const { pool } = this.parts
     // Without clients that wait for these answers, they are bytes.
@@ -289,7 +292,8 @@ export class Engine implements PluginEngine {
     if (this.parts.hooked.onSave(dataClass)) return undefined
     const { name } = dataClass
     const encode = { dataClass: name, access: undefined, trusted: true }
-    return (await this.parts.pool.run({ kind: 'rows', batch: rowBatch(format, texts), encode })) as Uint8Array
+    const task = { kind: 'rows', batch: rowBatch(format, texts), encode } as const
+    return (await this.parts.pool.run(task, undefined, Date.now() + MAX_ENCODING_MS)) as Uint8Array
   }
 
   /** Inserts what {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */
@@ -441,6 +445,10 @@ export class Engine implements PluginEngine {
     spools.close()
   }
 }
+
+/** Without the byte order mark that some programs write before JSON. */
+const withoutMark = (body: Uint8Array): Uint8Array =>
+  body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
 
 /** Copies bytes into shared memory, in slices: fresh memory of 32 MiB costs some 20 ms. */
 async function shared(bytes: Uint8Array): Promise<Uint8Array> {

@@ -10,7 +10,7 @@ import { FIXED_HEADER_BYTES, keyText, NO_ROW, type RowLayout, rowBytes } from '.
 /** Time of an entity that is not saved yet. */
 export const ANY_TIME = '2000-01-01T00:00:00.000Z'
 
-/** Digits of the key in a slot: their distance from its start. */
+/** Digits of the key in a slot: their distance from its start, in bytes. */
 interface KeySpot {
   readonly slot: number
   readonly distance: number
@@ -41,9 +41,9 @@ function findKeySpots(layout: RowLayout): readonly KeySpot[] | undefined {
       const value = attribute === dataClass.key ? key : null
       return layout.names[slot]! + layout.encoders[slot]!(value, { key: `${i + 1}`, stamp: 1 })
     }) as [string, string]
-    const distances = [...one].flatMap((character, i) => (character === two[i] ? [] : [i]))
-    if (one.length !== two.length || distances.length > 1) return undefined
-    for (const distance of distances) spots.push({ slot, distance })
+    const places = Array.from({ length: one.length }, (_, i) => i).filter(i => one[i] !== two[i])
+    if (one.length !== two.length || places.length > 1) return undefined
+    for (const place of places) spots.push({ slot, distance: Buffer.byteLength(one.slice(0, place)) })
   }
   return spots
 }
@@ -53,20 +53,52 @@ interface Completion {
   readonly timestamp: string
   /** Row ids of related entities, in the order of `layout.references`. */
   readonly references: readonly (number | undefined)[]
-  /** Automatic key, with as many digits as its placeholder. Undefined: the row has its key. */
+  /** Automatic key. Undefined: the row has its key. */
   readonly key: string | undefined
+  /** Number of digits of the placeholder of an automatic key. */
+  readonly digits: number
 }
 
 /** Replaces the global stamp of a row. */
 export const writeRowStamp = (row: Buffer, globalStamp: number): number => row.writeDoubleLE(globalStamp, 8)
 
-/** Replaces all other placeholders of a row. */
-export function completeRow(layout: RowLayout, row: Buffer, { timestamp, references, key }: Completion): void {
+/**
+ * Replaces all other placeholders of a row.
+ * @returns the row, in other memory if its key has another length than expected
+ */
+export function completeRow(layout: RowLayout, encoded: Buffer, completion: Completion): Buffer {
+  const { timestamp, references, key, digits } = completion
+  const row =
+    key === undefined || key.length === digits ? encoded : withRoom(layout, encoded, key.length - digits, digits)
   for (let i = 0; i < references.length; i++) row.writeUInt32LE(references[i] ?? NO_ROW, FIXED_HEADER_BYTES + 4 * i)
   const { offsets, text } = rowBytes(layout)
   const slotStart = (slot: number): number => text + row.readUInt32LE(offsets + 4 * slot)
   row.write(timestamp, slotStart(0) - TIME_TO_END, 'latin1')
-  if (key === undefined) return
+  if (key === undefined) return row
   row.write(key, text + KEY_START, 'latin1')
   for (const { slot, distance } of keySpots(layout)!) row.write(key, slotStart(slot) + distance, 'latin1')
+  return row
+}
+
+/** Copies a row with `more` bytes of room, or less than none, at each place of its automatic key. */
+function withRoom(layout: RowLayout, row: Buffer, more: number, digits: number): Buffer {
+  const { offsets, text } = rowBytes(layout)
+  const spots = keySpots(layout)!
+  const slotStart = (slot: number): number => text + row.readUInt32LE(offsets + 4 * slot)
+  const ends = [text + KEY_START, ...spots.map(({ slot, distance }) => slotStart(slot) + distance)].map(
+    at => at + digits,
+  )
+  const copy = Buffer.alloc(row.length + more * ends.length)
+  let from = 0
+  for (const [i, end] of ends.entries()) {
+    row.copy(copy, from + more * i, from, Math.min(end, end + more))
+    from = end
+  }
+  row.copy(copy, from + more * ends.length, from)
+  for (let slot = 0; slot <= layout.slots.length; slot++) {
+    // The key in the head is before all slots.
+    const before = 1 + spots.filter(spot => spot.slot < slot).length
+    copy.writeUInt32LE(row.readUInt32LE(offsets + 4 * slot) + more * before, offsets + 4 * slot)
+  }
+  return copy
 }

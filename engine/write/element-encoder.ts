@@ -62,6 +62,8 @@ export class ElementEncoder {
       view.shows(dataClass) &&
       view.may('create', dataClass) &&
       numbered.every(attribute => attribute === dataClass.key) &&
+      // The related entity of such a key is unknown.
+      !(numbered.length > 0 && this.layout.references.some(({ foreignKey }) => foreignKey === dataClass.key)) &&
       (numbered.length === 0 || hasKeySpots(this.layout))
     this.nextKey = nextKey
   }
@@ -146,7 +148,7 @@ export class ElementEncoder {
   private encode(values: AttributeValues<RowAttribute>): number {
     const { dataClass, layout } = this
     const isNumbered = values.get(dataClass.key) === undefined
-    if (isNumbered) values.set(dataClass.key, convertValue(dataClass.key, this.nextKey++, false) as Value)
+    if (isNumbered) values.set(dataClass.key, this.guessKey())
     for (const relation of layout.references) {
       const key = values.get(relation.foreignKey)
       if (key !== undefined) values.set(relation, keyText(this.options.layouts.get(relation.target)!, key))
@@ -155,6 +157,13 @@ export class ElementEncoder {
     const content = { key, stamp: 1, globalStamp: 0, timestamp: ANY_TIME, values, references: [] }
     this.put(encodeRow(layout, content))
     return isNumbered ? key.length : 0
+  }
+
+  private guessKey(): Value {
+    const { key } = this.dataClass
+    const guess = convertValue(key, this.nextKey++, false)
+    // The numbers of the type are used up, which the writer finds out.
+    return guess instanceof ProtocolError ? (convertValue(key, 1, false) as Value) : guess
   }
 
   private put(row: Uint8Array): void {

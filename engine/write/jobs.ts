@@ -144,7 +144,7 @@ export class SaveJob implements WriteJob {
   }
 
   private save(index: number, context: SaveContext): SavedEntity {
-    if (this.encoded && context.mode === 'update') {
+    if (this.encoded && context.mode === 'update' && !this.request.hooked) {
       const { rows, index: row } = this.encoded.at(index)
       const saved = saveEncoded(context, rows, row)
       if (saved) return saved

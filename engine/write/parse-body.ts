@@ -37,7 +37,7 @@ export function openBody(
   limits: BodyLimits | undefined,
 ): SaveBody {
   const parse = parserOf(dataClass)
-  if (parts) return new SplitBody(body, parts, parse)
+  if (parts?.many) return new SplitBody(body, parts, parse)
   if (!isUtf8(body)) throw EngineErrors.BAD_JSON('it is not UTF-8')
   if (limits) outlineBody(body, limits)
   const json = parse(textOf(body, 0, body.length))

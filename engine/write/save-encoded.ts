@@ -10,8 +10,8 @@ import { violations } from './validate.ts'
 
 /**
  * Saves a new entity that an `ElementEncoder` has encoded, with all checks that need the store.
- * @returns undefined, and nothing is put, if `saveEntity` has to save the element: it was not encoded, its key has another length than
- * expected, a related entity spells its key differently, or there is a problem to report
+ * @returns undefined, and nothing is put, if `saveEntity` has to save the element: it was not encoded, a related entity spells its key
+ * differently, or there is a problem to report
  */
 export function saveEncoded(
   context: Pick<SaveContext, 'dataClass' | 'transaction' | 'timestamp' | 'rules'>,
@@ -41,7 +41,6 @@ export function saveEncoded(
     if (next instanceof ProtocolError || violations(dataClass.key, next).length > 0) return undefined
     number = next
     text = keyText(layout, next)
-    if (text.length !== keyDigits[index]) return undefined
   }
   const values: Value[] = []
   for (let i = 0; i < rules.indexes.length; i++) {
@@ -50,8 +49,8 @@ export function saveEncoded(
     if (attribute.unique && value !== null && transaction.holder(attribute, value) !== undefined) return undefined
     values.push(value)
   }
-  const row = rows.subarray(start, end)
-  completeRow(layout, row, { timestamp, references, key: text })
+  const completion = { timestamp, references, key: text, digits: keyDigits[index]! }
+  const row = completeRow(layout, rows.subarray(start, end), completion)
   const rowId = transaction.newRowId(dataClass)
   const { key } = dataClass
   if (key.autoFill === 'increment') {

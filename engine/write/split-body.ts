@@ -25,7 +25,13 @@ export function splitBody(body: Uint8Array, limits: BodyLimits, between: () => v
   if (kind === 'other') throw malformed(body, limits)
   const isArray = kind === 'elements'
   // `{"__ENTITIES":[…]}` without its elements.
-  if (isArray && end - start < body.length) parseJson(`${textOf(body, 0, start)}[]${textOf(body, end, body.length)}`)
+  if (isArray && end - start < body.length) {
+    const around = parseJson(`${textOf(body, 0, start)}[]${textOf(body, end, body.length)}`)
+    const { __ENTITIES } = around as { __ENTITIES?: unknown }
+    // The name may be repeated.
+    if (!Array.isArray(around) && !Array.isArray(__ENTITIES))
+      throw WriteErrors.NOT_ENTITIES(`an object whose __ENTITIES is ${describe(__ENTITIES)}`)
+  }
   return { many: isArray, ranges: Uint32Array.from(parts) }
 }
 
@@ -56,7 +62,8 @@ function parsePart(text: string, count: number, first: number, parse: (text: str
     found = parse(`[${text}]`) as unknown[]
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
-    throw EngineErrors.BAD_JSON(`${error.message} (entities ${first} to ${first + count - 1})`)
+    const reason = error.message.slice(error.message.indexOf(': ') + 2)
+    throw EngineErrors.BAD_JSON(`${reason} (entities ${first} to ${first + count - 1})`)
   }
   // A comma without an element before or after it.
   if (found.length !== count) throw EngineErrors.BAD_JSON(`entity ${first} is empty`)

@@ -62,7 +62,7 @@ const BATCH_CHARACTERS = 16 * 2 ** 20
 const MAX_WAITING = 200_000
 
 /** Batches that are read while another one is saved. */
-const BATCHES_AHEAD = 2
+const BATCHES_AHEAD = 1
 
 const UNAVAILABLE = 503
 const NOT_SAVED: SaveStatus = { status: 4, statusText: 'not saved' }
@@ -129,7 +129,9 @@ class Load {
 
   /** Encodes rows as new entities, as far as they are. @returns undefined if they have to be saved one by one */
   async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
-    const { engine, dataClass, format } = this.options
+    const { engine, dataClass, format, existing } = this.options
+    // The last one of several rows with one key counts.
+    if (existing === 'update') return undefined
     // A wrong row is empty, so that it is left.
     return engine.encodeRows(
       dataClass,

@@ -43,4 +43,7 @@ if (threads.isMainThread) {
   t.teardown(() => {
     for (const child of children) child.kill('SIGKILL')
   })
+  // tap removes the folder of a test before its teardowns if it was made before the first of them. A server that is still open writes to
+  // it meanwhile, the removal fails, and the teardowns that would close the server never run.
+  t.beforeEach(each => each.teardown(() => {}))
 }

@@ -37,7 +37,8 @@ export function saveElements<Answer>(
   answer: (saved: SaveResult) => Answer,
 ): Answer {
   const binding = language.binding(request.dataClass)
-  const { mode, atomic, trusted = false, parts, ...rest } = request
+  // Rows that were encoded in advance are those of the whole body, and code may change them.
+  const { mode, atomic, trusted = false, parts, encoded: _, ...rest } = request
   const body = openBody(request, binding.dataClass, trusted ? TRUSTED_BODY : bodyLimits(request, limits))
   checkTransactionSize(request, body.length, limits)
   const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }

@@ -84,7 +84,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
 export function bodiesOf(request: WriteRequest): Uint8Array[] {
   switch (request.kind) {
     case 'save':
-      return [request.body]
+      return [request.body, ...(request.encoded ?? [])]
     case 'insert':
       return [request.encoded]
     case 'delete':

@@ -193,3 +193,68 @@ t.test('encoded rows alone: those that cannot be inserted are left', t => {
   t.same(store.problems(), [])
   t.end()
 })
+
+/** Models in which a key stands in unusual places. */
+const MODELS: Record<string, object> = {
+  'names beyond ASCII': {
+    Größe: {
+      key: 'clé',
+      attributes: {
+        name: { type: 'string' },
+        clé: { type: 'long', autoFill: 'increment' },
+        größen: { kind: 'relatedEntities', type: 'TeilSelection', inverseName: 'ganzes' },
+      },
+    },
+    Teil: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long' },
+        ganzesID: { type: 'long' },
+        ganzes: { kind: 'relatedEntity', type: 'Größe', foreignKey: 'ganzesID', inverseName: 'größen' },
+      },
+    },
+  },
+  'a key that is the foreign key': {
+    Größe: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long', autoFill: 'increment' },
+        name: { type: 'string' },
+        teil: { kind: 'relatedEntity', type: 'Teil', foreignKey: 'ID' },
+      },
+    },
+    Teil: { key: 'ID', attributes: { ID: { type: 'long' } } },
+  },
+}
+for (const [what, dataClasses] of Object.entries(MODELS)) {
+  t.test(`automatic keys with ${what}, guessed right and wrong`, t => {
+    const folder = t.testdir({ plain: {}, other: {} })
+    const model = { name: 'keys', dataClasses }
+    const [plain, other] = ['plain', 'other'].map(name => openTestStore(t, { path: `${folder}/${name}`, model })) as [
+      TestStore,
+      TestStore,
+    ]
+    for (const store of [plain, other])
+      store.save(
+        'Teil',
+        Array.from({ length: 1200 }, (_, i) => ({ ID: i + 1 })),
+      )
+    for (const [count, nextKey] of [
+      [3, 1],
+      [4, 8],
+      [5, 1],
+      [90, 9],
+      [10, 1000],
+      [2, undefined],
+    ] as const) {
+      const body = Array.from({ length: count }, (_, i) => ({ name: `é${i}` }))
+      const { parts, encoded } = encode(other, 'Größe', body, nextKey === undefined ? {} : { nextKey })
+      const expected = plain.save('Größe', body)
+      t.same(shown(other.save('Größe', body, { parts, encoded })), shown(expected), `${nextKey}`)
+      t.ok(expected.entities.every(({ failure }) => !failure))
+    }
+    t.same(other.all('Größe'), plain.all('Größe'))
+    t.same(other.problems(), [])
+    t.end()
+  })
+}
