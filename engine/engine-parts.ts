@@ -29,12 +29,13 @@ import { SharedHeap } from './memory/heap/shared-heap.ts'
 import { Permissions } from './permission/permissions.ts'
 import { Views } from './permission/views.ts'
 import { type PoolEvents, QueryPool, queryThread } from './placement/query-pool.ts'
+import { SaveBodies } from './placement/save-bodies.ts'
 import { SavedAnswers } from './placement/saved-answers.ts'
 import { kernelRegistry } from './placement/task-registry.ts'
 import { TaskRunner } from './placement/task-runner.ts'
 import { VectorPool } from './placement/vector-pool.ts'
 import { ServerRecords } from './records/server-records.ts'
-import { SAVE_LIMITS, type SaveLimits } from './write/contract/write-limits.ts'
+import { SAVE_LIMITS } from './write/contract/write-limits.ts'
 import type { WriterClient } from './write/writer-client.ts'
 
 /** Threads and state that exist before the store is opened for reading. */
@@ -72,7 +73,7 @@ export interface EngineParts extends EngineThreads {
   readonly spools: SpoolFiles
   /** Memory of current request bodies and answers. */
   readonly buffers: ByteBudget
-  readonly saveLimits: SaveLimits
+  readonly bodies: SaveBodies
 }
 
 /** Opens a store that the writer thread has prepared, and connects everything that works on it. */
@@ -155,6 +156,6 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     }),
     spools,
     buffers,
-    saveLimits,
+    bodies: new SaveBodies({ pool, limits: saveLimits, inlineCostMs }),
   }
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
@@ -6,7 +5,7 @@ import type { Catalog, DataClass } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
-import { BINARY_CACHE_BYTES, POOL } from './engine-options.ts'
+import { BINARY_CACHE_BYTES } from './engine-options.ts'
 import { EngineMetrics } from './engine-metrics.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EntitySets, Requester } from './entity-set/entity-sets.ts'
@@ -16,7 +15,6 @@ import type { CallResult } from './author/run/function-client.ts'
 import { FunctionErrors } from './author/declare/function-errors.ts'
 import type { CallTask } from './author/run/tasks.ts'
 import { calculateOutdated } from './author/run/calculate-outdated.ts'
-import { rowBatch } from './import/row-batch.ts'
 import type { RowFormat } from './import/row-reader.ts'
 import type { Part } from './memory/heap/shared-heap.ts'
 import type { JsonBounds } from './base/json-bounds.ts'
@@ -30,7 +28,6 @@ import { lockHolder } from './caller/lock-holder.ts'
 import type { Caller } from './caller/caller.ts'
 import type { SessionData } from './caller/session-data.ts'
 import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
-import { readParts } from './placement/body-task.ts'
 import type { QueryOutline } from './placement/outline-query.ts'
 import type { ComputeArgs, DistinctArgs } from './placement/value-tasks.ts'
 import { kept, type Promised } from './base/promised.ts'
@@ -53,23 +50,11 @@ import type {
   WriteRequest,
   WriteResultOf,
 } from './write/contract/requests.ts'
-import { bodyLimits, TRUSTED_BODY } from './write/contract/write-limits.ts'
 
 /** Size up to which a body may be one entity, which a refusal shows. */
 const SMALL_BODY_BYTES = 16 * 1024
-/** Size up to which the writer parses a body as a whole, in some milliseconds. */
-const WHOLE_BODY_BYTES = 512 * 1024
 /** Size up to which a command is parsed here, in a millisecond or two. */
 const PARSED_BYTES = 64 * 1024
-/** Size of a slice of a copy, which takes a millisecond in fresh memory. */
-const COPIED_BYTES = 2 ** 20
-
-/** Time for a batch of rows from the operator: long, because the deadline of queries is not meant for it. */
-const MAX_ENCODING_MS = 3_600_000
-
-/** Parts of a body that are read together, in some milliseconds, and the number of such shares, which wait in the queue of the pool. */
-const MIN_SHARE_BYTES = 256 * 1024
-const MAX_SHARES = 8
 
 /** Maximum number of entity sets in the arguments of one call. */
 const MAX_SETS = 100
@@ -237,8 +222,7 @@ export class Engine implements PluginEngine {
   }
 
   /**
-   * Prepares a save for the writer: a large body is checked, split and encoded in the pool, because doing so here or in the writer
-   * would hold up others.
+   * Prepares a save for the writer: a large body is read in the pool.
    * @throws {PermissionErrors.CREATE} the caller may save nothing in a large body
    */
   private checked(
@@ -247,53 +231,24 @@ export class Engine implements PluginEngine {
     caller: Caller | undefined,
   ): Promised<SaveRequest> {
     const { body, trusted, access } = request
-    const view = this.view(access)
-    const isLarge = body.byteLength > SMALL_BODY_BYTES
-    if (isLarge && !trusted && dataClass && !view.may('create', dataClass) && !view.may('update', dataClass)) {
-      if (!view.shows(dataClass)) throw view.unknownDataClass(dataClass.name)
-      throw PermissionErrors.CREATE(dataClass.name).followedBy(PermissionErrors.UPDATE(dataClass.name))
+    if (!trusted && dataClass && body.byteLength > SMALL_BODY_BYTES) {
+      const view = this.view(access)
+      if (!view.may('create', dataClass) && !view.may('update', dataClass)) {
+        if (!view.shows(dataClass)) throw view.unknownDataClass(dataClass.name)
+        throw PermissionErrors.CREATE(dataClass.name).followedBy(PermissionErrors.UPDATE(dataClass.name))
+      }
     }
-    const { inlineCostMs } = { ...POOL, ...this.parts.options.pool }
-    const minBytes = inlineCostMs === 0 ? 0 : WHOLE_BODY_BYTES
-    return body.byteLength > minBytes ? this.split(request, dataClass, caller) : request
-  }
-
-  private async split(
-    request: SaveRequest,
-    dataClass: DataClass | undefined,
-    caller: Caller | undefined,
-  ): Promise<SaveRequest> {
-    // In shared memory, neither the pool nor the writer copies it.
-    const body = await shared(withoutMark(request.body))
-    const { trusted, access, mode } = request
-    const limits = trusted ? TRUSTED_BODY : bodyLimits(request, this.parts.saveLimits)
-    // Code may change the values, and a new entity has no version.
-    const isEncoded = mode === 'update' && !request.ifMatch && dataClass && !this.parts.hooked.onSave(dataClass)
-    const encode = isEncoded ? { dataClass: dataClass.name, access, trusted } : undefined
-    const { pool } = this.parts
-    // Without clients that wait for these answers, they are bytes.
-    const parts = readParts((await pool.run({ kind: 'split', body, limits }, caller)) as Uint8Array)
-    const read = await Promise.allSettled(
-      sharesOf(parts.ranges, body.length).map(share => pool.run({ kind: 'parts', body, encode, ...share }, caller)),
-    )
-    const encoded = read.map(outcome => {
-      // The first of several errors in the body.
-      if (outcome.status === 'rejected') throw outcome.reason
-      return outcome.value as Uint8Array
-    })
-    return { ...request, body, parts, ...(encode && { encoded }) }
+    const { bodies, hooked } = this.parts
+    return bodies.isLarge(request) ? bodies.read(request, !dataClass || hooked.onSave(dataClass), caller) : request
   }
 
   /**
-   * Reads and encodes the texts of rows of a file in the pool, for {@link insert}, with the rights of the operator.
+   * Reads and encodes the texts of rows of a file for {@link insert}, with the rights of the operator.
    * @returns undefined if code takes part in saves of the dataclass
    */
   async encodeRows(dataClass: DataClass, format: RowFormat, texts: readonly string[]): Promise<Uint8Array | undefined> {
-    if (this.parts.hooked.onSave(dataClass)) return undefined
-    const { name } = dataClass
-    const encode = { dataClass: name, access: undefined, trusted: true }
-    const task = { kind: 'rows', batch: rowBatch(format, texts), encode } as const
-    return (await this.parts.pool.run(task, undefined, Date.now() + MAX_ENCODING_MS)) as Uint8Array
+    const { bodies, hooked } = this.parts
+    return hooked.onSave(dataClass) ? undefined : bodies.encodeRows(dataClass.name, format, texts)
   }
 
   /** Inserts what {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */
@@ -444,35 +399,4 @@ export class Engine implements PluginEngine {
     await data.close()
     spools.close()
   }
-}
-
-/** Without the byte order mark that some programs write before JSON. */
-const withoutMark = (body: Uint8Array): Uint8Array =>
-  body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
-
-/** Copies bytes into shared memory, in slices: fresh memory of 32 MiB costs some 20 ms. */
-async function shared(bytes: Uint8Array): Promise<Uint8Array> {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength))
-  for (let at = 0; at < bytes.byteLength; at += COPIED_BYTES) {
-    if (at > 0) await nextTurn()
-    copy.set(bytes.subarray(at, at + COPIED_BYTES), at)
-  }
-  return copy
-}
-
-/** Shares of the parts of a body, one for each task of the pool: some are in progress at once. */
-function sharesOf(ranges: Uint32Array, bytes: number): { ranges: Uint32Array; first: number }[] {
-  const shareBytes = Math.max(MIN_SHARE_BYTES, bytes / MAX_SHARES)
-  const shares: { ranges: Uint32Array; first: number }[] = []
-  let first = 0
-  for (let start = 0, i = 0, count = 0; i < ranges.length; i += 3) {
-    count += ranges[i + 2]!
-    const end = i + 3
-    if (ranges[i + 1]! - ranges[start]! < shareBytes && end < ranges.length) continue
-    shares.push({ ranges: ranges.slice(start, end), first })
-    first += count
-    count = 0
-    start = end
-  }
-  return shares
 }

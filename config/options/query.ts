@@ -69,7 +69,7 @@ export const queryOptions = {
   'pool.inlineCostMs': number({
     default: 0.2,
     min: 0,
-    doc: 'Expected cost in milliseconds up to which a query runs on the main thread; 0: none does.',
+    doc: 'Expected cost in milliseconds up to which a query runs on the main thread; 0: none does, and these threads read the bodies of all saves.',
   }),
   'pool.heapBytes': bytes({
     default: '1 GiB',

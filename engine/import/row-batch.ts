@@ -1,3 +1,4 @@
+import { stringifyExact } from '../base/exact-json.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { ReadRow, RowFormat } from './row-reader.ts'
 
@@ -37,5 +38,5 @@ const own = (value: object, name: string): unknown =>
 /** Adds properties to a JSON object. Of two properties with one name the last counts, so the existing text can stay. */
 function extend(json: string, properties: Record<string, unknown>): string {
   const inner = json.slice(json.indexOf('{') + 1, json.lastIndexOf('}'))
-  return `{${inner.trim() === '' ? '' : `${inner},`}${JSON.stringify(properties).slice(1)}`
+  return `{${inner.trim() === '' ? '' : `${inner},`}${stringifyExact(properties).slice(1)}`
 }

@@ -1,8 +1,10 @@
-import { parse as parseJson } from 'secure-json-parse'
+import { parse } from 'secure-json-parse'
 import type { Attribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import { counted } from '../base/counted.ts'
+import { parseExact, stringifyExact } from '../base/exact-json.ts'
+import { exactness, isJsonObject } from '../write/parse-body.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
 import { hasUndecodable } from './read-text.ts'
 import { CsvSplitter } from './split-csv.ts'
@@ -29,6 +31,8 @@ const ROW_OF_ERRORS = '],"row":'
 
 /** Reads the texts of rows of one file. */
 export class RowReader {
+  /** Keeps the digits of long numbers where the dataclass has them. */
+  private readonly parse: (text: string) => unknown
   private readonly csv: { readonly splitter: CsvSplitter; readonly attributes: readonly Attribute[] } | undefined
 
   constructor(
@@ -36,6 +40,8 @@ export class RowReader {
     private readonly format: RowFormat,
   ) {
     const { csv } = format
+    const exact = exactness(dataClass)
+    this.parse = exact ? text => parseExact(text, exact === 'numbers') : parse
     const { attributesByName } = dataClass
     this.csv = csv && {
       splitter: new CsvSplitter(csv.delimiter),
@@ -87,8 +93,8 @@ export class RowReader {
 
   private readJson(text: string): ReadRow {
     try {
-      const value: unknown = parseJson(text)
-      if (!isObject(value)) return { json: text, value: new Error('a row is a JSON object') }
+      const value = this.parse(text)
+      if (!isJsonObject(value)) return { json: text, value: new Error('a row is a JSON object') }
       return isOfErrors(value, this.dataClass) ? this.corrected(text, value.row) : { json: text, value }
     } catch (error) {
       return { json: text, value: error as SyntaxError }
@@ -97,7 +103,7 @@ export class RowReader {
 
   /** Row in a line of a file of errors. Its texts are read as CSV fields, which they may have been. */
   private corrected(text: string, row: unknown): ReadRow {
-    if (!isObject(row)) return { json: text, value: new Error('"row" is not a JSON object') }
+    if (!isJsonObject(row)) return { json: text, value: new Error('"row" is not a JSON object') }
     const raw = () => row
     try {
       const read = Object.entries(row).map(([name, field]): [string, unknown] => {
@@ -109,7 +115,7 @@ export class RowReader {
       const isAsWritten = start > 0 && read.every(([name, field]) => field === row[name])
       const value = Object.fromEntries(read)
       return {
-        json: isAsWritten ? text.slice(start + ROW_OF_ERRORS.length, -1) : JSON.stringify(value),
+        json: isAsWritten ? text.slice(start + ROW_OF_ERRORS.length, -1) : stringifyExact(value),
         value,
         raw,
       }
@@ -118,9 +124,6 @@ export class RowReader {
     }
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** True for a line of the file of errors of another load. */
 const isOfErrors = (
@@ -138,7 +141,7 @@ function csvValue(attribute: Attribute, field: string | null, format: ForeignFor
   if (field === null || attribute.kind !== 'storage') return field
   switch (TYPES[attribute.type].field) {
     case 'json':
-      return parseJson(field)
+      return parse(field)
     case 'bool':
       return /^(true|1)$/i.test(field) ? true : /^(false|0)$/i.test(field) ? false : field
     case 'number':

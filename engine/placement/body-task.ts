@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { move } from 'piscina'
 import { ProtocolError } from '../base/errors.ts'
-import { parseJson } from '../base/json-body.ts'
 import { jsonMembers } from '../base/json-members.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { asNewEntity } from '../import/row-batch.ts'
@@ -80,7 +79,6 @@ function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: (
   const { format, text, ends } = batch
   const { dataClass, encoder } = encoderFor(encode, store(), MAX_ROW_BYTES)
   const reader = new RowReader(dataClass, format)
-  const parse = parserOf(dataClass)
   for (let i = 0; i < ends.length; i++) {
     if (i % ROWS_AT_ONCE === 0) between()
     const row = text.slice(i === 0 ? 0 : ends[i - 1], ends[i])
@@ -91,8 +89,7 @@ function encodeRows({ batch, encode }: Of<'rows'>, between: () => void, store: (
       else encoder.addNothing()
     } else {
       const read = reader.read({ line: 0, text: row })
-      const element = read.value instanceof Error ? undefined : asNewEntity(read, dataClass)
-      encoder.add(element && (parse === parseJson ? element.value : parse(element.json)))
+      encoder.add(read.value instanceof Error ? undefined : asNewEntity(read, dataClass).value)
     }
   }
   return packRows(encoder.finish())

@@ -101,10 +101,15 @@ class SplitBody implements SaveBody {
 }
 
 /** Parser of a body, or of a part of it; exact only where needed, because an exact one is slower. */
-export function parserOf({ attributes }: DataClass): (text: string) => unknown {
+export function parserOf(dataClass: DataClass): (text: string) => unknown {
+  const exact = exactness(dataClass)
+  return exact ? text => parseExactJson(text, exact === 'numbers') : parseJson
+}
+
+/** Numbers that `JSON.parse` would round and that an element of the dataclass may hold; undefined if there are none. */
+export function exactness({ attributes }: DataClass): TypeDescriptor['exactJson'] {
   const exact = new Set(attributes.map(exactnessOf))
-  if (exact.has('numbers')) return text => parseExactJson(text, true)
-  return exact.has('integers') ? text => parseExactJson(text) : parseJson
+  return exact.has('numbers') ? 'numbers' : exact.has('integers') ? 'integers' : undefined
 }
 
 /** Kind of numbers that `JSON.parse` would round and that may be sent for the attribute, as a value or a key. */

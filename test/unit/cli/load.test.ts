@@ -350,6 +350,28 @@ t.test('a load that ends early reports what was saved, and can be resumed', asyn
   t.match(stopped, { isComplete: false, text: /^0 rows read: 0 inserted\nstopped before the end of the file/ })
 })
 
+t.test('keys beyond 2^53 keep their digits', async t => {
+  const { load, cwd, config } = world(t, {
+    'a.ndjson': '{"ID":9007199254740992,"name":"even"}\n{"__KEY":9007199254740993,"name":"odd"}\n',
+    'b.ndjson': '{"ID":9007199254740993,"name":"by ID"}\n',
+    'c.ndjson': '{"__KEY":9007199254740993,"note":"by key"}\n',
+  })
+  const big = { key: 'ID', attributes: { ID: { type: 'long64' }, name: { type: 'string' }, note: { type: 'string' } } }
+  writeFileSync(join(cwd, 'model.json'), JSON.stringify({ name: 'big', dataClasses: { Person: big } }))
+  t.match(await load('a.ndjson'), { text: '2 rows read: 2 inserted\n' })
+  for (const file of ['b.ndjson', 'c.ndjson'])
+    t.match(await load(file, { update: true }), { text: '1 row read: 0 inserted, 1 updated\n' }, file)
+  const engine = await openEngine(engineOptions(config))
+  t.teardown(() => engine.close())
+  const of = async (key: string) => {
+    const output = { form: 'array' } as const
+    const source = { kind: 'keys', keys: [key] } as const
+    return decode(await bytesOf(await engine.read({ dataClass: 'Person', source, skip: 0, top: 1, output })))
+  }
+  t.match(await of('9007199254740992'), [{ name: 'even', note: null }])
+  t.match(await of('9007199254740993'), [{ name: 'by ID', note: 'by key' }])
+})
+
 t.test('a large file is loaded without the log, which begins another time then', async t => {
   const rows = (name: string) => Array.from({ length: 300 }, (_, i) => `{"ID":${name}${i},"name":"N"}\n`).join('')
   const { load, people, config, cwd } = world(t, {

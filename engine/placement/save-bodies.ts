@@ -1,0 +1,103 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Caller } from '../caller/caller.ts'
+import { rowBatch } from '../import/row-batch.ts'
+import type { RowFormat } from '../import/row-reader.ts'
+import type { SaveRequest } from '../write/contract/requests.ts'
+import { bodyLimits, type SaveLimits, TRUSTED_BODY } from '../write/contract/write-limits.ts'
+import { readParts } from './body-task.ts'
+import type { QueryPool } from './query-pool.ts'
+
+/** Size up to which the writer parses a body as a whole, in some milliseconds. */
+const WHOLE_BODY_BYTES = 512 * 1024
+/** Size of a slice of a copy, which takes a millisecond in fresh memory. */
+const COPIED_BYTES = 2 ** 20
+/** Parts of a body that are read together, in some milliseconds, and the number of such shares, which wait in the queue of the pool. */
+const MIN_SHARE_BYTES = 256 * 1024
+const MAX_SHARES = 8
+/** Time for a batch of rows from the operator: long, because the deadline of queries is not meant for it. */
+const MAX_ENCODING_MS = 3_600_000
+
+interface SaveBodiesOptions {
+  readonly pool: QueryPool
+  readonly limits: SaveLimits
+  /** See `PoolOptions.inlineCostMs`. */
+  readonly inlineCostMs: number
+}
+
+/** Has the bodies of saves, and rows of files, read by the pool: reading them in the kernel thread or in the writer would hold up others. */
+export class SaveBodies {
+  private readonly minBytes: number
+
+  constructor(private readonly options: SaveBodiesOptions) {
+    this.minBytes = options.inlineCostMs === 0 ? 0 : WHOLE_BODY_BYTES
+  }
+
+  /** True for a body that the writer should not read as a whole. */
+  isLarge({ body }: SaveRequest): boolean {
+    return body.byteLength > this.minBytes
+  }
+
+  /**
+   * Checks a large body, splits it, and encodes its new entities.
+   * @param passesCode code may change the values
+   */
+  async read(request: SaveRequest, passesCode: boolean, caller: Caller | undefined): Promise<SaveRequest> {
+    const { pool, limits } = this.options
+    const { dataClass, trusted, access, mode, ifMatch } = request
+    // In shared memory, neither the pool nor the writer copies it.
+    const body = await shared(withoutMark(request.body))
+    // A new entity has no version.
+    const encode = mode === 'update' && !ifMatch && !passesCode ? { dataClass, access, trusted } : undefined
+    // Without clients that wait for these answers, they are bytes.
+    const split = { kind: 'split', body, limits: trusted ? TRUSTED_BODY : bodyLimits(request, limits) } as const
+    const parts = readParts((await pool.run(split, caller)) as Uint8Array)
+    const shares = sharesOf(parts.ranges, body.length)
+    const read = await Promise.allSettled(
+      shares.map(share => pool.run({ kind: 'parts', body, encode, ...share }, caller)),
+    )
+    const encoded = read.map(outcome => {
+      // The first of several errors in the body.
+      if (outcome.status === 'rejected') throw outcome.reason
+      return outcome.value as Uint8Array
+    })
+    return { ...request, body, parts, ...(encode && { encoded }) }
+  }
+
+  /** Reads and encodes the texts of rows of a file, with the rights of the operator. @returns as `packRows` packs them */
+  async encodeRows(dataClass: string, format: RowFormat, texts: readonly string[]): Promise<Uint8Array> {
+    const encode = { dataClass, access: undefined, trusted: true }
+    const task = { kind: 'rows', batch: rowBatch(format, texts), encode } as const
+    return (await this.options.pool.run(task, undefined, Date.now() + MAX_ENCODING_MS)) as Uint8Array
+  }
+}
+
+/** Without the byte order mark that some programs write before JSON. */
+const withoutMark = (body: Uint8Array): Uint8Array =>
+  body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
+
+/** Copies bytes into shared memory, in slices: fresh memory of 32 MiB costs some 20 ms. */
+async function shared(bytes: Uint8Array): Promise<Uint8Array> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength))
+  for (let at = 0; at < bytes.byteLength; at += COPIED_BYTES) {
+    if (at > 0) await nextTurn()
+    copy.set(bytes.subarray(at, at + COPIED_BYTES), at)
+  }
+  return copy
+}
+
+/** Shares of the parts of a body, one for each task of the pool: some are in progress at once. */
+function sharesOf(ranges: Uint32Array, bytes: number): { ranges: Uint32Array; first: number }[] {
+  const shareBytes = Math.max(MIN_SHARE_BYTES, bytes / MAX_SHARES)
+  const shares: { ranges: Uint32Array; first: number }[] = []
+  let first = 0
+  for (let start = 0, i = 0, count = 0; i < ranges.length; i += 3) {
+    count += ranges[i + 2]!
+    const end = i + 3
+    if (ranges[i + 1]! - ranges[start]! < shareBytes && end < ranges.length) continue
+    shares.push({ ranges: ranges.slice(start, end), first })
+    first += count
+    count = 0
+    start = end
+  }
+  return shares
+}
