@@ -151,10 +151,11 @@ export class EngineMetrics {
   private async disk(): Promise<Metric[]> {
     const { data, options } = this.parts
     const { path, mapSizeBytes } = options
-    const [size, volume] = await Promise.all([data.records.sizeBytes(), statfs(path)])
+    const [{ dataBytes, logBytes }, volume] = await Promise.all([data.records.sizes(), statfs(path)])
     return [
-      gauge('tesser_store_bytes', 'Size of the data file; free pages in it are used again.', size),
+      gauge('tesser_store_bytes', 'Size of the data file; free pages in it are used again.', dataBytes),
       gauge('tesser_store_limit_bytes', 'Size that the data file can reach (storage.mapSizeBytes).', mapSizeBytes),
+      gauge('tesser_log_bytes', 'Size of the log of commits (storage.logBytes, storage.logHours).', logBytes),
       gauge('tesser_disk_free_bytes', 'Free space on the volume of the store.', volume.bavail * volume.bsize),
       gauge('tesser_disk_size_bytes', 'Size of the volume of the store.', volume.blocks * volume.bsize),
     ]

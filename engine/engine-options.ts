@@ -10,7 +10,7 @@ import { JSON_BOUNDS } from './base/json-bounds.ts'
 import type { PoolOptions } from './placement/query-pool.ts'
 import type { TaskModule, VectorIndexOptions } from './placement/tasks.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
-import type { LogOptions, StoreLockOptions } from './data/store-options.ts'
+import type { LogOptions, Note, StoreLockOptions } from './data/store-options.ts'
 import type { SaveLimits } from './write/contract/write-limits.ts'
 import type { Progress } from './base/progress.ts'
 
@@ -59,7 +59,7 @@ export interface EngineOptions {
   /** Clock for lifetimes, in milliseconds since 1970. */
   now?: () => number
   /** Called with notes of the writer thread, for the log. */
-  onNote?: (text: string) => void
+  onNote?: Note
   /** Called with internal failures, for the log. */
   onInternalError?: (text: string) => void
   /** Receives console output and errors of plugin code; without it errors go to `onInternalError`. */

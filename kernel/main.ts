@@ -212,7 +212,7 @@ export async function startServer(
 function engineEvents(log: Logger): Partial<EngineOptions> {
   const migrationLog = new MigrationLog(log)
   return {
-    onNote: text => log.info(text),
+    onNote: (text, level) => log[level ?? 'info'](text),
     onInternalError: text => log.error(text),
     onCodeLog: ({ level, text, place, error, trace }) =>
       log[level]({ ...place, trace, ...(error && { err: withoutClass(error) }) }, text),

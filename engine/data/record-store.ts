@@ -49,8 +49,8 @@ export interface RecordStore {
   readonly sets: StoredSets
   readonly uploads: StoredUploads
   readonly files: BinaryFiles
-  /** Size of the store on disk, without the files of binary values. */
-  sizeBytes(): Promise<number>
+  /** Bytes of the store on disk, without the files of binary values. */
+  sizes(): Promise<{ dataBytes: number; logBytes: number }>
   /**
    * Settles files that a crash has left in `incoming`, and removes those that no commit refers to. Only while nothing is being
    * uploaded.

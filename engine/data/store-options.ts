@@ -1,6 +1,9 @@
 import type { WireOptions } from '../catalog/dataclass.ts'
 import type { Model } from '../catalog/model-schema.ts'
 
+/** Receives a text for the log of the server; with level `warn` when somebody should look at it. */
+export type Note = (text: string, level?: 'warn') => void
+
 /** Place of a store. Plain data, so that it can be sent to the thread that opens it. */
 export interface StoreLocation {
   /** Folder of the store. */
@@ -32,7 +35,7 @@ export interface StoreLockOptions {
   /** Time between two renewals of a lease. */
   renewMs: number
   /** Called once when waiting takes a moment, for the log. */
-  onWait?: (text: string) => void
+  onWait?: Note
 }
 
 /** Options of a log in front of the store. */

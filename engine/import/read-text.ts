@@ -6,8 +6,6 @@ import { createGunzip } from 'node:zlib'
 
 /** Marks bytes that are not UTF-8: a lone surrogate, which is never the result of decoding UTF-8. */
 const UNDECODABLE = '\uDC80'
-/** Maximum number of bytes without a single ASCII character that are held back; a text has some. */
-const MAX_HELD_BYTES = 2 ** 20
 
 /** True if a part of the text of a file could not be decoded. */
 export const hasUndecodable = (text: string): boolean => !text.isWellFormed()
@@ -51,7 +49,6 @@ function decoderOf(encoding: string): TextDecoder {
   }
 }
 
-/** Cuts after an ASCII character, which is never part of a multi-byte one. */
 async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let held: Buffer = Buffer.alloc(0)
   let isFirst = true
@@ -61,7 +58,7 @@ async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string
       held = bytes
       continue
     }
-    const end = afterLastAscii(bytes) || (bytes.length < MAX_HELD_BYTES ? 0 : bytes.length)
+    const end = afterLastCharacter(bytes)
     held = bytes.subarray(end)
     if (end > 0) {
       yield decode(bytes.subarray(0, end), isFirst)
@@ -71,10 +68,16 @@ async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string
   if (held.length > 0) yield decode(held, isFirst)
 }
 
-function afterLastAscii(bytes: Buffer): number {
-  let end = bytes.length
-  while (end > 0 && bytes[end - 1]! >= 0x80) end--
-  return end
+/** End of the last character of UTF-8 that is complete. */
+function afterLastCharacter(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!
+    if (byte < 0x80) break
+    if (byte < 0xc0) continue
+    const length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+    return bytes.length - (length > back ? back : 0)
+  }
+  return bytes.length
 }
 
 function decode(bytes: Buffer, isFirst: boolean): string {

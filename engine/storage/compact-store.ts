@@ -10,13 +10,13 @@ import { FORMAT_VERSION, OLDEST_FORMAT } from './format-version.ts'
 import { recoverStore } from './recover-store.ts'
 import { clearCompacted, COMPACTED_FOLDER, describedError, examineFolder, unusable } from './store-folder.ts'
 import { LOCK, lockDataFile, StoreLock } from './store-lock.ts'
-import type { StoreLocation, StoreLockOptions } from '../data/store-options.ts'
+import type { Note, StoreLocation, StoreLockOptions } from '../data/store-options.ts'
 import { isLeased } from './store-owner.ts'
 import { walkPages } from './walk-pages.ts'
 
 export interface CompactOptions extends StoreLocation {
   lock?: Partial<StoreLockOptions> | undefined
-  onNote?: (text: string) => void
+  onNote?: Note
   onProgress?: (step: CompactStep) => void
 }
 

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Fingerprints } from '../catalog/calculated.ts'
 import type { Change } from '../data/change.ts'
@@ -10,6 +10,7 @@ import { DATA_FILE } from './data-file.ts'
 import { EntitySetTable } from './entity-set-table.ts'
 import type { Environment } from './environment.ts'
 import { readFingerprints } from './fingerprints.ts'
+import { LOG_FOLDER } from './store-folder.ts'
 import { readGlobalStamp, readTableState } from './store-state.ts'
 import { rowReader } from './table-rows.ts'
 import { UploadTable } from './upload-table.ts'
@@ -60,8 +61,14 @@ export class LmdbRecords implements RecordStore {
     return found.filter(({ key }) => key > after).slice(0, limit)
   }
 
-  async sizeBytes(): Promise<number> {
-    return (await stat(join(this.environment.path, DATA_FILE))).size
+  async sizes(): Promise<{ dataBytes: number; logBytes: number }> {
+    const { path } = this.environment
+    const folder = join(path, LOG_FOLDER)
+    const names = await readdir(folder).catch(() => [])
+    // The writer removes files meanwhile.
+    const logs = await Promise.all(names.map(name => stat(join(folder, name)).catch(() => ({ size: 0 }))))
+    const { size } = await stat(join(path, DATA_FILE))
+    return { dataBytes: size, logBytes: logs.reduce((sum, log) => sum + log.size, 0) }
   }
 
   sweepIncoming(): Promise<void> {

@@ -1,15 +1,22 @@
-import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DamagedLogError } from '../log/commit-log.ts'
 import { LocalLog, type LocalLogOptions } from '../log/local-log.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { type Environment, openEnvironment } from './environment.ts'
 import { canReadDataFile, DamagedStoreError } from './data-file.ts'
-import { applyRecords, LOG_FOLDER, recoverExclusively } from './recover-store.ts'
+import { applyRecords, putAside, recoverExclusively } from './recover-store.ts'
 import { leaveLog, readPosition, StoreLog } from './store-log.ts'
-import { clearCompacted, clearUnmade, describedError, examineFolder, makeFolder, refuseIfLost } from './store-folder.ts'
+import {
+  clearCompacted,
+  clearUnmade,
+  describedError,
+  examineFolder,
+  LOG_FOLDER,
+  makeFolder,
+  refuseIfLost,
+} from './store-folder.ts'
 import { LOCK, StoreLock } from './store-lock.ts'
-import type { OwnStoreOptions } from '../data/store-options.ts'
+import type { Note, OwnStoreOptions } from '../data/store-options.ts'
 import { StoreOwner } from './store-owner.ts'
 
 /** A store that only this thread may write to. */
@@ -30,10 +37,7 @@ export interface OwnStore {
  * @throws {Error} when another process has it, or permissions on the folder are missing
  * @throws {DamagedStoreError} when its data is missing or unreadable
  */
-export async function openOwnStore(
-  options: OwnStoreOptions,
-  onNote: (text: string) => void = () => {},
-): Promise<OwnStore> {
+export async function openOwnStore(options: OwnStoreOptions, onNote: Note = () => {}): Promise<OwnStore> {
   try {
     return await openOwn(options, onNote)
   } catch (error) {
@@ -41,7 +45,7 @@ export async function openOwnStore(
   }
 }
 
-async function openOwn(options: OwnStoreOptions, onNote: (text: string) => void): Promise<OwnStore> {
+async function openOwn(options: OwnStoreOptions, onNote: Note): Promise<OwnStore> {
   const { path, token } = options
   const lockOptions = { ...LOCK, ...options.lock, onWait: onNote }
   makeFolder(path)
@@ -102,7 +106,7 @@ function openStoreLog(
   environment: Environment,
   { path, token, log: kept }: OwnStoreOptions,
   continued: Checkpoint | undefined,
-  onNote: (text: string) => void,
+  onNote: Note,
 ): StoreLog {
   const folder = join(path, LOG_FOLDER)
   const stored = readPosition(environment)
@@ -114,10 +118,9 @@ function openStoreLog(
     log = new LocalLog(options)
   } catch (error) {
     if (continued || !(error instanceof DamagedLogError)) throw error
-    // The store was closed, so it is complete without its log, which is kept aside.
-    const aside = `${folder}-damaged-${Date.now()}`
-    renameSync(folder, aside)
-    onNote(`the log was moved to ${aside}, and a new one begun; the data are complete. ${error.message}`)
+    // The store was closed, so it is complete without its log.
+    const aside = putAside(folder)
+    onNote(`the log was moved to ${aside}, and a new one begun; the data are complete. ${error.message}`, 'warn')
     log = new LocalLog(options)
   }
   if (!continued) return new StoreLog({ environment, log, token, onNote, from: log.last })

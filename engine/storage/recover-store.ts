@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../base/counted.ts'
-import type { StoreLocation } from '../data/store-options.ts'
+import type { Note, StoreLocation } from '../data/store-options.ts'
 import { type CommitLog, DamagedLogError, type LogEntry, type LogPosition } from '../log/commit-log.ts'
 import { LocalLog } from '../log/local-log.ts'
 import { readSegments, segmentsOf } from '../log/read-segments.ts'
@@ -9,13 +9,12 @@ import { decodeRecord } from '../log/record.ts'
 import { readCheckpoint, removeCheckpoint, restoreCheckpoint } from './checkpoint.ts'
 import { DamagedStoreError, DATA_FILE } from './data-file.ts'
 import { type Environment, openEnvironment } from './environment.ts'
+import { LOG_FOLDER } from './store-folder.ts'
 import { LmdbTransaction } from './lmdb-transaction.ts'
 import { LOCK, lockDataFile, StoreLock } from './store-lock.ts'
 import { pin, writePosition } from './store-log.ts'
 import { loadSchema } from './stored-schema.ts'
 
-/** Folder of the log in that of the store. */
-export const LOG_FOLDER = 'log'
 /** Records are applied in transactions of some this many bytes. */
 const APPLIED_BYTES = 8 * 2 ** 20
 
@@ -32,7 +31,7 @@ interface Recovery extends StoreLocation {
  * @throws {DamagedStoreError}
  * @throws {DamagedLogError}
  */
-export async function recoverStore(recovery: Recovery, onNote: (text: string) => void): Promise<void> {
+export async function recoverStore(recovery: Recovery, onNote: Note): Promise<void> {
   const { path } = recovery
   const checkpoint = readCheckpoint(path)
   if (!checkpoint) return
@@ -51,7 +50,6 @@ export async function recoverStore(recovery: Recovery, onNote: (text: string) =>
     const count = applyRecords(environment, log.read(checkpoint.log.sequence))
     unpin()
     onNote(`the server was ended while it had the store open: ${counted(count, 'commit')} applied from the log`)
-    if (damage) onNote(`all later changes are lost, as storage.allowLoss permits: ${damage.message}`)
   } finally {
     await log.close?.()
     await environment.close()
@@ -63,6 +61,17 @@ export async function recoverStore(recovery: Recovery, onNote: (text: string) =>
     closeSync(descriptor)
   }
   removeCheckpoint(path)
+  if (!damage) return
+  const folder = join(path, LOG_FOLDER)
+  const aside = existsSync(folder) ? `; the damaged log was moved to ${putAside(folder)}` : ''
+  onNote(`all later changes are lost, as storage.allowLoss permits${aside}. ${damage.message}`, 'warn')
+}
+
+/** Keeps a damaged log, so that a new one begins. @returns its new path */
+export function putAside(folder: string): string {
+  const aside = `${folder}-damaged-${Date.now()}`
+  renameSync(folder, aside)
+  return aside
 }
 
 /** Opens the log behind a checkpoint; of a damaged one, as far as it can be read. */
@@ -94,7 +103,7 @@ function* readableRecords(folder: string, from: LogPosition): Generator<LogEntry
 }
 
 /** Recovers a store that no process uses; leaves it alone otherwise, since the server that uses it keeps it complete. */
-export async function recoverIfUnused(location: StoreLocation, onNote: (text: string) => void): Promise<void> {
+export async function recoverIfUnused(location: StoreLocation, onNote: Note): Promise<void> {
   const { path } = location
   if (!readCheckpoint(path)) return
   let lock: StoreLock
@@ -111,7 +120,7 @@ export async function recoverIfUnused(location: StoreLocation, onNote: (text: st
 }
 
 /** Recovers a store whose lock the caller has. @throws {Error} while a process without the lock reads the data file */
-export async function recoverExclusively(recovery: Recovery, onNote: (text: string) => void): Promise<void> {
+export async function recoverExclusively(recovery: Recovery, onNote: Note): Promise<void> {
   const { path } = recovery
   if (!readCheckpoint(path)) return
   const readers = lockDataFile(path, { shared: false })

@@ -11,6 +11,9 @@ export type FolderState = 'missing' | 'empty' | 'store'
 /** Folder of a compacted copy until it replaces the data file. */
 export const COMPACTED_FOLDER = 'compacted'
 
+/** Folder of the log. */
+export const LOG_FOLDER = 'log'
+
 const IMAGE = /^memory-.*\.image$/
 
 /** Makes a folder that only its owner can read. An existing one stays as it is. @throws {Error} naming the folder */

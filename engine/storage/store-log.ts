@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Note } from '../data/store-options.ts'
 import type { CommitLog, LogPosition } from '../log/commit-log.ts'
 import { type CommitRecord, encodeRecord } from '../log/record.ts'
 import { type LogEffect, type LogEvent, type LogState, opened, step } from '../log/protocol.ts'
@@ -16,7 +17,7 @@ interface StoreLogOptions {
   /** Identifies the writer. */
   readonly token: string
   /** Receives texts for the log of the server. */
-  readonly onNote: (text: string) => void
+  readonly onNote: Note
 }
 
 /** Time after which a checkpoint begins, if anything was written. */
@@ -137,7 +138,10 @@ export class StoreLog {
         removeCheckpoint(environment.path)
       }
     } catch (error) {
-      onNote(`the data file could not be made durable; the next start uses the log: ${(error as Error).message}`)
+      onNote(
+        `the data file could not be made durable; the next start uses the log: ${(error as Error).message}`,
+        'warn',
+      )
     }
     this.pinned.end()
     closeSync(this.file)
@@ -238,7 +242,7 @@ export class StoreLog {
     if (this.isBehind && !isLost) return
     this.isBehind = true
     const then = isLost ? 'writes are refused until a restart, which uses the log' : 'it is tried again'
-    this.options.onNote(`the data file could not be made durable, ${then}: ${(this.failure as Error).message}`)
+    this.options.onNote(`the data file could not be made durable, ${then}: ${(this.failure as Error).message}`, 'warn')
   }
 
   /** Keeps the pages of the newest state, and describes it. */

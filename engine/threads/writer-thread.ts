@@ -99,8 +99,8 @@ function reportInternalError(error: unknown): void {
   post({ kind: 'internalError', text: error instanceof Error ? `${error.stack}` : String(error) })
 }
 
-function note(text: string): void {
-  post({ kind: 'note', text })
+function note(text: string, level?: 'warn'): void {
+  post({ kind: 'note', text, level })
 }
 
 /** Fills the shared memory slice by slice, so that writes can interleave. */

@@ -9,7 +9,7 @@ import type { Model } from '../catalog/model-schema.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { SharedHeap } from '../memory/heap/shared-heap.ts'
 import { outputUrl } from '../base/output-root.ts'
-import type { LogOptions, StoreLockOptions } from '../data/store-options.ts'
+import type { LogOptions, Note, StoreLockOptions } from '../data/store-options.ts'
 import type { TransactionPhase } from '../data/store-transaction.ts'
 import type { Progress } from '../base/progress.ts'
 import { Heartbeat } from './contract/heartbeat.ts'
@@ -58,7 +58,7 @@ export interface WriterClientOptions {
   /** Counters of all threads, and of the client's own thread. */
   counts?: { readonly shared: SharedCounts; readonly own: ThreadCounts }
   /** Called with notes for the log. */
-  onNote?: (text: string) => void
+  onNote?: Note
   /** Called with internal failures, for the log. */
   onInternalError?: (text: string) => void
 }
@@ -282,7 +282,7 @@ export class WriterClient {
   /** Messages are declared in `engine/write/contract/messages.ts`. */
   private receive(message: FromWriter): void {
     if (message.kind === 'internalError') this.options.onInternalError?.(message.text)
-    else if (message.kind === 'note') this.options.onNote?.(message.text)
+    else if (message.kind === 'note') this.options.onNote?.(message.text, message.level)
     else if (message.kind === 'memoryFilled') this.fillMemory()
     else if (message.kind === 'progress') this.options.onProgress?.(message)
     else if (message.kind === 'done') {

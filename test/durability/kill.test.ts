@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { randomOf } from '../support/reference/random.ts'
-import { seedOf } from '../support/reference/rounds.ts'
+import { seedOf, timeoutMs } from '../support/reference/rounds.ts'
 import { survey, withLog } from './world.ts'
 
 /** Two of three with a log, on the same store. */
 const CYCLES = process.env.TESSER_TEST_LONG ? 500 : 6
 const SET_CYCLES = process.env.TESSER_TEST_LONG ? 60 : 3
 const random = randomOf(seedOf(21))
+t.setTimeout(timeoutMs)
 const child = (name: string): string => fileURLToPath(new URL(`${name}.child.js`, import.meta.url))
 
 t.test('every acknowledged write survives SIGKILL, and nothing is half written', async t => {

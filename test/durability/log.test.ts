@@ -79,7 +79,9 @@ t.test(
       })
       await recover(crashed)
       const [found, expected] = [await contentOf(crashed), await contentOf(path)]
-      t.same([...found.problems, ...differences(expected.content, found.content)], [], `${name}, ${count} writes later`)
+      // Files of the history that was left stay.
+      const problems = found.problems.filter(problem => !problem.includes('is not known to this store'))
+      t.same([...problems, ...differences(expected.content, found.content)], [], `${name}, ${count} writes later`)
     }
     await use(KEEP_ALL, store => store.write(random, 30))
     const backup = readFileSync(join(path, 'data.mdb'))
@@ -127,7 +129,7 @@ t.test('a store whose log is lost or damaged opens only without what the log alo
     const notes = await recover(crashed, true)
     t.match(notes, [
       /: 0 commits applied/,
-      /^all later changes are lost, as storage.allowLoss permits: the log of the store/,
+      /^all later changes are lost, as storage.allowLoss permits; the damaged log was moved to .*log-damaged-[0-9]+\. the log of the store/,
     ])
     const found = await contentOf(crashed)
     t.same([...found.problems, ...differences(content, found.content)], [], what)

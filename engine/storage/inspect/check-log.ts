@@ -7,7 +7,7 @@ import { decodeRecord } from '../../log/record.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import { type Environment, getBytes } from '../environment.ts'
 import { rowKey } from '../keys.ts'
-import { LOG_FOLDER } from '../recover-store.ts'
+import { LOG_FOLDER } from '../store-folder.ts'
 import { readPosition } from '../store-log.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 

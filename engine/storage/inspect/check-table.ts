@@ -96,8 +96,9 @@ export class TableCheck {
       if (!this.hasEntry(attribute, indexPrefix(attribute, value), rowId)) {
         yield `${where}: ${attribute.name} is missing in the index`
       }
-      if (attribute.autoFill === 'increment' && value !== null) {
-        this.maxIncrement = Math.max(this.maxIncrement, Number(value))
+      // Keys beyond 2^53, which are bigints, do not move the counter.
+      if (attribute.autoFill === 'increment' && typeof value === 'number') {
+        this.maxIncrement = Math.max(this.maxIncrement, value)
       }
     }
     for (const [index, relation] of this.relations.entries()) {

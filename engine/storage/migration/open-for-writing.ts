@@ -1,5 +1,5 @@
 import type { Progress } from '../../base/progress.ts'
-import type { WritingOptions } from '../../data/store-options.ts'
+import type { Note, WritingOptions } from '../../data/store-options.ts'
 import type { WritableStore } from '../../data/writable-store.ts'
 import { finishRemovals } from '../binary-table.ts'
 import { LmdbWritable } from '../lmdb-writable.ts'
@@ -8,7 +8,7 @@ import { prepareStore } from './prepare-store.ts'
 
 interface WritingEvents {
   /** Receives texts for the log. */
-  onNote(text: string): void
+  readonly onNote: Note
   onProgress: Progress
   /** Called when another process has taken the store. Nothing is written from then on. */
   onLost(error: unknown): void

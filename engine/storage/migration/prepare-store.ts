@@ -9,6 +9,7 @@ import { describeChange } from './describe-change.ts'
 import { findLosses } from './find-losses.ts'
 import { type MigrationPlan, planMigration } from './plan-migration.ts'
 import { migrateData } from './migrate-data.ts'
+import type { Note } from '../../data/store-options.ts'
 import type { Progress } from '../../base/progress.ts'
 import { keepFingerprints } from '../fingerprints.ts'
 import { layoutKey, type StoredLayout } from '../layouts.ts'
@@ -27,7 +28,7 @@ export interface PrepareOptions {
   owner?: Pick<StoreOwner, 'verify'>
   onProgress?: Progress
   /** Called with each change or loss, before it happens. */
-  onNote?: (text: string) => void
+  onNote?: Note
 }
 
 interface PreparedStore extends Schema {
@@ -152,7 +153,7 @@ function change(options: PrepareOptions): void {
     )
   }
   for (const text of describeChange(environment, planned)) onNote(`the store changes: ${text}`)
-  for (const loss of losses) onNote(`data are lost, as storage.allowLoss permits: ${loss}`)
+  for (const loss of losses) onNote(`data are lost, as storage.allowLoss permits: ${loss}`, 'warn')
   environment.meta.putSync('migration', target)
   finish(options, target)
 }

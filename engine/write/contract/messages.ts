@@ -43,7 +43,7 @@ export type FromWriter =
   | ({ kind: 'progress' } & Parameters<Progress>[0])
   | { kind: 'done'; outcomes: { id: number; outcome: SentOutcome }[] }
   /** Note for the log. */
-  | { kind: 'note'; text: string }
+  | { kind: 'note'; text: string; level?: 'warn' | undefined }
   /** Internal error for the log, which clients do not see. */
   | { kind: 'internalError'; text: string }
 
