@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  constants,
+  copyFileSync,
   existsSync,
   fsyncSync,
   mkdirSync,
@@ -39,8 +41,14 @@ export class BinaryFiles {
   private isMade = false
   private readonly removals = new Set<Promise<void>>()
   private removed: string[] = []
+  /** Ids to be removed when that is allowed again. */
+  private held: string[] = []
 
-  constructor(private readonly folder: string) {
+  /** @param mayRemove false while another process reads files that commits no longer refer to */
+  constructor(
+    private readonly folder: string,
+    private readonly mayRemove: () => boolean = () => true,
+  ) {
     this.incoming = join(folder, 'incoming')
   }
 
@@ -124,8 +132,19 @@ export class BinaryFiles {
     return statSync(path, { throwIfNoEntry: false })?.size
   }
 
-  /** Removes a file in the background; a failure is left to the next start. */
+  /** Removes a file in the background; one that {@link isHeld} with a later one. A failure is left to the next start. */
   removeSoon(id: string): void {
+    this.held.push(id)
+    if (this.isHeld) return
+    for (const each of this.held.splice(0)) this.removeInBackground(each)
+  }
+
+  /** True while files must stay. */
+  get isHeld(): boolean {
+    return !this.mayRemove()
+  }
+
+  private removeInBackground(id: string): void {
     const removal = this.remove(id)
       .then(
         () => void this.removed.push(id),
@@ -145,6 +164,11 @@ export class BinaryFiles {
   /** Resolves when no removal is under way. */
   async settled(): Promise<void> {
     await Promise.all(this.removals)
+  }
+
+  /** Copies a file to a new one. @throws {Error} with the code `ENOENT` when there is no such file */
+  copyTo(id: string, target: string): void {
+    this.find(id, path => copyFileSync(path, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE))
   }
 
   async remove(id: string): Promise<void> {

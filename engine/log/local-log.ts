@@ -199,7 +199,7 @@ export class LocalLog implements CommitLog {
     try {
       const zeros = fstatSync(target).size
       for (let at = zeros; at < size; at += ZEROS.length) writeAll(target, ZEROS.subarray(0, size - at), at)
-      const header = encodeHeader(first, this.end.hash, isAnew)
+      const header = encodeHeader(first, this.end.hash, { isAnew })
       writeAll(target, header, 0)
       fsyncSync(target)
       renameSync(file, path)

@@ -22,6 +22,13 @@ export interface Tail {
   readonly end: number
 }
 
+/** A record as it is in a segment. */
+export interface SegmentEntry extends LogEntry {
+  /** All of its bytes, see `segment.ts`; empty for a position without a record. Valid until the next entry is read. */
+  readonly frame: Uint8Array
+  readonly salt: Uint8Array
+}
+
 export const segmentName = (first: number): string => `${String(first).padStart(16, '0')}.log`
 
 /** The segments of a folder, in order. */
@@ -41,7 +48,7 @@ export function* readSegments(
   segments: readonly SegmentFile[],
   sequence: number,
   { withStart = false } = {},
-): Generator<LogEntry, Tail | undefined> {
+): Generator<SegmentEntry, Tail | undefined> {
   const start = segments.findLastIndex(({ first }) => first <= sequence + (withStart ? 1 : 0))
   const [oldest] = segments
   if (!oldest) return undefined
@@ -61,24 +68,25 @@ export function* readSegments(
       throw damaged(path, 'does not continue the file before it')
     let at = HEADER_BYTES
     last = { sequence: first - 1, hash: header.previous }
-    if (withStart && begins) yield { ...last, record: NO_BYTES }
+    const { salt } = header
+    if (withStart && begins) yield { ...last, record: NO_BYTES, frame: NO_BYTES, salt }
     // A record that was taken back may follow where another segment was begun.
     while (!next || last.sequence + 1 < next.first) {
-      const frame = decodeFrame(bytes, at, header.salt, last.hash, last.sequence + 1)
+      const frame = decodeFrame(bytes, at, salt, last.hash, last.sequence + 1)
       if (!frame) break
       at = frame.end
       last = { sequence: frame.sequence, hash: frame.hash }
-      yield frame
+      yield { ...frame, salt }
     }
     const where = `is damaged at byte ${at}, in record ${last.sequence + 1}`
     const isShort = next && last.sequence + 1 < next.first
     if (isShort && !(withStart && decodeHeader(readWhole(next.path))?.isAnew)) throw damaged(path, where)
     if (next && !isShort) continue
-    if (findLaterFrame(bytes, at, header.salt, last.sequence + 1) !== undefined) {
+    if (findLaterFrame(bytes, at, salt, last.sequence + 1) !== undefined) {
       throw damaged(path, `${where}; there are records behind it`)
     }
     if (next) continue
-    return { path, bytes, salt: header.salt, end: at }
+    return { path, bytes, salt, end: at }
   }
 }
 

@@ -88,6 +88,12 @@ export function encodeRecord({ time, globalStamp, states, effects }: CommitRecor
   return bytes
 }
 
+/** Time and global stamp of a record. */
+export function readRecordHead(record: Uint8Array): Pick<CommitRecord, 'time' | 'globalStamp'> {
+  const bytes = Buffer.from(record.buffer, record.byteOffset, HEADER_BYTES)
+  return { time: bytes.readDoubleLE(1), globalStamp: bytes.readDoubleLE(9) }
+}
+
 /** @throws {Error} for a version that this code does not know */
 export function decodeRecord(record: Uint8Array): CommitRecord {
   const bytes = Buffer.from(record.buffer, record.byteOffset, record.length)

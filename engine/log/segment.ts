@@ -49,6 +49,8 @@ interface Frame {
   readonly sequence: number
   readonly hash: Uint8Array
   readonly record: Uint8Array
+  /** All of its bytes. */
+  readonly frame: Uint8Array
   /** Position behind the frame. */
   readonly end: number
 }
@@ -61,14 +63,19 @@ const digest = (length: number, ...parts: readonly Uint8Array[]): Buffer => {
   return hash.digest().subarray(0, length)
 }
 
-export function encodeHeader(first: number, previous: Uint8Array, isAnew = false): Buffer {
+/** @param salt that of the frames, if they are there already */
+export function encodeHeader(
+  first: number,
+  previous: Uint8Array,
+  { isAnew = false, salt = randomBytes(SALT_BYTES) }: { isAnew?: boolean; salt?: Uint8Array } = {},
+): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES)
   MAGIC.copy(bytes)
   bytes.writeUInt32LE(VERSION, 8)
   bytes.writeUInt32LE(isAnew ? 1 : 0, ANEW_AT)
   bytes.writeDoubleLE(first, 16)
   bytes.set(previous, 24)
-  bytes.set(randomBytes(SALT_BYTES), SALT_AT)
+  bytes.set(salt, SALT_AT)
   bytes.set(digest(HASH_BYTES, bytes.subarray(0, 48)), 48)
   return bytes
 }
@@ -121,7 +128,8 @@ export function decodeFrame(
   const record = bytes.subarray(at + FRAME_BYTES, at + FRAME_BYTES + length)
   const hash = digest(HASH_BYTES, previous, bytes.subarray(at, at + HASH_AT), record)
   if (hash.compare(bytes, at + HASH_AT, at + FRAME_BYTES) !== 0) return undefined
-  return { sequence, hash: new Uint8Array(hash), record, end: at + frameBytes(length) }
+  const end = at + frameBytes(length)
+  return { sequence, hash: new Uint8Array(hash), record, frame: bytes.subarray(at, end), end }
 }
 
 /**

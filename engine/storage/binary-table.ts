@@ -129,7 +129,7 @@ function references({ fileReferences }: Environment, id: string): number {
  */
 export async function finishRemovals(environment: Environment, owner: Pick<StoreOwner, 'verify'>): Promise<void> {
   const ids = pendingRemovals(environment)
-  if (ids.length === 0) return
+  if (ids.length === 0 || environment.files.isHeld) return
   for (const id of ids) if (references(environment, id) === 0) await environment.files.remove(id)
   environment.root.transactionSync(() => {
     owner.verify()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { BinaryFiles } from '../files/binary-files.ts'
 import { DATA_FILE } from './data-file.ts'
+import { isReadByOthers } from './store-lock.ts'
 import { unusable } from './store-folder.ts'
 import type { StoreLocation } from '../data/store-options.ts'
 
@@ -65,7 +66,7 @@ function openTables({ path, mapSizeBytes, isLogged = false }: EnvironmentOptions
   const root = open<unknown, string>(options)
   const binary = (name: string): Database<Buffer, Buffer> =>
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
-  const files = new BinaryFiles(join(path, 'files'))
+  const files = new BinaryFiles(join(path, 'files'), () => !isReadByOthers(path))
   return {
     path,
     root,

@@ -87,6 +87,18 @@ export function lockDataFile(folder: string, options: { shared: boolean }): File
   return hasFileLocks() ? tryFileLock(join(folder, READERS_FILE), options) : { descriptor: -1, release() {} }
 }
 
+/** True while a process reads the store without its lock: a check or a backup, which needs the files of its commit. */
+export function isReadByOthers(folder: string): boolean {
+  try {
+    const lock = lockDataFile(folder, { shared: false })
+    lock?.release()
+    return lock === undefined
+  } catch {
+    // The folder cannot be used, which the next write reports.
+    return false
+  }
+}
+
 /** Calls `attempt` until it returns a value, for at most `waitMs`. The thread sleeps in between. */
 export function waitFor<T>(attempt: () => T | undefined, waitMs: number, onWait: () => void): T | undefined {
   const start = performance.now()

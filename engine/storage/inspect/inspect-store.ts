@@ -103,7 +103,10 @@ function lockForReading(path: string): Pick<FileLock, 'release'> | undefined {
 }
 
 /** Checks pages first: LMDB reads them without a check, and a damaged one would end this process. */
-function damagedPages(environment: Environment, { path, onCheckProgress }: InspectOptions): string[] {
+export function damagedPages(
+  environment: Environment,
+  { path, onCheckProgress }: Pick<InspectOptions, 'path' | 'onCheckProgress'>,
+): string[] {
   if (!canReadDataFile) return []
   // Begins a read transaction, so that a running server does not reuse pages that are being checked.
   environment.root.resetReadTxn()

@@ -168,6 +168,8 @@ function finish({ environment, owner, onProgress = () => {} }: PrepareOptions, t
       keepFingerprints(environment, after, new Set(kept.map(({ after: { name } }) => name)))
     }
     putSchema(environment, target)
+    // Records of the log from before do not lead here.
+    environment.meta.putSync('schemaId', randomUUID())
     environment.meta.removeSync('migration')
   })
 }

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { counted } from '../../base/counted.ts'
+import type { BackupStorage, Stored } from './backup-storage.ts'
+import {
+  BackupError,
+  type BackupFile,
+  type BlobEntry,
+  decodeManifest,
+  encodeManifest,
+  isBackupName,
+  type Manifest,
+} from './manifest.ts'
+
+const FOLDER = 'backups/'
+const BLOB_FOLDER = 'blobs/'
+const MANIFEST = 'manifest.json'
+/** List of the images and blobs that a backup adds, a {@link BlobEntry} in each line. */
+const BLOBS = 'blobs.ndjson'
+
+/** A complete backup. */
+export interface Backup {
+  /** The time at which it began, see `backupName`. */
+  readonly name: string
+  readonly manifest: Manifest
+}
+
+/**
+ * The backups of a place. Each one has a folder; images and blobs, which never change, are shared by all that need them:
+ *
+ *     backups/20261127T021500000Z/manifest.json   description, with the digests of the other files; written last
+ *     backups/20261127T021500000Z/data.mdb        the data file; in an increment log/…, the commits that follow
+ *     backups/20261127T021500000Z/blobs.ndjson    images and blobs that it adds
+ *     backups/20261127T021500000Z/config/…        configuration, model, roles and users
+ *     blobs/A9/A924246CC49D2BEDC0C11F46F2CA6E42
+ */
+export class Backups {
+  constructor(readonly storage: BackupStorage) {}
+
+  /** Complete backups, the oldest first. @throws {BackupError} when a manifest is damaged */
+  async list(): Promise<Backup[]> {
+    const found: Backup[] = []
+    for (const name of await this.folders()) {
+      const text = await this.storage.read(fileName(name, MANIFEST))
+      if (text) found.push({ name, manifest: decodeManifest(text.toString(), this.describe(name, MANIFEST)) })
+    }
+    return found
+  }
+
+  /** The backups that one is restored from: a full one, and the increments up to it. @throws {BackupError} when one is missing */
+  chainOf(name: string, backups: readonly Backup[]): Backup[] {
+    const chain: Backup[] = []
+    for (let next: string | undefined = name; next !== undefined; next = chain[0]!.manifest.after) {
+      const found = backups.find(backup => backup.name === next)
+      const [follower] = chain
+      if (!found && follower) throw new BackupError(`backup ${follower.name} continues ${next}, which is missing`)
+      if (!found) throw new BackupError(`there is no backup ${name} in ${this.storage.place}`)
+      chain.unshift(found)
+    }
+    return chain
+  }
+
+  /** Stores a file of a backup. @param write fills the file at the path that it receives */
+  async put(backup: string, name: string, write: (path: string) => Promise<void> | void): Promise<BackupFile> {
+    return { name, ...(await this.storage.put(fileName(backup, name), write)) }
+  }
+
+  /** Copies a file of a backup to a new local one. @throws {BackupError} when it is not as it was stored */
+  async fetch(backup: string, file: BackupFile, path: string): Promise<void> {
+    const found = await this.storage.fetch(fileName(backup, file.name), path)
+    verify(found, file, this.describe(backup, file.name))
+  }
+
+  /** Stores an image or a blob, unless an earlier backup has. @param known entries of earlier backups, by id */
+  async putBlob(
+    id: string,
+    known: ReadonlyMap<string, BlobEntry>,
+    write: (path: string) => Promise<void>,
+  ): Promise<BlobEntry> {
+    const name = blobName(id)
+    const before = known.get(id)
+    if (before && (await this.storage.has(name))) return before
+    return { id, ...(await this.storage.put(name, write)) }
+  }
+
+  async fetchBlob(blob: BlobEntry, path: string): Promise<void> {
+    const name = blobName(blob.id)
+    verify(await this.storage.fetch(name, path), blob, join(this.storage.place, name))
+  }
+
+  /** Stores the list of the images and blobs that a backup adds. */
+  putBlobList(backup: string, blobs: readonly BlobEntry[]): Promise<BackupFile> {
+    return this.put(backup, BLOBS, path => writeFile(path, blobs.map(blob => `${JSON.stringify(blob)}\n`).join('')))
+  }
+
+  /** Images and blobs that backups add, by id. @throws {BackupError} when a list is not as it was stored */
+  async blobsOf(backups: readonly Backup[]): Promise<Map<string, BlobEntry>> {
+    const blobs = new Map<string, BlobEntry>()
+    for (const { name, manifest } of backups) {
+      const file = manifest.files.find(other => other.name === BLOBS)
+      const path = this.describe(name, BLOBS)
+      const bytes = await this.storage.read(fileName(name, BLOBS))
+      if (!file || !bytes) throw new BackupError(`${path} is missing`)
+      verify(digestOf(bytes), file, path)
+      for (const line of bytes.toString().split('\n').filter(Boolean)) {
+        const blob = JSON.parse(line) as BlobEntry
+        blobs.set(blob.id, blob)
+      }
+    }
+    return blobs
+  }
+
+  /** Completes a backup. */
+  async finish(backup: string, manifest: Omit<Manifest, 'format'>): Promise<void> {
+    await this.put(backup, MANIFEST, path => writeFile(path, encodeManifest(manifest)))
+  }
+
+  /** Names of backups without a manifest: they are being made, were interrupted, or have lost it. */
+  async incomplete(): Promise<string[]> {
+    const names: string[] = []
+    for (const name of await this.folders()) if (!(await this.storage.has(fileName(name, MANIFEST)))) names.push(name)
+    return names
+  }
+
+  /** Removes the remains of backups that were not completed. */
+  async clear(): Promise<void> {
+    for (const name of await this.incomplete()) await this.removeFiles(fileName(name, ''))
+  }
+
+  /** Removes backups, and the images and blobs that no other one needs. */
+  async remove(names: ReadonlySet<string>): Promise<void> {
+    for (const name of names) {
+      // Without its manifest it is not a backup, also when the removal is interrupted.
+      await this.storage.remove(fileName(name, MANIFEST))
+      await this.removeFiles(fileName(name, ''))
+    }
+    const used = await this.blobsOf(await this.list())
+    for (const name of await this.storage.names(BLOB_FOLDER))
+      if (!used.has(name.slice(name.lastIndexOf('/') + 1))) await this.storage.remove(name)
+  }
+
+  private async removeFiles(prefix: string): Promise<void> {
+    for (const name of await this.storage.names(prefix)) await this.storage.remove(name)
+  }
+
+  private async folders(): Promise<string[]> {
+    const names = await this.storage.names(FOLDER)
+    return [...new Set(names.map(name => name.split('/')[1]!))].filter(isBackupName)
+  }
+
+  private describe(backup: string, name: string): string {
+    return join(this.storage.place, fileName(backup, name))
+  }
+}
+
+const fileName = (backup: string, name: string): string => `${FOLDER}${backup}/${name}`
+const blobName = (id: string): string => `${BLOB_FOLDER}${id.slice(0, 2)}/${id}`
+
+const digestOf = (bytes: Buffer): Stored => ({
+  bytes: bytes.length,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+})
+
+function verify(found: Stored, expected: Stored, path: string): void {
+  if (found.bytes !== expected.bytes)
+    throw new BackupError(`${path} is damaged: it has ${counted(found.bytes, 'byte')}, not ${expected.bytes}`)
+  if (found.sha256 !== expected.sha256)
+    throw new BackupError(`${path} is damaged: its content does not have the digest that the manifest says`)
+}

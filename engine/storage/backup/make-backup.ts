@@ -1,0 +1,240 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Note, StoreLocation } from '../../data/store-options.ts'
+import type { BinaryFiles } from '../../files/binary-files.ts'
+import { DATA_FILE } from '../data-file.ts'
+import { type Environment, openEnvironment } from '../environment.ts'
+import { damagedPages } from '../inspect/inspect-store.ts'
+import { recoverIfUnused } from '../recover-store.ts'
+import { examineFolder } from '../store-folder.ts'
+import { lockDataFile } from '../store-lock.ts'
+import { type Backup, Backups } from './backups.ts'
+import type { BackupStorage } from './backup-storage.ts'
+import { copyLog } from './copy-log.ts'
+import { describeStore, filesOf, type StoreDescription } from './describe-store.ts'
+import { BackupError, backupName, type BackupFile, type BlobEntry, type Manifest } from './manifest.ts'
+
+const DAY_MS = 86_400_000
+const FULL_DAYS = 7
+/** Images and blobs that are copied at a time. */
+const AT_ONCE = 8
+
+/** How backups are made and kept. Plain data. */
+export interface BackupPolicy {
+  /** Copies the data file, also where an increment would do. */
+  readonly full?: boolean
+  /** Age in days after which the data file is copied again. */
+  readonly fullDays?: number | undefined
+  /** Age in days after which a backup is removed, unless a younger one needs it. Without it, none is. */
+  readonly keepDays?: number | undefined
+  /** Files besides the store that belong to a backup: their paths, by the names that they get. */
+  readonly besides?: Readonly<Record<string, string>>
+}
+
+interface MakeOptions extends StoreLocation, BackupPolicy {
+  readonly storage: BackupStorage
+  readonly onNote?: Note
+  readonly onProgress?: (step: BackupStep) => void
+}
+
+/** Progress of a backup or a restore. */
+export interface BackupStep {
+  readonly what: string
+  readonly done: number
+  readonly total: number
+}
+
+/** A backup that was made. */
+export interface MadeBackup {
+  readonly name: string
+  readonly kind: Manifest['kind']
+  readonly time: number
+  readonly stamp: number
+  /** Bytes that it adds, with images and blobs. */
+  readonly bytes: number
+  /** Names of the backups that were removed as too old. */
+  readonly removed: readonly string[]
+}
+
+/**
+ * Makes a backup of a store, which a server may be using: a copy of its data file, or the commits since the last backup where the log
+ * still has them. Image and blob files are not removed meanwhile.
+ * @throws {BackupError} {@link DamagedStoreError}
+ */
+export async function makeBackup(options: MakeOptions): Promise<MadeBackup> {
+  const { path, storage, onNote = () => {} } = options
+  const backups = new Backups(storage)
+  const lock = await storage.lock()
+  try {
+    await recoverIfUnused(options, onNote)
+    if (examineFolder(path) !== 'store') throw new BackupError(`there is no store in ${path}`)
+    // Also keeps files of images and blobs from being removed.
+    const readers = lockDataFile(path, { shared: true })
+    if (!readers) throw new BackupError(`the store in ${path} is being compacted; try again when that is done`)
+    const environment = openEnvironment(options)
+    try {
+      return await new BackupMaker(options, backups, environment).make()
+    } finally {
+      await environment.close()
+      readers.release()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/** Files of a backup, and the images and blobs that the state needs. */
+interface Copied {
+  readonly kind: Manifest['kind']
+  readonly files: readonly BackupFile[]
+  readonly blobs: Iterable<string>
+  readonly state: StoreDescription
+  readonly time: number
+  readonly after?: Backup
+}
+
+class BackupMaker {
+  private readonly name: string
+
+  constructor(
+    private readonly options: MakeOptions,
+    private readonly backups: Backups,
+    private readonly environment: Environment,
+  ) {
+    this.name = backupName(Date.now())
+  }
+
+  async make(): Promise<MadeBackup> {
+    const { backups, name, options } = this
+    await backups.clear()
+    const earlier = await this.earlier()
+    if (earlier.some(other => other.name >= name))
+      throw new BackupError(`${backups.storage.place} has a backup that is newer than the clock of this machine`)
+    const last = earlier.at(-1)
+    const chain = last && backups.chainOf(last.name, earlier)
+    const copied = (chain && (await this.increment(chain))) ?? (await this.copy())
+    const known = await backups.blobsOf(copied.after ? chain! : earlier)
+    const blobs = await this.copyBlobs(copied, known)
+    const files = [...copied.files, await backups.putBlobList(name, blobs), ...(await this.copyBesides())]
+    const blobBytes = blobs.reduce((sum, { bytes }) => sum + bytes, 0)
+    const { kind, time, state, after } = copied
+    await backups.finish(name, {
+      kind,
+      ...(after && { after: after.name, from: after.manifest.to }),
+      time,
+      ...state,
+      files,
+      blobs: { count: blobs.length, bytes: blobBytes },
+    })
+    const removed = options.keepDays === undefined ? [] : await this.removeOld(options.keepDays)
+    const bytes = files.reduce((sum, file) => sum + file.bytes, blobBytes)
+    return { name, kind, time, stamp: state.stamp, bytes, removed }
+  }
+
+  /** The backups before this one; none when one of them is damaged, so that this one needs none. */
+  private async earlier(): Promise<Backup[]> {
+    try {
+      return await this.backups.list()
+    } catch (error) {
+      if (!(error instanceof BackupError)) throw error
+      this.options.onNote?.(`the backup needs none of the earlier ones, because ${error.message}`, 'warn')
+      return []
+    }
+  }
+
+  /** Copies the commits since the last backup. @returns undefined when that is not enough */
+  private async increment(chain: readonly Backup[]): Promise<Copied | undefined> {
+    const { full, fullDays = FULL_DAYS } = this.options
+    const [first, last] = [chain[0]!, chain.at(-1)!]
+    if (full || Date.now() - first.manifest.time >= fullDays * DAY_MS) return undefined
+    const time = Date.now()
+    const state = describeStore(this.environment)
+    const { store, schema, to: from } = last.manifest
+    if (state.store !== store || state.schema !== schema || state.to.sequence < from.sequence) return undefined
+    const log = await copyLog(this.environment, { backups: this.backups, backup: this.name, from, to: state.to })
+    if (!log) {
+      await this.backups.clear()
+      return undefined
+    }
+    return { kind: 'increment', files: log.files, blobs: log.blobs, state, time, after: last }
+  }
+
+  private async copy(): Promise<Copied> {
+    const { environment, options } = this
+    const [damaged] = damagedPages(environment, {
+      ...options,
+      onCheckProgress: step => options.onProgress?.({ ...step, what: 'checking the data file' }),
+    })
+    if (damaged !== undefined) throw new BackupError(`the store in ${options.path} is damaged: ${damaged}`)
+    let described: { state: StoreDescription; blobs: string[]; time: number } | undefined
+    const file = await this.backups.put(this.name, DATA_FILE, async unfinished => {
+      mkdirSync(unfinished, { mode: 0o700 })
+      options.onProgress?.({ what: 'copying the data file', done: 0, total: 1 })
+      const time = Date.now()
+      await environment.root.backup(unfinished, true)
+      described = { ...(await describeCopy({ ...options, path: unfinished })), time }
+      const moved = `${unfinished}.mdb`
+      renameSync(join(unfinished, DATA_FILE), moved)
+      rmSync(unfinished, { recursive: true })
+      renameSync(moved, unfinished)
+    })
+    return { kind: 'full', files: [file], ...described! }
+  }
+
+  private async copyBlobs({ kind, blobs }: Copied, known: Map<string, BlobEntry>): Promise<BlobEntry[]> {
+    const { backups, options, environment } = this
+    const ids = [...blobs]
+    const added: BlobEntry[] = []
+    let done = 0
+    const work = ids.values()
+    const copySome = async (): Promise<void> => {
+      for (const id of work) {
+        options.onProgress?.({ what: 'copying images and blobs', done: done++, total: ids.length })
+        // A later commit of an increment may have removed it.
+        if (kind === 'increment' && environment.files.size(id) === undefined) continue
+        added.push(await backups.putBlob(id, known, async path => copyOf(environment.files, id, path)))
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, copySome))
+    return added
+  }
+
+  private async copyBesides(): Promise<BackupFile[]> {
+    const files: BackupFile[] = []
+    for (const [name, path] of Object.entries(this.options.besides ?? {})) {
+      if (existsSync(path))
+        files.push(await this.backups.put(this.name, `config/${name}`, unfinished => copyFile(path, unfinished)))
+    }
+    return files
+  }
+
+  /** Removes backups that are too old, as far as no younger one continues them. */
+  private async removeOld(keepDays: number): Promise<string[]> {
+    const backups = await this.backups.list()
+    const oldest = Date.now() - keepDays * DAY_MS
+    const kept = backups.filter(({ name, manifest }) => name === this.name || manifest.time >= oldest)
+    const needed = new Set(kept.flatMap(({ name }) => this.backups.chainOf(name, backups).map(other => other.name)))
+    const removed = backups.map(({ name }) => name).filter(name => !needed.has(name))
+    if (removed.length > 0) await this.backups.remove(new Set(removed))
+    return removed
+  }
+}
+
+async function describeCopy(location: StoreLocation): Promise<{ state: StoreDescription; blobs: string[] }> {
+  const copy = openEnvironment(location)
+  try {
+    return { state: describeStore(copy), blobs: filesOf(copy) }
+  } finally {
+    await copy.close()
+  }
+}
+
+function copyOf(files: BinaryFiles, id: string, path: string): void {
+  try {
+    files.copyTo(id, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new BackupError(`file ${id} of an image or a blob is missing in the store; tesser check says to what it belongs`)
+  }
+}

@@ -1,0 +1,177 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { syncFolder } from '../../base/sync-folder.ts'
+import { counted } from '../../base/counted.ts'
+import type { Note, StoreLocation } from '../../data/store-options.ts'
+import type { LogEntry } from '../../log/commit-log.ts'
+import { readRecordHead } from '../../log/record.ts'
+import { DATA_FILE } from '../data-file.ts'
+import { type Environment, openEnvironment } from '../environment.ts'
+import { applyRecords } from '../recover-store.ts'
+import { LOG_FOLDER } from '../store-folder.ts'
+import { type Backup, Backups } from './backups.ts'
+import type { BackupStorage } from './backup-storage.ts'
+import { recordsBetween } from './copy-log.ts'
+import { describeStore, filesOf, isSamePlace, type StoreDescription } from './describe-store.ts'
+import type { BackupStep } from './make-backup.ts'
+import { BackupError } from './manifest.ts'
+import { syncFile } from './sync-file.ts'
+
+/** A moment in the past: a time in milliseconds since 1970, or a `__GlobalStamp`. */
+export type Moment = { readonly time: number } | { readonly stamp: number }
+
+interface RestoreOptions extends StoreLocation {
+  readonly storage: BackupStorage
+  /** Name of the backup; the newest one by default. */
+  readonly backup?: string | undefined
+  /** Restores the last state that is not later. */
+  readonly at?: Moment | undefined
+  /** Goes on without images and blobs of that moment that no backup has. */
+  readonly allowLoss?: boolean
+  readonly onNote?: Note
+  readonly onProgress?: (step: BackupStep) => void
+}
+
+/** A store that was restored. */
+export interface Restored extends Pick<StoreDescription, 'stamp' | 'entities'> {
+  /** Name of the backup of which it has the state, or an earlier one. */
+  readonly backup: string
+  /** Time of its last commit where that is known, or of the backup; in milliseconds since 1970. */
+  readonly time: number
+}
+
+/**
+ * Restores a store from backups, into a folder that does not exist or is empty. The folder is there when all of it is.
+ * @throws {BackupError} a backup is damaged or missing; there is none of that moment
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { path, storage } = options
+  if (existsSync(path) && readdirSync(path).length > 0)
+    throw new BackupError(`${path} is not empty; name another folder, or move what is in it`)
+  const backups = new Backups(storage)
+  const list = await backups.list()
+  for (const name of await backups.incomplete())
+    options.onNote?.(`${name} in ${storage.place} has no manifest, so it is not a whole backup`, 'warn')
+  const chain = backups.chainOf(options.at ? backupAt(list, options.at, storage.place) : nameOf(list, options), list)
+  const folder = `${path}.restoring`
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(join(folder, 'files'), { recursive: true, mode: 0o700 })
+  await fetchAll(backups, chain, folder, options)
+  const restored = await bringUp(folder, chain, options)
+  rmSync(join(folder, FETCHED_LOG), { recursive: true, force: true })
+  await syncFile(join(folder, DATA_FILE))
+  for (const each of [join(folder, 'files'), folder]) syncFolder(each)
+  if (existsSync(path)) rmdirSync(path)
+  renameSync(folder, path)
+  syncFolder(dirname(path))
+  return restored
+}
+
+/** Folder of the records of increments in that of the store, while it is restored. */
+const FETCHED_LOG = 'fetched-log'
+
+function nameOf(list: readonly Backup[], { backup, storage }: RestoreOptions): string {
+  const name = backup ?? list.at(-1)?.name
+  if (name === undefined) throw new BackupError(`there are no backups in ${storage.place}`)
+  return name
+}
+
+const momentOf = ({ manifest }: Backup, at: Moment): number => ('time' in at ? manifest.time : manifest.stamp)
+const valueOf = (at: Moment): number => ('time' in at ? at.time : at.stamp)
+const describe = (value: number, at: Moment): string =>
+  'time' in at ? new Date(value).toISOString() : `stamp ${value}`
+
+/** Name of the backup that has a moment: the increment that leads across it, or else the last one before it. */
+function backupAt(list: readonly Backup[], at: Moment, place: string): string {
+  const value = valueOf(at)
+  const [oldest, newest] = [list[0], list.at(-1)]
+  if (!oldest || !newest) throw new BackupError(`there are no backups in ${place}`)
+  if (value > momentOf(newest, at))
+    throw new BackupError(`the newest backup in ${place} is of ${describe(momentOf(newest, at), at)}`)
+  const before = list.findLast(backup => momentOf(backup, at) <= value)
+  if (!before) throw new BackupError(`the oldest backup in ${place} is of ${describe(momentOf(oldest, at), at)}`)
+  const across = list.find(({ manifest }) => manifest.after === before.name)
+  return (across ?? before).name
+}
+
+async function fetchAll(
+  backups: Backups,
+  chain: readonly Backup[],
+  folder: string,
+  { onProgress }: RestoreOptions,
+): Promise<void> {
+  mkdirSync(join(folder, FETCHED_LOG))
+  for (const [i, { name, manifest }] of chain.entries()) {
+    onProgress?.({ what: 'fetching the data', done: i, total: chain.length })
+    for (const file of manifest.files) {
+      if (file.name === DATA_FILE) await backups.fetch(name, file, join(folder, DATA_FILE))
+      else if (file.name.startsWith(`${LOG_FOLDER}/`))
+        await backups.fetch(name, file, join(folder, FETCHED_LOG, file.name.slice(LOG_FOLDER.length + 1)))
+    }
+  }
+  const blobs = await backups.blobsOf(chain)
+  let done = 0
+  for (const blob of blobs.values()) {
+    onProgress?.({ what: 'fetching images and blobs', done: done++, total: blobs.size })
+    const path = join(folder, 'files', blob.id)
+    await backups.fetchBlob(blob, path)
+    await syncFile(path)
+  }
+}
+
+/** Applies the records of the increments, and compares the result with the manifest. */
+async function bringUp(folder: string, chain: readonly Backup[], options: RestoreOptions): Promise<Restored> {
+  const { at, allowLoss = false, onNote = () => {}, onProgress } = options
+  const { name, manifest } = chain.at(-1)!
+  const environment = openEnvironment({ ...options, path: folder, isLogged: true })
+  try {
+    const base = describeStore(environment)
+    onProgress?.({ what: 'applying commits', done: 0, total: 1 })
+    let time = chain[0]!.manifest.time
+    applyRecords(
+      environment,
+      upTo(recordsBetween(join(folder, FETCHED_LOG), base.to), at, reached => {
+        time = reached
+      }),
+    )
+    const state = describeStore(environment)
+    if (!at && (!isSamePlace(state.to, manifest.to) || !hasSameContent(state, manifest)))
+      throw new BackupError(`backup ${name} does not lead to the state that its manifest describes`)
+    await removeUnused(environment)
+    const missing = filesOf(environment).filter(id => environment.files.size(id) === undefined)
+    if (missing.length > 0) {
+      const what = `${counted(missing.length, 'image or blob', 'images or blobs')} of that moment`
+      const why = 'removed before the next backup, so no backup has them'
+      if (!allowLoss) throw new BackupError(`${what} were ${why}; choose another moment, or allow the loss`)
+      onNote(`${what} are missing: they were ${why}`, 'warn')
+    }
+    return { backup: name, time, stamp: state.stamp, entities: state.entities }
+  } finally {
+    await environment.close()
+    for (const name of ['lock.mdb', 'readers.lock']) rmSync(join(folder, name), { force: true })
+  }
+}
+
+const hasSameContent = (one: StoreDescription, other: StoreDescription): boolean =>
+  one.stamp === other.stamp && JSON.stringify(one.entities) === JSON.stringify(other.entities)
+
+/** Records up to a moment. */
+function* upTo(
+  records: Iterable<LogEntry>,
+  at: Moment | undefined,
+  onRecord: (time: number) => void,
+): Generator<LogEntry> {
+  for (const entry of records) {
+    const { time, globalStamp } = readRecordHead(entry.record)
+    if (at && ('time' in at ? time > at.time : globalStamp > at.stamp)) return
+    onRecord(time)
+    yield entry
+  }
+}
+
+/** Removes files of images and blobs that later commits would have added. */
+async function removeUnused(environment: Environment): Promise<void> {
+  await environment.files.settled()
+  const used = new Set(filesOf(environment))
+  for (const id of environment.files.list('settled')) if (!used.has(id)) await environment.files.remove(id)
+}

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Note } from '../../data/store-options.ts'
+import { inspectStore } from '../inspect/inspect-store.ts'
+import type { BackupStorage } from './backup-storage.ts'
+import type { BackupStep } from './make-backup.ts'
+import { type Restored, restoreBackup } from './restore-backup.ts'
+
+interface VerifyOptions {
+  readonly storage: BackupStorage
+  readonly backup?: string | undefined
+  readonly mapSizeBytes: number
+  /** Folder for the store that is restored; one for temporary files by default. */
+  readonly folder?: string | undefined
+  readonly onNote?: Note
+  readonly onProgress?: (step: BackupStep) => void
+}
+
+/** Restores a backup for a moment, and checks the store. @returns the problems of the store @throws {BackupError} */
+export async function verifyBackup(options: VerifyOptions): Promise<{ restored: Restored; problems: string[] }> {
+  const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'tesser-verify-'))
+  try {
+    const path = join(folder, 'store')
+    const { mapSizeBytes, onProgress } = options
+    const restored = await restoreBackup({ ...options, path })
+    const problems: string[] = []
+    const inspected = inspectStore({
+      path,
+      mapSizeBytes,
+      model: undefined,
+      wire: { dateOnlyFormat: 'iso' },
+      allowLoss: false,
+      mustExist: true,
+      onCheckProgress: ({ what, done, total }) => onProgress?.({ what: `checking ${what}`, done, total }),
+    })
+    for await (const { text } of inspected) problems.push(text)
+    return { restored, problems }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
