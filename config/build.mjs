@@ -40,8 +40,13 @@ const sources = async (folder, pattern) =>
         .filter(file => pattern.test(file) && !file.includes('node_modules'))
     : []
 
-/** Threads without plugin code: one file each, which loads faster than many chunks. */
-const threads = ['engine/threads/writer-thread.ts', 'engine/threads/pool-thread.ts', 'engine/threads/vector-thread.ts']
+/** Threads and processes without plugin code: one file each, which loads faster than many chunks. */
+const threads = [
+  'engine/threads/writer-thread.ts',
+  'engine/threads/pool-thread.ts',
+  'engine/threads/vector-thread.ts',
+  'engine/threads/backup-process.ts',
+]
 /** Threads and processes that share modules with the code that they load. */
 const sharedThreads = [
   'engine/threads/function-thread.ts',
@@ -82,6 +87,7 @@ const BUNDLED = [
   'ajv',
   'ajv-formats',
   'chokidar',
+  'croner',
   'fastest-levenshtein',
   'import-meta-resolve',
   'ipaddr.js',

@@ -1,5 +1,6 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { choice, type Option, path, pluginList, textList, type Values } from './option.ts'
+import { backupOptions } from './options/backup.ts'
 import { mcpOptions } from './options/mcp.ts'
 import { metricsOptions } from './options/metrics.ts'
 import { serverOptions } from './options/server.ts'
@@ -18,6 +19,7 @@ const configTable = {
   ...metricsOptions,
   ...mcpOptions,
   ...storageOptions,
+  ...backupOptions,
   'protocol.dateOnlyFormat': choice({
     default: 'iso',
     of: ['iso', 'dmy'],

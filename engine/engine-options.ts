@@ -56,6 +56,8 @@ export interface EngineOptions {
   writeQueueBytes: number
   /** Bounds of saves and deletions. */
   write?: Partial<SaveLimits>
+  /** Files besides the store that belong to a backup: their paths, by the names that they get. */
+  besides?: Readonly<Record<string, string>>
   /** Clock for lifetimes, in milliseconds since 1970. */
   now?: () => number
   /** Called with notes of the writer thread, for the log. */

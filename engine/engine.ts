@@ -7,6 +7,10 @@ import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
 import { BINARY_CACHE_BYTES } from './engine-options.ts'
 import { EngineMetrics } from './engine-metrics.ts'
+import { runBackup } from './run-backup.ts'
+import { type Backup, Backups } from './storage/backup/backups.ts'
+import type { BackupPolicy, BackupStep, MadeBackup } from './storage/backup/make-backup.ts'
+import { type BackupPlace, openStorage } from './storage/backup/open-storage.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { EntitySets, Requester } from './entity-set/entity-sets.ts'
 import { ProtocolError } from './base/errors.ts'
@@ -45,6 +49,7 @@ import type {
   DeleteRequest,
   DeleteResult,
   ListLocksResult,
+  LoadMark,
   SaveRequest,
   SaveResult,
   WriteRequest,
@@ -72,6 +77,8 @@ export class Engine implements PluginEngine {
   readonly metrics: EngineMetrics
   /** Loop delay of the thread that opens the engine, which also starts the measurement. */
   readonly loopDelay: LoopDelay
+  private readonly closing = new AbortController()
+  private readonly backups = new Set<Promise<unknown>>()
 
   /** @param parts parts of the store; tests use them to reach single rooms */
   constructor(readonly parts: EngineParts) {
@@ -247,13 +254,17 @@ export class Engine implements PluginEngine {
    * @returns undefined if code takes part in saves of the dataclass
    */
   async encodeRows(dataClass: DataClass, format: RowFormat, texts: readonly string[]): Promise<Uint8Array | undefined> {
-    const { bodies, hooked } = this.parts
-    return hooked.onSave(dataClass) ? undefined : bodies.encodeRows(dataClass.name, format, texts)
+    return this.hasSaveCode(dataClass) ? undefined : this.parts.bodies.encodeRows(dataClass.name, format, texts)
+  }
+
+  /** True if code takes part in saves of a dataclass. They have no {@link LoadMark}. */
+  hasSaveCode(dataClass: DataClass): boolean {
+    return this.parts.hooked.onSave(dataClass)
   }
 
   /** Inserts what {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */
-  async insert(dataClass: DataClass, encoded: Uint8Array): Promise<Uint32Array> {
-    const { left } = await this.toWriter({ kind: 'insert', dataClass: dataClass.name, encoded })
+  async insert(dataClass: DataClass, encoded: Uint8Array, mark?: LoadMark): Promise<Uint32Array> {
+    const { left } = await this.toWriter({ kind: 'insert', dataClass: dataClass.name, encoded, mark })
     return left
   }
 
@@ -384,8 +395,26 @@ export class Engine implements PluginEngine {
     return sets
   }
 
-  /** Finishes running requests and queued writes, then closes the store. */
+  async backup(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup> {
+    const { path, mapSizeBytes, besides, onNote = () => {} } = this.parts.options
+    const job = { path, mapSizeBytes, place, ...(besides && { besides }), ...policy }
+    const running = runBackup(job, { onNote, onProgress, signal: this.closing.signal })
+    this.backups.add(running)
+    try {
+      return await running
+    } finally {
+      this.backups.delete(running)
+    }
+  }
+
+  listBackups(place: BackupPlace): Promise<Backup[]> {
+    return new Backups(openStorage(place)).list()
+  }
+
+  /** Ends backups, finishes running requests and queued writes, then closes the store. */
   async close(): Promise<void> {
+    this.closing.abort()
+    await Promise.allSettled(this.backups)
     const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools } = this.parts
     this.loopDelay.stop()
     await functions?.close()

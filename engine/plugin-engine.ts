@@ -21,6 +21,9 @@ import type { Aggregation } from './query/aggregate/aggregate.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
+import type { Backup } from './storage/backup/backups.ts'
+import type { BackupPolicy, BackupStep, MadeBackup } from './storage/backup/make-backup.ts'
+import type { BackupPlace } from './storage/backup/open-storage.ts'
 import type { DeleteRequest, HeldLock, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
 /** A call of a class function, as a client sends it. */
@@ -161,6 +164,16 @@ export interface PluginEngine {
 
   /** All locks, oldest first, and their number. For administrators: no rights apply. */
   listLocks(limit: number): Promise<{ readonly count: number; readonly locks: readonly HeldLock[] }>
+
+  /**
+   * Makes a backup of the store and of the files that belong to it, in a process of its own, while the server goes on. For
+   * administrators: no rights apply.
+   * @throws {Error} with the reason for which there is none
+   */
+  backup(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup>
+
+  /** The complete backups of a place, the oldest first. For administrators: no rights apply. */
+  listBackups(place: BackupPlace): Promise<Backup[]>
 
   /** True if a function may be called. A login function may be called by everyone, whatever the roles say. */
   mayCall(called: ClassFunction, access?: Access): boolean

@@ -5,6 +5,7 @@ import { ConfigError } from '../config/config-error.ts'
 import type { Config } from '../config/load-config.ts'
 import { readJsonFile } from '../config/read-json-file.ts'
 import { ByteBudget, type Engine, type EngineOptions, type JsonBounds, openEngine } from '../engine/index.ts'
+import { besidesOf, keptLog } from './backup-files.ts'
 import { exposureWarnings } from './auth/exposed-files.ts'
 import { openServerWarning } from './auth/open-server.ts'
 import { openRoles } from './auth/roles-file.ts'
@@ -298,7 +299,8 @@ export function engineOptions(config: Config, plugins: readonly Plugin[] = []): 
     wire: basePath === '' ? protocol : { ...protocol, basePath },
     allowLoss: storage.allowLoss,
     lock: { kind: storage.lock, waitMs: storage.lockWaitMs },
-    log: storage.log === 'on' ? { keepBytes: storage.logBytes, keepMs: storage.logHours * 3_600_000 } : undefined,
+    log: keptLog(config),
+    besides: besidesOf(config),
     mapSizeBytes: storage.mapSizeBytes,
     cacheBytes: storage.cacheBytes,
     memoryBytes: storage.memoryBytes,

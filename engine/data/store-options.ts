@@ -1,7 +1,7 @@
 import type { WireOptions } from '../catalog/dataclass.ts'
 import type { Model } from '../catalog/model-schema.ts'
 
-/** Receives a text for the log of the server; with level `warn` when somebody should look at it. */
+/** Receives a text for the log of the server; with level `warn` for what an operator should look at. */
 export type Note = (text: string, level?: 'warn') => void
 
 /** Place of a store. Plain data, so that it can be sent to the thread that opens it. */

@@ -90,6 +90,22 @@ export function* readSegments(
   }
 }
 
+/** Reads the records behind a position as far as they continue it, whatever is damaged before or after them. */
+export function* readBehind(segments: readonly SegmentFile[], from: LogPosition): Generator<LogEntry> {
+  let last = from
+  for (const { path } of segments) {
+    const bytes = readWhole(path)
+    const header = decodeHeader(bytes)
+    let at = header && findLaterFrame(bytes, HEADER_BYTES, header.salt, last.sequence)
+    while (at !== undefined) {
+      const frame = decodeFrame(bytes, at, header!.salt, last.hash, last.sequence + 1)
+      if (frame) yield frame
+      last = frame ?? last
+      at = frame?.end
+    }
+  }
+}
+
 /** @param path of the file or the folder */
 export const damaged = (path: string, what: string): DamagedLogError =>
   new DamagedLogError(

@@ -4,7 +4,7 @@ import { counted } from '../base/counted.ts'
 import type { Note, StoreLocation } from '../data/store-options.ts'
 import { type CommitLog, DamagedLogError, type LogEntry, type LogPosition } from '../log/commit-log.ts'
 import { LocalLog } from '../log/local-log.ts'
-import { readSegments, segmentsOf } from '../log/read-segments.ts'
+import { readBehind, segmentsOf } from '../log/read-segments.ts'
 import { decodeRecord } from '../log/record.ts'
 import { readCheckpoint, removeCheckpoint, restoreCheckpoint } from './checkpoint.ts'
 import { DamagedStoreError, DATA_FILE } from './data-file.ts'
@@ -64,7 +64,7 @@ export async function recoverStore(recovery: Recovery, onNote: Note): Promise<vo
   if (!damage) return
   const folder = join(path, LOG_FOLDER)
   const aside = existsSync(folder) ? `; the damaged log was moved to ${putAside(folder)}` : ''
-  onNote(`all later changes are lost, as storage.allowLoss permits${aside}. ${damage.message}`, 'warn')
+  onNote(`later changes, if there were any, are lost, as storage.allowLoss permits${aside}. ${damage.message}`, 'warn')
 }
 
 /** Keeps a damaged log, so that a new one begins. @returns its new path */
@@ -84,21 +84,7 @@ function openLog(
     return { log: new LocalLog({ folder, from, mustContinue: true }) }
   } catch (error) {
     if (!allowLoss || !(error instanceof DamagedLogError)) throw error
-    return { log: { read: () => readableRecords(folder, from) }, damage: error }
-  }
-}
-
-/** Records that follow a position, up to the first damage. */
-function* readableRecords(folder: string, from: LogPosition): Generator<LogEntry> {
-  let continues = false
-  try {
-    for (const entry of readSegments(segmentsOf(folder), from.sequence, { withStart: true })) {
-      if (entry.sequence === from.sequence) continues = Buffer.compare(entry.hash, from.hash) === 0
-      else if (entry.record.length === 0) continues = false
-      else if (continues && entry.sequence > from.sequence) yield entry
-    }
-  } catch (error) {
-    if (!(error instanceof DamagedLogError)) throw error
+    return { log: { read: () => readBehind(segmentsOf(folder), from) }, damage: error }
   }
 }
 

@@ -197,6 +197,8 @@ export class StoreLog {
         this.pinned.end()
         this.pinned = this.next!
         this.next = undefined
+        // A process that was killed while it read would keep pages for ever.
+        environment.root.readerCheck()
         // The next checkpoint tries again.
         this.attempt('saveFailed', () => log.trim(this.state.checkpoint))
         return

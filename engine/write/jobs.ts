@@ -17,6 +17,8 @@ import type {
   HeldLock,
   InsertRequest,
   ListLocksRequest,
+  LoadMark,
+  LoadProgress,
   LockRequest,
   LockResult,
   RecordsRequest,
@@ -110,6 +112,7 @@ export class SaveJob implements WriteJob {
     this.digest.described = this.described
     const slice = isOneTransaction(this.request) ? this.saveTogether(context) : this.saveSlice(context, step)
     const { described } = this.digest
+    if (this.request.mark) this.putMark(transaction, slice)
     return globalStamp => {
       for (const entity of slice) this.entities.push(entity)
       this.globalStamp = globalStamp
@@ -126,6 +129,12 @@ export class SaveJob implements WriteJob {
       while (this.entities.length < this.body.length) this.entities.push({ failure })
       this.finish()
     }
+  }
+
+  private putMark(transaction: StoreTransaction, slice: readonly SavedEntity[]): void {
+    const done = [...this.entities, ...slice]
+    const left = done.flatMap(({ failure }, index) => (failure ? [index] : []))
+    putProgress(transaction, this.request.mark, { next: done.length, left })
   }
 
   private finish(): void {
@@ -181,16 +190,28 @@ export class SaveJob implements WriteJob {
   }
 }
 
+function putProgress(
+  transaction: StoreTransaction,
+  mark: LoadMark | undefined,
+  { next, left }: Omit<LoadProgress, 'id'>,
+): void {
+  if (!mark) return
+  const value: LoadProgress = { id: mark.id, next, left }
+  transaction.putRecord({ key: mark.key, value })
+}
+
 /** Inserts encoded entities. */
 export class InsertJob implements WriteJob {
   outcome: WriteResult | ErrorData | undefined
   private readonly encoded: EncodedRows
+  private readonly mark: LoadMark | undefined
 
   constructor(
     request: InsertRequest,
     private readonly dataClass: DataClass,
   ) {
     this.encoded = unpackRows(request.encoded)
+    this.mark = request.mark
   }
 
   step({ transaction, timestamp, rules, beat }: StepContext): () => void {
@@ -201,6 +222,7 @@ export class InsertJob implements WriteJob {
       beat()
       if (!saveEncoded(context, encoded, i)) left.push(i)
     }
+    putProgress(transaction, this.mark, { next: encoded.ends.length, left })
     return () => {
       this.outcome = { kind: 'insert', left: Uint32Array.from(left) }
     }

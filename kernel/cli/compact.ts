@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { compactStore } from '../../engine/index.ts'
+import { describeSize } from './describe-size.ts'
 import { ProgressDisplay } from './progress.ts'
 
 /** `tesser compact`. @returns the outcome, for the operator */
@@ -21,6 +22,3 @@ export async function compact({ data, storage }: Config): Promise<string> {
     progress.stop()
   }
 }
-
-const describeSize = (bytes: number): string =>
-  bytes < 2 ** 20 ? `${Math.ceil(bytes / 2 ** 10)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`

@@ -11,12 +11,38 @@ interface JournalHead {
   encoding: string | null
 }
 
+/** A request of the load, before it is sent. */
+interface SentLine {
+  /** Identifies it. */
+  readonly id: string
+  /** Positions of its rows, as ranges: first and last. */
+  readonly rows: readonly (readonly [number, number])[]
+}
+
+/** Outcome of the last request: indexes of its rows that were not saved. */
+interface DoneLine {
+  readonly left: readonly number[]
+}
+
+/** A request whose outcome is not known. */
+interface SentRequest {
+  readonly id: string
+  /** Positions of its rows. */
+  readonly rows: readonly number[]
+}
+
 /** Rows that an interrupted load has left to do. */
 export interface Unsettled {
   /** All rows from here on. */
   position: number
   /** Rows before it that were kept for another try. */
   kept: ReadonlySet<number>
+  /** Rows that are saved, although they were not settled. */
+  saved: Set<number>
+  /** Rows of requests whose outcome is not known. */
+  uncertain: Set<number>
+  /** The last of these requests, if no other one has followed. */
+  sent: SentRequest | undefined
 }
 
 /** Progress of a load, line by line in the folder of the store, from its first row until the whole file is loaded. */
@@ -67,8 +93,18 @@ export class LoadJournal {
     this.write(settled)
   }
 
-  private write(entry: JournalHead | SettledRows): void {
-    writeSync(this.descriptor!, `${JSON.stringify(entry)}\n`)
+  /** Called before a request is sent. */
+  send(id: string, rows: readonly number[]): void {
+    this.write({ id, rows: ranges(rows) })
+  }
+
+  /** Called with the outcome of that request. The next entry makes it durable; until then the store has it. */
+  received(left: readonly number[]): void {
+    writeSync(this.descriptor!, line({ left }))
+  }
+
+  private write(entry: JournalHead | SettledRows | SentLine): void {
+    writeSync(this.descriptor!, line(entry))
     fdatasyncSync(this.descriptor!)
   }
 
@@ -89,19 +125,51 @@ export class LoadJournal {
   }
 }
 
+const line = (entry: JournalHead | SettledRows | SentLine | DoneLine): string => `${JSON.stringify(entry)}\n`
+
 function unsettled([, ...lines]: readonly string[]): Unsettled {
   let position = 0
   const kept = new Set<number>()
-  for (const line of lines) {
-    const settled = parse<SettledRows>(line)
+  const saved = new Set<number>()
+  const uncertain = new Set<number>()
+  let sent: SentRequest | undefined
+  for (const text of lines) {
+    const entry = parse<SettledRows | SentLine | DoneLine>(text)
     // The process ended while writing this line.
-    if (!settled) continue
-    position = settled.position
-    for (const each of settled.kept) kept.add(each)
-    for (const each of settled.tried) kept.delete(each)
+    if (!entry) continue
+    if ('id' in entry) {
+      sent = { id: entry.id, rows: positions(entry.rows) }
+      for (const row of sent.rows) uncertain.add(row)
+    } else if ('left' in entry) {
+      const left = new Set(entry.left)
+      sent?.rows.forEach((row, index) => {
+        uncertain.delete(row)
+        if (!left.has(index)) saved.add(row)
+      })
+      sent = undefined
+    } else {
+      position = entry.position
+      saved.clear()
+      uncertain.clear()
+      for (const each of entry.kept) kept.add(each)
+      for (const each of entry.tried) kept.delete(each)
+    }
   }
-  return { position, kept }
+  return { position, kept, saved, uncertain, sent }
 }
+
+function ranges(rows: readonly number[]): [number, number][] {
+  const found: [number, number][] = []
+  for (const row of rows) {
+    const last = found.at(-1)
+    if (last && last[1] + 1 === row) last[1] = row
+    else found.push([row, row])
+  }
+  return found
+}
+
+const positions = (ranges: SentLine['rows']): number[] =>
+  ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i))
 
 function parse<T>(line: string): T | undefined {
   try {

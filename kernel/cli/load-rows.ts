@@ -3,13 +3,13 @@ import { asChange, asNewEntity } from '../../engine/import/row-batch.ts'
 import { type ReadRow, RowReader } from '../../engine/import/row-reader.ts'
 import type { RowFile } from '../../engine/import/row-file.ts'
 import type { RowText } from '../../engine/import/split-rows.ts'
-import type { DataClass, Engine, SavedEntity } from '../../engine/index.ts'
+import type { DataClass, Engine, LoadMark, SavedEntity } from '../../engine/index.ts'
 
 /** A row of a load. */
 export interface LoadRow extends RowText {
   /** Index in the file; 0 is the first row. */
   position: number
-  /** An interrupted load may have saved it: if its key exists, the row is skipped. */
+  /** An interrupted load may have saved it, which is not known: if its key exists, the row is skipped. */
   mayExist?: boolean
 }
 
@@ -25,6 +25,10 @@ interface LoadOptions {
   onProgress?: (summary: Readonly<LoadSummary>) => void
   /** Called once, before the first rows are saved. */
   onBegin?: () => void
+  /** Called before a request with the positions of its rows. @returns the mark that its transactions store */
+  onSend?: (rows: readonly number[]) => LoadMark | undefined
+  /** Called with its outcome: indexes of the rows that were not saved. */
+  onReceived?: (left: readonly number[]) => void
   /** Called when rows have been saved or rejected, and are on the disk. */
   onSettled?: (settled: SettledRows) => void
   /** Ends the source of the rows early. */
@@ -53,7 +57,7 @@ export interface LoadSummary {
   rejected: number
 }
 
-export const BATCH_ROWS = 50_000
+const BATCH_ROWS = 50_000
 /** Rows in a request, if they are not encoded in advance. */
 const SAVED_AT_ONCE = 5_000
 /** Images make rows long, and a batch is one message to the writer. */
@@ -154,9 +158,11 @@ class Load {
     if (!encoded) return batch
     const { engine, dataClass } = this.options
     try {
-      const left = Array.from(await engine.insert(dataClass, encoded), index => batch[index]!)
+      const mark = this.options.onSend?.(batch.map(({ position }) => position))
+      const left = [...(await engine.insert(dataClass, encoded, mark))]
+      this.options.onReceived?.(left)
       this.summary.inserted += batch.length - left.length
-      return left
+      return left.map(index => batch[index]!)
     } catch (error) {
       if (isForAllRows(error)) throw error
       return batch
@@ -174,6 +180,7 @@ class Load {
     }
     await this.write(
       rows,
+      ({ row }) => row.position,
       read => asNewEntity(read, dataClass).json,
       (read, entity) => {
         if (!entity.failure) this.summary.inserted++
@@ -222,6 +229,7 @@ class Load {
       const again: typeof open = []
       await this.write(
         open,
+        ({ read }) => read.row.position,
         ({ read, stamp }) => asChange(read, dataClass, stamp),
         ({ read }, entity) => {
           if (!entity.failure) this.summary.updated++
@@ -235,6 +243,7 @@ class Load {
 
   private async write<T>(
     items: readonly T[],
+    position: (item: T) => number,
     json: (item: T) => string,
     each: (item: T, entity: SavedEntity) => void,
   ): Promise<void> {
@@ -243,16 +252,18 @@ class Load {
     const dataClass = this.options.dataClass.name
     let entities: readonly SavedEntity[]
     try {
-      const request = { kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true } as const
+      const mark = this.options.onSend?.(items.map(position))
+      const request = { kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true, mark } as const
       entities = (await this.options.engine.write(request)).entities
+      this.options.onReceived?.(entities.flatMap(({ failure }, index) => (failure ? [index] : [])))
     } catch (error) {
       if (isForAllRows(error)) throw error
       const data = (error as ProtocolError).toData()
       if (items.length === 1) each(items[0]!, { failure: { status: NOT_SAVED, error: data } })
       else {
         const half = Math.ceil(items.length / 2)
-        await this.write(items.slice(0, half), json, each)
-        await this.write(items.slice(half), json, each)
+        await this.write(items.slice(0, half), position, json, each)
+        await this.write(items.slice(half), position, json, each)
       }
       return
     }

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../../config/load-config.ts'
-import { type DataClass, openEngine } from '../../engine/index.ts'
+import { type DataClass, type LoadProgress, openEngine } from '../../engine/index.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
@@ -13,7 +14,7 @@ import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
-import { BATCH_ROWS, emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from './load-rows.ts'
+import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from './load-rows.ts'
 
 /**
  * Rows of a larger file are written to the data file alone, which each commit syncs: with thousands of rows in a commit, the log only writes
@@ -69,6 +70,7 @@ export async function load(
   const progress = showProgress(found.size, output)
   const summary = emptySummary()
   const hints = new Set<string>()
+  const markKey = `load/${into}.${basename(file)}`
   let journal: LoadJournal | undefined
   let isDone = false
   try {
@@ -86,7 +88,8 @@ export async function load(
     })
     if (!resume && !restart) journal.refuseUnfinished()
     const left = resume ? journal.resume() : undefined
-    if (left) output.write(`continuing after row ${left.position}\n`)
+    if (left?.sent && !engine.hasSaveCode(dataClass)) journal.received(addStored(left, engine.records.get(markKey)))
+    if (left) output.write(`continuing after row ${left.position + left.saved.size}\n`)
     const rowFile = await openRowFile(
       { path: file, format, onBytes: progress.onBytes, delimiter, encoding, decimal, dates },
       dataClass,
@@ -103,12 +106,19 @@ export async function load(
       },
       onProgress: progress.onRows,
       onBegin: () => resume || journal!.begin(),
+      onSend(rows) {
+        const mark = { key: markKey, id: randomUUID() }
+        journal!.send(mark.id, rows)
+        return engine.hasSaveCode(dataClass) ? undefined : mark
+      },
+      onReceived: rows => journal!.received(rows),
       onSettled: settled => journal!.add(settled),
       summary,
       signal,
     })
     progress.stop()
     isDone = !signal?.aborted
+    if (isDone) await engine.records.put([{ key: markKey, value: undefined }])
     output.write(`${describeSummary(summary)}\n`)
     if (!isDone)
       output.write(`stopped before the end of the file${resume || summary.read > 0 ? '; --resume continues' : ''}\n`)
@@ -130,6 +140,22 @@ export async function load(
   }
 }
 
+/**
+ * Adds the rows that the last request of an earlier load has saved, as the store knows it.
+ * @param stored a {@link LoadProgress}
+ * @returns indexes of its other rows
+ */
+function addStored({ saved, sent, uncertain }: Unsettled, stored: unknown): number[] {
+  const { id, next = 0, left } = (stored ?? {}) as Partial<LoadProgress>
+  const open = new Set(left)
+  return sent!.rows.flatMap((row, index) => {
+    uncertain.delete(row)
+    if (id !== sent!.id || index >= next || open.has(index)) return [index]
+    saved.add(row)
+    return []
+  })
+}
+
 /** Rows that an earlier load has not settled. */
 async function* rowsToLoad(
   rows: AsyncIterable<LoadRow[]>,
@@ -142,10 +168,9 @@ async function* rowsToLoad(
       yield some
       continue
     }
-    const { position, kept } = left
-    // The batch under way may have been saved.
-    for (const row of some) row.mayExist = row.position < position + BATCH_ROWS
-    yield some.filter(row => row.position >= position || kept.has(row.position))
+    const { position, kept, saved, uncertain } = left
+    for (const row of some) row.mayExist = uncertain.has(row.position)
+    yield some.filter(row => (row.position >= position || kept.has(row.position)) && !saved.has(row.position))
   }
 }
 

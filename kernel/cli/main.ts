@@ -124,6 +124,58 @@ addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapS
   .description('Shrink the file of a store by the space of removed data. The store must not be served meanwhile.')
   .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
 
+const backup = addConfigOptions(program.command('backup').usage('[options] <folder>'), key =>
+  /^(model|data|storage\.mapSizeBytes|backup\.fullDays|auth\.(rolesFile|directoryFile))$/.test(key),
+)
+  .description('Make a backup of the store in a folder of backups, also while a server uses it.')
+  .argument('[folder]', 'folder of backups; backup.folder of the configuration by default')
+  .option('--full', 'copy the data file, also where the commits since the last backup would do', false)
+  .option('--keep-days <days>', 'remove backups that are older, unless a younger one needs them', Number)
+  .addHelpText(
+    'after',
+    `
+A backup has the data file, the images and blobs, and the files of configuration, model, roles and users. Where the log still
+has the commits since the last backup (storage.logBytes), those are enough. tesser restore brings a store back.`,
+  )
+  .action(async (folder: string | undefined, options: { full: boolean; keepDays?: number }, command: Command) => {
+    const config = configOf(command)
+    print(await (await import('./backup.ts')).backup(config, { ...options, folder: backupFolder(config, folder) }))
+  })
+
+backup
+  .command('list')
+  .description('List the backups of a folder.')
+  .argument('<folder>')
+  .action(async (folder: string) => (await (await import('./backup.ts')).listBackups(folder)).forEach(print))
+
+addConfigOptions(backup.command('verify'), key => key === 'storage.mapSizeBytes')
+  .description('Restore a backup into a temporary folder, and check the store. Exit code 1 when something is wrong.')
+  .argument('<folder>', 'folder of backups')
+  .argument('[name]', 'name of the backup; the newest by default')
+  .option('--temp <folder>', 'folder for the restored store; that of the system for temporary files by default')
+  .action(async (folder: string, name: string | undefined, { temp }: { temp?: string }, command: Command) => {
+    const { verify } = await import('./backup.ts')
+    if (!(await verify(configOf(command), { folder, name, temp }, print))) process.exitCode = FAILED
+  })
+
+addConfigOptions(program.command('restore'), key => /^(model|data|storage\.(mapSizeBytes|allowLoss))$/.test(key))
+  .description('Restore a store from backups, into a folder (--data) that is empty or does not exist.')
+  .argument('[folder]', 'folder of backups; backup.folder of the configuration by default')
+  .option('--backup <name>', 'name of the backup; the newest by default')
+  .option('--at <moment>', 'the last state that is not later: a time, such as 2026-01-31T09:30, or a __GlobalStamp')
+  .action(
+    async (folder: string | undefined, { backup: name, at }: { backup?: string; at?: string }, command: Command) => {
+      const config = configOf(command)
+      print(await (await import('./backup.ts')).restore(config, { folder: backupFolder(config, folder), name, at }))
+    },
+  )
+
+function backupFolder({ backup: { folder } }: Config, given: string | undefined): string {
+  const found = given ?? folder
+  if (found === undefined) throw new UsageError('name the folder of the backups, or set backup.folder')
+  return found
+}
+
 addConfigOptions(program.command('load'), key => ofStore.test(key))
   .description('Save the rows of a file as entities. The store must not be served meanwhile.')
   .argument('<file>', 'JSON (an array), NDJSON or CSV with a header line; .gz is unpacked')

@@ -55,6 +55,7 @@ const OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/^\/\$catalog/, 'catalog'],
   [/^\/\$client/, 'client'],
   [/^\/\$directory/, 'directory'],
+  [/^\/\$backup/, 'backup'],
   [/^\/\$info/, 'info'],
   [/^\/\$singleton/, 'functions'],
   [/^\/\$upload/, 'upload'],

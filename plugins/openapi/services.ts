@@ -117,7 +117,7 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
       }),
     },
     '/$entityset/$release': ref('pathItems', 'releaseSets'),
-    ...(isAdministrator && infoPaths()),
+    ...(isAdministrator && { ...infoPaths(), ...backupPaths() }),
   }
 }
 
@@ -152,6 +152,19 @@ function infoPaths(): Record<string, object> {
     '/$info/{part}': { parameters: [part], ...get('info.part', 'server', 'A part of it', ANY_OBJECT) },
     '/$info/sessionInfo/release': {
       post: operation('releaseSessions', 'server', 'Ends all sessions', { responses: DONE }),
+    },
+  }
+}
+
+function backupPaths(): Record<string, object> {
+  const responses = {
+    '202': { description: 'A backup is being made.', content: jsonContent(ANY_OBJECT) },
+    default: ref('responses', 'Error'),
+  }
+  return {
+    '/$backup': {
+      ...get('backups', 'server', 'Backups of the store', ANY_OBJECT),
+      post: operation('backup', 'server', 'Makes a backup', { parameters: [ref('parameters', 'full')], responses }),
     },
   }
 }

@@ -273,6 +273,7 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   subOrderby: query('$subOrderby', text, 'Order of the set of related entities.', '__KEY desc'),
   subExpand: query('$subExpand', text, 'Relations that are expanded in it.'),
   dates: query('$dates', { enum: ['date', 'text'] }, 'How dates with a time are read.', 'text'),
+  full: query('$full', flag, 'The data file is copied, also where the commits since the last backup would do.', true),
   module: query('$module', flag, 'The runtime is imported from `tesser/client`.', true),
   set: { name: 'id', in: 'path', required: true, description: 'Id of an entity set.', schema: text },
   keys: { name: 'keys', in: 'path', required: true, description: 'Further keys, with commas between.', schema: text },

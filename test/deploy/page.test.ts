@@ -28,7 +28,10 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   'tesser check --plan': /all right/,
   'tesser start --print-config': /"mapSizeBytes"/,
   'tesser compact': /data\.mdb had .* and has|cannot be made smaller/,
-  'tesser check --data trial/store': /trial\/store are all right/,
+  'tesser backup backups': /^backup \d{8}T\d{9}Z in .*backups: full, /,
+  'tesser backup verify backups': /^backup \d{8}T\d{9}Z is all right: /,
+  'tesser restore backups --data store': /store has the state of /,
+  'tesser check --data store': /store are all right/,
   'curl -fsS http://127.0.0.1:8080/health/ready': /"ready"/,
   'curl -fsS -H "Authorization: Bearer $(cat prometheus.key)" http://127.0.0.1:8080/metrics': /^tesser_ready 1$/m,
 }

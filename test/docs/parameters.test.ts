@@ -104,8 +104,8 @@ t.test('sections are those of COMPATIBILITY.md', async t => {
   for (const section of named) t.ok(sections.has(section), section)
 })
 
-/** Status of addresses that redirect. */
-const STATUS: Readonly<Record<string, number>> = { '/': 302, '/docs': 308, '/explorer': 308 }
+/** Status of addresses that redirect, or need an option. */
+const STATUS: Readonly<Record<string, number>> = { '/rest/$backup': 404, '/': 302, '/docs': 308, '/explorer': 308 }
 
 t.test('a server knows the addresses', async t => {
   const model = {

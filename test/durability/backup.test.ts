@@ -60,7 +60,10 @@ t.test('each backup is restored as the store was, table by table', async t => {
     t.same([...found.problems, ...differences(content, found.content)], [], name)
   }
   const { problems } = await verifyBackup({ storage: new FolderStorage(place), ...MAP })
-  t.same(problems.filter(text => !text.startsWith('entity set')), [])
+  t.same(
+    problems.filter(text => !text.startsWith('entity set')),
+    [],
+  )
 
   // A store that was restored goes on, and so do its backups.
   await restore(place, other)

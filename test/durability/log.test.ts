@@ -113,8 +113,9 @@ t.test('a store whose log is lost or damaged opens only without what the log alo
   // The next record begins behind the last byte that is not zero.
   const end = readFileSync(lastFile(before)).findLastIndex(byte => byte !== 0)
   store.write(random, 10)
-  for (const what of ['lost', 'damaged']) copyStore(path, join(folder, what))
+  for (const what of ['lost', 'damaged', 'damaged before']) copyStore(path, join(folder, what))
   await store.close()
+  const newest = await contentOf(path)
   await recover(before)
   const { content } = await contentOf(before)
 
@@ -129,7 +130,7 @@ t.test('a store whose log is lost or damaged opens only without what the log alo
     const notes = await recover(crashed, true)
     t.match(notes, [
       /: 0 commits applied/,
-      /^all later changes are lost, as storage.allowLoss permits; the damaged log was moved to .*log-damaged-[0-9]+\. the log of the store/,
+      /^later changes, if there were any, are lost, as storage.allowLoss permits; the damaged log was moved to .*log-damaged-[0-9]+\. the log of the store/,
     ])
     const found = await contentOf(crashed)
     t.same([...found.problems, ...differences(content, found.content)], [], what)
@@ -138,6 +139,15 @@ t.test('a store whose log is lost or damaged opens only without what the log alo
     await next.close()
     t.same((await contentOf(crashed)).problems, [])
   }
+
+  // A record that the checkpoint has is damaged: all that follow it are there.
+  copyStore(join(folder, 'damaged before'), crashed)
+  const first = readFileSync(lastFile(crashed))
+  writeFileSync(lastFile(crashed), first.with(200, first[200]! ^ 1))
+  await t.rejects(recover(crashed), { name: 'DamagedLogError' })
+  t.match(await recover(crashed, true), [/: [1-9]\d* commits applied/, /^later changes, if there were any, are lost/])
+  const found = await contentOf(crashed)
+  t.same([...found.problems, ...differences(newest.content, found.content)], [])
 })
 
 const PAGE = 4096

@@ -26,6 +26,7 @@ import { DeleteErrors } from '../../plugins/delete/errors.ts'
 import { DirectoryErrors } from '../../plugins/directory/errors.ts'
 import { EntitySetRequestErrors } from '../../plugins/entity-set/errors.ts'
 import { FormatErrors } from '../../plugins/format/errors.ts'
+import { BackupErrors } from '../../plugins/backup/errors.ts'
 import { InfoErrors } from '../../plugins/info/errors.ts'
 import { LockErrors } from '../../plugins/lock/errors.ts'
 import { MetricsErrors } from '../../plugins/metrics/errors.ts'
@@ -58,6 +59,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   ENTITY_SET_REQUEST: EntitySetRequestErrors,
   FORMAT: FormatErrors,
   FUNCTIONS: FunctionErrors,
+  BACKUP: BackupErrors,
   INFO: InfoErrors,
   KERNEL: KernelErrors,
   LANGUAGE: LanguageErrors,

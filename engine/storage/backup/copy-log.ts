@@ -14,7 +14,7 @@ import type { BackupFile, LogPlace } from './manifest.ts'
 const SEGMENT_BYTES = 64 * 2 ** 20
 
 /** Records of a store between two positions, as files of a backup. */
-export interface CopiedLog {
+interface CopiedLog {
   readonly files: readonly BackupFile[]
   /** Ids of the files of images and blobs that the records refer to. */
   readonly blobs: ReadonlySet<string>

@@ -31,7 +31,8 @@ export class FolderStorage implements BackupStorage {
     }
     if (!hasFileLocks()) return { release() {} }
     const lock = tryFileLock(join(this.place, LOCK_FILE))
-    if (!lock) throw new BackupError(`another process changes the backups in ${this.place}; try again when that is done`)
+    if (!lock)
+      throw new BackupError(`another process changes the backups in ${this.place}; try again when that is done`)
     return lock
   }
 

@@ -65,10 +65,10 @@ export interface MadeBackup {
 export async function makeBackup(options: MakeOptions): Promise<MadeBackup> {
   const { path, storage, onNote = () => {} } = options
   const backups = new Backups(storage)
+  await recoverIfUnused(options, onNote)
+  if (examineFolder(path) !== 'store') throw new BackupError(`there is no store in ${path}`)
   const lock = await storage.lock()
   try {
-    await recoverIfUnused(options, onNote)
-    if (examineFolder(path) !== 'store') throw new BackupError(`there is no store in ${path}`)
     // Also keeps files of images and blobs from being removed.
     const readers = lockDataFile(path, { shared: true })
     if (!readers) throw new BackupError(`the store in ${path} is being compacted; try again when that is done`)
@@ -235,6 +235,8 @@ function copyOf(files: BinaryFiles, id: string, path: string): void {
     files.copyTo(id, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new BackupError(`file ${id} of an image or a blob is missing in the store; tesser check says to what it belongs`)
+    throw new BackupError(
+      `file ${id} of an image or a blob is missing in the store; tesser check says to what it belongs`,
+    )
   }
 }

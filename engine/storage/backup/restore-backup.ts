@@ -77,13 +77,13 @@ function nameOf(list: readonly Backup[], { backup, storage }: RestoreOptions): s
 }
 
 const momentOf = ({ manifest }: Backup, at: Moment): number => ('time' in at ? manifest.time : manifest.stamp)
-const valueOf = (at: Moment): number => ('time' in at ? at.time : at.stamp)
+const valueAt = (at: Moment): number => ('time' in at ? at.time : at.stamp)
 const describe = (value: number, at: Moment): string =>
   'time' in at ? new Date(value).toISOString() : `stamp ${value}`
 
 /** Name of the backup that has a moment: the increment that leads across it, or else the last one before it. */
 function backupAt(list: readonly Backup[], at: Moment, place: string): string {
-  const value = valueOf(at)
+  const value = valueAt(at)
   const [oldest, newest] = [list[0], list.at(-1)]
   if (!oldest || !newest) throw new BackupError(`there are no backups in ${place}`)
   if (value > momentOf(newest, at))
@@ -145,7 +145,7 @@ async function bringUp(folder: string, chain: readonly Backup[], options: Restor
       if (!allowLoss) throw new BackupError(`${what} were ${why}; choose another moment, or allow the loss`)
       onNote(`${what} are missing: they were ${why}`, 'warn')
     }
-    return { backup: name, time, stamp: state.stamp, entities: state.entities }
+    return { backup: name, time: at ? time : manifest.time, stamp: state.stamp, entities: state.entities }
   } finally {
     await environment.close()
     for (const name of ['lock.mdb', 'readers.lock']) rmSync(join(folder, name), { force: true })

@@ -55,7 +55,8 @@ export async function* inspectStore(options: InspectOptions): AsyncGenerator<Sto
   const { path } = options
   let state: FolderState
   try {
-    await recoverIfUnused(options, () => {})
+    // Without the permission to lose anything, which only a start has.
+    await recoverIfUnused({ path, mapSizeBytes: options.mapSizeBytes }, () => {})
     state = examineFolder(path)
   } catch (error) {
     if (!(error instanceof DamagedStoreError || error instanceof DamagedLogError)) throw unusable(path, error)

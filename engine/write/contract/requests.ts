@@ -55,6 +55,7 @@ export interface SaveRequest {
   ifMatch?: ExpectedVersion | undefined
   /** Owner of the uploads that the body may refer to, and the time at which they have to be valid. Absent: none. */
   uploads?: UploadAccess
+  mark?: LoadMark | undefined
   /** Bytes that were sent with the request: the body refers to them like an upload. The value is encoded. */
   received?: { id: string; value: Uint8Array }
 }
@@ -68,6 +69,25 @@ export interface InsertRequest {
   dataClass: string
   /** As `packRows` packs them. */
   encoded: Uint8Array
+  mark?: LoadMark | undefined
+}
+
+/**
+ * Stores what a request of a load has saved, in the same transactions: so a load that is interrupted saves no row twice. The record `key`
+ * becomes a {@link LoadProgress}.
+ */
+export interface LoadMark {
+  key: string
+  /** Identifies the request. */
+  id: string
+}
+
+export interface LoadProgress {
+  id: string
+  /** Number of elements of the request that are done. */
+  next: number
+  /** Indexes of those that were not saved. */
+  left: readonly number[]
 }
 
 /** Positions of the elements of a checked body: parts of a few elements each, parsed one by one. */

@@ -1,0 +1,25 @@
+import type { Config } from '../config/load-config.ts'
+import type { EngineOptions } from '../engine/index.ts'
+import { directoryFile } from './auth/directory.ts'
+import { rolesFile } from './auth/roles-file.ts'
+
+/** Size of the log that is kept for the next backup. */
+const LOG_BYTES = 2 ** 30
+
+/** Files that belong to a backup besides the store, by the names that they get there. */
+export function besidesOf(config: Config): Readonly<Record<string, string>> {
+  const roles = rolesFile(config)
+  return {
+    ...(config.file && { 'tesser.config.json': config.file }),
+    'model.json': config.model,
+    ...(roles && { 'roles.json': roles }),
+    'tesser.directory.json': directoryFile(config),
+  }
+}
+
+/** Log of a store: backups on a schedule copy the commits since the last one, as far as the log still has them. */
+export function keptLog({ storage, backup }: Config): EngineOptions['log'] {
+  if (storage.log === 'off') return undefined
+  const keepBytes = Math.max(storage.logBytes, backup.schedule === '' ? 0 : LOG_BYTES)
+  return { keepBytes, keepMs: storage.logHours * 3_600_000 }
+}

@@ -1,0 +1,124 @@
+import type { Config } from '../../config/load-config.ts'
+import { counted } from '../../engine/base/counted.ts'
+import {
+  type Backup,
+  BackupError,
+  Backups,
+  makeBackup,
+  type Moment,
+  openStorage,
+  type Restored,
+  restoreBackup,
+  verifyBackup,
+} from '../../engine/index.ts'
+import { besidesOf } from '../backup-files.ts'
+import { describeSize } from './describe-size.ts'
+import { ProgressDisplay } from './progress.ts'
+
+export interface BackupArguments {
+  folder: string
+  full: boolean
+  keepDays?: number | undefined
+}
+
+const note = (text: string): void => void process.stderr.write(`${text}\n`)
+
+async function withProgress<T>(
+  work: (onProgress: (step: { what: string; done: number; total: number }) => void) => Promise<T>,
+): Promise<T> {
+  const progress = new ProgressDisplay(process.stderr)
+  try {
+    return await work(({ what, done, total }) => progress.show(what, done, total))
+  } finally {
+    progress.stop()
+  }
+}
+
+/** `tesser backup`. @returns the outcome, for the operator @throws {BackupError} */
+export async function backup(config: Config, { folder, full, keepDays }: BackupArguments): Promise<string> {
+  const made = await withProgress(onProgress =>
+    makeBackup({
+      path: config.data,
+      mapSizeBytes: config.storage.mapSizeBytes,
+      storage: openStorage({ folder }),
+      full,
+      fullDays: config.backup.fullDays,
+      keepDays,
+      besides: besidesOf(config),
+      onNote: note,
+      onProgress,
+    }),
+  )
+  const removed = made.removed.length > 0 ? `; ${counted(made.removed.length, 'older one')} removed` : ''
+  return `backup ${made.name} in ${folder}: ${made.kind}, ${describeSize(made.bytes)}, stamp ${made.stamp}${removed}`
+}
+
+/** `tesser backup list`. @returns a line for each backup */
+export async function listBackups(folder: string): Promise<string[]> {
+  const backups = await new Backups(openStorage({ folder })).list()
+  if (backups.length === 0) throw new BackupError(`there are no backups in ${folder}`)
+  return backups.map(describe)
+}
+
+function describe({ name, manifest }: Backup): string {
+  const { kind, time, stamp, files, blobs, entities } = manifest
+  const bytes = files.reduce((sum, file) => sum + file.bytes, blobs.bytes)
+  const count = Object.values(entities).reduce((sum, each) => sum + each, 0)
+  return `${name}  ${kind.padEnd(9)}  ${new Date(time).toISOString()}  stamp ${stamp}  ${counted(count, 'entity', 'entities')}  ${describeSize(bytes)}`
+}
+
+/** `tesser backup verify`. Prints each problem. @returns true if there is none @throws {BackupError} */
+export async function verify(
+  config: Config,
+  { folder, name, temp }: { folder: string; name?: string | undefined; temp?: string | undefined },
+  print: (line: string) => void,
+): Promise<boolean> {
+  const { mapSizeBytes } = config.storage
+  const { restored, problems } = await withProgress(onProgress =>
+    verifyBackup({
+      storage: openStorage({ folder }),
+      backup: name,
+      mapSizeBytes,
+      folder: temp,
+      onNote: note,
+      onProgress,
+    }),
+  )
+  problems.forEach(print)
+  if (problems.length > 0) print(`${counted(problems.length, 'problem')} in the store of backup ${restored.backup}`)
+  else print(`backup ${restored.backup} is all right: ${describeState(restored)}`)
+  return problems.length === 0
+}
+
+const describeState = ({ time, stamp, entities }: Restored): string => {
+  const count = Object.values(entities).reduce((sum, each) => sum + each, 0)
+  return `${counted(count, 'entity', 'entities')}, stamp ${stamp}, ${new Date(time).toISOString()}`
+}
+
+/** `tesser restore`. @returns the outcome, for the operator @throws {BackupError} */
+export async function restore(
+  { data, storage }: Config,
+  { folder, name, at }: { folder: string; name?: string | undefined; at?: string | undefined },
+): Promise<string> {
+  const restored = await withProgress(onProgress =>
+    restoreBackup({
+      path: data,
+      mapSizeBytes: storage.mapSizeBytes,
+      storage: openStorage({ folder }),
+      backup: name,
+      at: at === undefined ? undefined : readMoment(at),
+      allowLoss: storage.allowLoss,
+      onNote: note,
+      onProgress,
+    }),
+  )
+  return `${data} has the state of ${describeState(restored)}; configuration, model, roles and users of backup ${restored.backup} are in its folder config`
+}
+
+function readMoment(text: string): Moment {
+  if (/^\d+$/.test(text)) return { stamp: Number(text) }
+  const time = Date.parse(text)
+  if (Number.isNaN(time))
+    throw new BackupError(`--at ${text} is neither a time, such as 2026-01-31T09:30, nor a stamp, such as 1200`)
+  return { time }
+}

@@ -1,0 +1,89 @@
+import { definePlugin, json, type Metric, type Reply, type RestRequest, Type } from '../../kernel/api.ts'
+import { BackupErrors } from './errors.ts'
+import { BackupRuns } from './backup-runs.ts'
+
+/**
+ * Backups of the store while the server runs, into the folder `backup.folder`, on request and on the schedule `backup.schedule`. For
+ * administrators, as `$info`.
+ *
+ *   POST /$backup            →  202 { "running": { "since": "2026-11-27T02:15:00.000Z", … }, … }; one that runs already is not begun again
+ *   POST /$backup?$full=true →  copies the data file, also where the commits since the last backup would do
+ *   GET  /$backup            →  { "running": null | { "since", "step": { "what", "done", "total" } },
+ *                                 "last": null | { "ended", "name", "kind", "bytes", "stamp" } | { "ended", "error" },
+ *                                 "next": "2026-11-27T03:00:00.000Z" | null,
+ *                                 "backupCount": 12, "backups": [{ name, kind, time, stamp, bytes }] }, the newest first
+ *
+ * A backup runs in a process of its own, at a lower priority. `tesser restore` and `tesser backup verify` use the folder.
+ */
+export default definePlugin({
+  name: 'backup',
+  kernel: '^1.0.0',
+  options: Type.Object({
+    folder: Type.Optional(Type.String({ description: 'Folder of the backups.' })),
+    schedule: Type.String({ default: '', description: 'Times of backups, as in cron; empty for none.' }),
+    fullDays: Type.Number({ default: 7, description: 'Age in days after which the data file is copied again.' }),
+    keepDays: Type.Number({ default: 30, description: 'Age in days after which a backup is removed.' }),
+  }),
+  async register({ service, readsParameters, engine, log, metrics, now, onReady, onClose }, options) {
+    const { folder, schedule, fullDays, keepDays } = options
+    const runs =
+      folder === undefined
+        ? undefined
+        : new BackupRuns({ engine, log, now, place: { folder }, policy: { fullDays, keepDays } })
+    metrics.add(async () => (runs ? metricsOf(runs) : []))
+
+    if (schedule !== '') {
+      if (!runs) throw new Error('backup.schedule is set, but backup.folder is not: it names the folder of the backups')
+      const timer = await startTimer(schedule, () => void runs.run(false))
+      runs.next = () => timer.nextRun()
+      onReady(() => void timer.resume())
+      onClose(() => timer.stop())
+    }
+
+    readsParameters('$full')
+    service('$backup', { verbs: ['GET', 'POST'] }, async (request: RestRequest) => {
+      if (!request.isAdministrator) throw BackupErrors.ADMINISTRATORS_ONLY(request.session.isGuest)
+      if (request.parts.length > 0) throw BackupErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100))
+      if (!runs) throw BackupErrors.NO_FOLDER()
+      const isPost = request.transport.method === 'POST'
+      if (isPost) void runs.run(request.flag('$full'))
+      return answer(await runs.describe(), isPost ? 202 : 200)
+    })
+  },
+})
+
+const answer = (value: object, status: number): Reply => ({ ...json(value), status })
+
+/** A timer that does not run yet. @throws {Error} the schedule cannot be read */
+async function startTimer(schedule: string, onTime: () => void) {
+  const { Cron } = await import('croner')
+  try {
+    return new Cron(schedule, { paused: true, unref: true }, onTime)
+  } catch (error) {
+    throw new Error(`backup.schedule: "${schedule}" is not a schedule: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function metricsOf({ running, lastSuccess, failures }: BackupRuns): Metric[] {
+  const gauge = (name: string, help: string, value: number): Metric => ({
+    name,
+    help,
+    type: 'gauge',
+    values: [{ labels: {}, value }],
+  })
+  return [
+    gauge('backup_running', '1 while a backup is being made.', running ? 1 : 0),
+    gauge(
+      'backup_last_success_timestamp_seconds',
+      'Time of the end of the last complete backup since the start, in seconds since 1970; 0 for none.',
+      (lastSuccess?.ended ?? 0) / 1000,
+    ),
+    gauge('backup_last_bytes', 'Bytes that it added.', lastSuccess?.made.bytes ?? 0),
+    {
+      name: 'backup_failures_total',
+      help: 'Backups that failed.',
+      type: 'counter',
+      values: [{ labels: {}, value: failures }],
+    },
+  ]
+}

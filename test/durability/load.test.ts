@@ -1,0 +1,89 @@
+/** A load that is killed at any moment and resumed saves each row once, also rows by which no earlier one can be recognised. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { loadConfig } from '../../config/load-config.ts'
+import { bytesOf, openEngine } from '../../engine/index.ts'
+import { engineOptions } from '../../kernel/main.ts'
+import { randomOf } from '../support/reference/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { decode } from '../support/read-request.ts'
+
+t.setTimeout(timeoutMs)
+const random = randomOf(seedOf(61))
+const ROWS = 24_000
+const KILLS = isLong ? 40 : 8
+
+const model = {
+  name: 'test',
+  dataClasses: {
+    Item: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long', autoFill: 'increment' },
+        position: { type: 'long' },
+        code: { type: 'string', unique: true },
+        text: { type: 'string', indexed: true, maxLength: 12 },
+        other: { type: 'long' },
+        link: { kind: 'relatedEntity', type: 'Item', foreignKey: 'other' },
+      },
+    },
+  },
+}
+
+/** Rows without a key: most are inserted as they are encoded, some are saved one by one, kept for later or rejected. */
+function row(position: number): { fields: string; isWrong: boolean } {
+  const kind = position % 50
+  const isWrong = kind === 7
+  const code = kind < 5 ? `c${position}` : ''
+  const other = kind === 11 ? '1' : kind === 13 && position < ROWS / 2 ? String(position + 2) : ''
+  return { fields: `${position},${code},${isWrong ? 'a text that is too long' : 'text'},${other}`, isWrong }
+}
+
+t.test('each row is saved once', async t => {
+  const cwd = t.testdir({ 'model.json': JSON.stringify(model) })
+  const rows = Array.from({ length: ROWS }, (_, position) => row(position))
+  writeFileSync(join(cwd, 'rows.csv'), ['position,code,text,other', ...rows.map(({ fields }) => fields)].join('\n'))
+  const flags = ['--model', 'model.json', '--data', 'store']
+  const program = fileURLToPath(new URL('../../kernel/cli/main.js', import.meta.url))
+  const args = (resume: string) => [program, 'load', 'rows.csv', '--into', 'Item', ...flags, resume]
+  const journal = join(cwd, 'store/load.Item.rows.csv.ndjson')
+  const written = (): number => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').length : 0)
+  let kills = 0
+  for (; kills < KILLS; kills++) {
+    const before = written()
+    const process = spawn('node', args(before > 0 ? '--resume' : '--restart'), { cwd, stdio: 'ignore' })
+    const ended = once(process, 'exit')
+    while (process.exitCode === null && written() === before) await sleep(2)
+    await sleep(random.integer(0, 500))
+    process.kill('SIGKILL')
+    const [, signal] = await ended
+    // It was complete before.
+    if (signal === null) break
+  }
+  if (existsSync(journal)) {
+    const { status, stderr } = spawnSync('node', args('--resume'), { cwd, encoding: 'utf8' })
+    // Some rows are rejected.
+    t.equal(status, 1, stderr)
+  }
+  const config = loadConfig({ cwd, env: {}, flags: { model: 'model.json', data: 'store' } })
+  const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
+  try {
+    const output = { form: 'array' } as const
+    const source = { kind: 'all' } as const
+    const body = await engine.read({ dataClass: 'Item', source, skip: 0, top: Number.POSITIVE_INFINITY, output })
+    const found = decode(await bytesOf(body)) as { position: number }[]
+    const positions = found.map(({ position }) => position).sort((a, b) => a - b)
+    const expected = rows.flatMap(({ isWrong }, position) => (isWrong ? [] : [position]))
+    t.same(positions, expected, `${kills} kills`)
+    t.equal(engine.records.get('load/Item.rows.csv'), undefined)
+  } finally {
+    await engine.close()
+  }
+  const { status, stdout } = spawnSync('node', [program, 'check', ...flags], { cwd, encoding: 'utf8' })
+  t.equal(status, 0, stdout)
+})
