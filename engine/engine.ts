@@ -19,6 +19,8 @@ import type { CallResult } from './author/run/function-client.ts'
 import { FunctionErrors } from './author/declare/function-errors.ts'
 import type { CallTask } from './author/run/tasks.ts'
 import { calculateOutdated } from './author/run/calculate-outdated.ts'
+import { type ImportRequest, importRows } from './import/import-rows.ts'
+import type { LoadSummary } from './import/load-rows.ts'
 import type { RowFormat } from './import/row-reader.ts'
 import type { Part } from './memory/heap/shared-heap.ts'
 import type { JsonBounds } from './base/json-bounds.ts'
@@ -393,6 +395,10 @@ export class Engine implements PluginEngine {
         sets.set(id, { dataClass: dataClass.name, members: set.encoded })
     }
     return sets
+  }
+
+  importRows(request: ImportRequest): Promise<LoadSummary> {
+    return importRows(this, this.catalog, request)
   }
 
   async backup(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup> {

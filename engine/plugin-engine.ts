@@ -14,6 +14,8 @@ import type { EntitySets } from './entity-set/entity-sets.ts'
 import type { Part } from './memory/heap/shared-heap.ts'
 import type { Rights } from './permission/explain-rights.ts'
 import type { DeclaredRoles } from './permission/permissions.ts'
+import type { ImportRequest } from './import/import-rows.ts'
+import type { LoadSummary } from './import/load-rows.ts'
 import type { Granted } from './permission/roles.ts'
 import type { Access } from './permission/views.ts'
 import type { SaveAnswer } from './placement/saved-answers.ts'
@@ -164,6 +166,12 @@ export interface PluginEngine {
 
   /** All locks, oldest first, and their number. For administrators: no rights apply. */
   listLocks(limit: number): Promise<{ readonly count: number; readonly locks: readonly HeldLock[] }>
+
+  /**
+   * Saves the rows of a file as entities, as `tesser load` does. For administrators: no rights apply.
+   * @throws {Error} the file cannot be read; rows that were saved stay saved
+   */
+  importRows(request: ImportRequest): Promise<LoadSummary>
 
   /**
    * Makes a backup of the store and of the files that belong to it, in a process of its own, while the server goes on. For

@@ -11,33 +11,36 @@ const UNDECODABLE = '\uDC80'
 export const hasUndecodable = (text: string): boolean => !text.isWellFormed()
 
 /**
- * Reads the text of a file in parts, unpacked if its name ends in `.gz`, without a byte order mark. Bytes that are not UTF-8 become
- * lone surrogates, so that they affect only the row that contains them ({@link hasUndecodable}).
+ * Reads the bytes of a file in parts, unpacked if its name ends in `.gz`.
  * @param onBytes called with the number of bytes read from the file, as they are read
- * @param encoding a label that `TextDecoder` knows
  * @throws {Error} if the file cannot be read or unpacked
  */
-export async function* readText(
-  path: string,
-  onBytes: (count: number) => void,
-  encoding = 'utf-8',
-): AsyncGenerator<string> {
-  const decoder = decoderOf(encoding)
+export async function* readBytes(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   const file = createReadStream(path, { highWaterMark: 256 * 1024 })
   file.on('data', chunk => onBytes(chunk.length))
-  // The callback is required, but not its error: iteration throws the same one.
-  const bytes: AsyncIterable<Buffer> = path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file
   try {
-    if (decoder.encoding === 'utf-8') yield* decodeUtf8(bytes)
-    else {
-      for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true })
-      yield decoder.decode()
-    }
+    // The callback is required, but not its error: iteration throws the same one.
+    yield* (path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file) as AsyncIterable<Buffer>
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new Error(`there is no file ${path}`, { cause: error })
     throw new Error(`${path} cannot be read: ${message}`, { cause: error })
   }
+}
+
+/**
+ * Reads bytes as text, in parts, without a byte order mark. Bytes that are not UTF-8 become lone surrogates, so that they affect only
+ * the row that contains them ({@link hasUndecodable}).
+ * @param encoding a label that `TextDecoder` knows
+ */
+export async function* readText(bytes: AsyncIterable<Buffer>, encoding = 'utf-8'): AsyncGenerator<string> {
+  const decoder = decoderOf(encoding)
+  if (decoder.encoding === 'utf-8') {
+    yield* decodeUtf8(bytes)
+    return
+  }
+  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true })
+  yield decoder.decode()
 }
 
 function decoderOf(encoding: string): TextDecoder {

@@ -9,14 +9,15 @@ import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
 export const FORMATS = ['json', 'ndjson', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
 
-interface RowFileOptions extends ForeignFormat {
-  path: string
+export interface RowFileOptions extends ForeignFormat {
+  bytes: AsyncIterable<Buffer>
   format: Format
   /** Separator of CSV fields, one character. By default the one with which the header names most attributes. */
   delimiter?: string | undefined
   /** UTF-8 by default. */
   encoding?: string | undefined
-  onBytes?: (count: number) => void
+  /** Attributes by the names of CSV columns, where they differ; null for a column that is left out. */
+  columns?: Readonly<Record<string, string | null>> | undefined
 }
 
 /** A file of rows, open. */
@@ -38,19 +39,23 @@ export function formatOf(path: string): Format | undefined {
  * @throws {Error} if the file cannot be read, or a CSV column is not an attribute of the dataclass
  */
 export async function openRowFile(file: RowFileOptions, dataClass: DataClass): Promise<RowFile> {
-  const { path, onBytes = () => {}, encoding, decimal, dates } = file
-  const parts = readText(path, onBytes, encoding)
+  const { bytes, encoding, decimal, dates, columns: names = {} } = file
+  const parts = readText(bytes, encoding)
   const foreign = { ...(decimal && { decimal }), ...(dates && { dates }) }
   if (file.format !== 'csv')
     return { format: foreign, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
   const lines = rawLines(parts)
-  const { delimiter, first } = await findDelimiter(lines, file.delimiter, dataClass)
+  const { delimiter, first } = await findDelimiter(
+    lines,
+    file.delimiter,
+    new Set([...dataClass.attributesByName.keys(), ...Object.keys(names)]),
+  )
   const splitter = new CsvSplitter(delimiter)
   const records = splitCsv(after(first, lines), splitter)
   const begun = await firstOf(records)
   const [header, ...others] = begun
   if (header?.problem !== undefined) throw new Error(`line ${header.line}, the header: ${header.problem}`)
-  const attributes = header ? columns(splitter.split(header.text), dataClass) : []
+  const attributes = header ? columns(splitter.split(header.text), dataClass, names) : []
   return { format: { ...foreign, csv: { delimiter, attributes } }, rows: after(others, records) }
 }
 
@@ -85,7 +90,7 @@ const DELIMITERS = [',', ';', '\t', '|']
 async function findDelimiter(
   lines: AsyncGenerator<RowText[]>,
   given: string | undefined,
-  { attributesByName }: DataClass,
+  names: ReadonlySet<string>,
 ): Promise<{ delimiter: string; first: RowText[] }> {
   let first: RowText[] = []
   let found = -1
@@ -99,22 +104,33 @@ async function findDelimiter(
   const text = first[0]?.text ?? ''
   const hint = /^sep=(.)\r?$/i.exec(text)?.[1]
   const known = (delimiter: string): number =>
-    new CsvSplitter(delimiter).split(text).filter(name => attributesByName.has(name?.trim() ?? '')).length
+    new CsvSplitter(delimiter).split(text).filter(name => names.has(name?.trim() ?? '')).length
   const best = DELIMITERS.reduce((most, delimiter) => (known(delimiter) > known(most) ? delimiter : most))
   return { delimiter: given ?? hint ?? best, first: hint === undefined ? first : first.slice(1) }
 }
 
-/** Names of the attributes that the columns hold. */
-function columns(names: readonly (string | null)[], { attributesByName, name: className }: DataClass): string[] {
-  const attributes: string[] = []
-  for (const name of names) {
-    const attribute = attributesByName.get(name?.trim() ?? '')
-    if (!attribute) {
-      const others = suggestion(name ?? '', attributesByName.keys())
-      throw new Error(`column "${name ?? ''}" is not an attribute of ${className}${others}`)
+/** Names of the attributes that the columns hold; null for a column that is left out. */
+function columns(
+  names: readonly (string | null)[],
+  { attributesByName, name: className }: DataClass,
+  given: Readonly<Record<string, string | null>>,
+): (string | null)[] {
+  const found: (string | null)[] = []
+  for (const text of names) {
+    const column = text?.trim() ?? ''
+    const name = Object.hasOwn(given, column) ? given[column]! : column
+    if (name === null) {
+      found.push(null)
+      continue
     }
-    if (attributes.includes(attribute.name)) throw new Error(`there are two columns "${attribute.name}"`)
-    attributes.push(attribute.name)
+    const attribute = attributesByName.get(name)
+    if (!attribute) {
+      const others = suggestion(name, attributesByName.keys())
+      const what = name === column ? `column "${column}"` : `"${name}", for column "${column}",`
+      throw new Error(`${what} is not an attribute of ${className}${others}`)
+    }
+    if (found.includes(attribute.name)) throw new Error(`there are two columns "${attribute.name}"`)
+    found.push(attribute.name)
   }
-  return attributes
+  return found
 }

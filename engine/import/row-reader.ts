@@ -13,7 +13,7 @@ import type { RowText } from './split-rows.ts'
 /** How the texts of rows are read: plain data, for the threads that read them. */
 export interface RowFormat extends ForeignFormat {
   /** Columns of CSV. Undefined: each row is a JSON object. */
-  readonly csv?: { readonly delimiter: string; readonly attributes: readonly string[] } | undefined
+  readonly csv?: { readonly delimiter: string; readonly attributes: readonly (string | null)[] } | undefined
 }
 
 /** A row as read from its text. */
@@ -26,6 +26,16 @@ export interface ReadRow {
   raw?: () => Record<string, unknown>
 }
 
+interface CsvColumns {
+  readonly splitter: CsvSplitter
+  /** Number of columns. */
+  readonly count: number
+  /** Attributes of those that are read. */
+  readonly attributes: readonly Attribute[]
+  /** Their indexes. */
+  readonly indexes: readonly number[]
+}
+
 const NOT_UTF8 = 'it has bytes that are not UTF-8; save the file as UTF-8, or give its --encoding'
 const ROW_OF_ERRORS = '],"row":'
 
@@ -33,7 +43,7 @@ const ROW_OF_ERRORS = '],"row":'
 export class RowReader {
   /** Keeps the digits of long numbers where the dataclass has them. */
   private readonly parse: (text: string) => unknown
-  private readonly csv: { readonly splitter: CsvSplitter; readonly attributes: readonly Attribute[] } | undefined
+  private readonly csv: CsvColumns | undefined
 
   constructor(
     private readonly dataClass: DataClass,
@@ -45,7 +55,9 @@ export class RowReader {
     const { attributesByName } = dataClass
     this.csv = csv && {
       splitter: new CsvSplitter(csv.delimiter),
-      attributes: csv.attributes.map(name => attributesByName.get(name)!),
+      count: csv.attributes.length,
+      attributes: csv.attributes.flatMap(name => (name === null ? [] : [attributesByName.get(name)!])),
+      indexes: csv.attributes.flatMap((name, index) => (name === null ? [] : [index])),
     }
   }
 
@@ -64,24 +76,26 @@ export class RowReader {
   /** JSON values of the columns of a row of CSV; undefined for an invalid row. */
   fields(text: string): unknown[] | undefined {
     if (!this.csv || hasUndecodable(text)) return undefined
-    const { splitter, attributes } = this.csv
+    const { splitter, count, attributes, indexes } = this.csv
     const fields = splitter.split(text)
-    if (fields.length !== attributes.length) return undefined
+    if (fields.length !== count) return undefined
     try {
-      return fields.map((field, i) => csvValue(attributes[i]!, field, this.format))
+      return attributes.map((attribute, i) => csvValue(attribute, fields[indexes[i]!]!, this.format))
     } catch {
       return undefined
     }
   }
 
-  private readCsv(text: string, { splitter, attributes }: NonNullable<RowReader['csv']>): ReadRow {
+  private readCsv(text: string, { splitter, count, attributes, indexes }: CsvColumns): ReadRow {
     const fields = splitter.split(text)
-    if (fields.length !== attributes.length) {
-      const problem = `${counted(fields.length, 'field')} for ${counted(attributes.length, 'column')}`
+    if (fields.length !== count) {
+      const problem = `${counted(fields.length, 'field')} for ${counted(count, 'column')}`
       return { json: JSON.stringify(fields), value: new Error(problem) }
     }
     const row = (read: (attribute: Attribute, field: string | null) => unknown): Record<string, unknown> =>
-      Object.fromEntries(attributes.map((attribute, i) => [attribute.name, read(attribute, fields[i] ?? null)]))
+      Object.fromEntries(
+        attributes.map((attribute, i) => [attribute.name, read(attribute, fields[indexes[i]!] ?? null)]),
+      )
     const raw = () => row((_, field) => field)
     try {
       const value = row((attribute, field) => csvValue(attribute, field, this.format))

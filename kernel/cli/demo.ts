@@ -4,9 +4,10 @@ import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { type Engine, openEngine } from '../../engine/index.ts'
+import { readBytes } from '../../engine/import/read-text.ts'
 import { openRowFile } from '../../engine/import/row-file.ts'
 import { engineOptions } from '../main.ts'
-import { loadRows, numbered } from './load-rows.ts'
+import { loadRows, numbered } from '../../engine/import/load-rows.ts'
 
 /** `config/demo/demo.json`: dataclasses with the files of their rows, in the order of loading. */
 interface Demo {
@@ -43,7 +44,7 @@ export async function loadDemo(config: Config, print: (line: string) => void): P
 
 async function loadFile(engine: Engine, name: string, path: string): Promise<number> {
   const dataClass = engine.catalog.dataClassesByName.get(name)!
-  const { format, rows } = await openRowFile({ path, format: 'ndjson' }, dataClass)
+  const { format, rows } = await openRowFile({ bytes: readBytes(path, () => {}), format: 'ndjson' }, dataClass)
   const summary = await loadRows({
     engine,
     dataClass,

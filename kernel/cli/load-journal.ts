@@ -1,5 +1,5 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import type { SettledRows } from './load-rows.ts'
+import type { SettledRows } from '../../engine/import/load-rows.ts'
 
 /** File and options of a load: positions mean the same rows only if the file is read the same way. */
 interface JournalHead {

@@ -8,13 +8,15 @@ import { counted } from '../../engine/base/counted.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
 import { type ForeignFormat, hintFor } from '../../engine/import/foreign-values.ts'
+import { readBytes } from '../../engine/import/read-text.ts'
 import { type Format, FORMATS, formatOf, openRowFile } from '../../engine/import/row-file.ts'
+import { rejectedRow } from '../../engine/import/rejected-row.ts'
 import type { ReadRow } from '../../engine/import/row-reader.ts'
 import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
-import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from './load-rows.ts'
+import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from '../../engine/import/load-rows.ts'
 
 /**
  * Rows of a larger file are written to the data file alone, which each commit syncs: with thousands of rows in a commit, the log only writes
@@ -91,7 +93,7 @@ export async function load(
     if (left?.sent && !engine.hasSaveCode(dataClass)) journal.received(addStored(left, engine.records.get(markKey)))
     if (left) output.write(`continuing after row ${left.position + left.saved.size}\n`)
     const rowFile = await openRowFile(
-      { path: file, format, onBytes: progress.onBytes, delimiter, encoding, decimal, dates },
+      { bytes: readBytes(file, progress.onBytes), format, delimiter, encoding, decimal, dates },
       dataClass,
     )
     await loadRows({
@@ -198,10 +200,7 @@ function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSum
   return `${counted(read, 'row')} read: ${[...parts, rejected > 0 && `${rejected} rejected`].filter(Boolean).join(', ')}`
 }
 
-/**
- * File of rows that could not be saved, `{ line, errors, row }` each, with the row as in its source, so that the file can be loaded
- * after corrections. Created with the first such row.
- */
+/** File of rows that could not be saved. Created with the first one. */
 class ErrorFile {
   private descriptor: number | undefined
   constructor(
@@ -209,10 +208,9 @@ class ErrorFile {
     private readonly goesOn: boolean,
   ) {}
 
-  add({ line, json, value, raw }: LoadRow & ReadRow, errors: readonly string[]): void {
+  add(row: LoadRow & ReadRow, errors: readonly string[]): void {
     this.descriptor ??= openSync(this.path, this.goesOn ? 'a' : 'w', 0o600)
-    const row = raw ? JSON.stringify(raw()) : value instanceof Error ? JSON.stringify(json) : inOneLine(json)
-    writeSync(this.descriptor, `{"line":${line},"errors":${JSON.stringify(errors)},"row":${row}}\n`)
+    writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
   }
 
   close(): void {
@@ -220,9 +218,6 @@ class ErrorFile {
     this.descriptor = undefined
   }
 }
-
-/** Removes line ends, which JSON has only between its tokens. */
-const inOneLine = (json: string): string => json.replace(/\s*[\r\n]\s*/g, ' ')
 
 const LINE_EVERY_ROWS = 100_000
 

@@ -210,6 +210,45 @@ with --update when rows have keys.`,
     if (!isComplete) process.exitCode = FAILED
   })
 
+addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath)$/.test(key))
+  .description('Save the rows of a file as entities in a running server.')
+  .argument('<file>', 'as of tesser load; - for the standard input, or an http address')
+  .requiredOption('--into <dataClass>', 'the dataclass')
+  .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+  .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
+  .option('--trial', 'check all rows and save none', false)
+  .addOption(
+    new Option('--existing <what>', 'a row whose key exists is an error, changes that entity, or is left out')
+      .choices(['reject', 'update', 'skip'])
+      .default('reject'),
+  )
+  .option(
+    '--column <name=attribute>',
+    'attribute of a CSV column; without an attribute the column is left out',
+    addColumn,
+  )
+  .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
+  .addOption(new Option('--format <format>', 'format of the file; by default from its name').choices(FORMATS))
+  .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
+  .addOption(new Option('--decimal <character>', 'decimal character of numbers in CSV').choices(DECIMALS))
+  .addOption(new Option('--dates <order>', 'order of day, month and year of dates in CSV').choices(DATE_ORDERS))
+  .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; UTF-8 by default')
+  .action(async (file: string, { column, url, ...options }, command: Command) => {
+    const [{ importFile }, { serverAddress }] = await Promise.all([
+      import('./import.ts'),
+      import('./server-address.ts'),
+    ])
+    const given = { ...options, file, columns: column, url: serverAddress(url, configOf(command)) }
+    if (!(await importFile(given, print))) process.exitCode = FAILED
+  })
+
+/** Adds `Name=attribute` to the columns that were given before. */
+function addColumn(text: string, others: Record<string, string | null> = {}): Record<string, string | null> {
+  const at = text.lastIndexOf('=')
+  if (at < 1) throw new UsageError(`--column ${text}: it is the name of a column, "=" and an attribute or nothing`)
+  return { ...others, [text.slice(0, at)]: text.slice(at + 1) || null }
+}
+
 addConfigOptions(program.command('types'), key => key === 'model' || key === 'plugins')
   .description('Write the TypeScript types of the model, so that classes with wrong names do not compile.')
   .argument('[file]', 'a .d.ts that the compiler reads; - for the standard output', 'tesser-model.d.ts')

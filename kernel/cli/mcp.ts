@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Config } from '../../config/load-config.ts'
+import { serverAddress } from './server-address.ts'
 
 type Id = string | number | null
 
@@ -92,21 +93,8 @@ export async function bridge(
   await Promise.all(pending)
 }
 
-/** `/mcp` of the server at a given address, with `/rest` or without, or else of the server that a configuration starts. */
-export function mcpAddress(given: string | undefined, { server }: Config): string {
-  if (given !== undefined && !URL.canParse(given)) {
-    throw new Error(`--url: ${JSON.stringify(given)} is not an address such as http://127.0.0.1:8080`)
-  }
-  const { port, tls, basePath } = server
-  const own = `${tls ? 'https' : 'http'}://${reachable(server.host)}:${port}${basePath}`
-  return `${(given ?? own).replace(/\/+$/, '').replace(/\/(?:rest|mcp)$/, '')}/mcp`
-}
-
-/** Host in a URL that reaches the address on which a server listens. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
-}
+/** Address of `/mcp`. @throws {Error} the given address is none */
+export const mcpAddress = (given: string | undefined, config: Config): string => `${serverAddress(given, config)}/mcp`
 
 function messagesIn(text: string, mediaType: string): Message[] {
   const texts = mediaType.startsWith('text/event-stream')

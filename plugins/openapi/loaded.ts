@@ -56,6 +56,7 @@ const OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/^\/\$client/, 'client'],
   [/^\/\$directory/, 'directory'],
   [/^\/\$backup/, 'backup'],
+  [/^\/\$import/, 'import'],
   [/^\/\$info/, 'info'],
   [/^\/\$singleton/, 'functions'],
   [/^\/\$upload/, 'upload'],

@@ -117,7 +117,7 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
       }),
     },
     '/$entityset/$release': ref('pathItems', 'releaseSets'),
-    ...(isAdministrator && { ...infoPaths(), ...backupPaths() }),
+    ...(isAdministrator && { ...infoPaths(), ...backupPaths(), ...importPaths(dataClass) }),
   }
 }
 
@@ -165,6 +165,26 @@ function backupPaths(): Record<string, object> {
     '/$backup': {
       ...get('backups', 'server', 'Backups of the store', ANY_OBJECT),
       post: operation('backup', 'server', 'Makes a backup', { parameters: [ref('parameters', 'full')], responses }),
+    },
+  }
+}
+
+/** @param dataClass parameter of the path */
+function importPaths(dataClass: object): Record<string, object> {
+  const names = ['rowsFormat', 'existing', 'trial', 'columns', 'delimiter', 'decimal', 'dateOrder', 'encoding']
+  const rows = { schema: { type: 'string' } }
+  return {
+    '/$import': get('imports', 'server', 'Imports that are running', ANY_OBJECT),
+    '/$import/{dataClass}': {
+      parameters: [dataClass],
+      post: operation('import', 'server', 'Saves the rows of a file as entities', {
+        parameters: names.map(name => ref('parameters', name)),
+        requestBody: { required: true, content: { 'text/csv': rows, 'application/x-ndjson': rows } },
+        responses: {
+          '200': { description: 'Counts, and the rows that could not be saved.', content: jsonContent(ANY_OBJECT) },
+          default: ref('responses', 'Error'),
+        },
+      }),
     },
   }
 }

@@ -27,6 +27,7 @@ import { DirectoryErrors } from '../../plugins/directory/errors.ts'
 import { EntitySetRequestErrors } from '../../plugins/entity-set/errors.ts'
 import { FormatErrors } from '../../plugins/format/errors.ts'
 import { BackupErrors } from '../../plugins/backup/errors.ts'
+import { ImportErrors } from '../../plugins/import/errors.ts'
 import { InfoErrors } from '../../plugins/info/errors.ts'
 import { LockErrors } from '../../plugins/lock/errors.ts'
 import { MetricsErrors } from '../../plugins/metrics/errors.ts'
@@ -60,6 +61,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   FORMAT: FormatErrors,
   FUNCTIONS: FunctionErrors,
   BACKUP: BackupErrors,
+  IMPORT: ImportErrors,
   INFO: InfoErrors,
   KERNEL: KernelErrors,
   LANGUAGE: LanguageErrors,

@@ -11,7 +11,7 @@ import { decode } from '../../support/read-request.ts'
 import { check } from '../../../kernel/cli/check.ts'
 import { loadDemo } from '../../../kernel/cli/demo.ts'
 import { load, type LoadArguments } from '../../../kernel/cli/load.ts'
-import { loadRows, numbered } from '../../../kernel/cli/load-rows.ts'
+import { loadRows, numbered } from '../../../engine/import/load-rows.ts'
 import { engineOptions } from '../../../kernel/main.ts'
 
 t.setTimeout(120_000)

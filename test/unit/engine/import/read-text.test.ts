@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { hasUndecodable, readText } from '../../../../engine/import/read-text.ts'
+import { hasUndecodable, readBytes, readText } from '../../../../engine/import/read-text.ts'
 
 async function read(path: string): Promise<string> {
   let text = ''
-  for await (const part of readText(path, () => {})) text += part
+  for await (const part of readText(readBytes(path, () => {}))) text += part
   return text
 }
 

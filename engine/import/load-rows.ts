@@ -1,9 +1,10 @@
-import { ProtocolError, type SaveStatus } from '../../engine/base/errors.ts'
-import { asChange, asNewEntity } from '../../engine/import/row-batch.ts'
-import { type ReadRow, RowReader } from '../../engine/import/row-reader.ts'
-import type { RowFile } from '../../engine/import/row-file.ts'
-import type { RowText } from '../../engine/import/split-rows.ts'
-import type { DataClass, Engine, LoadMark, SavedEntity } from '../../engine/index.ts'
+import { ProtocolError, type SaveStatus } from '../base/errors.ts'
+import { asChange, asNewEntity } from './row-batch.ts'
+import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
+import type { RowFile } from './row-file.ts'
+import type { RowText } from './split-rows.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { LoadMark, SavedEntity, SaveRequest, SaveResult } from '../write/contract/requests.ts'
 
 /** A row of a load. */
 export interface LoadRow extends RowText {
@@ -13,13 +14,24 @@ export interface LoadRow extends RowText {
   mayExist?: boolean
 }
 
+/** The store of a load. */
+export interface LoadTarget {
+  write(request: SaveRequest): Promise<SaveResult>
+  /** @returns undefined if the rows have to be written one by one */
+  encodeRows(dataClass: DataClass, format: RowFormat, texts: readonly string[]): Promise<Uint8Array | undefined>
+  /** @returns indexes of the rows that have to be written one by one */
+  insert(dataClass: DataClass, encoded: Uint8Array, mark?: LoadMark): Promise<Uint32Array>
+}
+
 interface LoadOptions {
-  engine: Pick<Engine, 'write' | 'encodeRows' | 'insert'>
+  engine: LoadTarget
   dataClass: DataClass
   format: RowFile['format']
   rows: AsyncIterable<LoadRow[]>
   /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
   existing: 'reject' | 'update' | 'skip'
+  /** Checks the rows and saves nothing. Rows that refer to others of the file are counted as {@link LoadSummary.later}. */
+  isTrial?: boolean | undefined
   /** Called for each row that cannot be saved, with the reasons. */
   onRejected: (row: LoadRow & ReadRow, reasons: readonly string[]) => void
   onProgress?: (summary: Readonly<LoadSummary>) => void
@@ -55,6 +67,8 @@ export interface LoadSummary {
   updated: number
   skipped: number
   rejected: number
+  /** Rows of a trial that refer to entities that do not exist; the file may have them. */
+  later: number
 }
 
 const BATCH_ROWS = 50_000
@@ -75,7 +89,7 @@ const STALE_STAMP = 1263
 /** Codes for a key named by a relation or a foreign key that no entity has. */
 const NOT_FOUND: ReadonlySet<number> = new Set([1155, 1542])
 
-export const emptySummary = (): LoadSummary => ({ read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0 })
+export const emptySummary = (): LoadSummary => ({ read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0, later: 0 })
 
 /** Rows with their positions. */
 export async function* numbered(rows: AsyncIterable<RowText[]>): AsyncGenerator<LoadRow[]> {
@@ -133,9 +147,9 @@ class Load {
 
   /** Encodes rows as new entities, as far as they are. @returns undefined if they have to be saved one by one */
   async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
-    const { engine, dataClass, format, existing } = this.options
+    const { engine, dataClass, format, existing, isTrial } = this.options
     // The last one of several rows with one key counts.
-    if (existing === 'update') return undefined
+    if (existing === 'update' || isTrial) return undefined
     // A wrong row is empty, so that it is left.
     return engine.encodeRows(
       dataClass,
@@ -253,7 +267,8 @@ class Load {
     let entities: readonly SavedEntity[]
     try {
       const mark = this.options.onSend?.(items.map(position))
-      const request = { kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true, mark } as const
+      const mode = this.options.isTrial ? 'validate' : 'update'
+      const request = { kind: 'save', dataClass, body, mode, atomic: false, trusted: true, mark } as const
       entities = (await this.options.engine.write(request)).entities
       this.options.onReceived?.(entities.flatMap(({ failure }, index) => (failure ? [index] : [])))
     } catch (error) {
@@ -275,7 +290,8 @@ class Load {
     const isEarly = codes(entity)
       .slice(0, -1)
       .every(code => NOT_FOUND.has(code))
-    if (isEarly && this.waiting.length < MAX_WAITING) this.waiting.push({ row, entity })
+    if (isEarly && this.options.isTrial) this.summary.later++
+    else if (isEarly && this.waiting.length < MAX_WAITING) this.waiting.push({ row, entity })
     else this.reject(row, reasons(entity))
   }
 

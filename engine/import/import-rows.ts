@@ -1,0 +1,56 @@
+import { suggestion } from '../base/suggestion.ts'
+import type { Catalog } from '../catalog/dataclass.ts'
+import { emptySummary, loadRows, type LoadSummary, type LoadTarget, numbered } from './load-rows.ts'
+import { rejectedRow } from './rejected-row.ts'
+import { openRowFile, type RowFileOptions } from './row-file.ts'
+
+/** Few enough that other requests, in this thread and of the writer, do not wait long. */
+const BATCH_ROWS = 5_000
+
+/** Rows to be saved as entities, while the server runs. */
+export interface ImportRequest extends RowFileOptions {
+  readonly dataClass: string
+  /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
+  readonly existing: 'reject' | 'update' | 'skip'
+  /** Checks the rows and saves nothing. */
+  readonly isTrial?: boolean
+  /** Called with each row that cannot be saved, as JSON, see {@link rejectedRow}. */
+  readonly onRejected: (row: string) => void
+  /** Updated continuously. */
+  readonly summary?: LoadSummary
+  /** Ends the import after the rows that are being saved. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Saves rows with the rights of the operator. A problem with a row concerns that row alone.
+ * @throws {Error} the rows as a whole cannot be read; rows that were saved stay saved
+ */
+export async function importRows(engine: LoadTarget, catalog: Catalog, request: ImportRequest): Promise<LoadSummary> {
+  const { existing, isTrial, onRejected, signal, summary = emptySummary() } = request
+  const dataClass = catalog.dataClassesByName.get(request.dataClass)
+  if (!dataClass) {
+    const others = suggestion(request.dataClass, catalog.dataClassesByName.keys())
+    throw new Error(`there is no dataclass "${request.dataClass}"${others}`)
+  }
+  const { format, rows } = await openRowFile(request, dataClass)
+  return loadRows({
+    engine,
+    dataClass,
+    format,
+    rows: until(numbered(rows), signal),
+    existing,
+    isTrial,
+    onRejected: (row, reasons) => onRejected(rejectedRow(row, reasons)),
+    summary,
+    signal,
+    batchRows: BATCH_ROWS,
+  })
+}
+
+async function* until<T>(parts: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  for await (const part of parts) {
+    if (signal?.aborted) return
+    yield part
+  }
+}

@@ -1,0 +1,145 @@
+import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { counted } from '../../engine/base/counted.ts'
+import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
+import { readBytes } from '../../engine/import/read-text.ts'
+import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
+import { ProgressDisplay } from './progress.ts'
+
+export interface ImportArguments extends ForeignFormat {
+  /** Path, `-` for the standard input, or an address of the web. */
+  file: string
+  into: string
+  /** Address of the server, see `serverAddress`. */
+  url: string
+  key?: string | undefined
+  format?: Format | undefined
+  existing: 'reject' | 'update' | 'skip'
+  trial: boolean
+  columns?: Readonly<Record<string, string | null>> | undefined
+  delimiter?: string | undefined
+  encoding?: string | undefined
+  /** File for rows that cannot be saved. */
+  errors?: string | undefined
+}
+
+/** Answer of `$import`. */
+interface Imported {
+  readonly trial: boolean
+  readonly read: number
+  readonly inserted: number
+  readonly updated: number
+  readonly skipped: number
+  readonly rejected: number
+  readonly later: number
+  readonly isComplete: boolean
+  readonly rejectedRows: readonly unknown[]
+}
+
+/**
+ * `tesser import`: sends the rows of a file to a running server.
+ * @returns true if every row is saved, or would be
+ * @throws {Error} the file or the server cannot be used
+ */
+export async function importFile(given: ImportArguments, print: (line: string) => void): Promise<boolean> {
+  const { file, into, url, key } = given
+  const format = given.format ?? formatOf(new URL(file, 'file:///').pathname)
+  if (!format) throw new Error(`${file} does not say its format by its name; give --format ${FORMATS.join('|')}`)
+  const progress = new ProgressDisplay(process.stderr)
+  let answer: Response
+  try {
+    answer = await fetch(addressOf(url, into, { ...given, format }), {
+      method: 'POST',
+      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+      body: Readable.toWeb(Readable.from(await open(file, progress))) as ReadableStream,
+      duplex: 'half',
+    } as RequestInit)
+  } catch (error) {
+    throw reasonOf(error, url)
+  } finally {
+    progress.stop()
+  }
+  const text = await answer.text()
+  if (!answer.ok)
+    throw new Error(messageOf(text) ?? `${url} answers with status ${answer.status}: ${text.slice(0, 200)}`)
+  const imported = JSON.parse(text) as Imported
+  print(describe(imported))
+  if (imported.rejected > 0) {
+    const path = given.errors ?? `${file === '-' ? 'import' : basename(file)}.errors.ndjson`
+    // Lines of the answer itself, with the digits of long integers.
+    writeLines(path, rejectedLines(text))
+    const more = imported.rejected - imported.rejectedRows.length
+    const first = more > 0 ? ` of the first ${imported.rejectedRows.length}` : ''
+    print(`${counted(imported.rejected, 'row')} could not be saved; ${path} says why${first}`)
+  }
+  return imported.isComplete && imported.rejected === 0
+}
+
+async function open(file: string, progress: ProgressDisplay): Promise<AsyncIterable<Buffer>> {
+  if (file === '-') return process.stdin as AsyncIterable<Buffer>
+  if (/^https?:/.test(file)) {
+    const found = await fetch(file)
+    if (!found.ok || !found.body) throw new Error(`${file} answers with status ${found.status}`)
+    return Readable.fromWeb(found.body as never) as AsyncIterable<Buffer>
+  }
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === undefined) throw new Error(`there is no file ${file}`)
+  let sent = 0
+  return readBytes(file, count => {
+    sent += count
+    progress.show('sending', sent, size)
+  })
+}
+
+function addressOf(
+  url: string,
+  into: string,
+  { format, existing, trial, columns, delimiter, decimal, dates, encoding }: ImportArguments,
+): URL {
+  const address = new URL(`${url}/rest/$import/${encodeURIComponent(into)}`)
+  const parameters = { format, existing, delimiter, decimal, dates, encoding, trial: trial ? 'true' : undefined }
+  for (const [name, value] of Object.entries({ ...parameters, columns: columns && JSON.stringify(columns) }))
+    if (value !== undefined) address.searchParams.set(`$${name}`, value)
+  return address
+}
+
+function reasonOf(error: unknown, url: string): Error {
+  const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
+  // The message of fetch only says that it failed.
+  return cause?.code ? new Error(`${url} cannot be reached: ${cause.message || cause.code}`) : (error as Error)
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { __ERROR: { message: string }[] }).__ERROR[0]!.message
+  } catch {
+    return undefined
+  }
+}
+
+function describe({ trial, read, inserted, updated, skipped, rejected, later, isComplete }: Imported): string {
+  const parts = [
+    `${inserted} ${trial ? 'would be inserted' : 'inserted'}`,
+    updated > 0 && `${updated} ${trial ? 'would be updated' : 'updated'}`,
+    skipped > 0 && `${skipped} skipped`,
+    rejected > 0 && `${rejected} rejected`,
+    later > 0 && `${later} refer to entities that do not exist yet`,
+  ]
+  return `${counted(read, 'row')} read: ${parts.filter(Boolean).join(', ')}${isComplete ? '' : '; ended before the end of the file'}`
+}
+
+/** The rejected rows of an answer, as they are written there. */
+function rejectedLines(text: string): string[] {
+  const [, ...lines] = text.slice(0, text.lastIndexOf(']')).split('\n')
+  return lines.map(line => (line.endsWith(',') ? line.slice(0, -1) : line))
+}
+
+function writeLines(path: string, lines: readonly string[]): void {
+  const file = openSync(path, 'w', 0o600)
+  try {
+    for (const line of lines) writeSync(file, `${line}\n`)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RestRequest } from '../../kernel/api.ts'
+
+/** Bytes that wait to be read; then the client has to wait. */
+const HELD_BYTES = 2 ** 20
+/** Bytes that are read at once: other requests are answered in between. */
+const PIECE_BYTES = 16 * 1024
+/** Bodies have no limits of their own: rows are saved as they arrive. */
+const LIMITS = { bodyBytes: Number.MAX_SAFE_INTEGER, totalTimeoutMs: 24 * 3_600_000 }
+
+/**
+ * The body of a request, in small pieces. Call it before the first `await`.
+ * @param signal ends it
+ * @returns `end`: to be called when nothing more is read
+ */
+export function receiveRows(request: RestRequest, signal: AbortSignal): { bytes: AsyncIterable<Buffer>; end(): void } {
+  const stream = new PassThrough({ highWaterMark: HELD_BYTES })
+  const ended = new AbortController()
+  // The bytes of a piece are valid during the call.
+  const take = (piece: Uint8Array): undefined | Promise<void> =>
+    stream.destroyed || stream.write(Buffer.from(piece))
+      ? undefined
+      : once(stream, 'drain', { signal: ended.signal }).then(
+          () => {},
+          () => {},
+        )
+  request.streamBody(take, LIMITS).then(
+    () => stream.end(),
+    error => stream.destroy(error),
+  )
+  const end = (): void => {
+    ended.abort()
+    stream.destroy()
+  }
+  signal.addEventListener('abort', end, { once: true })
+  // A failure is that of the reader.
+  stream.on('error', () => {})
+  return { bytes: pieces(stream, signal), end }
+}
+
+async function* pieces(stream: PassThrough, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        yield chunk.subarray(at, at + PIECE_BYTES)
+        await nextTurn()
+      }
+    }
+  } catch (error) {
+    // The rows that have arrived are saved.
+    if (!signal.aborted) throw error
+  }
+}

@@ -1,0 +1,117 @@
+import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { receiveRows } from './body-stream.ts'
+import { ImportErrors } from './errors.ts'
+import { readOptions } from './options.ts'
+
+/**
+ * Rows of a file become entities while the server runs, as `tesser load` does without it: CSV with a header, NDJSON, or a JSON array. For
+ * administrators, as `$info`.
+ *
+ *   POST /$import/City?$format=csv       name,population ⏎ Lyon,516092 ⏎ …
+ *     →  { "import": "1", "dataClass": "City", "trial": false, "read": 2, "inserted": 1, "updated": 0, "skipped": 0, "rejected": 1,
+ *          "later": 0, "isComplete": true, "ms": 12, "rejectedRows": [{ "line": 3, "errors": ["…"], "row": { … } }] }
+ *   GET  /$import                        →  { "imports": [{ "import", "dataClass", "trial", "since", "read", … }] }, the running ones
+ *   DELETE /$import/1                    →  { "ok": true }; the import ends after the rows that are being saved
+ *
+ * | parameter | meaning |
+ * | --- | --- |
+ * | `$format` | `csv`, `ndjson` or `json`; otherwise the `Content-Type` says it |
+ * | `$existing` | a row whose key exists is an error (`reject`), changes that entity (`update`), or is left out (`skip`) |
+ * | `$trial` | checks all rows and saves none; `later` counts those that refer to entities that do not exist yet |
+ * | `$columns` | JSON object: attributes by the names of CSV columns, null for a column that is left out |
+ * | `$delimiter` `$decimal` `$dates` `$encoding` | as the options of `tesser load` |
+ *
+ * The body is read as it arrives, whatever its size. A problem with a row concerns that row alone; the first 10,000 of them are in the
+ * answer, and can be sent again after corrections, as NDJSON. If the client goes away, rows that were saved stay.
+ */
+export default definePlugin({
+  name: 'import',
+  kernel: '^1.0.0',
+  register({ service, readsParameters, engine, now, log }) {
+    const running = new Map<string, Running>()
+    let count = 0
+    readsParameters('$existing', '$trial', '$columns', '$delimiter', '$decimal', '$dates', '$encoding')
+
+    const run = async (request: RestRequest, dataClass: string): Promise<Reply> => {
+      const options = readOptions(request)
+      const { isTrial } = options
+      const stop = new AbortController()
+      const { bytes, end } = receiveRows(request, stop.signal)
+      const summary = { read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0, later: 0 }
+      const [id, since] = [String(++count), now()]
+      running.set(id, { dataClass, isTrial, since, summary, stop })
+      const rejected = new RejectedRows()
+      try {
+        await engine.importRows({
+          ...options,
+          bytes,
+          dataClass,
+          signal: stop.signal,
+          summary,
+          onRejected: row => rejected.add(row),
+        })
+      } catch (error) {
+        if (error instanceof Error && 'httpStatus' in error) throw error
+        throw ImportErrors.UNREADABLE((error as Error).message, summary.inserted + summary.updated)
+      } finally {
+        running.delete(id)
+        end()
+        log.info({ import: id, dataClass, trial: isTrial, ...summary, ms: now() - since }, 'import ended')
+      }
+      const isComplete = !stop.signal.aborted
+      const head = { import: id, dataClass, trial: isTrial, ...summary, isComplete, ms: now() - since }
+      return encodedAnswer(head, rejected)
+    }
+
+    service('$import', { verbs: ['POST', 'GET', 'DELETE'] }, request => {
+      if (!request.isAdministrator) throw ImportErrors.ADMINISTRATORS_ONLY(request.session.isGuest)
+      const { method } = request.transport
+      const [part, ...others] = request.parts
+      if (others.length > 0 || (part === undefined) !== (method === 'GET')) throw ImportErrors.ADDRESS(method)
+      if (method === 'POST') return run(request, part!)
+      if (method === 'GET') return json({ imports: [...running].map(describe) })
+      const found = running.get(part!)
+      if (!found) throw ImportErrors.NOT_RUNNING(part!.slice(0, 100))
+      found.stop.abort()
+      return json({ ok: true })
+    })
+  },
+})
+
+/** An import that is running. */
+interface Running {
+  readonly dataClass: string
+  readonly isTrial: boolean
+  readonly since: number
+  readonly summary: object
+  readonly stop: AbortController
+}
+
+const describe = ([id, { dataClass, isTrial, since, summary }]: [string, Running]): object => ({
+  import: id,
+  dataClass,
+  trial: isTrial,
+  since: new Date(since).toISOString(),
+  ...summary,
+})
+
+const MAX_REJECTED = 10_000
+const MAX_REJECTED_CHARACTERS = 16 * 2 ** 20
+
+/** The first rows that could not be saved, as JSON. */
+class RejectedRows {
+  readonly rows: string[] = []
+  private characters = 0
+
+  add(row: string): void {
+    if (this.rows.length >= MAX_REJECTED || this.characters + row.length > MAX_REJECTED_CHARACTERS) return
+    this.characters += row.length
+    this.rows.push(row)
+  }
+}
+
+/** The rows are JSON already, with the digits of long integers, each on a line. */
+function encodedAnswer(head: object, { rows }: RejectedRows): Reply {
+  const text = `${JSON.stringify(head).slice(0, -1)},"rejectedRows":[${rows.map(row => `\n${row}`).join(',')}]}`
+  return { ...json({}), body: Buffer.from(text) }
+}

@@ -1,0 +1,228 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { importFile } from '../../kernel/cli/import.ts'
+import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/test-server.ts'
+import { until } from '../support/until.ts'
+
+/** `$import`, an extension of Tesser, and the command for it. */
+
+const model = {
+  name: 'shop',
+  dataClasses: {
+    Company: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long', autoFill: 'increment' },
+        name: { type: 'string', mandatory: true, maxLength: 20 },
+        code: { type: 'string', unique: true },
+        size: { type: 'number' },
+        founded: { type: 'date', simpleDate: true },
+        big: { type: 'long64' },
+        ownerID: { type: 'long' },
+        owner: { kind: 'relatedEntity', type: 'Company', foreignKey: 'ownerID' },
+      },
+    },
+  },
+}
+
+const open = (t: Test, transport = usualTransports[0]!): Promise<TestServer> =>
+  startServer(t, { model, rows: {} }, { transport, config: { auth: { guestsAdministrate: true } } })
+
+const CSV = { 'content-type': 'text/csv' }
+const names = async (server: TestServer): Promise<string[]> =>
+  (await server.get('/Company?$orderby="ID"&$asArray=true&$attributes=name')).json.map(
+    ({ name }: { name: string }) => name,
+  )
+
+for (const transport of usualTransports) {
+  t.test(`rows become entities (${transport})`, async t => {
+    const server = await open(t, transport)
+    const { status, json } = await server.post('/$import/Company', 'name,size\nAcme,1.5\n"Globex, Inc",\n', CSV)
+    t.equal(status, 200)
+    t.match(json, {
+      import: '1',
+      dataClass: 'Company',
+      trial: false,
+      read: 2,
+      inserted: 2,
+      rejected: 0,
+      isComplete: true,
+    })
+    t.same(json.rejectedRows, [])
+    t.same(await names(server), ['Acme', 'Globex, Inc'])
+    const rows = Array.from({ length: 30_000 }, (_, i) => `{"name":"n${i}","code":"c${i}","big":9007199254740993}\n`)
+    t.match((await server.post('/$import/Company?$format=ndjson', rows.join(''))).json, {
+      read: 30_000,
+      inserted: 30_000,
+    })
+    const { text } = await server.get('/Company(30002)')
+    t.match(text, /"name":"n29999"/)
+    t.match(text, /"big":9007199254740993\b/)
+    t.same((await server.get('/$import')).json, { imports: [] })
+  })
+}
+
+t.test('wrong rows are in the answer, and can be sent again', async t => {
+  const server = await open(t)
+  const body = 'name;size;founded;big\nA;1,5;31.12.2020;9007199254740993\n;2;;9007199254740993\nB;x;;\nC;1;2;3;4\n'
+  const path = '/$import/Company?$decimal=,&$dates=dmy'
+  const { json, text } = await server.post(path, body, CSV)
+  t.match(json, { read: 4, inserted: 1, rejected: 3 })
+  t.match(json.rejectedRows, [
+    { line: 3, errors: [/name is mandatory/, String], row: { name: null, size: '2', big: '9007199254740993' } },
+    { line: 4, errors: [/size/, String], row: { name: 'B', size: 'x' } },
+    { line: 5, errors: ['5 fields for 4 columns'] },
+  ])
+  t.match((await server.get('/Company(1)')).json, { name: 'A', size: 1.5, founded: '2020-12-31' })
+  const lines = text.slice(text.indexOf('['), -1).split('\n').slice(1, 3)
+  const corrected = lines.map(line =>
+    line.replace(/,$/, '').replace('"name":null', '"name":"A2"').replace('"x"', '"7"'),
+  )
+  t.match((await server.post(`${path}&$format=ndjson`, corrected.join('\n'))).json, { inserted: 2, rejected: 0 })
+  t.same(await names(server), ['A', 'A2', 'B'])
+})
+
+t.test('existing entities', async t => {
+  const server = await open(t)
+  await server.post('/$import/Company', 'ID,name\n1,A\n2,B\n', CSV)
+  const send = async (existing: string): Promise<unknown> =>
+    (await server.post(`/$import/Company?$existing=${existing}`, 'ID,name\n2,B2\n3,C\n', CSV)).json
+  t.match(await send('reject'), { inserted: 1, rejected: 1, rejectedRows: [{ line: 2 }] })
+  t.match(await send('skip'), { inserted: 0, skipped: 2 })
+  t.same(await names(server), ['A', 'B', 'C'])
+  t.match(await send('update'), { updated: 2 })
+  t.same(await names(server), ['A', 'B2', 'C'])
+})
+
+t.test('a trial says what would happen, and saves nothing', async t => {
+  const server = await open(t)
+  await server.post('/$import/Company', 'ID,name\n1,A\n', CSV)
+  const body = 'ID,name,ownerID\n1,A2,\n2,B,1\n3,a name of more than 20 letters,\n4,C,5\n5,D,\n'
+  const { json } = await server.post('/$import/Company?$trial=true&$existing=update', body, CSV)
+  t.match(json, { trial: true, read: 5, inserted: 2, updated: 1, rejected: 1, later: 1, rejectedRows: [{ line: 4 }] })
+  t.same(await names(server), ['A'])
+})
+
+t.test('columns have other names, or are left out', async t => {
+  const server = await open(t)
+  const columns = encodeURIComponent(JSON.stringify({ 'Company name': 'name', Notes: null }))
+  const body = 'Company name\tNotes\tsize\nA\tsome "text"\t1\n"B"\t\t2\n'
+  t.match((await server.post(`/$import/Company?$columns=${columns}`, body, CSV)).json, { inserted: 1, rejected: 1 })
+  const clean = body.replaceAll('"', '')
+  t.match((await server.post(`/$import/Company?$columns=${columns}&$delimiter=tab`, clean, CSV)).json, { inserted: 2 })
+})
+
+t.test('an import is listed while it runs, ends by its id, and when its client goes away', async t => {
+  const server = await open(t)
+  const begin = async () => {
+    const request = httpRequest({ port: server.port, path: '/rest/$import/Company', method: 'POST', headers: CSV })
+    request.on('error', () => {})
+    request.write(`name\n${'A\n'.repeat(6_000)}`)
+    const saved = async () => (await server.get('/Company?$compute=count')).json
+    await until(async () => (await server.get('/$import')).json.imports[0]?.inserted >= 5_000)
+    return { request, saved }
+  }
+  const first = await begin()
+  t.match((await server.get('/$import')).json.imports, [
+    { import: '1', dataClass: 'Company', trial: false, since: /Z$/ },
+  ])
+  const answered = once(first.request, 'response')
+  t.same((await server.send('DELETE', '/$import/1')).json, { ok: true })
+  const [answer] = await answered
+  let text = ''
+  for await (const chunk of answer) text += chunk
+  t.match(JSON.parse(text), { isComplete: false, inserted: 6_000 })
+  first.request.destroy()
+  t.equal((await server.send('DELETE', '/$import/1')).status, 404)
+
+  const second = await begin()
+  second.request.destroy()
+  t.ok(await until(async () => (await server.get('/$import')).json.imports.length === 0))
+})
+
+t.test('refusals', async t => {
+  const server = await open(t)
+  const plain = await startServer(t, { model, rows: {} })
+  const cases: readonly (readonly [TestServer, string, string, string, Record<string, string>, number, RegExp])[] = [
+    [plain, 'POST', '/$import/Company', 'name\nA', CSV, 401, /for administrators: log in/],
+    [plain, 'GET', '/$import', '', {}, 401, /for administrators: log in/],
+    [server, 'POST', '/$import', 'name\nA', CSV, 404, /the name of a dataclass: POST \/rest\/\$import\/City/],
+    [server, 'GET', '/$import/Company', '', {}, 404, /no parts for GET/],
+    [server, 'POST', '/$import/Compny', 'name\nA', CSV, 400, /no dataclass "Compny"; did you mean "Company"\?/],
+    [
+      server,
+      'POST',
+      '/$import/Company',
+      'nme\nA',
+      CSV,
+      400,
+      /column "nme" is not an attribute of Company; did you mean "name"/,
+    ],
+    [server, 'POST', '/$import/Company', 'name\nA', {}, 400, /format of the rows is not known; send \$format/],
+    [
+      server,
+      'POST',
+      '/$import/Company?$format=xml',
+      '<a/>',
+      {},
+      400,
+      /\$format=xml is not a format of rows; use one of csv, ndjson, json/,
+    ],
+    [
+      server,
+      'POST',
+      '/$import/Company?$existing=all',
+      'name\nA',
+      CSV,
+      400,
+      /\$existing=all cannot be used; it is one of reject/,
+    ],
+    [server, 'POST', '/$import/Company?$columns=[]', 'name\nA', CSV, 400, /\$columns=\[\] cannot be used/],
+    [server, 'POST', '/$import/Company?$delimiter=ab', 'name\nA', CSV, 400, /\$delimiter=ab cannot be used/],
+    [server, 'POST', '/$import/Company?$encoding=utf-9', 'name\nA', CSV, 400, /no encoding "utf-9"/],
+    [server, 'POST', '/$import/Company?$format=json', '{"name":1}', {}, 400, /where an array should begin/],
+    [server, 'POST', '/$import/Company', '', CSV, 200, /"read":0/],
+    [server, 'DELETE', '/$import/9', '', {}, 404, /no running import "9"/],
+    [server, 'PUT', '/$import/Company', 'name\nA', CSV, 405, /./],
+  ]
+  for (const [on, verb, path, body, headers, status, message] of cases) {
+    const answer = await on.send(verb as 'POST', path, verb === 'GET' ? undefined : body, headers)
+    t.equal(answer.status, status, `${verb} ${path}`)
+    t.match(answer.json.__ERROR?.[0].message ?? answer.text, message)
+  }
+  t.same(await names(server), [])
+})
+
+t.test('tesser import', async t => {
+  const server = await open(t)
+  const folder = temporaryFolder(t)
+  const [file, errors] = [join(folder, 'a.csv'), join(folder, 'wrong.ndjson')]
+  writeFileSync(file, 'Name,big\nA,9007199254740993\n,2\n')
+  const lines: string[] = []
+  const given = { file, into: 'Company', url: server.url, existing: 'reject', trial: false, errors } as const
+  const run = (more: Partial<Parameters<typeof importFile>[0]> = {}): Promise<boolean> =>
+    importFile({ ...given, columns: { Name: 'name' }, ...more }, line => lines.push(line))
+  t.notOk(await run({ trial: true }))
+  t.same(lines.splice(0), [
+    '2 rows read: 1 would be inserted, 1 rejected',
+    `1 row could not be saved; ${errors} says why`,
+  ])
+  t.notOk(await run())
+  t.match(
+    readFileSync(errors, 'utf8'),
+    /^\{"line":3,"errors":\["name is mandatory.*"row":\{"name":null,"big":"2"\}\}\n$/,
+  )
+  writeFileSync(file, 'Name,big\nB,1\n')
+  t.ok(await run())
+  t.match(lines, [/1 inserted, 1 rejected/, /wrong/, '1 row read: 1 inserted'])
+  t.same(await names(server), ['A', 'B'])
+  await t.rejects(run({ file: join(folder, 'none.csv') }), { message: /^there is no file/ })
+  await t.rejects(run({ file: join(folder, 'a.txt') }), { message: /does not say its format by its name/ })
+  await t.rejects(run({ url: 'http://127.0.0.1:1' }), { message: /127\.0\.0\.1:1 cannot be reached/ })
+  await t.rejects(run({ columns: {} }), { message: /column "Name" is not an attribute of Company/ })
+  await t.rejects(run({ key: 'wrong' }), { message: /./ })
+  t.notOk(existsSync(join(folder, 'none.csv.errors.ndjson')))
+})
