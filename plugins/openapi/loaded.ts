@@ -43,6 +43,7 @@ const OF_PARAMETER: Readonly<Record<string, string>> = {
   module: 'client',
   save: 'update',
   refresh: 'update',
+  full: 'backup',
   imageformat: 'binary',
   version: 'binary',
   width: 'binary',
