@@ -6,6 +6,7 @@ import { openRowFile, type RowFileOptions } from './row-file.ts'
 
 /** Few enough that other requests, in this thread and of the writer, do not wait long. */
 const BATCH_ROWS = 5_000
+const SAVED_AT_ONCE = 500
 
 /** Rows to be saved as entities, while the server runs. */
 export interface ImportRequest extends RowFileOptions {
@@ -14,8 +15,8 @@ export interface ImportRequest extends RowFileOptions {
   readonly existing: 'reject' | 'update' | 'skip'
   /** Checks the rows and saves nothing. */
   readonly isTrial?: boolean
-  /** Called with each row that cannot be saved, as JSON, see {@link rejectedRow}. */
-  readonly onRejected: (row: string) => void
+  /** Called with each row that cannot be saved: its line, and the row as JSON, see {@link rejectedRow}. */
+  readonly onRejected: (line: number, row: string) => void
   /** Updated continuously. */
   readonly summary?: LoadSummary
   /** Ends the import after the rows that are being saved. */
@@ -41,10 +42,11 @@ export async function importRows(engine: LoadTarget, catalog: Catalog, request: 
     rows: until(numbered(rows), signal),
     existing,
     isTrial,
-    onRejected: (row, reasons) => onRejected(rejectedRow(row, reasons)),
+    onRejected: (row, reasons) => onRejected(row.line, rejectedRow(row, reasons)),
     summary,
     signal,
     batchRows: BATCH_ROWS,
+    savedAtOnce: SAVED_AT_ONCE,
   })
 }
 

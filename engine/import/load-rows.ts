@@ -48,6 +48,8 @@ interface LoadOptions {
   /** Updated continuously, so that the caller knows what has been done when the load throws. */
   summary?: LoadSummary
   batchRows?: number
+  /** Rows in a request, if they are not encoded in advance. */
+  savedAtOnce?: number
 }
 
 /** Outcome of rows, by their positions in the file. */
@@ -161,8 +163,9 @@ class Load {
   /** @param isRetry the rows were kept for another try */
   async save(batch: readonly LoadRow[], encoded: Uint8Array | undefined, isRetry: boolean): Promise<void> {
     const left = await this.insert(batch, encoded)
-    for (let start = 0; start < left.length; start += SAVED_AT_ONCE)
-      await this.saveEach(left.slice(start, start + SAVED_AT_ONCE))
+    const { savedAtOnce = SAVED_AT_ONCE } = this.options
+    for (let start = 0; start < left.length; start += savedAtOnce)
+      await this.saveEach(left.slice(start, start + savedAtOnce))
     this.settle(batch, isRetry)
     this.options.onProgress?.(this.summary)
   }

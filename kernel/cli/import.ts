@@ -105,9 +105,10 @@ function addressOf(
 }
 
 function reasonOf(error: unknown, url: string): Error {
-  const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
+  const { cause } = error as Error
   // The message of fetch only says that it failed.
-  return cause?.code ? new Error(`${url} cannot be reached: ${cause.message || cause.code}`) : (error as Error)
+  if (!(cause instanceof Error)) return error as Error
+  return new Error(`${url} cannot be reached: ${cause.message || (cause as NodeJS.ErrnoException).code}`, { cause })
 }
 
 function messageOf(text: string): string | undefined {

@@ -12,25 +12,19 @@ export const ImportErrors = defineErrors('IMPORT', {
   ADDRESS: {
     errCode: 1806,
     http: 404,
-    message: (verb: string) =>
-      verb === 'POST'
-        ? 'rows are sent to $import and the name of a dataclass: POST /rest/$import/City'
-        : verb === 'GET'
-          ? '$import lists the running imports; it has no parts for GET'
-          : 'an import is ended by its id: DELETE /rest/$import/1',
+    message: () =>
+      'POST /rest/$import/City saves rows in the dataclass City, GET /rest/$import lists imports that are running, and DELETE /rest/$import/1 ends one',
   },
   NOT_RUNNING: {
     errCode: 1806,
     http: 404,
     message: (id: string) => `there is no running import "${id}"; GET /rest/$import lists them`,
   },
-  UNKNOWN_FORMAT: {
+  NO_FORMAT: {
     errCode: 1806,
     http: 400,
-    message: (received: string, known: readonly string[]) =>
-      received === ''
-        ? `the format of the rows is not known; send $format with one of ${known.join(', ')}, or a Content-Type`
-        : `$format=${received} is not a format of rows; use one of ${known.join(', ')}`,
+    message: (known: readonly string[]) =>
+      `the format of the rows is not known; send $format with one of ${known.join(', ')}, or a Content-Type`,
   },
   PARAMETER: {
     errCode: 1806,
@@ -40,8 +34,6 @@ export const ImportErrors = defineErrors('IMPORT', {
   UNREADABLE: {
     errCode: 1806,
     http: 400,
-    /** @param saved rows that were saved before */
-    message: (reason: string, saved: number) =>
-      `the rows cannot be imported: ${reason}${saved > 0 ? `; ${saved} were saved before` : ''}`,
+    message: (reason: string, saved: number) => `the import ended: ${reason}; ${saved} rows were saved before`,
   },
 })

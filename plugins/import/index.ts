@@ -48,7 +48,7 @@ export default definePlugin({
           dataClass,
           signal: stop.signal,
           summary,
-          onRejected: row => rejected.add(row),
+          onRejected: (line, row) => rejected.add(line, row),
         })
       } catch (error) {
         if (error instanceof Error && 'httpStatus' in error) throw error
@@ -63,11 +63,11 @@ export default definePlugin({
       return encodedAnswer(head, rejected)
     }
 
-    service('$import', { verbs: ['POST', 'GET', 'DELETE'] }, request => {
+    service('$import', { verbs: ['GET', 'POST', 'DELETE'] }, request => {
       if (!request.isAdministrator) throw ImportErrors.ADMINISTRATORS_ONLY(request.session.isGuest)
       const { method } = request.transport
       const [part, ...others] = request.parts
-      if (others.length > 0 || (part === undefined) !== (method === 'GET')) throw ImportErrors.ADDRESS(method)
+      if (others.length > 0 || (part === undefined) !== (method === 'GET')) throw ImportErrors.ADDRESS()
       if (method === 'POST') return run(request, part!)
       if (method === 'GET') return json({ imports: [...running].map(describe) })
       const found = running.get(part!)
@@ -100,18 +100,23 @@ const MAX_REJECTED_CHARACTERS = 16 * 2 ** 20
 
 /** The first rows that could not be saved, as JSON. */
 class RejectedRows {
-  readonly rows: string[] = []
+  private readonly rows: { readonly line: number; readonly row: string }[] = []
   private characters = 0
 
-  add(row: string): void {
+  add(line: number, row: string): void {
     if (this.rows.length >= MAX_REJECTED || this.characters + row.length > MAX_REJECTED_CHARACTERS) return
     this.characters += row.length
-    this.rows.push(row)
+    this.rows.push({ line, row })
+  }
+
+  /** In the order of the file. */
+  get sorted(): string[] {
+    return this.rows.sort((one, other) => one.line - other.line).map(({ row }) => row)
   }
 }
 
 /** The rows are JSON already, with the digits of long integers, each on a line. */
-function encodedAnswer(head: object, { rows }: RejectedRows): Reply {
-  const text = `${JSON.stringify(head).slice(0, -1)},"rejectedRows":[${rows.map(row => `\n${row}`).join(',')}]}`
+function encodedAnswer(head: object, rejected: RejectedRows): Reply {
+  const text = `${JSON.stringify(head).slice(0, -1)},"rejectedRows":[${rejected.sorted.map(row => `\n${row}`).join(',')}]}`
   return { ...json({}), body: Buffer.from(text) }
 }

@@ -38,10 +38,15 @@ export function readOptions(request: RestRequest): Options {
 
 function formatOf(request: RestRequest): Format {
   const given = request.parameter('$format')
+  if (given !== undefined) {
+    const found = FORMATS.find(known => known === given)
+    if (found) return found
+    throw ImportErrors.PARAMETER('$format', given.slice(0, 100), `one of ${FORMATS.join(', ')}`)
+  }
   const [, subtype = ''] =
     /^(?:text|application)\/([\w-]+)/.exec(request.transport.header('content-type').toLowerCase()) ?? []
-  const format = given === undefined ? OF_TYPE[subtype] : FORMATS.find(known => known === given)
-  if (!format) throw ImportErrors.UNKNOWN_FORMAT((given ?? '').slice(0, 100), FORMATS)
+  const format = OF_TYPE[subtype]
+  if (!format) throw ImportErrors.NO_FORMAT(FORMATS)
   return format
 }
 

@@ -9,6 +9,8 @@ import { until } from '../support/until.ts'
 
 /** `$import`, an extension of Tesser, and the command for it. */
 
+t.setTimeout(120_000)
+
 const model = {
   name: 'shop',
   dataClasses: {
@@ -149,8 +151,8 @@ t.test('refusals', async t => {
   const cases: readonly (readonly [TestServer, string, string, string, Record<string, string>, number, RegExp])[] = [
     [plain, 'POST', '/$import/Company', 'name\nA', CSV, 401, /for administrators: log in/],
     [plain, 'GET', '/$import', '', {}, 401, /for administrators: log in/],
-    [server, 'POST', '/$import', 'name\nA', CSV, 404, /the name of a dataclass: POST \/rest\/\$import\/City/],
-    [server, 'GET', '/$import/Company', '', {}, 404, /no parts for GET/],
+    [server, 'POST', '/$import', 'name\nA', CSV, 404, /^POST \/rest\/\$import\/City saves rows/],
+    [server, 'GET', '/$import/Company', '', {}, 404, /GET \/rest\/\$import lists/],
     [server, 'POST', '/$import/Compny', 'name\nA', CSV, 400, /no dataclass "Compny"; did you mean "Company"\?/],
     [
       server,
@@ -169,7 +171,7 @@ t.test('refusals', async t => {
       '<a/>',
       {},
       400,
-      /\$format=xml is not a format of rows; use one of csv, ndjson, json/,
+      /\$format=xml cannot be used; it is one of csv, ndjson, json/,
     ],
     [
       server,
