@@ -5,6 +5,7 @@ import { counted } from '../../engine/base/counted.ts'
 import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
 import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
+import { ask } from './ask-server.ts'
 import { ProgressDisplay } from './progress.ts'
 
 export interface ImportArguments extends ForeignFormat {
@@ -47,22 +48,14 @@ export async function importFile(given: ImportArguments, print: (line: string) =
   const format = given.format ?? formatOf(new URL(file, 'file:///').pathname)
   if (!format) throw new Error(`${file} does not say its format by its name; give --format ${FORMATS.join('|')}`)
   const progress = new ProgressDisplay(process.stderr)
-  let answer: Response
+  let text: string
   try {
-    answer = await fetch(addressOf(url, into, { ...given, format }), {
-      method: 'POST',
-      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
-      body: Readable.toWeb(Readable.from(await open(file, progress))) as ReadableStream,
-      duplex: 'half',
-    } as RequestInit)
-  } catch (error) {
-    throw reasonOf(error, url)
+    const body = Readable.toWeb(Readable.from(await open(file, progress))) as ReadableStream
+    const answer = await ask(addressOf(url, into, { ...given, format }), { method: 'POST', key, body, duplex: 'half' })
+    text = await answer.text()
   } finally {
     progress.stop()
   }
-  const text = await answer.text()
-  if (!answer.ok)
-    throw new Error(messageOf(text) ?? `${url} answers with status ${answer.status}: ${text.slice(0, 200)}`)
   const imported = JSON.parse(text) as Imported
   print(describe(imported))
   if (imported.rejected > 0) {
@@ -102,21 +95,6 @@ function addressOf(
   for (const [name, value] of Object.entries({ ...parameters, columns: columns && JSON.stringify(columns) }))
     if (value !== undefined) address.searchParams.set(`$${name}`, value)
   return address
-}
-
-function reasonOf(error: unknown, url: string): Error {
-  const { cause } = error as Error
-  // The message of fetch only says that it failed.
-  if (!(cause instanceof Error)) return error as Error
-  return new Error(`${url} cannot be reached: ${cause.message || (cause as NodeJS.ErrnoException).code}`, { cause })
-}
-
-function messageOf(text: string): string | undefined {
-  try {
-    return (JSON.parse(text) as { __ERROR: { message: string }[] }).__ERROR[0]!.message
-  } catch {
-    return undefined
-  }
 }
 
 function describe({ trial, read, inserted, updated, skipped, rejected, later, isComplete }: Imported): string {

@@ -242,6 +242,31 @@ addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath
     if (!(await importFile(given, print))) process.exitCode = FAILED
   })
 
+addConfigOptions(program.command('export'), key => /^server\.(host|port|basePath)$/.test(key))
+  .description('Write entities of a running server to a file.')
+  .argument('<dataClass>', 'the dataclass')
+  .option(
+    '--out <file>',
+    'file, whose name says its format: .csv, .ndjson, .json, also .gz; the standard output by default',
+  )
+  .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+  .addOption(new Option('--key <key>', 'API key or token').env('TESSER_KEY'))
+  .addOption(new Option('--format <format>', 'format; CSV for the standard output').choices(FORMATS))
+  .option('--filter <query>', 'only these entities, as $filter')
+  .option('--order <attributes>', 'order, as $orderby')
+  .option('--attributes <list>', 'attributes, also of related entities, as $attributes: name,employer.name')
+  .option('--set <id>', 'the entities of an entity set')
+  .option('--top <count>', 'the first entities; all by default', Number)
+  .action(async (dataClass: string, { url, ...options }, command: Command) => {
+    const [{ exportEntities }, { serverAddress }] = await Promise.all([
+      import('./export.ts'),
+      import('./server-address.ts'),
+    ])
+    const given = { ...options, dataClass, url: serverAddress(url, configOf(command)) }
+    const outcome = await exportEntities(given, process.stdout)
+    if (outcome !== undefined) print(outcome)
+  })
+
 /** Adds `Name=attribute` to the columns that were given before. */
 function addColumn(text: string, others: Record<string, string | null> = {}): Record<string, string | null> {
   const at = text.lastIndexOf('=')

@@ -13,7 +13,7 @@ import { FormatErrors } from './errors.ts'
  *   GET /Employee?$format=ndjson
  *     →  {"__KEY":"1","__STAMP":1,"ID":1,"lastName":"Lovelace",…}
  *
- * CSV has a header with the names, lines that end with CR LF, null as an empty field, objects as JSON, and several related
+ * CSV has a header with the names, lines that end with CR LF, null as an empty field, an empty text as `""`, objects as JSON, and several related
  * entities as an array of their values. Without an attribute list its columns are the attributes of the dataclass except relations,
  * images and blobs. Texts that a spreadsheet would take for a formula are not escaped. Lines of NDJSON are entities as `$asArray`
  * shows them. Source: RFC 4180.

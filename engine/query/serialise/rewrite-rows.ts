@@ -59,7 +59,7 @@ export class RowRewriter {
     if ('__KEY' in (entity as object)) this.line(this.format.columns.map(path => fieldOf(valueAt(entity, path))))
   }
 
-  private line(fields: readonly string[]): void {
+  private line(fields: readonly (string | null)[]): void {
     this.out.text(`${fields.map(quoted).join(',')}\r\n`)
   }
 }
@@ -73,9 +73,11 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return valueAt((value as Readonly<Record<string, unknown>>)[name], rest)
 }
 
-function fieldOf(value: unknown): string {
-  if (value === null || value === undefined) return ''
+function fieldOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null
   return typeof value === 'string' ? value : stringifyExact(value)
 }
 
-const quoted = (field: string): string => (QUOTED.test(field) ? `"${field.replaceAll('"', '""')}"` : field)
+/** An empty text is quoted, so that it is not null. */
+const quoted = (field: string | null): string =>
+  field === null ? '' : field === '' || QUOTED.test(field) ? `"${field.replaceAll('"', '""')}"` : field

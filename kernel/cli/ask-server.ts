@@ -1,0 +1,31 @@
+/**
+ * Sends a request to a server.
+ * @param key API key or token; undefined for a guest
+ * @throws {Error} the server cannot be reached, or refuses, with its reason
+ */
+export async function ask(
+  address: URL,
+  { key, ...init }: RequestInit & { key?: string | undefined; duplex?: 'half' },
+): Promise<Response> {
+  let answer: Response
+  try {
+    answer = await fetch(address, { ...init, headers: key === undefined ? {} : { authorization: `Bearer ${key}` } })
+  } catch (error) {
+    const { cause } = error as Error
+    // The message of fetch only says that it failed.
+    if (!(cause instanceof Error)) throw error
+    const reason = cause.message || (cause as NodeJS.ErrnoException).code
+    throw new Error(`${address.origin} cannot be reached: ${reason}`, { cause })
+  }
+  if (answer.ok) return answer
+  const text = await answer.text()
+  throw new Error(messageOf(text) ?? `${address.origin} answers with status ${answer.status}: ${text.slice(0, 200)}`)
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { __ERROR: { message: string }[] }).__ERROR[0]!.message
+  } catch {
+    return undefined
+  }
+}
