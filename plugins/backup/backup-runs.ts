@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { PluginEngine } from '../../kernel/api.ts'
 
 type Backup = Parameters<PluginEngine['backup']>
-type Made = Awaited<ReturnType<PluginEngine['backup']>>
+type Listed = Awaited<ReturnType<PluginEngine['listBackups']>>[number]
 type Step = Parameters<Backup[2]>[0]
 
 interface RunOptions {
@@ -16,13 +16,16 @@ interface RunOptions {
 /** Maximum number of backups that are listed. */
 const LISTED = 1_000
 
+const bytesOf = ({ manifest: { files, blobs } }: Listed): number =>
+  files.reduce((sum, file) => sum + file.bytes, blobs.bytes)
+
 const iso = (time: number): string => new Date(time).toISOString()
 
 /** The backups that a server makes, one at a time. */
 export class BackupRuns {
   /** The one that is being made. */
   running: { readonly since: number; step: Step | undefined } | undefined
-  lastSuccess: { readonly ended: number; readonly made: Made } | undefined
+  lastSuccess: { readonly ended: number; readonly bytes: number } | undefined
   failures = 0
   /** Next time of the schedule. */
   next: () => Date | null = () => null
@@ -41,8 +44,8 @@ export class BackupRuns {
         running.step = step
       })
       const ended = now()
-      this.lastSuccess = { ended, made }
       const { name, kind, bytes, stamp, removed } = made
+      this.lastSuccess = { ended, bytes }
       this.last = { ended: iso(ended), name, kind, bytes, stamp }
       log.info({ name, kind, bytes, stamp, removed, ms: ended - running.since }, 'backup made')
     } catch (error) {
@@ -55,10 +58,25 @@ export class BackupRuns {
     }
   }
 
+  /** Takes the newest backup of the place as the last one, at the start of the server. */
+  async load(): Promise<void> {
+    const { backups } = await this.list()
+    const newest = backups.at(-1)
+    if (newest) this.lastSuccess ??= { ended: newest.manifest.time, bytes: bytesOf(newest) }
+  }
+
+  private async list(): Promise<{ backups: Listed[]; problem?: string }> {
+    try {
+      return { backups: await this.options.engine.listBackups(this.options.place) }
+    } catch (error) {
+      return { backups: [], problem: (error as Error).message }
+    }
+  }
+
   /** The state of the backups, for administrators. */
   async describe(): Promise<object> {
     const { running, last } = this
-    const backups = await this.options.engine.listBackups(this.options.place)
+    const { backups, problem } = await this.list()
     const next = this.next()
     return {
       running: running ? { since: iso(running.since), step: running.step ?? null } : null,
@@ -68,13 +86,11 @@ export class BackupRuns {
       backups: backups
         .slice(-LISTED)
         .reverse()
-        .map(({ name, manifest: { kind, time, stamp, files, blobs } }) => ({
-          name,
-          kind,
-          time: iso(time),
-          stamp,
-          bytes: files.reduce((sum, file) => sum + file.bytes, blobs.bytes),
-        })),
+        .map(backup => {
+          const { kind, time, stamp } = backup.manifest
+          return { name: backup.name, kind, time: iso(time), stamp, bytes: bytesOf(backup) }
+        }),
+      ...(problem !== undefined && { problem }),
     }
   }
 }

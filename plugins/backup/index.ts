@@ -11,7 +11,8 @@ import { BackupRuns } from './backup-runs.ts'
  *   GET  /$backup            →  { "running": null | { "since", "step": { "what", "done", "total" } },
  *                                 "last": null | { "ended", "name", "kind", "bytes", "stamp" } | { "ended", "error" },
  *                                 "next": "2026-11-27T03:00:00.000Z" | null,
- *                                 "backupCount": 12, "backups": [{ name, kind, time, stamp, bytes }] }, the newest first
+ *                                 "backupCount": 12, "backups": [{ name, kind, time, stamp, bytes }] }, the newest first; `problem` if they
+ *                                 cannot be listed
  *
  * A backup runs in a process of its own, at a lower priority. `tesser restore` and `tesser backup verify` use the folder.
  */
@@ -32,6 +33,7 @@ export default definePlugin({
         : new BackupRuns({ engine, log, now, place: { folder }, policy: { fullDays, keepDays } })
     metrics.add(async () => (runs ? metricsOf(runs) : []))
 
+    if (runs) onReady(() => runs.load())
     if (schedule !== '') {
       if (!runs) throw new Error('backup.schedule is set, but backup.folder is not: it names the folder of the backups')
       const timer = await startTimer(schedule, () => void runs.run(false))
@@ -75,10 +77,10 @@ function metricsOf({ running, lastSuccess, failures }: BackupRuns): Metric[] {
     gauge('backup_running', '1 while a backup is being made.', running ? 1 : 0),
     gauge(
       'backup_last_success_timestamp_seconds',
-      'Time of the end of the last complete backup since the start, in seconds since 1970; 0 for none.',
+      'Time of the last complete backup, in seconds since 1970; 0 for none.',
       (lastSuccess?.ended ?? 0) / 1000,
     ),
-    gauge('backup_last_bytes', 'Bytes that it added.', lastSuccess?.made.bytes ?? 0),
+    gauge('backup_last_bytes', 'Bytes that it added.', lastSuccess?.bytes ?? 0),
     {
       name: 'backup_failures_total',
       help: 'Backups that failed.',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
@@ -90,6 +90,15 @@ t.test('a backup that cannot be made is described', async t => {
   const server = await startServer(t, company, { folder, config: { ...ADMINISTRATE, backup: { folder: place } } })
   await server.post('/$backup')
   t.match(await ended(server), { last: { error: /^the folder of backups, .*model.json, cannot be made/ } })
+  const other = join(folder, 'other')
+  const next = await startServer(t, company, { config: { ...ADMINISTRATE, backup: { folder: other } } })
+  await next.post('/$backup')
+  t.match(await ended(next), { last: { kind: 'full' } })
+  const manifest = join(other, 'backups', readdirSync(join(other, 'backups'))[0]!, 'manifest.json')
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"full"', '"Full"'))
+  t.match((await next.get('/$backup')).json, { backupCount: 0, problem: /manifest.json is damaged/ })
+  await next.post('/$backup')
+  t.match(await ended(next), { last: { kind: 'full' }, problem: /manifest.json is damaged/ })
 })
 
 t.test('refusals', async t => {

@@ -17,6 +17,8 @@ import { BackupError, backupName, type BackupFile, type BlobEntry, type Manifest
 
 const DAY_MS = 86_400_000
 const FULL_DAYS = 7
+/** Increments of this size together are not too large, however small the data file. */
+const SMALL_BYTES = 64 * 2 ** 20
 /** Images and blobs that are copied at a time. */
 const AT_ONCE = 8
 
@@ -108,7 +110,8 @@ class BackupMaker {
   async make(): Promise<MadeBackup> {
     const { backups, name, options } = this
     await backups.clear()
-    const earlier = await this.earlier()
+    const found = await this.earlier()
+    const earlier = found ?? []
     if (earlier.some(other => other.name >= name))
       throw new BackupError(`${backups.storage.place} has a backup that is newer than the clock of this machine`)
     const last = earlier.at(-1)
@@ -127,19 +130,19 @@ class BackupMaker {
       files,
       blobs: { count: blobs.length, bytes: blobBytes },
     })
-    const removed = options.keepDays === undefined ? [] : await this.removeOld(options.keepDays)
+    const removed = found && options.keepDays !== undefined ? await this.removeOld(options.keepDays) : []
     const bytes = files.reduce((sum, file) => sum + file.bytes, blobBytes)
     return { name, kind, time, stamp: state.stamp, bytes, removed }
   }
 
-  /** The backups before this one; none when one of them is damaged, so that this one needs none. */
-  private async earlier(): Promise<Backup[]> {
+  /** The backups before this one; undefined when one of them is damaged: this one needs none of them then, and none is removed. */
+  private async earlier(): Promise<Backup[] | undefined> {
     try {
       return await this.backups.list()
     } catch (error) {
       if (!(error instanceof BackupError)) throw error
       this.options.onNote?.(`the backup needs none of the earlier ones, because ${error.message}`, 'warn')
-      return []
+      return undefined
     }
   }
 
@@ -148,6 +151,9 @@ class BackupMaker {
     const { full, fullDays = FULL_DAYS } = this.options
     const [first, last] = [chain[0]!, chain.at(-1)!]
     if (full || Date.now() - first.manifest.time >= fullDays * DAY_MS) return undefined
+    // A restore applies all increments.
+    const increments = chain.slice(1).reduce((sum, each) => sum + bytesOf(each), 0)
+    if (increments > Math.max(bytesOf(first), SMALL_BYTES)) return undefined
     const time = Date.now()
     const state = describeStore(this.environment)
     const { store, schema, to: from } = last.manifest
@@ -220,6 +226,8 @@ class BackupMaker {
     return removed
   }
 }
+
+const bytesOf = ({ manifest }: Backup): number => manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
 
 async function describeCopy(location: StoreLocation): Promise<{ state: StoreDescription; blobs: string[] }> {
   const copy = openEnvironment(location)
