@@ -413,8 +413,8 @@ export class Engine implements PluginEngine {
     }
   }
 
-  listBackups(place: BackupPlace): Promise<Backup[]> {
-    return new Backups(openStorage(place)).list()
+  listBackups(place: BackupPlace, onDamaged: (problem: string) => void): Promise<Backup[]> {
+    return new Backups(openStorage(place)).list(onDamaged)
   }
 
   /** Ends backups, finishes running requests and queued writes, then closes the store. */

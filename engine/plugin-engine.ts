@@ -180,8 +180,8 @@ export interface PluginEngine {
    */
   backup(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup>
 
-  /** The complete backups of a place, the oldest first. For administrators: no rights apply. */
-  listBackups(place: BackupPlace): Promise<Backup[]>
+  /** The complete backups of a place, the oldest first. For administrators: no rights apply. @param onDamaged called for each damaged one */
+  listBackups(place: BackupPlace, onDamaged: (problem: string) => void): Promise<Backup[]>
 
   /** True if a function may be called. A login function may be called by everyone, whatever the roles say. */
   mayCall(called: ClassFunction, access?: Access): boolean

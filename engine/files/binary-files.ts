@@ -3,7 +3,6 @@ import {
   closeSync,
   constants,
   copyFileSync,
-  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -128,8 +127,12 @@ export class BinaryFiles {
 
   /** Size in bytes; undefined when there is no such file. */
   size(id: string): number | undefined {
-    const path = existsSync(this.path(id)) ? this.path(id) : this.incomingPath(id)
-    return statSync(path, { throwIfNoEntry: false })?.size
+    // The file may be moved between two attempts.
+    for (const path of [this.path(id), this.incomingPath(id), this.path(id)]) {
+      const found = statSync(path, { throwIfNoEntry: false })
+      if (found) return found.size
+    }
+    return undefined
   }
 
   /** Removes a file in the background; one that {@link isHeld} with a later one. A failure is left to the next start. */

@@ -12,6 +12,8 @@ export interface LoadRow extends RowText {
   position: number
   /** An interrupted load may have saved it, which is not known: if its key exists, the row is skipped. */
   mayExist?: boolean
+  /** An interrupted load has kept it for another try. */
+  wasKept?: boolean
 }
 
 /** The store of a load. */
@@ -35,6 +37,8 @@ interface LoadOptions {
   /** Called for each row that cannot be saved, with the reasons. */
   onRejected: (row: LoadRow & ReadRow, reasons: readonly string[]) => void
   onProgress?: (summary: Readonly<LoadSummary>) => void
+  /** Rows before this one are settled or kept already; 0 by default. */
+  position?: number | undefined
   /** Called once, before the first rows are saved. */
   onBegin?: () => void
   /** Called before a request with the positions of its rows. @returns the mark that its transactions store */
@@ -140,10 +144,11 @@ class Load {
   readonly summary: LoadSummary
   private readonly reader: RowReader
   private waiting: { row: LoadRow; entity: SavedEntity }[] = []
-  private position = 0
+  private position: number
 
   constructor(private readonly options: LoadOptions) {
     this.summary = options.summary ?? emptySummary()
+    this.position = options.position ?? 0
     this.reader = new RowReader(options.dataClass, options.format)
   }
 
@@ -211,13 +216,16 @@ class Load {
   }
 
   private settle(batch: readonly LoadRow[], isRetry: boolean): void {
-    const kept = new Set(this.waiting.map(({ row }) => row.position))
-    const positions = batch.map(({ position }) => position)
-    if (!isRetry) this.position = Math.max(this.position, positions.at(-1)! + 1)
+    const waiting = new Set(this.waiting.map(({ row }) => row.position))
+    const before = batch.filter(({ wasKept }) => isRetry || wasKept)
+    const others = batch.filter(({ wasKept }) => !isRetry && !wasKept)
+    if (others.length > 0) this.position = Math.max(this.position, others.at(-1)!.position + 1)
+    const positionsOf = (rows: readonly LoadRow[], isWaiting: boolean): number[] =>
+      rows.flatMap(({ position }) => (waiting.has(position) === isWaiting ? [position] : []))
     this.options.onSettled?.({
       position: this.position,
-      kept: isRetry ? [] : positions.filter(position => kept.has(position)),
-      tried: isRetry ? positions.filter(position => !kept.has(position)) : [],
+      kept: positionsOf(others, true),
+      tried: positionsOf(before, false),
     })
   }
 

@@ -93,11 +93,14 @@ export function* readSegments(
 /** Reads the records behind a position as far as they continue it, whatever is damaged before or after them. */
 export function* readBehind(segments: readonly SegmentFile[], from: LogPosition): Generator<LogEntry> {
   let last = from
-  for (const { path } of segments) {
+  for (const [i, { path }] of segments.entries()) {
+    // A record that was taken back may follow where another segment was begun.
+    const next = segments[i + 1]?.first ?? Number.POSITIVE_INFINITY
+    if (next <= last.sequence + 1) continue
     const bytes = readWhole(path)
     const header = decodeHeader(bytes)
     let at = header && findLaterFrame(bytes, HEADER_BYTES, header.salt, last.sequence)
-    while (at !== undefined) {
+    while (at !== undefined && last.sequence + 1 < next) {
       const frame = decodeFrame(bytes, at, header!.salt, last.hash, last.sequence + 1)
       if (frame) yield frame
       last = frame ?? last

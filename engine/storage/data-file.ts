@@ -49,7 +49,8 @@ export class DamagedStoreError extends Error {
 }
 
 export class DataFile {
-  readonly size: number
+  /** Bytes of the file; those that the newest snapshot needs, after a call of {@link meta}. */
+  size: number
   readonly pageBytes: number
   private readonly file: number
   private readonly single: Buffer
@@ -90,6 +91,8 @@ export class DataFile {
   /** The newest snapshot, which is the one that LMDB opens. @throws {DamagedStoreError} when it is inconsistent */
   meta(): Meta {
     const [first, second] = [this.metaAt(0), this.metaAt(1)]
+    // A server may write: the pages of a snapshot are in the file before its meta page is.
+    this.size = fstatSync(this.file).size
     const index = first.transaction >= second.transaction ? 0 : 1
     const meta = index === 0 ? first : second
     const isInPlace = meta.transaction === 0 || meta.transaction % 2 === index

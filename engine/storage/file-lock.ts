@@ -1,5 +1,6 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fchownSync, fstatSync, openSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 
 const require = createRequire(import.meta.url)
 
@@ -41,6 +42,7 @@ export const hasFileLocks = (): boolean => systemLocks() !== undefined
 export function tryFileLock(path: string, { shared = false } = {}): FileLock | undefined {
   const descriptor = openSync(path, 'a+', 0o600)
   try {
+    giveToOwner(path, descriptor)
     if (systemLocks()!(descriptor, LOCKED_AT, 1, { shared })) {
       return { descriptor, release: () => closeSync(descriptor) }
     }
@@ -50,4 +52,11 @@ export function tryFileLock(path: string, { shared = false } = {}): FileLock | u
     closeSync(descriptor)
     throw new Error(`${path} cannot be locked: ${(error as Error).message}`, { cause: error })
   }
+}
+
+/** A file that the superuser makes would shut out the user of the server, who has the folder. */
+function giveToOwner(path: string, descriptor: number): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(path))
+  if (fstatSync(descriptor).uid !== uid) fchownSync(descriptor, uid, gid)
 }

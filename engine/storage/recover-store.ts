@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../base/counted.ts'
-import type { Note, StoreLocation } from '../data/store-options.ts'
+import type { Note, StoreLocation, StoreLockOptions } from '../data/store-options.ts'
 import { type CommitLog, DamagedLogError, type LogEntry, type LogPosition } from '../log/commit-log.ts'
 import { LocalLog } from '../log/local-log.ts'
 import { readBehind, segmentsOf } from '../log/read-segments.ts'
@@ -11,7 +11,7 @@ import { DamagedStoreError, DATA_FILE } from './data-file.ts'
 import { type Environment, openEnvironment } from './environment.ts'
 import { LOG_FOLDER } from './store-folder.ts'
 import { LmdbTransaction } from './lmdb-transaction.ts'
-import { LOCK, lockDataFile, StoreLock } from './store-lock.ts'
+import { LOCK, lockDataFile, StoreLock, waitFor } from './store-lock.ts'
 import { pin, writePosition } from './store-log.ts'
 import { loadSchema } from './stored-schema.ts'
 
@@ -20,6 +20,7 @@ const APPLIED_BYTES = 8 * 2 ** 20
 
 /** A store to be recovered. */
 interface Recovery extends StoreLocation {
+  readonly lock?: Partial<StoreLockOptions> | undefined
   /** Goes on without the changes that only a damaged part of the log has. */
   readonly allowLoss?: boolean
 }
@@ -109,8 +110,13 @@ export async function recoverIfUnused(location: StoreLocation, onNote: Note): Pr
 export async function recoverExclusively(recovery: Recovery, onNote: Note): Promise<void> {
   const { path } = recovery
   if (!readCheckpoint(path)) return
-  const readers = lockDataFile(path, { shared: false })
-  if (!readers) throw new Error(`the store in ${path} is being checked; start when that is done`)
+  const { waitMs } = { ...LOCK, ...recovery.lock }
+  const readers = waitFor(
+    () => lockDataFile(path, { shared: false }),
+    waitMs,
+    () => onNote(`the store in ${path} is read by a check or a backup; waiting for it to end`),
+  )
+  if (!readers) throw new Error(`the store in ${path} is read by a check or a backup; start when that is done`)
   try {
     await recoverStore(recovery, onNote)
   } finally {

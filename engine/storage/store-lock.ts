@@ -7,6 +7,8 @@ import type { LockKind, StoreLockOptions } from '../data/store-options.ts'
 const LOCK_FILE = 'server.lock'
 const READERS_FILE = 'readers.lock'
 const POLL_MS = 50
+/** Time for which another process may try a lock. */
+const TRIED_MS = 500
 /** Time before a note is logged: an old process that is still ending is usually gone by then. */
 const SILENT_MS = 300
 
@@ -86,6 +88,15 @@ export function isLocked(folder: string): boolean {
 export function lockDataFile(folder: string, options: { shared: boolean }): FileLock | undefined {
   return hasFileLocks() ? tryFileLock(join(folder, READERS_FILE), options) : { descriptor: -1, release() {} }
 }
+
+/** Locks the data file for a reader. @returns undefined while it is being replaced */
+export const lockForReading = (folder: string): FileLock | undefined =>
+  // A server that removes a file tries the lock for a moment.
+  waitFor(
+    () => lockDataFile(folder, { shared: true }),
+    TRIED_MS,
+    () => {},
+  )
 
 /** True while a process reads the store without its lock: a check or a backup, which needs the files of its commit. */
 export function isReadByOthers(folder: string): boolean {

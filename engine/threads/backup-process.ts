@@ -7,9 +7,24 @@ import type { BackupJob, FromBackup } from '../run-backup.ts'
 import { makeBackup } from '../storage/backup/make-backup.ts'
 import { openStorage } from '../storage/backup/open-storage.ts'
 
-const send = (message: FromBackup): void => void process.send!(message)
+/** Minimum time between two reports of progress. */
+const REPORT_MS = 250
+let reportedAt = 0
 
-process.once('disconnect', () => process.exit(1))
+const send = (message: FromBackup, onSent = (): void => {}): void => void process.send!(message, onSent)
+
+/** The last message. */
+function end(message: FromBackup): void {
+  process.off('disconnect', die)
+  send(message, () => process.disconnect())
+}
+
+/** The server has ended. An exit would wait for the thread that copies, and a start for its lock. */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+process.once('disconnect', die)
 process.once('message', async ({ place, ...options }: BackupJob) => {
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
@@ -21,12 +36,16 @@ process.once('message', async ({ place, ...options }: BackupJob) => {
       ...options,
       storage: openStorage(place),
       onNote: (text, level) => send({ kind: 'note', text, level }),
-      onProgress: step => send({ kind: 'step', step }),
+      onProgress(step) {
+        const now = performance.now()
+        if (now - reportedAt < REPORT_MS) return
+        reportedAt = now
+        send({ kind: 'step', step })
+      },
     })
-    send({ kind: 'made', made })
+    end({ kind: 'made', made })
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error))
-    send({ kind: 'failed', name, message })
+    end({ kind: 'failed', name, message })
   }
-  process.disconnect()
 })

@@ -55,7 +55,7 @@ export async function backup(config: Config, { folder, full, keepDays }: BackupA
 
 /** `tesser backup list`. @returns a line for each backup */
 export async function listBackups(folder: string): Promise<string[]> {
-  const backups = await new Backups(openStorage({ folder })).list()
+  const backups = await new Backups(openStorage({ folder })).list(note)
   if (backups.length === 0) throw new BackupError(`there are no backups in ${folder}`)
   return backups.map(describe)
 }

@@ -148,11 +148,12 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
       })
       sent = undefined
     } else {
-      position = entry.position
-      saved.clear()
-      uncertain.clear()
+      position = Math.max(position, entry.position)
       for (const each of entry.kept) kept.add(each)
       for (const each of entry.tried) kept.delete(each)
+      for (const rows of [saved, uncertain]) {
+        for (const row of rows) if (row < position && !kept.has(row)) rows.delete(row)
+      }
     }
   }
   return { position, kept, saved, uncertain, sent }

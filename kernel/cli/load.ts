@@ -102,6 +102,7 @@ export async function load(
       format: rowFile.format,
       rows: rowsToLoad(numbered(rowFile.rows), left, signal),
       existing: update ? 'update' : 'reject',
+      position: left?.position,
       onRejected: (row, reasons) => {
         errors.add(row, reasons)
         if (row.raw) addHints(hints, dataClass, row.raw(), { decimal, dates })
@@ -171,7 +172,10 @@ async function* rowsToLoad(
       continue
     }
     const { position, kept, saved, uncertain } = left
-    for (const row of some) row.mayExist = uncertain.has(row.position)
+    for (const row of some) {
+      row.mayExist = uncertain.has(row.position)
+      row.wasKept = kept.has(row.position)
+    }
     yield some.filter(row => (row.position >= position || kept.has(row.position)) && !saved.has(row.position))
   }
 }

@@ -130,7 +130,7 @@ const backup = addConfigOptions(program.command('backup').usage('[options] <fold
   .description('Make a backup of the store in a folder of backups, also while a server uses it.')
   .argument('[folder]', 'folder of backups; backup.folder of the configuration by default')
   .option('--full', 'copy the data file, also where the commits since the last backup would do', false)
-  .option('--keep-days <days>', 'remove backups that are older, unless a younger one needs them', Number)
+  .option('--keep-days <days>', 'remove backups that are older, unless a younger one needs them', daysOf)
   .addHelpText(
     'after',
     `
@@ -169,6 +169,13 @@ addConfigOptions(program.command('restore'), key => /^(model|data|storage\.(mapS
       print(await (await import('./backup.ts')).restore(config, { folder: backupFolder(config, folder), name, at }))
     },
   )
+
+/** @throws {UsageError} it is not a number of days */
+function daysOf(text: string): number {
+  const days = text.trim() === '' ? Number.NaN : Number(text)
+  if (days >= 0 && days < Number.POSITIVE_INFINITY) return days
+  throw new UsageError(`--keep-days ${JSON.stringify(text)}: it is a number of days`)
+}
 
 function backupFolder({ backup: { folder } }: Config, given: string | undefined): string {
   const found = given ?? folder

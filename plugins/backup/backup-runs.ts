@@ -65,18 +65,20 @@ export class BackupRuns {
     if (newest) this.lastSuccess ??= { ended: newest.manifest.time, bytes: bytesOf(newest) }
   }
 
-  private async list(): Promise<{ backups: Listed[]; problem?: string }> {
+  private async list(): Promise<{ backups: Listed[]; problems: string[] }> {
+    const problems: string[] = []
     try {
-      return { backups: await this.options.engine.listBackups(this.options.place) }
+      const { engine, place } = this.options
+      return { backups: await engine.listBackups(place, problem => problems.push(problem)), problems }
     } catch (error) {
-      return { backups: [], problem: (error as Error).message }
+      return { backups: [], problems: [(error as Error).message] }
     }
   }
 
   /** The state of the backups, for administrators. */
   async describe(): Promise<object> {
     const { running, last } = this
-    const { backups, problem } = await this.list()
+    const { backups, problems } = await this.list()
     const next = this.next()
     return {
       running: running ? { since: iso(running.since), step: running.step ?? null } : null,
@@ -90,7 +92,7 @@ export class BackupRuns {
           const { kind, time, stamp } = backup.manifest
           return { name: backup.name, kind, time: iso(time), stamp, bytes: bytesOf(backup) }
         }),
-      ...(problem !== undefined && { problem }),
+      ...(problems.length > 0 && { problems }),
     }
   }
 }

@@ -11,8 +11,8 @@ import { BackupRuns } from './backup-runs.ts'
  *   GET  /$backup            →  { "running": null | { "since", "step": { "what", "done", "total" } },
  *                                 "last": null | { "ended", "name", "kind", "bytes", "stamp" } | { "ended", "error" },
  *                                 "next": "2026-11-27T03:00:00.000Z" | null,
- *                                 "backupCount": 12, "backups": [{ name, kind, time, stamp, bytes }] }, the newest first; `problem` if they
- *                                 cannot be listed
+ *                                 "backupCount": 12, "backups": [{ name, kind, time, stamp, bytes }] }, the newest first; `problems` of those
+ *                                 that are damaged
  *
  * A backup runs in a process of its own, at a lower priority. `tesser restore` and `tesser backup verify` use the folder.
  */

@@ -153,6 +153,10 @@ t.test('the data file is copied when the log does not lead to the state', async 
   await make('written')
   await use('off')
   await make('written without a log')
+  await use('off')
+  await make('written without a log again')
+  await use(KEEP_ALL)
+  await make('written with a log')
   await use(KEEP_ALL)
   await make('written with a log again')
   await use(KEEP_ALL)
@@ -167,6 +171,8 @@ t.test('the data file is copied when the log does not lead to the state', async 
     'nothing written': 'increment',
     written: 'increment',
     'written without a log': 'full',
+    'written without a log again': 'full',
+    'written with a log': 'full',
     'written with a log again': 'increment',
     'log removed': 'full',
     'too old': 'full',

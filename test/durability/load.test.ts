@@ -15,7 +15,10 @@ import { decode } from '../support/read-request.ts'
 
 t.setTimeout(timeoutMs)
 const random = randomOf(seedOf(61))
-const ROWS = 24_000
+/** More than are inserted in one commit. */
+const ROWS = 60_000
+/** Key of a row in the second one, to which rows of the first refer. */
+const LATER = 55_000
 const KILLS = isLong ? 40 : 8
 
 const model = {
@@ -40,7 +43,7 @@ function row(position: number): { fields: string; isWrong: boolean } {
   const kind = position % 50
   const isWrong = kind === 7
   const code = kind < 5 ? `c${position}` : ''
-  const other = kind === 11 ? '1' : kind === 13 && position < ROWS / 2 ? String(position + 2) : ''
+  const other = kind === 11 ? '1' : kind === 13 && position < ROWS / 2 ? String(LATER) : ''
   return { fields: `${position},${code},${isWrong ? 'a text that is too long' : 'text'},${other}`, isWrong }
 }
 
@@ -59,7 +62,7 @@ t.test('each row is saved once', async t => {
     const process = spawn('node', args(before > 0 ? '--resume' : '--restart'), { cwd, stdio: 'ignore' })
     const ended = once(process, 'exit')
     while (process.exitCode === null && written() === before) await sleep(2)
-    await sleep(random.integer(0, 500))
+    await sleep(random.integer(0, 1_500))
     process.kill('SIGKILL')
     const [, signal] = await ended
     // It was complete before.

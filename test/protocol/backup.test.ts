@@ -96,9 +96,9 @@ t.test('a backup that cannot be made is described', async t => {
   t.match(await ended(next), { last: { kind: 'full' } })
   const manifest = join(other, 'backups', readdirSync(join(other, 'backups'))[0]!, 'manifest.json')
   writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"full"', '"Full"'))
-  t.match((await next.get('/$backup')).json, { backupCount: 0, problem: /manifest.json is damaged/ })
+  t.match((await next.get('/$backup')).json, { backupCount: 0, problems: [/manifest.json is damaged/] })
   await next.post('/$backup')
-  t.match(await ended(next), { last: { kind: 'full' }, problem: /manifest.json is damaged/ })
+  t.match(await ended(next), { last: { kind: 'full' }, problems: [/manifest.json is damaged/] })
 })
 
 t.test('refusals', async t => {

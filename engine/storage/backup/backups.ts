@@ -38,12 +38,17 @@ export interface Backup {
 export class Backups {
   constructor(readonly storage: BackupStorage) {}
 
-  /** Complete backups, the oldest first. @throws {BackupError} when a manifest is damaged */
-  async list(): Promise<Backup[]> {
+  /** Complete backups, the oldest first. @param onDamaged called with a text and the name of each one whose manifest is damaged */
+  async list(onDamaged: (problem: string, name: string) => void): Promise<Backup[]> {
     const found: Backup[] = []
     for (const name of await this.folders()) {
       const text = await this.storage.read(fileName(name, MANIFEST))
-      if (text) found.push({ name, manifest: decodeManifest(text.toString(), this.describe(name, MANIFEST)) })
+      try {
+        if (text) found.push({ name, manifest: decodeManifest(text.toString(), this.describe(name, MANIFEST)) })
+      } catch (error) {
+        if (!(error instanceof BackupError)) throw error
+        onDamaged(error.message, name)
+      }
     }
     return found
   }
@@ -123,9 +128,10 @@ export class Backups {
     return names
   }
 
-  /** Removes the remains of backups that were not completed. */
+  /** Removes the remains of backups that were not completed; one that others continue has lost its manifest, and stays. */
   async clear(): Promise<void> {
-    for (const name of await this.incomplete()) await this.removeFiles(fileName(name, ''))
+    const needed = new Set((await this.list(() => {})).map(({ manifest }) => manifest.after))
+    for (const name of await this.incomplete()) if (!needed.has(name)) await this.removeFiles(fileName(name, ''))
   }
 
   /** Removes backups, and the images and blobs that no other one needs. */
@@ -135,7 +141,7 @@ export class Backups {
       await this.storage.remove(fileName(name, MANIFEST))
       await this.removeFiles(fileName(name, ''))
     }
-    const used = await this.blobsOf(await this.list())
+    const used = await this.blobsOf(await this.list(() => {}))
     for (const name of await this.storage.names(BLOB_FOLDER))
       if (!used.has(name.slice(name.lastIndexOf('/') + 1))) await this.storage.remove(name)
   }

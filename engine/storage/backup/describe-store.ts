@@ -29,6 +29,11 @@ export function describeStore(environment: Environment): StoreDescription {
 export const isSamePlace = (one: LogPlace, other: LogPlace): boolean =>
   one.sequence === other.sequence && one.hash === other.hash
 
+const UNLOGGED = 'f'.repeat(32)
+
+/** True if every change of the store moves the position: not while it is used without a log, nor before its first record. */
+export const isLogged = ({ sequence, hash }: LogPlace): boolean => sequence > 0 && hash !== UNLOGGED
+
 /** Ids of the files of images and blobs that a store refers to. */
 export const filesOf = ({ fileReferences }: Environment): string[] =>
   [...fileReferences.getKeys({ start: Buffer.alloc(1) })].map(key => key.toString('hex').toUpperCase())

@@ -2,18 +2,16 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Note, StoreLocation } from '../../data/store-options.ts'
-import type { BinaryFiles } from '../../files/binary-files.ts'
 import { DATA_FILE } from '../data-file.ts'
 import { type Environment, openEnvironment } from '../environment.ts'
 import { damagedPages } from '../inspect/inspect-store.ts'
 import { recoverIfUnused } from '../recover-store.ts'
-import { examineFolder } from '../store-folder.ts'
-import { lockDataFile } from '../store-lock.ts'
+import { lockForReading } from '../store-lock.ts'
 import { type Backup, Backups } from './backups.ts'
 import type { BackupStorage } from './backup-storage.ts'
 import { copyLog } from './copy-log.ts'
-import { describeStore, filesOf, type StoreDescription } from './describe-store.ts'
-import { BackupError, backupName, type BackupFile, type BlobEntry, type Manifest } from './manifest.ts'
+import { describeStore, filesOf, isLogged, type StoreDescription } from './describe-store.ts'
+import { BackupError, backupName, timeOfName, type BackupFile, type BlobEntry, type Manifest } from './manifest.ts'
 
 const DAY_MS = 86_400_000
 const FULL_DAYS = 7
@@ -68,15 +66,20 @@ export async function makeBackup(options: MakeOptions): Promise<MadeBackup> {
   const { path, storage, onNote = () => {} } = options
   const backups = new Backups(storage)
   await recoverIfUnused(options, onNote)
-  if (examineFolder(path) !== 'store') throw new BackupError(`there is no store in ${path}`)
+  if (!existsSync(join(path, DATA_FILE))) throw new BackupError(`there is no store in ${path}`)
   const lock = await storage.lock()
   try {
     // Also keeps files of images and blobs from being removed.
-    const readers = lockDataFile(path, { shared: true })
+    const readers = lockForReading(path)
     if (!readers) throw new BackupError(`the store in ${path} is being compacted; try again when that is done`)
     const environment = openEnvironment(options)
     try {
+      environment.root.readerCheck()
       return await new BackupMaker(options, backups, environment).make()
+    } catch (error) {
+      // The rest of it would fill the disk.
+      await backups.clear().catch(() => {})
+      throw error
     } finally {
       await environment.close()
       readers.release()
@@ -97,27 +100,27 @@ interface Copied {
 }
 
 class BackupMaker {
-  private readonly name: string
+  private name = backupName(Date.now())
 
   constructor(
     private readonly options: MakeOptions,
     private readonly backups: Backups,
     private readonly environment: Environment,
-  ) {
-    this.name = backupName(Date.now())
-  }
+  ) {}
 
   async make(): Promise<MadeBackup> {
-    const { backups, name, options } = this
+    const { backups, options } = this
     await backups.clear()
-    const found = await this.earlier()
-    const earlier = found ?? []
-    if (earlier.some(other => other.name >= name))
-      throw new BackupError(`${backups.storage.place} has a backup that is newer than the clock of this machine`)
+    const problems: string[] = []
+    const earlier = await backups.list(problem => problems.push(problem))
+    const chain = this.chainOfLast(earlier, problems)
+    for (const problem of problems) options.onNote?.(`${problem}; it is left alone, and no backup is removed`, 'warn')
+    // The clock may have been put back.
     const last = earlier.at(-1)
-    const chain = last && backups.chainOf(last.name, earlier)
+    if (last && last.name >= this.name) this.name = backupName(timeOfName(last.name) + 1)
+    const { name } = this
     const copied = (chain && (await this.increment(chain))) ?? (await this.copy())
-    const known = await backups.blobsOf(copied.after ? chain! : earlier)
+    const known = await this.knownBlobs(chain ?? [])
     const blobs = await this.copyBlobs(copied, known)
     const files = [...copied.files, await backups.putBlobList(name, blobs), ...(await this.copyBesides())]
     const blobBytes = blobs.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -130,19 +133,30 @@ class BackupMaker {
       files,
       blobs: { count: blobs.length, bytes: blobBytes },
     })
-    const removed = found && options.keepDays !== undefined ? await this.removeOld(options.keepDays) : []
+    const removed = problems.length > 0 || options.keepDays === undefined ? [] : await this.removeOld(options.keepDays)
     const bytes = files.reduce((sum, file) => sum + file.bytes, blobBytes)
     return { name, kind, time, stamp: state.stamp, bytes, removed }
   }
 
-  /** The backups before this one; undefined when one of them is damaged: this one needs none of them then, and none is removed. */
-  private async earlier(): Promise<Backup[] | undefined> {
+  /** The chain of the last backup; undefined if there is none, or it has a gap. */
+  private chainOfLast(earlier: readonly Backup[], problems: string[]): Backup[] | undefined {
+    const last = earlier.at(-1)
     try {
-      return await this.backups.list()
+      return last && this.backups.chainOf(last.name, earlier)
+    } catch (error) {
+      problems.push((error as Error).message)
+      return undefined
+    }
+  }
+
+  /** Images and blobs that backups have; of those whose list is damaged, none. */
+  private async knownBlobs(chain: readonly Backup[]): Promise<Map<string, BlobEntry>> {
+    try {
+      return await this.backups.blobsOf(chain)
     } catch (error) {
       if (!(error instanceof BackupError)) throw error
-      this.options.onNote?.(`the backup needs none of the earlier ones, because ${error.message}`, 'warn')
-      return undefined
+      this.options.onNote?.(error.message, 'warn')
+      return new Map()
     }
   }
 
@@ -158,12 +172,16 @@ class BackupMaker {
     const state = describeStore(this.environment)
     const { store, schema, to: from } = last.manifest
     if (state.store !== store || state.schema !== schema || state.to.sequence < from.sequence) return undefined
+    if (!isLogged(from) || !isLogged(state.to)) return undefined
+    const needed = new Set(filesOf(this.environment))
     const log = await copyLog(this.environment, { backups: this.backups, backup: this.name, from, to: state.to })
     if (!log) {
       await this.backups.clear()
       return undefined
     }
-    return { kind: 'increment', files: log.files, blobs: log.blobs, state, time, after: last }
+    // Later commits of the increment may have removed others.
+    const blobs = [...log.blobs].filter(id => needed.has(id))
+    return { kind: 'increment', files: log.files, blobs, state, time, after: last }
   }
 
   private async copy(): Promise<Copied> {
@@ -188,7 +206,7 @@ class BackupMaker {
     return { kind: 'full', files: [file], ...described! }
   }
 
-  private async copyBlobs({ kind, blobs }: Copied, known: Map<string, BlobEntry>): Promise<BlobEntry[]> {
+  private async copyBlobs({ blobs }: Copied, known: Map<string, BlobEntry>): Promise<BlobEntry[]> {
     const { backups, options, environment } = this
     const ids = [...blobs]
     const added: BlobEntry[] = []
@@ -197,9 +215,11 @@ class BackupMaker {
     const copySome = async (): Promise<void> => {
       for (const id of work) {
         options.onProgress?.({ what: 'copying images and blobs', done: done++, total: ids.length })
-        // A later commit of an increment may have removed it.
-        if (kind === 'increment' && environment.files.size(id) === undefined) continue
-        added.push(await backups.putBlob(id, known, async path => copyOf(environment.files, id, path)))
+        if (environment.files.size(id) === undefined) {
+          options.onNote?.(`file ${id} of an image or a blob is missing in the store, and in the backup`, 'warn')
+          continue
+        }
+        added.push(await backups.putBlob(id, known, async path => environment.files.copyTo(id, path)))
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, copySome))
@@ -217,7 +237,8 @@ class BackupMaker {
 
   /** Removes backups that are too old, as far as no younger one continues them. */
   private async removeOld(keepDays: number): Promise<string[]> {
-    const backups = await this.backups.list()
+    if (!(keepDays >= 0)) throw new BackupError(`backups cannot be kept for ${keepDays} days`)
+    const backups = await this.backups.list(() => {})
     const oldest = Date.now() - keepDays * DAY_MS
     const kept = backups.filter(({ name, manifest }) => name === this.name || manifest.time >= oldest)
     const needed = new Set(kept.flatMap(({ name }) => this.backups.chainOf(name, backups).map(other => other.name)))
@@ -235,16 +256,5 @@ async function describeCopy(location: StoreLocation): Promise<{ state: StoreDesc
     return { state: describeStore(copy), blobs: filesOf(copy) }
   } finally {
     await copy.close()
-  }
-}
-
-function copyOf(files: BinaryFiles, id: string, path: string): void {
-  try {
-    files.copyTo(id, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new BackupError(
-      `file ${id} of an image or a blob is missing in the store; tesser check says to what it belongs`,
-    )
   }
 }

@@ -83,4 +83,8 @@ export function decodeManifest(text: string, path: string): Manifest {
 /** Name of a backup that begins at a time, in milliseconds since 1970. Names sort by time. */
 export const backupName = (time: number): string => new Date(time).toISOString().replaceAll(/[-:.]/g, '')
 
+/** @returns milliseconds since 1970 */
+export const timeOfName = (name: string): number =>
+  Date.parse(name.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/, '$1-$2-$3T$4:$5:$6.$7Z'))
+
 export const isBackupName = (name: string): boolean => NAME.test(name)

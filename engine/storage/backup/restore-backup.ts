@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncFolder } from '../../base/sync-folder.ts'
 import { counted } from '../../base/counted.ts'
@@ -45,19 +45,35 @@ export interface Restored extends Pick<StoreDescription, 'stamp' | 'entities'> {
  * @throws {BackupError} a backup is damaged or missing; there is none of that moment
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
-  const { path, storage } = options
+  const { storage } = options
+  const path = existsSync(options.path) ? realpathSync(options.path) : options.path
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new BackupError(`${path} is not empty; name another folder, or move what is in it`)
   const backups = new Backups(storage)
-  const list = await backups.list()
+  const damaged: string[] = []
+  const list = await backups.list((problem, name) => {
+    damaged.push(name)
+    options.onNote?.(problem, 'warn')
+  })
   for (const name of await backups.incomplete())
     options.onNote?.(`${name} in ${storage.place} has no manifest, so it is not a whole backup`, 'warn')
-  const chain = backups.chainOf(options.at ? backupAt(list, options.at, storage.place) : nameOf(list, options), list)
+  const chain = backups.chainOf(
+    options.at
+      ? backupAt(list, options.at, storage.place, options.onNote ?? (() => {}))
+      : nameOf(list, damaged, options),
+    list,
+  )
   const folder = `${path}.restoring`
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'files'), { recursive: true, mode: 0o700 })
-  await fetchAll(backups, chain, folder, options)
-  const restored = await bringUp(folder, chain, options)
+  let restored: Restored
+  try {
+    await fetchAll(backups, chain, folder, options)
+    restored = await bringUp(folder, chain, options)
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
   rmSync(join(folder, FETCHED_LOG), { recursive: true, force: true })
   await syncFile(join(folder, DATA_FILE))
   for (const each of [join(folder, 'files'), folder]) syncFolder(each)
@@ -70,8 +86,11 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 /** Folder of the records of increments in that of the store, while it is restored. */
 const FETCHED_LOG = 'fetched-log'
 
-function nameOf(list: readonly Backup[], { backup, storage }: RestoreOptions): string {
+function nameOf(list: readonly Backup[], damaged: readonly string[], { backup, storage }: RestoreOptions): string {
   const name = backup ?? list.at(-1)?.name
+  const [newest] = damaged.slice(-1)
+  if (backup === undefined && newest !== undefined && (name === undefined || newest > name))
+    throw new BackupError(`the newest backup in ${storage.place}, ${newest}, is damaged; name another one`)
   if (name === undefined) throw new BackupError(`there are no backups in ${storage.place}`)
   return name
 }
@@ -82,7 +101,7 @@ const describe = (value: number, at: Moment): string =>
   'time' in at ? new Date(value).toISOString() : `stamp ${value}`
 
 /** Name of the backup that has a moment: the increment that leads across it, or else the last one before it. */
-function backupAt(list: readonly Backup[], at: Moment, place: string): string {
+function backupAt(list: readonly Backup[], at: Moment, place: string, onNote: Note): string {
   const value = valueAt(at)
   const [oldest, newest] = [list[0], list.at(-1)]
   if (!oldest || !newest) throw new BackupError(`there are no backups in ${place}`)
@@ -91,7 +110,14 @@ function backupAt(list: readonly Backup[], at: Moment, place: string): string {
   const before = list.findLast(backup => momentOf(backup, at) <= value)
   if (!before) throw new BackupError(`the oldest backup in ${place} is of ${describe(momentOf(oldest, at), at)}`)
   const across = list.find(({ manifest }) => manifest.after === before.name)
-  return (across ?? before).name
+  const chosen = across ?? before
+  // A store that was restored to an earlier state had these stamps again.
+  if ('stamp' in at && list.some(({ name, manifest }) => name > chosen.name && manifest.stamp < chosen.manifest.stamp))
+    onNote(
+      `the store was put back to an earlier state after ${chosen.name}; the stamp is of the history before`,
+      'warn',
+    )
+  return chosen.name
 }
 
 async function fetchAll(
@@ -141,10 +167,12 @@ async function bringUp(folder: string, chain: readonly Backup[], options: Restor
     const missing = filesOf(environment).filter(id => environment.files.size(id) === undefined)
     if (missing.length > 0) {
       const what = `${counted(missing.length, 'image or blob', 'images or blobs')} of that moment`
-      const why = 'removed before the next backup, so no backup has them'
-      if (!allowLoss) throw new BackupError(`${what} were ${why}; choose another moment, or allow the loss`)
-      onNote(`${what} are missing: they were ${why}`, 'warn')
+      const why = 'not in the backups: they were removed before the next one, or were missing in the store'
+      if (!allowLoss) throw new BackupError(`${what} are ${why}; choose another moment, or allow the loss`)
+      onNote(`${what} are ${why}`, 'warn')
     }
+    // It has no server yet.
+    environment.root.transactionSync(() => environment.meta.removeSync('holder'))
     return { backup: name, time: at ? time : manifest.time, stamp: state.stamp, entities: state.entities }
   } finally {
     await environment.close()

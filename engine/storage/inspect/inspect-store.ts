@@ -15,7 +15,7 @@ import type { FileLock } from '../file-lock.ts'
 import { loadLayouts } from '../layouts.ts'
 import { recoverIfUnused } from '../recover-store.ts'
 import { examineFolder, type FolderState, unusable } from '../store-folder.ts'
-import { lockDataFile } from '../store-lock.ts'
+import { lockForReading } from '../store-lock.ts'
 import { isInUse } from '../store-owner.ts'
 import { walkPages } from '../walk-pages.ts'
 import { findLosses } from '../migration/find-losses.ts'
@@ -72,7 +72,7 @@ export async function* inspectStore(options: InspectOptions): AsyncGenerator<Sto
     }
     return
   }
-  const lock = lockForReading(path)
+  const lock = lockUnlessReadOnly(path)
   if (!lock) {
     yield { of: 'store', text: 'it is being compacted; check it when that is done' }
     return
@@ -92,9 +92,9 @@ export async function* inspectStore(options: InspectOptions): AsyncGenerator<Sto
   }
 }
 
-function lockForReading(path: string): Pick<FileLock, 'release'> | undefined {
+function lockUnlessReadOnly(path: string): Pick<FileLock, 'release'> | undefined {
   try {
-    return lockDataFile(path, { shared: true })
+    return lockForReading(path)
   } catch (error) {
     const cause = error instanceof Error && error.cause ? error.cause : error
     // A read-only store is not compacted either.
