@@ -54,9 +54,9 @@ t.test('a mistyped command or flag is refused with a suggestion', async t => {
     code: 2,
     err: 'tesser: there is no command "chek"; did you mean "check"?\n',
   })
-  t.match(await tesser(t, cwd, 'import', 'x').end, {
+  t.match(await tesser(t, cwd, 'forget', 'x').end, {
     code: 2,
-    err: /there is no command "import"; tesser --help lists them/,
+    err: /there is no command "forget"; tesser --help lists them/,
   })
   t.match(await tesser(t, cwd, 'start', 'x').end, { code: 2, err: /"start" takes no arguments; "x" is one/ })
 })
