@@ -51,8 +51,9 @@ export default definePlugin({
           onRejected: (line, row) => rejected.add(line, row),
         })
       } catch (error) {
-        if (error instanceof Error && 'httpStatus' in error) throw error
-        throw ImportErrors.UNREADABLE((error as Error).message, summary.inserted + summary.updated)
+        // Errors of other classes have their own status, or are faults of the server.
+        if (!(error instanceof Error) || error.constructor !== Error) throw error
+        throw ImportErrors.UNREADABLE(error.message, summary.inserted + summary.updated)
       } finally {
         running.delete(id)
         end()

@@ -206,6 +206,16 @@ t.test('old backups are removed, with the images and blobs that no other one nee
   const needed = readdirSync(join(other, 'files')).length
   const stored = readdirSync(join(place, 'blobs'), { recursive: true, withFileTypes: true }).filter(e => e.isFile())
   t.ok(stored.length >= needed, `${stored.length} files, ${needed} of them in the newest state`)
+  // While a list that is needed is damaged, nothing is removed; the next backup is complete nevertheless.
+  const list = join(place, 'backups', (await backUp(path, place, { full: true })).name, 'blobs.ndjson')
+  const bytes = readFileSync(list)
+  writeFileSync(list, Buffer.concat([bytes, Buffer.from(' ')]))
+  const notes: string[] = []
+  const storage = new FolderStorage(place)
+  const made = await makeBackup({ path, ...MAP, storage, keepDays: 0, onNote: text => notes.push(text) })
+  t.match([made.kind, kept().at(-1)], ['increment', made.name])
+  t.match(notes, [/blobs\.ndjson is damaged/, /^old images and blobs were not removed: .*blobs\.ndjson is damaged/])
+  writeFileSync(list, bytes)
   const { name } = await backUp(path, place, { full: true, keepDays: 0 })
   t.same(kept(), [name])
   const left = readdirSync(join(place, 'blobs'), { recursive: true, withFileTypes: true }).filter(e => e.isFile())

@@ -243,7 +243,13 @@ class BackupMaker {
     const kept = backups.filter(({ name, manifest }) => name === this.name || manifest.time >= oldest)
     const needed = new Set(kept.flatMap(({ name }) => this.backups.chainOf(name, backups).map(other => other.name)))
     const removed = backups.map(({ name }) => name).filter(name => !needed.has(name))
-    if (removed.length > 0) await this.backups.remove(new Set(removed))
+    try {
+      if (removed.length > 0) await this.backups.remove(new Set(removed))
+    } catch (error) {
+      // The backup itself is complete.
+      if (!(error instanceof BackupError)) throw error
+      this.options.onNote?.(`old images and blobs were not removed: ${error.message}`, 'warn')
+    }
     return removed
   }
 }
