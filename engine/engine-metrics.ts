@@ -105,7 +105,7 @@ export class EngineMetrics {
   }
 
   private memory(): Metric[] {
-    const { heap, options, entitySetStore, buffers, spools } = this.parts
+    const { heap, options, entitySetStore, buffers, spools, exportSpools } = this.parts
     const { sets, bytes } = entitySetStore.usage
     const { diskBytes, guestBytes } = entitySetStore.stored
     return [
@@ -119,6 +119,7 @@ export class EngineMetrics {
       gauge('tesser_buffers_limit_bytes', 'Memory that bodies and answers may take.', buffers.limitBytes),
       gauge('tesser_buffers_used_bytes', 'Memory of bodies and answers under way.', buffers.usedBytes),
       gauge('tesser_spool_used_bytes', 'Disk space of large answers under way.', spools.disk.usedBytes),
+      gauge('tesser_export_used_bytes', 'Disk space of exports under way.', exportSpools.disk.usedBytes),
       gauge('tesser_entity_sets_in_memory', 'Entity sets in memory.', sets),
       gauge('tesser_entity_sets_bytes', 'Memory of entity sets.', bytes),
       gauge('tesser_entity_sets_stored_bytes', 'Disk space of entity sets.', diskBytes),

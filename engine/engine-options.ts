@@ -42,6 +42,8 @@ export interface EngineOptions {
   buffers?: ByteBudget
   /** Disk space for current answers that are too large for memory. */
   spoolBytes?: number
+  /** Maximum disk space of exports that are being sent. */
+  exportBytes?: number
   pool?: Partial<PoolOptions>
   vectorIndex?: VectorIndexOptions
   entitySets?: Partial<EntitySetOptions>
@@ -123,3 +125,4 @@ export const BINARY_CACHE_BYTES = 2 ** 26
 /** Default size of {@link EngineOptions.buffers}. */
 export const BUFFER_BYTES = 2 ** 28
 export const SPOOL_BYTES = 2 ** 32
+export const EXPORT_BYTES = 2 ** 34

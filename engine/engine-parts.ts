@@ -18,6 +18,7 @@ import {
   FUNCTIONS,
   POOL,
   SPOOL_BYTES,
+  EXPORT_BYTES,
   UPLOADS,
   VECTOR_INDEX,
 } from './engine-options.ts'
@@ -71,6 +72,7 @@ export interface EngineParts extends EngineThreads {
   readonly entitySets: EntitySets
   readonly uploads: Uploads
   readonly spools: SpoolFiles
+  readonly exportSpools: SpoolFiles
   /** Memory of current request bodies and answers. */
   readonly buffers: ByteBudget
   readonly bodies: SaveBodies
@@ -92,12 +94,19 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const poolOptions = { ...POOL, ...options.pool }
   const events: PoolEvents = { onInternalError, onThreadEnd, onNote: options.onNote }
   const indexStatus = indexedVectors(catalog).length > 0 ? IndexStatus.allocate(catalog) : undefined
-  const disk = ByteBudget.of(options.spoolBytes ?? SPOOL_BYTES)
-  const spools = new SpoolFiles(join(path, 'spool'), disk, onInternalError ?? (() => {}))
+  const spoolFiles = (bytes: number) =>
+    new SpoolFiles(join(path, 'spool'), ByteBudget.of(bytes), onInternalError ?? (() => {}))
+  const spools = spoolFiles(options.spoolBytes ?? SPOOL_BYTES)
+  const exportSpools = spoolFiles(options.exportBytes ?? EXPORT_BYTES)
   const buffers = options.buffers ?? ByteBudget.of(BUFFER_BYTES)
   const pooled = { ...poolOptions, store, limits, events }
   const entry = queryThread(indexStatus, taskModules)
-  const pool = new QueryPool({ ...pooled, entry, answers: { memory: buffers, spools }, counts: ownCounts })
+  const pool = new QueryPool({
+    ...pooled,
+    entry,
+    answers: { memory: buffers, spools, exportSpools },
+    counts: ownCounts,
+  })
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   functions?.openStore({ open: { store, limits } }, { connectWriter: end => writer.connect(end), onThreadEnd })
@@ -155,6 +164,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       limits: { ...UPLOADS, ...options.uploads },
     }),
     spools,
+    exportSpools,
     buffers,
     bodies: new SaveBodies({ pool, limits: saveLimits, inlineCostMs }),
   }

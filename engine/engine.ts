@@ -421,7 +421,7 @@ export class Engine implements PluginEngine {
   async close(): Promise<void> {
     this.closing.abort()
     await Promise.allSettled(this.backups)
-    const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools } = this.parts
+    const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools, exportSpools } = this.parts
     this.loopDelay.stop()
     await functions?.close()
     // Closed before the pool, which continues with its results.
@@ -433,5 +433,6 @@ export class Engine implements PluginEngine {
     await writer.close()
     await data.close()
     spools.close()
+    exportSpools.close()
   }
 }

@@ -309,6 +309,7 @@ export function engineOptions(config: Config, plugins: readonly Plugin[] = []): 
     limits: query,
     buffers: ByteBudget.of(config.server.bufferBytes),
     spoolBytes: storage.spoolBytes,
+    exportBytes: storage.exportBytes,
     pool,
     vectorIndex: { minRows: vector.indexMinRows, recall: vector.recall },
     entitySets: { ...entitySet, setsPerCreator: config.quota.entitySetsPerSession },

@@ -18,7 +18,14 @@ export async function openOwnStore(
     mapSizeBytes: 2 ** 34,
     cacheBytes: 2 ** 20,
     memoryBytes,
-    limits: { ...TEXT_LIMITS, timeoutMs: 10_000, maxRowsExamined: 1e8, maxExpandDepth: 1, maxAnswerBytes: 2 ** 26 },
+    limits: {
+      ...TEXT_LIMITS,
+      timeoutMs: 10_000,
+      exportTimeoutMs: 10_000,
+      maxRowsExamined: 1e8,
+      maxExpandDepth: 1,
+      maxAnswerBytes: 2 ** 26,
+    },
     writeQueueBytes: 2 ** 28,
   })
   return {

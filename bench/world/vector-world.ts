@@ -157,7 +157,14 @@ const open = (plan: VectorWorldPlan, folder: string, onNote: (text: string) => v
     mapSizeBytes: 2 ** 36,
     cacheBytes: 2 ** 28,
     memoryBytes: 2 ** 32,
-    limits: { ...TEXT_LIMITS, timeoutMs: 60_000, maxRowsExamined: 1e9, maxExpandDepth: 8, maxAnswerBytes: 2 ** 28 },
+    limits: {
+      ...TEXT_LIMITS,
+      timeoutMs: 60_000,
+      exportTimeoutMs: 60_000,
+      maxRowsExamined: 1e9,
+      maxExpandDepth: 8,
+      maxAnswerBytes: 2 ** 28,
+    },
     writeQueueBytes: 2 ** 28,
     onNote,
   })

@@ -3,6 +3,11 @@ import { bytes, integer, number } from '../option.ts'
 /** Queries, their limits and their threads. */
 export const queryOptions = {
   'query.timeoutMs': integer({ default: 30_000, min: 1, doc: 'Maximum time of a query.' }),
+  'query.exportTimeoutMs': integer({
+    default: 600_000,
+    min: 1,
+    doc: 'Maximum time in which an export (`$format=csv`, `$format=ndjson`) is made.',
+  }),
   'query.maxRowsExamined': integer({
     default: 50_000_000,
     min: 1,
@@ -13,7 +18,11 @@ export const queryOptions = {
     min: 1,
     doc: 'Maximum number of relations that one path of `$expand` or `$attributes` follows.',
   }),
-  'query.maxAnswerBytes': bytes({ default: '256 MiB', min: 1024, doc: 'Maximum size of an answer.' }),
+  'query.maxAnswerBytes': bytes({
+    default: '256 MiB',
+    min: 1024,
+    doc: 'Maximum size of an answer; for exports see `storage.exportBytes`.',
+  }),
   'query.maxTextLength': integer({
     default: 65_536,
     min: 100,

@@ -64,6 +64,11 @@ export const storageOptions = {
     min: 0,
     doc: 'Disk for answers of more than 1 MiB until they are sent; beyond it the server answers 503.',
   }),
+  'storage.exportBytes': bytes({
+    default: '16 GiB',
+    min: 0,
+    doc: 'Disk for exports (`$format=csv`, `$format=ndjson`) of more than 1 MiB until they are sent; beyond it the server answers 503.',
+  }),
   'storage.allowLoss': flag({
     default: false,
     doc: 'Let a changed model delete the data of dataclasses and attributes that it no longer has, and a store whose log is damaged go on without the changes that only that part of the log has.',

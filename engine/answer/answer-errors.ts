@@ -19,6 +19,12 @@ export const AnswerErrors = defineErrors('ANSWER', {
     message: (limitBytes: number) =>
       `large answers in progress use all ${limitBytes} bytes of disk reserved for them (storage.spoolBytes); try again in a moment, or ask for smaller pages`,
   },
+  NO_EXPORT_SPACE: {
+    errCode: 1200,
+    http: 503,
+    message: (limitBytes: number) =>
+      `exports in progress, this one included, need more than the ${limitBytes} bytes of disk reserved for them (storage.exportBytes); try again when others are done, or export parts by $filter`,
+  },
   DISK: {
     errCode: 1200,
     http: 503,

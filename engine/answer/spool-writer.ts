@@ -13,14 +13,17 @@ export class SpoolWriter {
     /** Undefined if no file could be opened. */
     private readonly file: number | undefined,
     private readonly disk: ByteBudget,
+    private readonly isExport: boolean,
   ) {}
 
-  /** @throws {AnswerErrors.NO_SPOOL} {@link AnswerErrors.DISK} */
+  /** @throws {ProtocolError} {@link AnswerErrors} */
   write(bytes: Uint8Array): void {
     if (this.file === undefined) throw refused('the server could not make one, and its log says why')
     const size = this.size + bytes.byteLength
     if (!this.disk.tryGrow(this.size, size)) {
-      throw AnswerErrors.NO_SPOOL(this.disk.limitBytes).retryAfter(RETRY_AFTER_SECONDS)
+      const { limitBytes } = this.disk
+      const error = this.isExport ? AnswerErrors.NO_EXPORT_SPACE(limitBytes) : AnswerErrors.NO_SPOOL(limitBytes)
+      throw error.retryAfter(RETRY_AFTER_SECONDS)
     }
     const start = this.size
     this.size = size

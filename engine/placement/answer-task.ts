@@ -16,7 +16,14 @@ import { SearchNeeded, searchIn } from '../vector/index/searched-indexes.ts'
 import { IndexStatus } from '../data/vector-index.ts'
 import { planTask } from './plan-task.ts'
 import type { TaskRegistry } from './task-kind.ts'
-import { isAnswer, type PoolMessage, type PoolOutcome, type PoolThreadOptions } from './tasks.ts'
+import {
+  exportLimits,
+  isAnswer,
+  isExport,
+  type PoolMessage,
+  type PoolOutcome,
+  type PoolThreadOptions,
+} from './tasks.ts'
 
 /** A store with the state that a thread of a pool keeps for it. */
 export interface PoolStore extends ReadStore {
@@ -63,7 +70,9 @@ function sinkFor({ task, slot, spool }: PoolMessage, { answers }: PoolThreadOpti
   if (!answers || !isAnswer(task)) return undefined
   return new AnswerSink({
     coding: task.request.output.coding,
-    spool: new SpoolWriter(spool, new ByteBudget(answers.disk)),
+    spool: isExport(task)
+      ? new SpoolWriter(spool, new ByteBudget(answers.exportDisk), true)
+      : new SpoolWriter(spool, new ByteBudget(answers.disk), false),
     memory: new ByteBudget(answers.memory),
     held: answers.held,
     slot,
@@ -80,10 +89,11 @@ function transferred(packed: PackedAnswer): PoolOutcome {
 function answer(
   { task, deadlineAt, slot }: PoolMessage,
   sink: AnswerSink | undefined,
-  { store: { restricted }, limits, cancelled, worksAt, examined, sent }: PoolThreadOptions,
+  { store: { restricted }, cancelled, worksAt, examined, sent, ...options }: PoolThreadOptions,
   registry: TaskRegistry,
   store: () => PoolStore,
 ): Uint8Array {
+  const limits = isExport(task) ? exportLimits(options.limits) : options.limits
   const isCancelled = () => Atomics.load(cancelled, slot) === 1
   const counter = { examined: 0, sent: 0 }
   const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled, counter })

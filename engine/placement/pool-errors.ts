@@ -8,6 +8,11 @@ export const PoolErrors = defineErrors('POOL', {
     message: (waiting: number) =>
       `the queue of queries is full (${waiting} waiting); try again in a moment, or narrow the query by an indexed attribute`,
   },
+  EXPORTS: {
+    errCode: 1200,
+    http: 503,
+    message: (waiting: number) => `${waiting} exports wait for their turn; try again when one of them is done`,
+  },
   CLOSED: {
     errCode: 1200,
     http: 503,

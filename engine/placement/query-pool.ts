@@ -17,7 +17,14 @@ import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
 import { PoolErrors } from './pool-errors.ts'
 import { SearchNeeded } from '../vector/index/searched-indexes.ts'
-import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions, TaskModule } from './tasks.ts'
+import {
+  isExport,
+  type PoolMessage,
+  type PoolOutcome,
+  type PoolTask,
+  type PoolThreadOptions,
+  type TaskModule,
+} from './tasks.ts'
 
 export interface PoolOptions {
   /** 0: one less than the number of cores, at least two. */
@@ -61,6 +68,7 @@ export const queryThread = (indexStatus?: Int32Array, tasks: readonly TaskModule
 /** A task from its arrival to its answer. */
 interface Pending<T> {
   readonly task: T
+  readonly isExport: boolean
   readonly deadlineAt: number
   readonly caller: Caller | undefined
   /** As of `performance.now`. */
@@ -80,6 +88,7 @@ interface AnswerResources {
   /** Budget of all request bodies and answers. */
   readonly memory: ByteBudget
   readonly spools: SpoolFiles
+  readonly exportSpools: SpoolFiles
 }
 
 export interface QueryPoolOptions extends PoolOptions {
@@ -112,6 +121,9 @@ const YOUNG_MIB = 48
  */
 const NICE = process.platform === 'linux' && mayLowerPriority() ? 5 : 0
 const RETRY_AFTER_SECONDS = 1
+/** Further ones are refused, so that they do not fill the queue for minutes. */
+const MAX_WAITING_EXPORTS = 8
+const EXPORT_RETRY_SECONDS = 10
 /** Maximum time to wait for threads to load, because one that fails never reports it. */
 const MAX_LOADING_MS = 60_000
 const LOADING_PAUSE_MS = 5
@@ -120,8 +132,8 @@ const LOADING_PAUSE_MS = 5
  * Threads that run queries. The queue is here, in front of Piscina's, so that a waiting task can be removed. A task that a thread
  * has is cancelled with a flag in shared memory, because the other task of the thread must continue.
  */
-export class QueryPool<T = PoolTask> {
-  /** Unanswered tasks, oldest first, which is about the order of their deadlines. */
+export class QueryPool<T extends object = PoolTask> {
+  /** Unanswered tasks, oldest first. */
   private readonly open: Pending<T>[] = []
   /** Unanswered tasks that no thread has. */
   private readonly waiting: Pending<T>[] = []
@@ -133,6 +145,8 @@ export class QueryPool<T = PoolTask> {
   /** See `PoolThreadOptions`. */
   private readonly worksAt: Int32Array
   private readonly freeSlots: number[]
+  /** Number of exports that threads have. */
+  private exports = 0
   /** Started by {@link warmUp} or with the first task. */
   private piscina: Piscina | undefined
   private readonly threads: number
@@ -144,6 +158,8 @@ export class QueryPool<T = PoolTask> {
   /** True while lost tasks belong to such a thread. */
   private isStopping = false
   private deadlineTimer: NodeJS.Timeout | undefined
+  /** Deadline that {@link deadlineTimer} is set for. */
+  private watchedUntil = 0
   private closing: Promise<void> | undefined
   private onIdle: (() => void) | undefined
 
@@ -171,15 +187,19 @@ export class QueryPool<T = PoolTask> {
    * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}; {@link RequiresPluginCode};
    * {@link SearchNeeded}
    */
-  run(task: T, caller?: Caller, deadlineAt = Date.now() + this.options.limits.timeoutMs): Promise<AnswerBody> {
+  run(task: T, caller?: Caller, deadlineAt = Date.now() + this.timeoutOf(isExport(task))): Promise<AnswerBody> {
     if (this.closing) return Promise.reject(PoolErrors.CLOSED())
     if (this.freeSlots.length === 0 && this.waiting.length >= this.options.queueLimit) {
       this.counts[COUNT.poolRefused]!++
       return Promise.reject(PoolErrors.BUSY(this.waiting.length).retryAfter(RETRY_AFTER_SECONDS))
     }
+    const waitingExports = isExport(task) ? this.waiting.filter(pending => pending.isExport).length : 0
+    if (waitingExports >= MAX_WAITING_EXPORTS)
+      return Promise.reject(PoolErrors.EXPORTS(waitingExports).retryAfter(EXPORT_RETRY_SECONDS))
     return new Promise((resolve, reject) => {
       const pending: Pending<T> = {
         task,
+        isExport: isExport(task),
         deadlineAt,
         caller,
         arrivedAt: performance.now(),
@@ -189,7 +209,7 @@ export class QueryPool<T = PoolTask> {
       }
       this.open.push(pending)
       this.waiting.push(pending)
-      this.watchDeadlines()
+      this.watchDeadline(deadlineAt)
       caller?.onAborted(() => this.giveUp(pending, QueryErrors.CANCELLED()))
       this.sendNext()
     })
@@ -213,34 +233,49 @@ export class QueryPool<T = PoolTask> {
   }
 
   private sendNext(): void {
-    while (this.waiting.length > 0 && this.freeSlots.length > 0) this.send(this.waiting.shift()!, this.freeSlots.pop()!)
+    for (;;) {
+      const next = this.waiting.findIndex(pending => this.mayBegin(pending))
+      if (next < 0) return
+      const [pending] = this.waiting.splice(next, 1)
+      void this.send(pending!, this.freeSlots.pop()!)
+    }
+  }
+
+  /** An export keeps a thread for seconds: no task is put behind one, and one thread is left for the others. */
+  private mayBegin(pending: Pending<T>): boolean {
+    if (this.exports === 0 && !pending.isExport) return this.freeSlots.length > 0
+    if (pending.isExport && this.exports >= Math.max(1, this.threads - 1)) return false
+    return this.cancelled.length - this.freeSlots.length < this.threads
   }
 
   private async send(pending: Pending<T>, slot: number): Promise<void> {
-    const { task, deadlineAt } = pending
+    const { task, deadlineAt, isExport } = pending
     pending.slot = slot
+    if (isExport) this.exports++
     Atomics.store(this.cancelled, slot, 0)
     Atomics.store(this.worksAt, slot, 0)
     this.examined[slot] = 0
     this.sent[slot] = 0
     this.ranMs[slot] = 0
     this.piscina ??= this.start()
-    const spool = this.options.answers?.spools.take()
+    const spools = isExport ? this.options.answers?.exportSpools : this.options.answers?.spools
+    const spool = spools?.take()
     try {
       const message: PoolMessage<T> = { task, deadlineAt, slot, spool }
       const outcome = (await this.piscina.run(message)) as PoolOutcome
       // Counted even if its caller has disconnected.
       this.count(pending, slot)
       clearTimeout(pending.endTimer)
-      this.settle(pending, outcome, spool)
+      this.settle(pending, outcome, spools, spool)
     } catch (error) {
       clearTimeout(pending.endTimer)
-      this.options.answers?.spools.abandon(spool)
+      spools?.abandon(spool)
       this.options.answers?.memory.release(1024 * Atomics.exchange(this.held, slot, 0))
       this.threadLost(pending, Atomics.load(this.worksAt, slot), error)
       this.events.onThreadEnd?.()
     }
     this.freeSlots.push(slot)
+    if (isExport) this.exports--
     this.sendNext()
     if (this.isIdle) this.onIdle?.()
   }
@@ -301,16 +336,21 @@ export class QueryPool<T = PoolTask> {
   }
 
   /** Outcomes are declared in `engine/placement/tasks.ts`. */
-  private settle(pending: Pending<T>, outcome: PoolOutcome, spool: number | undefined): void {
+  private settle(
+    pending: Pending<T>,
+    outcome: PoolOutcome,
+    spools: SpoolFiles | undefined,
+    spool: number | undefined,
+  ): void {
     const packed = 'packed' in outcome ? outcome.packed : undefined
     const isSpooled = packed !== undefined && packed.bytes === undefined
-    if (!isSpooled) this.options.answers?.spools.giveBack(spool)
+    if (!isSpooled) spools?.giveBack(spool)
     if (!this.finish(pending)) {
-      if (isSpooled) this.options.answers!.spools.source(spool!, packed.size).close()
+      if (isSpooled) spools!.source(spool!, packed.size).close()
     } else if (outcome instanceof Uint8Array) pending.resolve(outcome)
     else if ('packed' in outcome) {
       const { coding, bytes, size } = outcome.packed
-      pending.resolve({ coding, body: bytes ?? this.options.answers!.spools.source(spool!, size) })
+      pending.resolve({ coding, body: bytes ?? spools!.source(spool!, size) })
     } else if ('requiresPluginCode' in outcome) pending.reject(new RequiresPluginCode())
     else if ('searchNeeded' in outcome) pending.reject(new SearchNeeded(outcome.searchNeeded))
     else pending.reject('error' in outcome ? new ProtocolError(outcome.error) : outcome.fault)
@@ -354,19 +394,25 @@ export class QueryPool<T = PoolTask> {
   }
 
   /** Gives up tasks at their deadline. Threads check it too, but not while a task waits or in the middle of a large sort. */
-  private watchDeadlines(): void {
-    const [oldest] = this.open
-    if (this.deadlineTimer || !oldest) return
+  private watchDeadline(deadlineAt: number): void {
+    if (this.deadlineTimer && deadlineAt >= this.watchedUntil) return
+    clearTimeout(this.deadlineTimer)
+    this.watchedUntil = deadlineAt
     this.deadlineTimer = setTimeout(() => {
       this.deadlineTimer = undefined
       const now = Date.now()
       for (const pending of [...this.open]) {
-        if (pending.deadlineAt > now) break
-        this.giveUp(pending, QueryErrors.TIMEOUT(this.options.limits.timeoutMs))
+        if (pending.deadlineAt <= now) this.giveUp(pending, QueryErrors.TIMEOUT(this.timeoutOf(pending.isExport)))
       }
-      this.watchDeadlines()
-    }, oldest.deadlineAt - Date.now())
+      const next = this.open.reduce((least, pending) => Math.min(least, pending.deadlineAt), Number.POSITIVE_INFINITY)
+      if (this.open.length > 0) this.watchDeadline(next)
+    }, deadlineAt - Date.now())
     this.deadlineTimer.unref()
+  }
+
+  private timeoutOf(isExport: boolean): number {
+    const { timeoutMs, exportTimeoutMs } = this.options.limits
+    return isExport ? exportTimeoutMs : timeoutMs
   }
 
   private start(): Piscina {
@@ -382,6 +428,7 @@ export class QueryPool<T = PoolTask> {
       answers: answers && {
         memory: answers.memory.shared,
         disk: answers.spools.disk.shared,
+        exportDisk: answers.exportSpools.disk.shared,
         held: this.held,
       },
       loaded: this.loaded,

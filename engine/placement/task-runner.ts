@@ -18,7 +18,7 @@ import { SearchNeeded, type Searched, searchIn, type VectorSearch } from '../vec
 import type { Caller } from '../caller/caller.ts'
 import { QueryPool } from './query-pool.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
-import type { AnswerTask, SearchedTask, Task } from './tasks.ts'
+import { type AnswerTask, exportLimits, isExport, type SearchedTask, type Task } from './tasks.ts'
 import type { VectorPool } from './vector-pool.ts'
 
 /**
@@ -142,7 +142,8 @@ export class TaskRunner {
     answer: Uint8Array | QueryPool | Searches,
     caller?: Caller,
   ): Promise<AnswerBody> {
-    const { limits, vectors } = this.options
+    const { vectors } = this.options
+    const limits = isExport(task) ? exportLimits(this.options.limits) : this.options.limits
     const deadlineAt = Date.now() + limits.timeoutMs
     const searched: Searched[] = []
     for (;;) {
@@ -177,7 +178,8 @@ export class TaskRunner {
         return planned.run()
       } catch (error) {
         if (budget.isOver && maxEffort !== undefined) return pool
-        if (isTooLarge(error) && this.scope.limits.maxAnswerBytes < limits.maxAnswerBytes) return pool
+        const maxBytes = isExport(task) ? Number.POSITIVE_INFINITY : limits.maxAnswerBytes
+        if (isTooLarge(error) && this.scope.limits.maxAnswerBytes < maxBytes) return pool
         // The entities have been saved; the pool reduces the answer as necessary.
         if (task.kind === 'saved') return pool
         return searchesOf(error)

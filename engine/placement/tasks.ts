@@ -34,6 +34,19 @@ export type AnswerTask = Task & { readonly kind: 'read' | 'named' | 'saved' }
 
 export const isAnswer = (task: Task): task is AnswerTask => task.kind !== 'rowIds' && task.kind !== 'members'
 
+type ReadTask = Task & { readonly kind: 'read' }
+
+/** True for a read whose answer is lines (`$format`): it has limits of its own, and may take long. */
+export const isExport = (task: object): boolean =>
+  'kind' in task && task.kind === 'read' && (task as ReadTask).request.output.rowFormat !== undefined
+
+/** Limits of an export: its size is limited by the disk for exports alone. */
+export const exportLimits = (limits: QueryLimits): QueryLimits => ({
+  ...limits,
+  timeoutMs: limits.exportTimeoutMs,
+  maxAnswerBytes: Number.POSITIVE_INFINITY,
+})
+
 /** Module of a plugin with a task: its default export is a `TaskFunction`. Plain data, for the threads that load it. */
 export interface TaskModule {
   /** Name of the plugin, for messages. */
@@ -76,6 +89,8 @@ interface AnswerThreadOptions {
   readonly memory: SharedBudget
   /** Budget of the files of large answers. */
   readonly disk: SharedBudget
+  /** Budget of the files of exports. */
+  readonly exportDisk: SharedBudget
   /** One entry per task: KiB of memory that it holds. */
   readonly held: Int32Array
 }

@@ -6,6 +6,8 @@ import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
 import { ask } from './ask-server.ts'
 import { describeSize } from './describe-size.ts'
 
+const LINE_END = ',\n'
+
 export interface ExportArguments {
   dataClass: string
   /** Path; a name that ends in `.gz` is packed. Undefined: the standard output. */
@@ -32,7 +34,8 @@ export async function exportEntities(given: ExportArguments, output: Writable): 
   const format = given.format ?? (out === undefined ? 'csv' : formatOf(out))
   if (!format) throw new Error(`${out} does not say its format by its name; give --format ${FORMATS.join('|')}`)
   const answer = await ask(addressOf({ ...given, format }), { key })
-  const body = Readable.fromWeb(answer.body as never)
+  const lines = Readable.fromWeb(answer.body as never)
+  const body = format === 'json' ? Readable.from(asArray(lines), { objectMode: false }) : lines
   if (out === undefined) {
     await pipeline(body, output, { end: false })
     return undefined
@@ -53,13 +56,25 @@ export async function exportEntities(given: ExportArguments, output: Writable): 
   return `${out}: ${describeSize(bytes)} of ${format.toUpperCase()}`
 }
 
+/** A JSON array of the entities in lines of NDJSON. */
+async function* asArray(lines: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  yield Buffer.from('[')
+  let separator = ''
+  for await (const chunk of lines) {
+    // One character for each byte.
+    const text = separator + Buffer.from(chunk).toString('latin1').replaceAll('\n', LINE_END)
+    separator = text.endsWith(LINE_END) ? LINE_END : ''
+    yield Buffer.from(text.slice(0, text.length - separator.length), 'latin1')
+  }
+  yield Buffer.from(']\n')
+}
+
 function addressOf({ url, dataClass, set, format, filter, order, attributes, top }: ExportArguments): URL {
   const collection = `${encodeURIComponent(dataClass)}${set === undefined ? '' : `/$entityset/${encodeURIComponent(set)}`}`
   const address = new URL(`${url}/rest/${collection}`)
   const parameters = {
-    ...(format === 'json'
-      ? { asArray: 'true', top: String(top ?? -1) }
-      : { format, top: top === undefined ? undefined : String(top) }),
+    format: format === 'json' ? 'ndjson' : format,
+    top: top === undefined ? undefined : String(top),
     filter: filter && JSON.stringify(filter),
     orderby: order && JSON.stringify(order),
     attributes,

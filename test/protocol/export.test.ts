@@ -82,6 +82,38 @@ t.test('what is exported is imported again', async t => {
   t.ok(packed.equals(readFileSync(join(folder, 'a.csv'))))
 })
 
+t.test('an export is limited by the disk for exports, not by the size of other answers', async t => {
+  const text = 'x'.repeat(10_000)
+  const rows = { Thing: Array.from({ length: 300 }, () => ({ text })) }
+  const config = (exportBytes: number) => ({ query: { maxAnswerBytes: 2_000_000 }, storage: { exportBytes } })
+  const server = await startServer(t, { model, rows }, { config: config(4_000_000) })
+  const lines = await server.get('/Thing?$format=ndjson')
+  t.same([lines.status, lines.text.trimEnd().split('\n').length], [200, 300])
+  t.match((await server.get('/Thing?$top=300')).text, /maxAnswerBytes/)
+  const array = new PassThrough({ encoding: 'utf8' })
+  const read = array.toArray()
+  await exportEntities({ dataClass: 'Thing', url: server.url, format: 'json' }, array)
+  array.end()
+  const entities = JSON.parse((await read).join(''))
+  t.same([entities.length, entities.every((each: { text: string }) => each.text === text)], [300, true])
+
+  const small = await startServer(t, { model, rows }, { config: config(2_000_000) })
+  for (const format of ['csv', 'ndjson']) {
+    const refused = await small.get(`/Thing?$format=${format}`)
+    t.equal(refused.status, 503)
+    t.match(refused.json.__ERROR[0].message, /storage\.exportBytes.*export parts by \$filter/)
+  }
+  t.equal((await small.get('/Thing?$format=ndjson&$top=100')).status, 200, 'nothing of a refused one is left')
+})
+
+t.test('nothing is an empty array', async t => {
+  const server = await startServer(t, { model, rows: {} })
+  const array = new PassThrough({ encoding: 'utf8' })
+  await exportEntities({ dataClass: 'Thing', url: server.url, format: 'json' }, array)
+  array.end()
+  t.same(JSON.parse((await array.toArray()).join('')), [])
+})
+
 t.test('a selection, to the standard output', async t => {
   const server = await startServer(t, { model, rows: { Thing: THINGS } })
   const run = async (given: Partial<ExportArguments>): Promise<string> => {

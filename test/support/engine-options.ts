@@ -5,6 +5,7 @@ import type { EngineOptions } from '../../engine/index.ts'
 export const LIMITS = {
   ...TEXT_LIMITS,
   timeoutMs: 60_000,
+  exportTimeoutMs: 600_000,
   maxRowsExamined: 1e9,
   maxExpandDepth: 10,
   maxAnswerBytes: 1e9,

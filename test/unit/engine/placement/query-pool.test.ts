@@ -51,6 +51,12 @@ const one: Task = { kind: 'read', request: read({ filter: 'number = 3' }) }
 const stuck: Task = { kind: 'read', request: { ...read(), dataClass: 'Group' } }
 const slow: Task = { kind: 'read', request: read({ filter: SLOW }) }
 
+const { output, ...all } = read()
+const exported: Task = {
+  kind: 'read',
+  request: { ...all, top: ROWS, output: { ...output, form: 'array', rowFormat: { kind: 'lines' } } },
+}
+
 /** Runs a function of `die.child.ts` in the only thread of a pool. */
 const die = (pool: QueryPool, name: 'exit' | 'outOfMemory'): Promise<unknown> =>
   piscinaOf(pool).run(null, { filename: fileURLToPath(outputUrl('test/unit/engine/placement/die.child.js')), name })
@@ -95,6 +101,34 @@ t.test('queries beyond the limit of the queue are refused with 503 and Retry-Aft
   await t.rejects(pool.run(one), { name: 'POOL.BUSY', httpStatus: 503, retryAfterSeconds: 1 })
   await Promise.all(taken)
   t.ok(await pool.run(one), 'later ones are accepted again')
+})
+
+t.test('an export gets a thread for itself, and leaves one for other queries', async t => {
+  const pool = start(t, { threads: 2 })
+  const exports = [pool.run(exported), pool.run(exported)]
+  t.match(pool.load, { running: 1, waiting: 1 }, 'the second export waits')
+  const others = ['a', 'b', 'c'].map(() => pool.run(one))
+  t.match(pool.load, { running: 2, waiting: 3 }, 'no query is put behind the export')
+  for (const answer of await Promise.all(others)) t.equal(decode(answer).__COUNT, 1)
+  const lines = (answer: unknown) => new TextDecoder().decode(answer as Uint8Array).split('\n').length
+  t.same((await Promise.all(exports)).map(lines), [ROWS + 1, ROWS + 1])
+  await Promise.all([pool.run(one), pool.run(one), pool.run(one), pool.run(one)])
+})
+
+t.test('exports that wait are limited, and do not fill the queue', async t => {
+  const pool = start(t, { threads: 1 })
+  const taken = Array.from({ length: 9 }, () => pool.run(exported))
+  await t.rejects(pool.run(exported), { name: 'POOL.EXPORTS', httpStatus: 503, retryAfterSeconds: 10 })
+  t.ok(await pool.run(one))
+  await Promise.all(taken)
+  t.ok(await pool.run(exported))
+})
+
+t.test('an export has a deadline of its own, and others have theirs meanwhile', async t => {
+  const pool = start(t, { threads: 2 }, 1)
+  const exporting = pool.run(exported)
+  await t.rejects(pool.run(slow), { name: 'QUERY.TIMEOUT', entries: [{ message: /1 ms/ }] })
+  t.match(new TextDecoder().decode((await exporting) as Uint8Array), /"ID"/)
 })
 
 t.test('a waiting query is dropped when its caller disconnects, and frees its place in the queue', async t => {
