@@ -20,6 +20,7 @@ import { FunctionErrors } from './author/declare/function-errors.ts'
 import type { CallTask } from './author/run/tasks.ts'
 import { calculateOutdated } from './author/run/calculate-outdated.ts'
 import { type ImportRequest, importRows } from './import/import-rows.ts'
+import { type PreviewRequest, previewRows, type RowPreview } from './import/preview-rows.ts'
 import type { LoadSummary } from './import/load-rows.ts'
 import type { RowFormat } from './import/row-reader.ts'
 import type { Part } from './memory/heap/shared-heap.ts'
@@ -399,6 +400,10 @@ export class Engine implements PluginEngine {
 
   importRows(request: ImportRequest): Promise<LoadSummary> {
     return importRows(this, this.catalog, request)
+  }
+
+  previewRows(request: PreviewRequest): Promise<RowPreview> {
+    return previewRows(this, this.catalog, request)
   }
 
   async backup(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup> {

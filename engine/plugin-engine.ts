@@ -16,6 +16,7 @@ import type { Rights } from './permission/explain-rights.ts'
 import type { DeclaredRoles } from './permission/permissions.ts'
 import type { ImportRequest } from './import/import-rows.ts'
 import type { LoadSummary } from './import/load-rows.ts'
+import type { PreviewRequest, RowPreview } from './import/preview-rows.ts'
 import type { Granted } from './permission/roles.ts'
 import type { Access } from './permission/views.ts'
 import type { SaveAnswer } from './placement/saved-answers.ts'
@@ -172,6 +173,12 @@ export interface PluginEngine {
    * @throws {Error} the file cannot be read; rows that were saved stay saved
    */
   importRows(request: ImportRequest): Promise<LoadSummary>
+
+  /**
+   * Reads and checks the first rows of a file as {@link importRows} would, and saves nothing. For administrators: no rights apply.
+   * @throws {Error} the file cannot be read
+   */
+  previewRows(request: PreviewRequest): Promise<RowPreview>
 
   /**
    * Makes a backup of the store and of the files that belong to it, in a process of its own, while the server goes on. For

@@ -1,5 +1,5 @@
 import { suggestion } from '../base/suggestion.ts'
-import type { Catalog } from '../catalog/dataclass.ts'
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { emptySummary, loadRows, type LoadSummary, type LoadTarget, numbered } from './load-rows.ts'
 import { rejectedRow } from './rejected-row.ts'
 import { openRowFile, type RowFileOptions } from './row-file.ts'
@@ -29,11 +29,7 @@ export interface ImportRequest extends RowFileOptions {
  */
 export async function importRows(engine: LoadTarget, catalog: Catalog, request: ImportRequest): Promise<LoadSummary> {
   const { existing, isTrial, onRejected, signal, summary = emptySummary() } = request
-  const dataClass = catalog.dataClassesByName.get(request.dataClass)
-  if (!dataClass) {
-    const others = suggestion(request.dataClass, catalog.dataClassesByName.keys())
-    throw new Error(`there is no dataclass "${request.dataClass}"${others}`)
-  }
+  const dataClass = dataClassOf(request, catalog)
   const { format, rows } = await openRowFile(request, dataClass)
   return loadRows({
     engine,
@@ -48,6 +44,13 @@ export async function importRows(engine: LoadTarget, catalog: Catalog, request: 
     batchRows: BATCH_ROWS,
     savedAtOnce: SAVED_AT_ONCE,
   })
+}
+
+/** @throws {Error} if there is none */
+export function dataClassOf({ dataClass: name }: Pick<ImportRequest, 'dataClass'>, catalog: Catalog): DataClass {
+  const dataClass = catalog.dataClassesByName.get(name)
+  if (dataClass) return dataClass
+  throw new Error(`there is no dataclass "${name}"${suggestion(name, catalog.dataClassesByName.keys())}`)
 }
 
 async function* until<T>(parts: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {

@@ -18,11 +18,15 @@ export interface RowFileOptions extends ForeignFormat {
   encoding?: string | undefined
   /** Attributes by the names of CSV columns, where they differ; null for a column that is left out. */
   columns?: Readonly<Record<string, string | null>> | undefined
+  /** Leaves out CSV columns that are not attributes; by default they are an error. */
+  leavesOutOthers?: boolean | undefined
 }
 
 /** A file of rows, open. */
 export interface RowFile {
   readonly format: RowFormat
+  /** Names of the columns of CSV, as they are in the header. */
+  readonly header?: readonly string[]
   /** The texts of the rows in order, as many together as have been read at once. @throws {Error} if the file cannot be read */
   readonly rows: AsyncIterable<RowText[]>
 }
@@ -39,7 +43,7 @@ export function formatOf(path: string): Format | undefined {
  * @throws {Error} if the file cannot be read, or a CSV column is not an attribute of the dataclass
  */
 export async function openRowFile(file: RowFileOptions, dataClass: DataClass): Promise<RowFile> {
-  const { bytes, encoding, decimal, dates, columns: names = {} } = file
+  const { bytes, encoding, decimal, dates, columns: names = {}, leavesOutOthers = false } = file
   const parts = readText(bytes, encoding)
   const foreign = { ...(decimal && { decimal }), ...(dates && { dates }) }
   if (file.format !== 'csv')
@@ -55,8 +59,9 @@ export async function openRowFile(file: RowFileOptions, dataClass: DataClass): P
   const begun = await firstOf(records)
   const [header, ...others] = begun
   if (header?.problem !== undefined) throw new Error(`line ${header.line}, the header: ${header.problem}`)
-  const attributes = header ? columns(splitter.split(header.text), dataClass, names) : []
-  return { format: { ...foreign, csv: { delimiter, attributes } }, rows: after(others, records) }
+  const found = header ? splitter.split(header.text).map(name => name?.trim() ?? '') : []
+  const attributes = columns(found, dataClass, names, leavesOutOthers)
+  return { format: { ...foreign, csv: { delimiter, attributes } }, header: found, rows: after(others, records) }
 }
 
 async function* splitCsv(lines: AsyncIterable<RowText[]>, splitter: CsvSplitter): AsyncGenerator<RowText[]> {
@@ -103,27 +108,30 @@ async function findDelimiter(
   first = first.slice(Math.max(found, 0))
   const text = first[0]?.text ?? ''
   const hint = /^sep=(.)\r?$/i.exec(text)?.[1]
-  const known = (delimiter: string): number =>
-    new CsvSplitter(delimiter).split(text).filter(name => names.has(name?.trim() ?? '')).length
-  const best = DELIMITERS.reduce((most, delimiter) => (known(delimiter) > known(most) ? delimiter : most))
+  // Names decide; the number of fields does among delimiters that show the same names, such as none.
+  const rank = (delimiter: string): number => {
+    const fields = new CsvSplitter(delimiter).split(text)
+    return fields.filter(name => names.has(name?.trim() ?? '')).length + fields.length / (text.length + 2)
+  }
+  const best = DELIMITERS.reduce((most, delimiter) => (rank(delimiter) > rank(most) ? delimiter : most))
   return { delimiter: given ?? hint ?? best, first: hint === undefined ? first : first.slice(1) }
 }
 
 /** Names of the attributes that the columns hold; null for a column that is left out. */
 function columns(
-  names: readonly (string | null)[],
+  header: readonly string[],
   { attributesByName, name: className }: DataClass,
   given: Readonly<Record<string, string | null>>,
+  leavesOutOthers: boolean,
 ): (string | null)[] {
   const found: (string | null)[] = []
-  for (const text of names) {
-    const column = text?.trim() ?? ''
+  for (const column of header) {
     const name = Object.hasOwn(given, column) ? given[column]! : column
-    if (name === null) {
+    const attribute = name === null ? undefined : attributesByName.get(name)
+    if (name === null || (!attribute && leavesOutOthers && name === column)) {
       found.push(null)
       continue
     }
-    const attribute = attributesByName.get(name)
     if (!attribute) {
       const others = suggestion(name, attributesByName.keys())
       const what = name === column ? `column "${column}"` : `"${name}", for column "${column}",`

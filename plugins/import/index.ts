@@ -1,7 +1,7 @@
 import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { receiveRows } from './body-stream.ts'
 import { ImportErrors } from './errors.ts'
-import { readOptions } from './options.ts'
+import { idOf, previewOf, readOptions } from './options.ts'
 
 /**
  * Rows of a file become entities while the server runs, as `tesser load` does without it: CSV with a header, NDJSON, or a JSON array. For
@@ -20,6 +20,12 @@ import { readOptions } from './options.ts'
  * | `$trial` | checks all rows and saves none; `later` counts those that refer to entities that do not exist yet |
  * | `$columns` | JSON object: attributes by the names of CSV columns, null for a column that is left out |
  * | `$delimiter` `$decimal` `$dates` `$encoding` | as the options of `tesser load` |
+ * | `$preview` | number of rows, at most 100, that are read and checked, and none is saved: the answer has them by column, with their errors |
+ * | `$id` | name of the import in the list and for its end; a number by default |
+ *
+ *   POST /$import/City?$format=csv&$preview=20   the beginning of a file is enough
+ *     →  { "dataClass": "City", "delimiter": ";", "columns": [{ "name": "Einwohner", "attribute": null }, …],
+ *          "rows": [{ "line": 2, "cells": ["516092", …], "errors": [] }, …] }
  *
  * The body is read as it arrives, whatever its size. A problem with a row concerns that row alone; the first 10,000 of them are in the
  * answer, and can be sent again after corrections, as NDJSON. If the client goes away, rows that were saved stay.
@@ -31,14 +37,17 @@ export default definePlugin({
     const running = new Map<string, Running>()
     let count = 0
     readsParameters('$existing', '$trial', '$columns', '$delimiter', '$decimal', '$dates', '$encoding')
+    readsParameters('$preview', '$id')
 
     const run = async (request: RestRequest, dataClass: string): Promise<Reply> => {
       const options = readOptions(request)
       const { isTrial } = options
+      const id = idOf(request) ?? String(++count)
+      if (running.has(id)) throw ImportErrors.PARAMETER('$id', id, 'a name that no running import has')
       const stop = new AbortController()
       const { bytes, end } = receiveRows(request, stop.signal)
       const summary = { read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0, later: 0 }
-      const [id, since] = [String(++count), now()]
+      const since = now()
       running.set(id, { dataClass, isTrial, since, summary, stop })
       const rejected = new RejectedRows()
       try {
@@ -51,9 +60,7 @@ export default definePlugin({
           onRejected: (line, row) => rejected.add(line, row),
         })
       } catch (error) {
-        // Errors of other classes have their own status, or are faults of the server.
-        if (!(error instanceof Error) || error.constructor !== Error) throw error
-        throw ImportErrors.UNREADABLE(error.message, summary.inserted + summary.updated)
+        throw unreadable(error, summary.inserted + summary.updated)
       } finally {
         running.delete(id)
         end()
@@ -64,12 +71,27 @@ export default definePlugin({
       return encodedAnswer(head, rejected)
     }
 
+    const preview = async (request: RestRequest, dataClass: string, rows: number): Promise<Reply> => {
+      const { isTrial: _, ...options } = readOptions(request)
+      const { bytes, end } = receiveRows(request, new AbortController().signal)
+      try {
+        return json({ dataClass, ...(await engine.previewRows({ ...options, bytes, dataClass, rows })) })
+      } catch (error) {
+        throw unreadable(error, 0)
+      } finally {
+        end()
+      }
+    }
+
     service('$import', { verbs: ['GET', 'POST', 'DELETE'] }, request => {
       if (!request.isAdministrator) throw ImportErrors.ADMINISTRATORS_ONLY(request.session.isGuest)
       const { method } = request.transport
       const [part, ...others] = request.parts
       if (others.length > 0 || (part === undefined) !== (method === 'GET')) throw ImportErrors.ADDRESS()
-      if (method === 'POST') return run(request, part!)
+      if (method === 'POST') {
+        const rows = previewOf(request)
+        return rows === undefined ? run(request, part!) : preview(request, part!, rows)
+      }
       if (method === 'GET') return json({ imports: [...running].map(describe) })
       const found = running.get(part!)
       if (!found) throw ImportErrors.NOT_RUNNING(part!.slice(0, 100))
@@ -78,6 +100,10 @@ export default definePlugin({
     })
   },
 })
+
+/** Errors of other classes have their own status, or are faults of the server. */
+const unreadable = (error: unknown, saved: number): unknown =>
+  error instanceof Error && error.constructor === Error ? ImportErrors.UNREADABLE(error.message, saved) : error
 
 /** An import that is running. */
 interface Running {

@@ -7,6 +7,7 @@ type Options = Omit<ImportRequest, 'dataClass' | 'bytes' | 'onRejected' | 'isTri
 
 const FORMATS: readonly Format[] = ['csv', 'ndjson', 'json']
 const EXISTING: readonly ImportRequest['existing'][] = ['reject', 'update', 'skip']
+const MAX_PREVIEW = 100
 /** Formats by the subtype of the content type. */
 const OF_TYPE: Readonly<Record<string, Format>> = {
   csv: 'csv',
@@ -34,6 +35,21 @@ export function readOptions(request: RestRequest): Options {
     encoding: request.parameter('$encoding'),
     columns: columnsOf(request.parameter('$columns')),
   }
+}
+
+/** The name that a client gives to its import. @throws {ImportErrors} */
+export function idOf(request: RestRequest): string | undefined {
+  const id = request.parameter('$id')
+  if (id === undefined || /^[\w-]{1,64}$/.test(id)) return id
+  throw ImportErrors.PARAMETER('$id', id.slice(0, 100), 'at most 64 letters, digits, _ and -')
+}
+
+/** Number of rows of a preview; undefined for an import. @throws {ImportErrors} */
+export function previewOf(request: RestRequest): number | undefined {
+  const rows = request.parameter('$preview')
+  if (rows === undefined) return undefined
+  if (/^[1-9]\d{0,2}$/.test(rows) && Number(rows) <= MAX_PREVIEW) return Number(rows)
+  throw ImportErrors.PARAMETER('$preview', rows.slice(0, 100), `a number of rows from 1 to ${MAX_PREVIEW}`)
 }
 
 function formatOf(request: RestRequest): Format {

@@ -47,6 +47,8 @@ const OF_PARAMETER: Readonly<Record<string, string>> = {
   rowsFormat: 'import',
   existing: 'import',
   trial: 'import',
+  preview: 'import',
+  importId: 'import',
   columns: 'import',
   delimiter: 'import',
   decimal: 'import',

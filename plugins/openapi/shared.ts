@@ -290,6 +290,12 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   decimal: query('$decimal', { enum: ['.', ','] }, 'Decimal character of numbers.'),
   dateOrder: query('$dates', { enum: ['ymd', 'dmy', 'mdy'] }, 'Order of day, month and year.'),
   encoding: query('$encoding', text, 'Encoding of the body, such as `windows-1252`.'),
+  preview: query(
+    '$preview',
+    { type: 'integer', minimum: 1, maximum: 100 },
+    'Number of rows that are read and checked; none is saved. The beginning of a file is enough.',
+  ),
+  importId: query('$id', text, 'Name of the import, for its end.'),
   full: query('$full', flag, 'The data file is copied, also where the commits since the last backup would do.', true),
   module: query('$module', flag, 'The runtime is imported from `tesser/client`.', true),
   set: { name: 'id', in: 'path', required: true, description: 'Id of an entity set.', schema: text },

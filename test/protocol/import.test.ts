@@ -117,6 +117,71 @@ t.test('columns have other names, or are left out', async t => {
   t.match((await server.post(`/$import/Company?$columns=${columns}&$delimiter=tab`, clean, CSV)).json, { inserted: 2 })
 })
 
+t.test('a preview shows columns and first rows as they would be read, and saves nothing', async t => {
+  const server = await open(t)
+  await server.post('/$import/Company', 'ID,name\n1,A\n', CSV)
+  const body = 'ID;Firma;founded;size;Notes\n1;A;;;\n2;B;31.12.2020;1.234,5;"a;b"\n3;;;x;\n4;C\n5;D;;;\n'
+  const columns = encodeURIComponent('{"Firma":"name"}')
+  const path = `/$import/Company?$preview=4&$decimal=,&$dates=dmy&$columns=${columns}`
+  const preview = { dataClass: 'Company', delimiter: ';' }
+  t.match((await server.post(path, body, CSV)).json, {
+    ...preview,
+    columns: [
+      { name: 'ID', attribute: 'ID' },
+      { name: 'Firma', attribute: 'name' },
+      { name: 'founded', attribute: 'founded' },
+      { name: 'size', attribute: 'size' },
+      { name: 'Notes', attribute: null },
+    ],
+    rows: [
+      { line: 2, cells: ['1', 'A', null, null, null], errors: [/exists|already|1/] },
+      { line: 3, cells: ['2', 'B', '2020-12-31', '1234.5', 'a;b'], errors: { length: 0 } },
+      { line: 4, cells: ['3', null, null, 'x', null], errors: [/name is mandatory|size/] },
+      { line: 5, cells: ['4', 'C'], errors: ['2 fields for 5 columns'] },
+    ],
+  })
+  const guessed = await server.post('/$import/Company?$preview=1', 'Company name|Number\nA, B|1\n', CSV)
+  t.match(guessed.json, { delimiter: '|', columns: [{ name: 'Company name', attribute: null }, { name: 'Number' }] })
+  t.same(guessed.json.rows[0].cells, ['A, B', '1'])
+  const lines = '{"name":"B","big":9007199254740993}\n{"name":"C","nme":[1]}\n{"na'
+  const { json } = await server.post('/$import/Company?$preview=9&$format=ndjson', lines)
+  t.same(json.columns, [
+    { name: 'name', attribute: 'name' },
+    { name: 'big', attribute: 'big' },
+    { name: 'nme', attribute: null },
+  ])
+  t.same(
+    json.rows.map(({ cells }: { cells: unknown }) => cells),
+    [
+      ['B', '9007199254740993', null],
+      ['C', null, '[1]'],
+      [null, null, null],
+    ],
+  )
+  t.same(await names(server), ['A'])
+})
+
+t.test('an import has the name that its client gives it', async t => {
+  const server = await open(t)
+  const request = httpRequest({
+    port: server.port,
+    path: '/rest/$import/Company?$id=a-1',
+    method: 'POST',
+    headers: CSV,
+  })
+  request.write(`name\n${'A\n'.repeat(6_000)}`)
+  await until(async () => (await server.get('/$import')).json.imports[0]?.inserted >= 5_000)
+  const again = await server.post('/$import/Company?$id=a-1', 'name\nB', CSV)
+  t.match([again.status, again.json], [400, { __ERROR: [{ message: /name that no running import has/ }] }])
+  const answered = once(request, 'response')
+  t.same((await server.send('DELETE', '/$import/a-1')).json, { ok: true })
+  const [answer] = await answered
+  let text = ''
+  for await (const chunk of answer) text += chunk
+  t.match(JSON.parse(text), { import: 'a-1', isComplete: false, inserted: 6_000 })
+  request.destroy()
+})
+
 t.test('an import is listed while it runs, ends by its id, and when its client goes away', async t => {
   const server = await open(t)
   const begin = async () => {
@@ -184,6 +249,9 @@ t.test('refusals', async t => {
     ],
     [server, 'POST', '/$import/Company?$columns=[]', 'name\nA', CSV, 400, /\$columns=\[\] cannot be used/],
     [server, 'POST', '/$import/Company?$delimiter=ab', 'name\nA', CSV, 400, /\$delimiter=ab cannot be used/],
+    [server, 'POST', '/$import/Company?$preview=0', 'name\nA', CSV, 400, /\$preview=0 cannot be used; it is a number/],
+    [server, 'POST', '/$import/Company?$preview=1&$encoding=x', 'name\nA', CSV, 400, /no encoding "x".*; 0 rows/],
+    [server, 'POST', '/$import/Company?$id=a/b', 'name\nA', CSV, 400, /\$id=a\/b cannot be used; it is at most 64/],
     [server, 'POST', '/$import/Company?$encoding=utf-9', 'name\nA', CSV, 400, /no encoding "utf-9"/],
     [server, 'POST', '/$import/Company?$format=json', '{"name":1}', {}, 400, /where an array should begin/],
     [server, 'POST', '/$import/Company', '', CSV, 200, /"read":0/],
