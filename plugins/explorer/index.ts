@@ -14,6 +14,11 @@ import { readLanguages } from './languages.ts'
  * user who is logged in. The files themselves contain nothing of the store, and every caller may load them. `disablePlugins:
  * ["explorer"]` disables it.
  *
+ * What is shown is exported as CSV, NDJSON or JSON ("Copy, save"): the server writes the file, and the browser saves it as it arrives. To
+ * administrators it offers to import a file, which is chosen, or dropped onto the view of a dataclass: columns are mapped to attributes, the
+ * first rows shown as the server reads them, all rows tried, and imported with progress. Rejected rows are a file that can be corrected and
+ * imported again, as those of `tesser import`.
+ *
  * The page has English and German texts. Other languages are files like `en.json`, by code, relative to the config file:
  *
  *   "plugins": [{ "plugin": "tesser/plugins/explorer", "options": { "languages": { "fr": "./fr.json" } } }]

@@ -7,10 +7,11 @@ import { admin } from './scenarios/admin.ts'
 import { call } from './scenarios/call.ts'
 import { drop } from './scenarios/drop.ts'
 import { home } from './scenarios/home.ts'
+import { imports } from './scenarios/transfer.ts'
 
 const config = { plugins: [staffPlugin], functions: { threads: 1 }, auth: { guestsAdministrate: true } }
 
-await inBrowser({ home, call, drop, admin }, async (t, transport) => {
+await inBrowser({ home, call, drop, admin, imports }, async (t, transport) => {
   const { url } = await startServer(t, company, { transport, config })
   return url
 })

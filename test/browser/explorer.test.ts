@@ -11,5 +11,9 @@ import { paste } from './scenarios/paste.ts'
 import { shell } from './scenarios/shell.ts'
 import { speed } from './scenarios/speed.ts'
 import { stranger } from './scenarios/stranger.ts'
+import { exports } from './scenarios/transfer.ts'
 
-await inBrowser({ shell, browse, find, entity, paste, look, maps, speed, stranger, access, rights }, startExplorer)
+await inBrowser(
+  { shell, browse, find, entity, paste, look, maps, speed, stranger, exports, access, rights },
+  startExplorer,
+)

@@ -111,14 +111,6 @@ export const look: Scenarios = {
       ),
     )
   },
-  'a selection as a CSV file': async visit => {
-    const { open, page, sees, t } = visit
-    await open(`City?columns=name,country.name&order=name&${field('isCapital = true')}`)
-    await page.getByText('Copy, save').click()
-    const lines = (await saved(visit, 'Save as CSV')).split('\r\n')
-    await sees('City is being saved as CSV.')
-    t.same([lines[0], lines[1], lines.length], ['name,country.name', 'Abu Dhabi,United Arab Emirates', 248])
-  },
   'missing values lead to the entities that lack them': async visit => {
     await visit.open('Movie?tab=chart&chart=runtime')
     await visit.page.getByRole('link', { name: /^1,992 \(62/ }).click()

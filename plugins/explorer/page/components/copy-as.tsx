@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { addressOf } from '../base/rest.ts'
 import { targetOf } from '../base/catalog.ts'
@@ -5,10 +6,13 @@ import { place } from '../base/place.ts'
 import { parametersOf, pathOf, selection } from '../base/selection.ts'
 import { askedFor, parseColumns } from '../browse/columns.ts'
 import { complain, notify } from '../base/work.ts'
+import { lazy } from '../shell/lazy.tsx'
 import { copyText } from './copy-text.ts'
 import { asCurl, asFetch, asQuery, type RepeatedRequest } from './request-text.ts'
 import { text } from './texts.ts'
 import './copy-as.css'
+
+const ExportDialog = lazy(async () => (await import('../transfer/export-dialog.tsx')).ExportDialog)
 
 const FORMS = {
   link: () => location.href,
@@ -17,9 +21,10 @@ const FORMS = {
   query: asQuery,
 } as const
 
-/** A menu that copies the shown selection, as a link to this page or as a request, and saves its entities as a file. */
+/** A menu that copies the shown selection, as a link to this page or as a request, and exports its entities. */
 export function CopyAs() {
   const menu = useRef<HTMLDetailsElement>(null)
+  const isExporting = useSignal(false)
   useEffect(() => {
     const closeOutside = ({ target }: Event): void => {
       if (!menu.current?.contains(target as Node)) close()
@@ -35,32 +40,47 @@ export function CopyAs() {
     menu.current?.querySelector('summary')?.focus()
     copyForm(form, shownRead())
   }
-  const save = (): void => {
-    close()
-    import('../look/selection-csv.ts').then(({ saveCsv }) => saveCsv(selection.value!)).catch(complain)
-  }
   return (
-    <details
-      class="copy-as"
-      ref={menu}
-      onKeyDown={({ key }) => {
-        if (key !== 'Escape') return
-        close()
-        menu.current?.querySelector('summary')?.focus()
-      }}
-    >
-      <summary>{text('copyAs')}</summary>
-      <div>
-        {(Object.keys(FORMS) as (keyof typeof FORMS)[]).map(form => (
-          <button key={form} type="button" class="quiet" onClick={() => copy(form)}>
-            {text(form)}
+    <>
+      <details
+        class="copy-as"
+        ref={menu}
+        onKeyDown={({ key }) => {
+          if (key !== 'Escape') return
+          close()
+          menu.current?.querySelector('summary')?.focus()
+        }}
+      >
+        <summary>{text('copyAs')}</summary>
+        <div>
+          {(Object.keys(FORMS) as (keyof typeof FORMS)[]).map(form => (
+            <button key={form} type="button" class="quiet" onClick={() => copy(form)}>
+              {text(form)}
+            </button>
+          ))}
+          <button
+            type="button"
+            class="quiet"
+            aria-haspopup="dialog"
+            onClick={() => {
+              close()
+              menu.current?.querySelector('summary')?.focus()
+              isExporting.value = true
+            }}
+          >
+            {text('export')}
           </button>
-        ))}
-        <button type="button" class="quiet" onClick={save}>
-          {text('csv')}
-        </button>
-      </div>
-    </details>
+        </div>
+      </details>
+      {isExporting.value && selection.value && (
+        <ExportDialog
+          selection={selection.value}
+          onClose={() => {
+            isExporting.value = false
+          }}
+        />
+      )}
+    </>
   )
 }
 

@@ -1,5 +1,6 @@
 /** Mapping of the columns of a table to attributes. */
 import type { Attribute, DataClass } from '../base/model.ts'
+import { plainName } from '../base/plain-name.ts'
 import { editorOf, type Input, read } from '../entity/editor.ts'
 
 /** Header of the column with the errors of a report; ignored when the report is pasted. */
@@ -11,13 +12,6 @@ export const targetsOf = ({ attributes }: DataClass): readonly Attribute[] =>
     const editor = each.identifying ? 'text' : editorOf(each, true)
     return editor !== undefined && editor !== 'image' && editor !== 'blob'
   })
-
-const plain = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '')
 
 export interface Mapping {
   /** True if the first row has names. */
@@ -36,16 +30,18 @@ export function mapColumns(rows: readonly (readonly string[])[], dataClass: Data
     free.delete(name)
     return name
   }
-  const exact = header.map(cell => take(name => plain(name) === plain(cell) && plain(cell) !== ''))
+  const exact = header.map(cell => take(name => plainName(name) === plainName(cell) && plainName(cell) !== ''))
   const isError = (cell: string): boolean => cell === ERROR_COLUMN
   if (exact.every(name => name === '')) {
     const inOrder = targets.filter(each => !each.autosequence && each.kind === 'storage')
     return { hasHeader: false, attributes: header.map((_, at) => inOrder[at]?.name ?? '') }
   }
   const attributes = exact.map((name, at) => {
-    const cell = plain(header[at]!)
+    const cell = plainName(header[at]!)
     if (name !== '' || cell.length < 3 || isError(header[at]!)) return name
-    return take(name => plain(name).includes(cell) || (plain(name).length > 2 && cell.includes(plain(name))))
+    return take(
+      name => plainName(name).includes(cell) || (plainName(name).length > 2 && cell.includes(plainName(name))),
+    )
   })
   return { hasHeader: true, attributes }
 }

@@ -12,7 +12,7 @@ import { type ConvertedRow, convertRow, ERROR_COLUMN, mapColumns, type Mapping, 
 import { type PasteReport, sendRows } from './run-paste.ts'
 import { parseTable, writeTable } from './table.ts'
 import { text } from './texts.ts'
-import './paste.css'
+import '../components/table-dialog.css'
 
 /** Maximum number of shown rows. */
 const SHOWN = 50
@@ -45,7 +45,7 @@ export function PasteDialog({ dataClass, onClose }: PasteProps) {
   }
   return (
     <Dialog title={text('title', { name: dataClass.name })} onClose={onClose}>
-      <div class="paste">
+      <div class="table-dialog">
         {!table.value && (
           <fieldset
             aria-label={text('table')}

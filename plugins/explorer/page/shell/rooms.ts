@@ -7,6 +7,7 @@ import { CopyAs } from '../components/copy-as.tsx'
 import { EntityActions } from '../entity/actions.tsx'
 import { FindBar } from '../find/find-bar.tsx'
 import { isAdministrator } from '../base/session.ts'
+import { ImportAction } from '../transfer/import-action.tsx'
 import { lazy } from './lazy.tsx'
 import type { text } from './texts.ts'
 
@@ -38,7 +39,7 @@ export const TABS: readonly Room[] = [
 export const ABOVE_TABS: readonly ComponentType[] = [FindBar]
 
 /** Actions in the title of a dataclass. */
-export const IN_TITLE: readonly ComponentType[] = [CopyAs, EntityActions]
+export const IN_TITLE: readonly ComponentType[] = [CopyAs, ImportAction, EntityActions]
 
 /** Parts to the right of the tab while the address names an entity, `#/City?entity=12`, or a new one, `#/City?edit=new`. */
 export const BESIDE_TAB: readonly ComponentType[] = [

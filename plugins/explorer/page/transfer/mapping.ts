@@ -1,0 +1,54 @@
+/** Mapping of the columns of a file to attributes. */
+import type { Attribute, DataClass } from '../base/model.ts'
+import { plainName } from '../base/plain-name.ts'
+
+/** Attributes by the names of columns; null for a column that is left out. */
+export type Mapping = Readonly<Record<string, string | null>>
+
+interface FileColumn {
+  readonly name: string
+  /** The attribute that the server takes for it. */
+  readonly attribute: string | null
+}
+
+/** Attributes that columns can have: stored ones, and relations, by the key of the related entity. */
+export const importTargets = ({ attributes }: DataClass): readonly Attribute[] =>
+  attributes.filter(({ kind }) => kind === 'storage' || kind === 'relatedEntity')
+
+/** Maps columns by their names, whatever their case, blanks and punctuation. No attribute is taken twice. */
+export function proposeMapping(columns: readonly FileColumn[], dataClass: DataClass): Mapping {
+  const taken = new Set(columns.map(({ attribute }) => attribute))
+  const targets = importTargets(dataClass)
+  const mapping: Record<string, string | null> = Object.create(null)
+  for (const { name, attribute } of columns) {
+    const plain = plainName(name)
+    const similar = targets.find(each => !taken.has(each.name) && plain !== '' && plainName(each.name) === plain)
+    mapping[name] = attribute ?? mapping[name] ?? similar?.name ?? null
+    taken.add(mapping[name])
+  }
+  return mapping
+}
+
+/** The value of `$columns`: what the names of columns do not say already. Empty if they say all. */
+export function columnsParameter(mapping: Mapping): string {
+  const told = Object.entries(mapping).filter(([name, attribute]) => name !== attribute)
+  return told.length === 0 ? '' : JSON.stringify(Object.fromEntries(told))
+}
+
+/** A mapping in which no attribute has two columns: the first one keeps it. */
+export function withoutTwice(mapping: Mapping): Mapping {
+  const taken = new Set<string | null>()
+  return Object.fromEntries(
+    Object.entries(mapping).map(([name, attribute]) => {
+      const given = taken.has(attribute) ? null : attribute
+      taken.add(attribute)
+      return [name, given]
+    }),
+  )
+}
+
+/** Attributes that several columns have. */
+export function mappedTwice(mapping: Mapping): readonly string[] {
+  const given = Object.values(mapping).filter(name => name !== null)
+  return [...new Set(given.filter((name, at) => given.indexOf(name) !== at))]
+}
