@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../../config/load-config.ts'
@@ -68,7 +68,7 @@ export async function load(
     memoryBytes: 0,
     onNote: text => void process.stderr.write(`${text}\n`),
   })
-  const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`, resume)
+  const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`)
   const progress = showProgress(found.size, output)
   const summary = emptySummary()
   const hints = new Set<string>()
@@ -91,6 +91,7 @@ export async function load(
     if (!resume && !restart) journal.refuseUnfinished()
     const left = resume ? journal.resume() : undefined
     if (left?.sent && !engine.hasSaveCode(dataClass)) journal.received(addStored(left, engine.records.get(markKey)))
+    if (left) errors.continueAt(left.errorBytes)
     if (left) output.write(`continuing after row ${left.position + left.saved.size}\n`)
     const rowFile = await openRowFile(
       { bytes: readBytes(file, progress.onBytes), format, delimiter, encoding, decimal, dates },
@@ -115,7 +116,7 @@ export async function load(
         return engine.hasSaveCode(dataClass) ? undefined : mark
       },
       onReceived: rows => journal!.received(rows),
-      onSettled: settled => journal!.add(settled),
+      onSettled: settled => journal!.add({ ...settled, errorBytes: errors.bytes }),
       summary,
       signal,
     })
@@ -206,15 +207,23 @@ function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSum
 
 /** File of rows that could not be saved. Created with the first one. */
 class ErrorFile {
+  /** Its size. */
+  bytes = 0
   private descriptor: number | undefined
-  constructor(
-    readonly path: string,
-    private readonly goesOn: boolean,
-  ) {}
+
+  constructor(readonly path: string) {}
+
+  /** Continues the file of an interrupted load, without the rows that this one reads again. */
+  continueAt(bytes: number): void {
+    this.bytes = Math.min(bytes, statSync(this.path, { throwIfNoEntry: false })?.size ?? 0)
+    if (this.bytes === 0) return
+    truncateSync(this.path, this.bytes)
+    this.descriptor = openSync(this.path, 'a', 0o600)
+  }
 
   add(row: LoadRow & ReadRow, errors: readonly string[]): void {
-    this.descriptor ??= openSync(this.path, this.goesOn ? 'a' : 'w', 0o600)
-    writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
+    this.descriptor ??= openSync(this.path, 'w', 0o600)
+    this.bytes += writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
   }
 
   close(): void {
