@@ -23,7 +23,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const FAILED = 1
 /** Flags, configuration, model, roles or plugins are unusable: another try changes nothing. */
 const UNUSABLE = 2
-const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Usage)Error$/
+const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Source|Usage)Error$/
 
 class UsageError extends Error {
   override readonly name = 'UsageError'
@@ -217,6 +217,31 @@ with --update when rows have keys.`,
     if (!isComplete) process.exitCode = FAILED
   })
 
+addConfigOptions(program.command('clone'), key => ofStore.test(key))
+  .description('Make a model and a store from a database: PostgreSQL, MariaDB, MySQL or SQLite. It is only read.')
+  .argument('<source>', 'postgres://user@host/database, mysql://user@host/database, or a SQLite file')
+  .option('--model-only', 'write the model, and copy nothing', false)
+  .option('--resume', 'continue an interrupted copy', false)
+  .option('--only <table>', 'a table that is copied, once for each; all by default', addTo)
+  .option('--table <old=New>', 'name of the dataclass of a table, once for each', addPair('table'))
+  .option('--view <name=key>', 'a view that is copied, and the column that is its key, if it has one', addPair('view'))
+  .option('--errors <folder>', 'folder for files of rows that cannot be saved; the working directory by default')
+  .addHelpText(
+    'after',
+    `
+The model is written to the file that --model names, unless it exists. What it cannot express is listed before rows are copied.
+Passwords: PGPASSWORD, .pgpass, MYSQL_PWD, or an answer on the terminal. The exit code is 1 when a row could not be saved.`,
+  )
+  .action(async (source: string, { only, table, view, ...options }, command: Command) => {
+    const [{ cloneSql }, { stopSignal }] = await Promise.all([import('./clone-sql.ts'), import('./start.ts')])
+    // A password in the address is hidden from lists of processes.
+    process.title = 'tesser clone'
+    const stop = new AbortController()
+    void stopSignal().then(() => stop.abort())
+    const given = { ...options, source, only, names: table, views: view }
+    if (!(await cloneSql(configOf(command), given, print, stop.signal))) process.exitCode = FAILED
+  })
+
 addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath)$/.test(key))
   .description('Save the rows of a file as entities in a running server.')
   .argument('<file>', 'as of tesser load; - for the standard input, or an http address')
@@ -273,6 +298,24 @@ addConfigOptions(program.command('export'), key => /^server\.(host|port|basePath
     const outcome = await exportEntities(given, process.stdout)
     if (outcome !== undefined) print(outcome)
   })
+
+/** Adds a value of an option that is given several times. */
+function addTo(text: string, others: readonly string[] = []): string[] {
+  return [...others, text]
+}
+
+/** Adds `name=value` to those that were given before. Without a value: null. */
+function addPair(option: string) {
+  return (text: string, others: Record<string, string | null> = {}): Record<string, string | null> => {
+    const at = text.lastIndexOf('=')
+    const name = at < 0 ? text : text.slice(0, at)
+    if (name === '' || (at < 0 && option === 'table'))
+      throw new UsageError(
+        `--${option} ${text}: it is the name of a ${option}, "=" and ${option === 'table' ? 'that of the dataclass' : 'a column'}`,
+      )
+    return { ...others, [name]: at < 0 ? null : text.slice(at + 1) }
+  }
+}
 
 /** Adds `Name=attribute` to the columns that were given before. */
 function addColumn(text: string, others: Record<string, string | null> = {}): Record<string, string | null> {
