@@ -286,6 +286,15 @@ addConfigOptions(program.command('types'), key => key === 'model' || key === 'pl
   .argument('[file]', 'a .d.ts that the compiler reads; - for the standard output', 'tesser-model.d.ts')
   .action(async (file: string, _, command: Command) => (await import('./types.ts')).types(configOf(command), file))
 
+program
+  .command('model')
+  .description('Write the model of a 4D structure: a catalog.4DCatalog, or an exported structure definition.')
+  .argument('<file>', 'the structure, as XML')
+  .option('--out <file>', 'file to write, which must not exist; the standard output by default')
+  .action(async (file: string, { out }: { out?: string }) =>
+    (await import('./model.ts')).model(file, out, note => process.stderr.write(`${note}\n`)),
+  )
+
 addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/.test(key))
   .description(
     'Speak the Model Context Protocol over the standard input and output, for desktop clients of a running server.',
