@@ -286,6 +286,46 @@ addConfigOptions(program.command('types'), key => key === 'model' || key === 'pl
   .argument('[file]', 'a .d.ts that the compiler reads; - for the standard output', 'tesser-model.d.ts')
   .action(async (file: string, _, command: Command) => (await import('./types.ts')).types(configOf(command), file))
 
+addConfigOptions(program.command('clone'), key => ofStore.test(key))
+  .description('Copy a running 4D, Qodly or Tesser server into a new model file (--model) and a new store (--data).')
+  .argument('<server>', 'its address, such as https://data.example.com/rest')
+  .addOption(new Option('--key <key>', 'API key or token, sent as Authorization: Bearer').env('TESSER_KEY'))
+  .option('--user <name>', 'log in; the password is asked for, unless TESSER_PASSWORD has it')
+  .option('--login-function <name>', 'datastore function that logs in with [user, password], such as authentify')
+  .option('--header <header>', 'header of each request, "Name: value"; can be repeated', addHeader)
+  .option('--resume', 'continue a clone that was interrupted', false)
+  .option('--requests <n>', 'requests at once', numberFrom(1, 16), 2)
+  .option('--timeout <seconds>', 'time for an answer', numberFrom(1, 3600), 60)
+  .option('--passes <n>', 'comparisons after the copy, until nothing has changed meanwhile', numberFrom(1, 1000), 10)
+  .option('--keep-calculated', 'store the present values of calculated attributes', false)
+  .addOption(
+    new Option('--dangling <what>', 'foreign keys that lead nowhere: keep them without the relation, or make them null')
+      .choices(['keep', 'null'])
+      .default('keep'),
+  )
+  .action(async (server: string, { user, loginFunction, header, timeout, ...options }, command: Command) => {
+    const [{ clone }, { stopSignal }] = await Promise.all([import('./clone/clone.ts'), import('./start.ts')])
+    const password = user === undefined ? undefined : await (await import('./clone/log-in.ts')).passwordOf(user)
+    const stop = new AbortController()
+    void stopSignal().then(() => stop.abort())
+    const credentials = password === undefined ? undefined : { user, password, loginFunction }
+    const given = { ...options, server, credentials, headers: header, timeoutSeconds: timeout }
+    if (!(await clone(configOf(command), given, print, stop.signal))) process.exitCode = FAILED
+  })
+
+function addHeader(text: string, others: readonly string[] = []): string[] {
+  return [...others, text]
+}
+
+/** Reads an integer of an option. */
+function numberFrom(least: number, most: number): (text: string) => number {
+  return text => {
+    const number = Number(text)
+    if (Number.isInteger(number) && number >= least && number <= most) return number
+    throw new UsageError(`${JSON.stringify(text)}: give an integer from ${least} to ${most}`)
+  }
+}
+
 program
   .command('model')
   .description('Write the model of a 4D structure: a catalog.4DCatalog, or an exported structure definition.')

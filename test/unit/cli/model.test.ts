@@ -32,7 +32,13 @@ const PERSON = [
   field('5', 'pay', 6, 'not_null="true"'),
   field('6', 'born', 8),
   field('7', 'shift', 9),
-  field('8', 'remark', 10, 'hide_in_REST="true"', '<field_extra multi_line="true"><tip><![CDATA[a <tip>]]></tip></field_extra>'),
+  field(
+    '8',
+    'remark',
+    10,
+    'hide_in_REST="true"',
+    '<field_extra multi_line="true"><tip><![CDATA[a <tip>]]></tip></field_extra>',
+  ),
   field('9', 'photo', 12),
   field('a', 'contract', 18),
   field('b', 'info', 21, 'blob_switch_size="2147483647"'),
@@ -202,6 +208,8 @@ for (const [name, bytes] of MANY) {
   t.test(`read: ${name}`, async t => {
     const file = join(t.testdir({}), 'x.4DCatalog')
     writeFileSync(file, bytes)
-    t.match(structureModel(readXml(file), () => {}).dataClasses, { Person: { attributes: { größe: { type: 'bool' } } } })
+    t.match(structureModel(readXml(file), () => {}).dataClasses, {
+      Person: { attributes: { größe: { type: 'bool' } } },
+    })
   })
 }
