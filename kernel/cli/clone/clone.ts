@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Config } from '../../../config/load-config.ts'
 import { counted } from '../../../engine/base/counted.ts'
 import { stringifyExact } from '../../../engine/base/exact-json.ts'
+import { describeSystemError } from '../../../engine/base/system-error.ts'
 import { ProgressDisplay } from '../progress.ts'
 import { type ClassPlan, type ClonePlan, copyModel } from './class-plan.ts'
 import { type CloneState, StateFile } from './clone-state.ts'
@@ -70,7 +72,7 @@ export async function clone(
   try {
     let isComplete = true
     if (!state?.finished) {
-      state = await planned(source, state, given, print)
+      state = await planned(source, state, { name: basename(config.model, '.json'), ...given }, print)
       file.write(state)
       const refused = await copy(config, state.plan, source, given, print, signal)
       isComplete = refused === 0
@@ -87,13 +89,8 @@ export async function clone(
     print(`${config.model} and ${config.data} are complete: tesser start --model ${config.model} --data ${config.data}`)
     return isComplete
   } catch (error) {
-    if (!state) throw error
-    const reason = signal?.aborted
-      ? 'stopped'
-      : error instanceof SourceError
-        ? error.message
-        : String((error as Error).message)
-    throw new Error(`${reason}; --resume continues`, { cause: error })
+    const reason = signal?.aborted ? 'stopped' : error instanceof Error ? describeSystemError(error) : String(error)
+    throw new Error(state ? `${reason}; --resume continues` : reason, { cause: error })
   }
 }
 
@@ -122,7 +119,7 @@ function headersOf({ key, headers = [] }: CloneArguments): Record<string, string
 async function planned(
   source: Source,
   before: CloneState | undefined,
-  { keepCalculated }: CloneArguments,
+  { name, keepCalculated }: Pick<CloneArguments, 'keepCalculated'> & { name: string },
   print: (line: string) => void,
 ): Promise<CloneState> {
   const catalog = await readCatalog(source)
@@ -134,7 +131,7 @@ async function planned(
     return before
   }
   const plan = await planClone(catalog, {
-    name: 'clone',
+    name,
     keepCalculated,
     onNote: print,
     sample: async (dataClass, attributes) => ({

@@ -123,8 +123,11 @@ export async function withNewSets(dataClass: string, progress: () => number, rea
 
 const MAX_IDLE = 3
 
+/** Commas between names stay as they are, as clients of 4D send them. */
 const listed = (dataClass: string, attributes: readonly string[]): string =>
-  [dataClass, ...(attributes.length > 0 ? [attributes.join(',')] : [])].map(encodeURIComponent).join('/')
+  [dataClass, ...(attributes.length > 0 ? [attributes] : [])]
+    .map(part => [part].flat().map(encodeURIComponent).join(','))
+    .join('/')
 
 function entitiesOf(answer: unknown, source: Source, dataClass: string): SourceEntity[] {
   const list = (answer as { __ENTITIES?: unknown } | null)?.__ENTITIES

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../../../config/load-config.ts'
-import { parseExact, stringifyExact } from '../../../engine/base/exact-json.ts'
+import { parseExact, rounded, stringifyExact } from '../../../engine/base/exact-json.ts'
 import {
   bytesOf,
   type DataClass,
@@ -130,7 +130,8 @@ export class Target {
     if (json === null || json === undefined) return 'null'
     const attribute = this.dataClass(dataClass).attributesByName.get(name) as StorageAttribute
     const type = TYPES[attribute.type]
-    const value = type.convert(json, attribute, true)
+    const isExact = type.exactJson === 'numbers' || (type.exactJson === 'integers' && typeof json === 'bigint')
+    const value = type.convert(isExact ? json : rounded(json), attribute, true)
     return value instanceof Mismatch ? undefined : type.encode(value, attribute, this.wire)
   }
 
