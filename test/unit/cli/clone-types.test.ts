@@ -1,8 +1,8 @@
 /** Every type of each database: a value in its table, and what REST answers. */
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
+import Sqlite from 'libsql'
 import t, { type Test } from 'tap'
-import { cloneWorld } from '../../support/clone-world.ts'
+import { cloneWorld } from '../../support/database-clones.ts'
 import { type SqlServer, startMariadb, startPostgres } from '../../support/sql-servers.ts'
 
 t.setTimeout(600_000)

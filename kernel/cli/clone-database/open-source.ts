@@ -4,10 +4,6 @@ import { SourceError, type SqlSource } from './source.ts'
 const SERVERS = /^(postgres(?:ql)?|mysql|mariadb):\/\//i
 const SQLITE_HEADER = 'SQLite format 3\0'
 
-/** True for the address of a database server, and for a file. */
-export const isSqlAddress = (address: string): boolean =>
-  SERVERS.test(address) || !/^[a-z][a-z\d+.-]+:\/\//i.test(address)
-
 /** @throws {SourceError} with what would do */
 export async function openSource(address: string): Promise<SqlSource> {
   const scheme = SERVERS.exec(address)?.[1]?.toLowerCase()

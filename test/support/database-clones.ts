@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
-import { cloneSql, type CloneSqlArguments } from '../../kernel/cli/clone-sql.ts'
+import { cloneDatabase, type CloneDatabaseArguments } from '../../kernel/cli/clone-database/clone-database.ts'
 import { createServer } from '../../kernel/main.ts'
 
 /** A folder into which databases are copied. */
@@ -18,10 +18,10 @@ export function cloneWorld(t: Test) {
     cwd,
     config,
     model: () => JSON.parse(readFileSync(config.model, 'utf8')),
-    async clone(source: string, more: Partial<CloneSqlArguments> = {}, signal?: AbortSignal) {
+    async clone(source: string, more: Partial<CloneDatabaseArguments> = {}, signal?: AbortSignal) {
       const lines: string[] = []
       const given = { source, modelOnly: false, resume: false, errors: cwd, ...more }
-      const isComplete = await cloneSql(config, given, line => lines.push(line), signal)
+      const isComplete = await cloneDatabase(config, given, line => lines.push(line), signal)
       return { isComplete, text: lines.join('\n') }
     },
     /** Rows in the files of errors, by dataclass. */

@@ -1,4 +1,4 @@
-import type BetterSqlite from 'better-sqlite3'
+import type Libsql from 'libsql'
 import { driver } from './drivers.ts'
 import { readSqliteTables } from './sqlite-catalog.ts'
 import { type Cell, SourceError, type SourceTables, type SqlSource } from './source.ts'
@@ -20,7 +20,7 @@ export async function openSqlite(path: string): Promise<SqlSource> {
     const database = (await openBuiltIn(path)) ?? (await openPackage(path))
     database.exec('BEGIN')
     // The snapshot begins with the first read.
-    for (const _ of database.rows('SELECT count(*) FROM sqlite_schema')) continue
+    Array.from(database.rows('SELECT count(*) FROM sqlite_schema'))
     return new Sqlite(database, path)
   } catch (error) {
     if (error instanceof SourceError) throw error
@@ -54,7 +54,7 @@ interface BuiltIn {
 }
 
 async function openPackage(path: string): Promise<Database> {
-  const Package = await driver<typeof BetterSqlite>('better-sqlite3', 'reading SQLite needs Node.js 22.13 or later, or')
+  const Package = await driver<typeof Libsql>('libsql', 'reading SQLite needs Node.js 22.13 or later, or')
   const database = new Package(path, { readonly: true, fileMustExist: true })
   return {
     exec: sql => database.exec(sql),

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { SourceError } from './source.ts'
 
 /** Packages that are installed only by those who need them, with the versions that are known to work. */
-const VERSIONS = { pg: 'pg@8', mysql2: 'mysql2@3', 'better-sqlite3': 'better-sqlite3@12' } as const
+const VERSIONS = { pg: 'pg@8', mysql2: 'mysql2@3', libsql: 'libsql@0.5' } as const
 
 /**
  * Loads a driver: installed beside Tesser, or in the working directory.

@@ -1,20 +1,20 @@
 import { closeSync, existsSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Config } from '../../config/load-config.ts'
-import { readJsonFile } from '../../config/read-json-file.ts'
-import { counted } from '../../engine/base/counted.ts'
-import { suggestion } from '../../engine/base/suggestion.ts'
-import { bytesOf, type Engine, loadModel, openEngine } from '../../engine/index.ts'
-import { engineOptions } from '../main.ts'
-import { ProgressDisplay } from './progress.ts'
-import { CloneJournal } from './sql/clone-journal.ts'
-import { copyDeferred, copyTable, type CopyContext } from './sql/copy-table.ts'
-import { openSource } from './sql/open-source.ts'
-import { planCopy, type TableCopy } from './sql/plan-copy.ts'
-import { type ModelDocument, proposeModel } from './sql/propose-model.ts'
-import type { SourceColumn, SourceTable, SqlSource } from './sql/source.ts'
+import type { Config } from '../../../config/load-config.ts'
+import { readJsonFile } from '../../../config/read-json-file.ts'
+import { counted } from '../../../engine/base/counted.ts'
+import { suggestion } from '../../../engine/base/suggestion.ts'
+import { bytesOf, type Engine, loadModel, openEngine } from '../../../engine/index.ts'
+import { engineOptions } from '../../main.ts'
+import { ProgressDisplay } from '../progress.ts'
+import { CloneJournal } from './clone-journal.ts'
+import { copyDeferred, copyTable, type CopyContext } from './copy-table.ts'
+import { openSource } from './open-source.ts'
+import { planCopy, type TableCopy } from './plan-copy.ts'
+import { type ModelDocument, proposeModel } from './propose-model.ts'
+import type { SourceColumn, SourceTable, SqlSource } from './source.ts'
 
-export interface CloneSqlArguments {
+export interface CloneDatabaseArguments {
   /** `postgres://…`, `mysql://…`, `mariadb://…`, or the path of a SQLite file. */
   source: string
   /** Write the model, and copy nothing. */
@@ -36,9 +36,9 @@ export interface CloneSqlArguments {
  * @returns true if every row is in the store
  * @throws {Error} with what would do
  */
-export async function cloneSql(
+export async function cloneDatabase(
   config: Config,
-  given: CloneSqlArguments,
+  given: CloneDatabaseArguments,
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<boolean> {
@@ -65,7 +65,7 @@ export async function cloneSql(
 
 async function readTables(
   source: SqlSource,
-  { only, views = {} }: CloneSqlArguments,
+  { only, views = {} }: CloneDatabaseArguments,
   print: (line: string) => void,
 ): Promise<SourceTable[]> {
   const { tables, notes } = await source.tables(new Set(Object.keys(views)))
@@ -83,7 +83,7 @@ async function writeModel(
   config: Config,
   source: SqlSource,
   tables: readonly SourceTable[],
-  { names = {}, views = {} }: CloneSqlArguments,
+  { names = {}, views = {} }: CloneDatabaseArguments,
   print: (line: string) => void,
 ): Promise<void> {
   for (const name of Object.keys(names))
@@ -118,7 +118,7 @@ async function copyAll(
   config: Config,
   copies: readonly TableCopy[],
   source: SqlSource,
-  { resume, errors = '.' }: CloneSqlArguments,
+  { resume, errors = '.' }: CloneDatabaseArguments,
   print: (line: string) => void,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {

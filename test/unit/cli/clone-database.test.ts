@@ -1,9 +1,9 @@
 /** Copies of whole databases: relations, circles, hostile names, interruptions. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
+import Sqlite from 'libsql'
 import t, { type Test } from 'tap'
-import { cloneWorld } from '../../support/clone-world.ts'
+import { cloneWorld } from '../../support/database-clones.ts'
 import { startMariadb, startPostgres } from '../../support/sql-servers.ts'
 
 t.setTimeout(60_000)
