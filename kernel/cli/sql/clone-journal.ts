@@ -2,7 +2,7 @@ import { closeSync, existsSync, fdatasyncSync, mkdirSync, openSync, readFileSync
 import { join } from 'node:path'
 
 /** Progress of one table. */
-export interface TableProgress {
+interface TableProgress {
   /** All rows up to this key are settled. */
   readonly after?: string | undefined
   readonly isDone?: boolean

@@ -50,7 +50,7 @@ export async function readMysqlTables(
       row => row[1]!,
     )
     const primary = parts.find(([first]) => first![1] === 'PRIMARY')
-    // Of a value of which only the beginning is indexed, or of an expression, nothing is unique.
+    // An index over the beginning of a value, or over an expression, says nothing about the column.
     const whole = parts.filter(rows => rows.every(row => row[4] === null && row[3] !== null))
     return [
       {

@@ -4,7 +4,7 @@ import { enumPattern } from './postgres-types.ts'
 import type { AttributeProposal, Cell, ReadCell, SourceType } from './source.ts'
 
 /** A row of `information_schema.COLUMNS`. */
-export interface MysqlColumn {
+interface MysqlColumn {
   /** `DATA_TYPE`: `int`. */
   readonly type: string
   /** `COLUMN_TYPE`: `int(10) unsigned`. */

@@ -7,7 +7,7 @@ export interface Edge {
 }
 
 /** Dataclasses so that those to which relations lead come first, and the relations for which that is impossible. */
-export interface LoadOrder {
+interface LoadOrder {
   readonly order: readonly string[]
   /** Relations in a circle: their foreign keys are saved when all entities are there. */
   readonly deferred: readonly Edge[]

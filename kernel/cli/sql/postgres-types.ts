@@ -3,7 +3,7 @@ import { decimalType } from './decimals.ts'
 import type { AttributeProposal, ReadCell, SourceType } from './source.ts'
 
 /** A type of PostgreSQL, without its domains. */
-export interface PostgresType {
+interface PostgresType {
   /** As in `pg_type`: `int4`, `varchar`. */
   readonly name: string
   /** `atttypmod`; -1 without one. */
@@ -15,7 +15,7 @@ export interface PostgresType {
 
 /** Bytes of the header in the modifier of a `varchar` or `numeric`. */
 const HEADER = 4
-/** Longer patterns help nobody. */
+/** Characters of a pattern. */
 const MAX_PATTERN = 1_000
 
 const of = (

@@ -9,7 +9,7 @@ export interface ModelDocument {
   dataClasses: Record<string, DataClassDocument>
 }
 
-export interface DataClassDocument {
+interface DataClassDocument {
   key: string
   attributes: Record<string, AttributeDocument>
   /** `table`: name of the table in the source, where it differs. */
@@ -24,13 +24,13 @@ export interface AttributeDocument {
   [property: string]: unknown
 }
 
-export interface Proposal {
+interface Proposal {
   readonly model: ModelDocument
-  /** What has no equal in the model, and what was decided: one sentence each. */
+  /** Losses and decisions: one sentence each. */
   readonly notes: readonly string[]
 }
 
-export interface ProposalOptions {
+interface ProposalOptions {
   readonly name: string
   /** Names of dataclasses, by table. */
   readonly names: Readonly<Record<string, string>>

@@ -19,7 +19,7 @@ export type StreamedColumn = Pick<SourceColumn, 'isBinary'>
 
 export interface SourceTables {
   readonly tables: readonly SourceTable[]
-  /** What the catalog has and a copy has not: one sentence each. */
+  /** Losses: one sentence each. */
   readonly notes: readonly string[]
 }
 
@@ -80,7 +80,7 @@ export interface SourceType {
   readonly note?: string
 }
 
-export interface Measure {
+interface Measure {
   readonly aggregates: (quoted: string) => readonly string[]
   readonly decide: (values: readonly Cell[]) => SourceType
 }

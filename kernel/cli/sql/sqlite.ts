@@ -20,7 +20,7 @@ export async function openSqlite(path: string): Promise<SqlSource> {
     const database = (await openBuiltIn(path)) ?? (await openPackage(path))
     database.exec('BEGIN')
     // The snapshot begins with the first read.
-    for (const _ of database.rows('SELECT count(*) FROM sqlite_schema')) continue
+    Array.from(database.rows('SELECT count(*) FROM sqlite_schema'))
     return new Sqlite(database, path)
   } catch (error) {
     if (error instanceof SourceError) throw error
