@@ -50,7 +50,7 @@ export async function readMysqlTables(
       row => row[1]!,
     )
     const primary = parts.find(([first]) => first![1] === 'PRIMARY')
-    // A prefix of a value, or an expression, says nothing about whole values.
+    // An index over the beginning of a value, or over an expression, says nothing about the column.
     const whole = parts.filter(rows => rows.every(row => row[4] === null && row[3] !== null))
     return [
       {

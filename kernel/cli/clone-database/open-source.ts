@@ -7,7 +7,14 @@ const SQLITE_HEADER = 'SQLite format 3\0'
 /** @throws {SourceError} with what would do */
 export async function openSource(address: string): Promise<SqlSource> {
   const scheme = SERVERS.exec(address)?.[1]?.toLowerCase()
-  if (scheme === undefined) return openFile(address.replace(/^sqlite:/, ''))
+  if (scheme === undefined) {
+    const other = /^([a-z][a-z\d+.-]+):\/\//i.exec(address)?.[1]
+    if (other)
+      throw new SourceError(
+        `${other} is not a database that can be copied; postgres://, mysql://, mariadb:// and files of SQLite are`,
+      )
+    return openFile(address.replace(/^sqlite:/, ''))
+  }
   let url: URL
   try {
     // The host may be missing: a socket in the parameters, or this machine.

@@ -15,7 +15,7 @@ interface PostgresType {
 
 /** Bytes of the header in the modifier of a `varchar` or `numeric`. */
 const HEADER = 4
-/** Longer patterns would be of no use. */
+/** Characters of a pattern. */
 const MAX_PATTERN = 1_000
 
 const of = (

@@ -26,7 +26,7 @@ export interface AttributeDocument {
 
 interface Proposal {
   readonly model: ModelDocument
-  /** Parts without an equal in the model, and decisions: one sentence each. */
+  /** Losses and decisions: one sentence each. */
   readonly notes: readonly string[]
 }
 

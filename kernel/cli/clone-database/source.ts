@@ -19,7 +19,7 @@ export type StreamedColumn = Pick<SourceColumn, 'isBinary'>
 
 export interface SourceTables {
   readonly tables: readonly SourceTable[]
-  /** Parts of the catalog that a copy lacks: one sentence each. */
+  /** Losses: one sentence each. */
   readonly notes: readonly string[]
 }
 
