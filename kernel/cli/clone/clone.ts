@@ -94,7 +94,7 @@ export async function clone(
   }
 }
 
-/** @throws {Error} it is no address */
+/** @throws {Error} it is not an address */
 export function restAddress(given: string): string {
   const address = URL.canParse(given) ? new URL(given) : undefined
   if (!address || !/^https?:$/.test(address.protocol))

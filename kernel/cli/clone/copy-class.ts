@@ -22,7 +22,7 @@ export interface Changes {
   removed: number
   /** Entities that the source has. */
   count: number
-  /** Those that the store refuses. */
+  /** Entities that the store refuses, by key. */
   refused: Map<string, Refusal>
 }
 
@@ -166,7 +166,7 @@ class Copy {
     })
   }
 
-  /** @returns undefined if the entity does not exist any more */
+  /** @returns undefined if the entity no longer exists */
   private async binariesOf(entity: SourceEntity): Promise<Record<string, unknown> | undefined> {
     const { plan } = this
     const { source, target } = this.options

@@ -3,7 +3,7 @@ import { type DraftAttribute, type DraftModel, grow, inOrder } from '../draft-mo
 import type { ClonePlan } from './class-plan.ts'
 import { Target } from './target.ts'
 
-export interface FinishOptions {
+interface FinishOptions {
   /** Foreign keys of no entity: the relation is left out of the model, or they become null. */
   readonly dangling: 'keep' | 'null'
   readonly onNote: (note: string) => void

@@ -12,7 +12,7 @@ import type { ClassPlan, ClonePlan } from './class-plan.ts'
 import { findForeignKey, type Samples } from './find-foreign-key.ts'
 import type { SourceAttribute, SourceCatalog, SourceClass } from './read-catalog.ts'
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly name: string
   /** Store the values of calculated attributes. */
   readonly keepCalculated: boolean

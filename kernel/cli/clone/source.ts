@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { parseExact } from '../../../engine/base/exact-json.ts'
 
-export interface SourceOptions {
+interface SourceOptions {
   /** Address that ends with `/rest`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ export interface SourceOptions {
 export class SourceError extends Error {}
 /** The answer is too large or takes too long: a smaller part may do. */
 export class TooMuch extends SourceError {}
-/** The entity set or the entity does not exist any more. */
+/** The entity set or the entity no longer exists. */
 export class Gone extends SourceError {}
 /** The try failed, and another one may not. */
 class Unavailable extends SourceError {
@@ -40,10 +40,10 @@ const MAX_PAUSE_MS = 60_000
 const MAX_JSON_BYTES = 64 * 2 ** 20
 const MAX_ERROR_BYTES = 64 * 1024
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
-/** What proxies answer when an answer is too large or takes too long, and servers when there is no memory for it. */
+/** Answers of proxies in place of one that is too large or takes too long. */
 const SMALLER = new Set([413, 502, 504])
 
-export interface Request {
+interface Request {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -140,7 +140,7 @@ export class Source {
     }
   }
 
-  /** @throws {SourceError} for an answer that is no success */
+  /** @throws {SourceError} the status is not one of success */
   private async checked(path: string, request: Request, patience: Patience): Promise<Response> {
     let answer: Response
     try {

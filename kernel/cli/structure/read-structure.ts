@@ -46,7 +46,7 @@ export interface Relation {
 }
 
 /** Index that is not one of keywords. */
-export interface Index {
+interface Index {
   readonly table: string
   readonly fields: readonly string[]
   readonly isUnique: boolean
