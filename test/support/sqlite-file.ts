@@ -1,4 +1,4 @@
-import Sqlite from 'better-sqlite3'
+import Sqlite from 'libsql'
 
 /** Makes a file of SQLite. */
 export function sqliteFile(path: string, sql: string): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClassPlan } from './class-plan.ts'
 import { entityOf, isThere, linkOf, sourceAttributes, stampOf } from './copy-class.ts'
-import { createSet, PageSize, pagesOf, releaseSet, type SourceEntity } from './entity-pages.ts'
+import { createSet, PageSize, pagesOf, releaseSet, type SourceEntity, withNewSets } from './entity-pages.ts'
 import { Gone, type Source, SourceError } from './source.ts'
 import type { StampTable } from './stamp-table.ts'
 import type { Target } from './target.ts'
@@ -19,24 +19,31 @@ const RUN_BINARIES = 2
  */
 export async function compareValues(plan: ClassPlan, source: Source, target: Target): Promise<number> {
   const stamps = await target.stamps(plan)
-  const set = await createSet(source, plan.name)
-  try {
-    let compared = 0
-    for (const range of runsOf(set.count)) {
-      for await (const { entities } of pagesOf(source, set, sourceAttributes(plan), range, new PageSize(RUN_ENTITIES)))
-        compared += await compare(plan, entities.filter(isThere), stamps, source, target)
+  let compared = 0
+  let left: [number, number][] | undefined
+  const read = async (): Promise<void> => {
+    const set = await createSet(source, plan.name)
+    left ??= runsOf(set.count)
+    try {
+      for (; left.length > 0; left.shift()) {
+        const size = new PageSize(RUN_ENTITIES)
+        for await (const { entities } of pagesOf(source, set, sourceAttributes(plan), left[0]!, size))
+          compared += await compare(plan, entities.filter(isThere), stamps, source, target)
+      }
+    } finally {
+      await releaseSet(source, set)
     }
-    return compared
-  } finally {
-    await releaseSet(source, set)
   }
+  await withNewSets(plan.name, () => -(left?.length ?? 0), read)
+  return compared
 }
 
+/** Positions: all of a small dataclass. */
 function runsOf(count: number): [number, number][] {
-  if (count <= RUNS * RUN_ENTITIES) return [[0, count]]
-  return Array.from({ length: RUNS }, (_, run) => {
-    const from = Math.floor((run * (count - RUN_ENTITIES)) / (RUNS - 1))
-    return [from, from + RUN_ENTITIES]
+  const runs = Math.min(RUNS, Math.ceil(count / RUN_ENTITIES))
+  return Array.from({ length: runs }, (_, run) => {
+    const from = run === 0 ? 0 : Math.floor((run * (count - RUN_ENTITIES)) / (runs - 1))
+    return [from, Math.min(from + RUN_ENTITIES, count)]
   })
 }
 

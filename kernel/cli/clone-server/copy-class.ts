@@ -22,7 +22,7 @@ export interface Changes {
   removed: number
   /** Entities that the source has. */
   count: number
-  /** Entities that the store refuses. */
+  /** Entities that the store refuses, by key. */
   refused: Map<string, Refusal>
 }
 

@@ -43,7 +43,7 @@ export async function createSet(source: Source, dataClass: string): Promise<Enti
 export const releaseSet = (source: Source, { dataClass, id }: EntitySet): Promise<void> =>
   source.tell(`${encodeURIComponent(dataClass)}/$entityset/$release`, JSON.stringify([id]))
 
-/** First entities of a dataclass: fewer than `top` if that is too much. */
+/** First entities of a dataclass: fewer than `top` if that many are too much. */
 export async function firstEntities(
   source: Source,
   dataClass: string,

@@ -5,7 +5,7 @@ export interface Samples {
   readonly entities: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Different keys after which one attribute that has them all is not a coincidence, whatever its name. */
+/** Different keys after which one attribute that has them all cannot be a coincidence, whatever its name. */
 const CONVINCING_KEYS = 20
 
 /**

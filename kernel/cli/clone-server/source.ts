@@ -40,7 +40,7 @@ const MAX_PAUSE_MS = 60_000
 const MAX_JSON_BYTES = 64 * 2 ** 20
 const MAX_ERROR_BYTES = 64 * 1024
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504])
-/** Answers of proxies when an answer is too large or takes too long, and servers when there is no memory for it. */
+/** Answers of proxies in place of one that is too large or takes too long. */
 const SMALLER = new Set([413, 502, 504])
 
 interface Request {
@@ -140,7 +140,7 @@ export class Source {
     }
   }
 
-  /** @throws {SourceError} for an answer without success */
+  /** @throws {SourceError} the status is not one of success */
   private async checked(path: string, request: Request, patience: Patience): Promise<Response> {
     let answer: Response
     try {

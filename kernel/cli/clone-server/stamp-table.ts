@@ -5,7 +5,7 @@ const TAKEN = 1
 const SEEN = 2
 
 /**
- * Stamps by key, for millions of keys: 17 bytes each at half load. Keys are distinguished by 64 bits of their SHA-1; that two of ten
+ * Stamps by key, for millions of keys: 17 bytes each at half load. A key is identified by 64 bits of its SHA-1; that two of ten
  * million share them has a probability of 3 in a million.
  */
 export class StampTable {

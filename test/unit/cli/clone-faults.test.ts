@@ -41,7 +41,7 @@ const endless = (response: ServerResponse): void => {
 }
 
 type Fault = (response: ServerResponse) => void
-/** Faults after which it continues. */
+/** Faults after which the copy is continued. */
 const CONTINUED = new Set(['cut connections', 'HTML', 'no entity set'])
 const FAULTS: readonly [name: string, on: RegExp, fault: Fault, message: RegExp][] = [
   ['500', pages, response => response.writeHead(500).end('{}'), /Book.* answers with status 500; 7 tries failed/],
