@@ -11,6 +11,8 @@ interface Database {
   exec(sql: string): unknown
   /** Rows as arrays, with integers as bigints. */
   rows(sql: string): Iterable<Cell[]>
+  /** @throws {SourceError} {@link rows} would not return all characters of a text */
+  checkTexts?(sql: string): void
   close(): unknown
 }
 
@@ -59,6 +61,15 @@ async function openPackage(path: string): Promise<Database> {
   return {
     exec: sql => database.exec(sql),
     rows: sql => database.prepare(sql).raw().safeIntegers().iterate() as Iterable<Cell[]>,
+    checkTexts(sql) {
+      const columns = database.prepare(sql).columns()
+      const quoted = columns.map(({ name }) => `"${name.replaceAll('"', '""')}"`)
+      const isCut = quoted.map(name => `(typeof(${name}) = 'text' AND instr(${name}, char(0)) > 0)`).join(' OR ')
+      if (database.prepare(`SELECT 1 FROM (${sql}) WHERE ${isCut} LIMIT 1`).get() === undefined) return
+      throw new SourceError(
+        `${path} has a text with a NUL character, of which the package libsql reads only the beginning; use Node.js 22.13 or later`,
+      )
+    },
     close: () => database.close(),
   }
 }
@@ -82,6 +93,7 @@ class Sqlite implements SqlSource {
   }
 
   async *stream(sql: string): AsyncGenerator<Cell[][]> {
+    this.database.checkTexts?.(sql)
     let part: Cell[][] = []
     let bytes = 0
     for (const row of this.database.rows(sql)) {
