@@ -12,6 +12,7 @@ import { suggestion } from '../../engine/base/suggestion.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { addConfigOptions, configOf } from './config-options.ts'
+import type { BackupArguments } from './backup.ts'
 import type { ClientArguments } from './client.ts'
 import type { CloneDatabaseArguments } from './clone-database/clone-database.ts'
 import type { CloneServerArguments } from './clone-server/clone-server.ts'
@@ -135,49 +136,67 @@ addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapS
   .description('Shrink the file of a store by the space of removed data. The store must not be served meanwhile.')
   .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
 
+const PLACE = 'folder of backups, or s3://bucket/prefix'
+const ENDPOINT = [
+  '--endpoint <url>',
+  'server of the bucket, unless Amazon, such as https://minio.example:9000',
+] as const
+
 const backup = addConfigOptions(program.command('backup').usage('[options] <folder>'), key =>
   /^(model|data|storage\.mapSizeBytes|backup\.fullDays|auth\.(rolesFile|directoryFile))$/.test(key),
 )
   .description('Make a backup of the store in a folder of backups, also while a server uses it.')
-  .argument('[folder]', 'folder of backups; backup.folder of the configuration by default')
+  .argument('[folder]', `${PLACE}; backup.folder of the configuration by default`)
+  .option(...ENDPOINT)
   .option('--full', 'copy the data file, also where the commits since the last backup would do', false)
   .option('--keep-days <days>', 'remove backups that are older, unless a younger one needs them', daysOf)
   .addHelpText(
     'after',
     `
 A backup has the data file, the images and blobs, and the files of configuration, model, roles and users. Where the log still
-has the commits since the last backup (storage.logBytes), those are enough. tesser restore brings a store back.`,
+has the commits since the last backup (storage.logBytes), those are enough. tesser restore brings a store back.
+
+A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for Amazon, AWS_REGION.`,
   )
-  .action(async (folder: string | undefined, options: { full: boolean; keepDays?: number }, command: Command) => {
+  .action(async (folder: string | undefined, { full, keepDays }: BackupArguments, command: Command) => {
     const config = configOf(command)
-    print(await (await import('./backup.ts')).backup(config, { ...options, folder: backupFolder(config, folder) }))
+    const place = placeOf(command, folder, config)
+    print(await (await import('./backup.ts')).backup(config, { place, full, keepDays }))
   })
 
 backup
   .command('list')
   .description('List the backups of a folder.')
-  .argument('<folder>')
-  .action(async (folder: string) => (await (await import('./backup.ts')).listBackups(folder)).forEach(print))
+  .argument('<folder>', PLACE)
+  .option(...ENDPOINT)
+  .action(async (folder: string, _, command: Command) =>
+    (await (await import('./backup.ts')).listBackups(placeOf(command, folder))).forEach(print),
+  )
 
 addConfigOptions(backup.command('verify'), key => key === 'storage.mapSizeBytes')
   .description('Restore a backup into a temporary folder, and check the store. Exit code 1 when something is wrong.')
-  .argument('<folder>', 'folder of backups')
+  .argument('<folder>', PLACE)
   .argument('[name]', 'name of the backup; the newest by default')
+  .option(...ENDPOINT)
   .option('--temp <folder>', 'folder for the restored store; that of the system for temporary files by default')
   .action(async (folder: string, name: string | undefined, { temp }: { temp?: string }, command: Command) => {
     const { verify } = await import('./backup.ts')
-    if (!(await verify(configOf(command), { folder, name, temp }, print))) process.exitCode = FAILED
+    const config = configOf(command)
+    const place = placeOf(command, folder, config)
+    if (!(await verify(config, { place, name, temp }, print))) process.exitCode = FAILED
   })
 
 addConfigOptions(program.command('restore'), key => /^(model|data|storage\.(mapSizeBytes|allowLoss))$/.test(key))
   .description('Restore a store from backups, into a folder (--data) that is empty or does not exist.')
-  .argument('[folder]', 'folder of backups; backup.folder of the configuration by default')
+  .argument('[folder]', `${PLACE}; backup.folder of the configuration by default`)
+  .option(...ENDPOINT)
   .option('--backup <name>', 'name of the backup; the newest by default')
   .option('--at <moment>', 'the last state that is not later: a time, such as 2026-01-31T09:30, or a __GlobalStamp')
   .action(
     async (folder: string | undefined, { backup: name, at }: { backup?: string; at?: string }, command: Command) => {
       const config = configOf(command)
-      print(await (await import('./backup.ts')).restore(config, { folder: backupFolder(config, folder), name, at }))
+      const place = placeOf(command, folder, config)
+      print(await (await import('./backup.ts')).restore(config, { place, name, at }))
     },
   )
 
@@ -188,10 +207,12 @@ function daysOf(text: string): number {
   throw new UsageError(`--keep-days ${JSON.stringify(text)}: it is a number of days`)
 }
 
-function backupFolder({ backup: { folder } }: Config, given: string | undefined): string {
-  const found = given ?? folder
-  if (found === undefined) throw new UsageError('name the folder of the backups, or set backup.folder')
-  return found
+/** The place that a command names, or else the configuration. @throws {UsageError} neither does */
+function placeOf(command: Command, given: string | undefined, config?: Config): BackupArguments['place'] {
+  const folder = given ?? config?.backup.folder
+  if (folder === undefined) throw new UsageError('name the folder of the backups, or set backup.folder')
+  // The parent of a command takes a flag that both have.
+  return { folder, endpoint: command.optsWithGlobals<{ endpoint?: string }>().endpoint ?? config?.backup.endpoint }
 }
 
 addConfigOptions(program.command('load'), key => ofStore.test(key))
