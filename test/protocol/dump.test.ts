@@ -13,7 +13,7 @@ const DUMP = { withAccounts: false }
 const UNDUMP = { leaveOutUnknown: false, withAccounts: false }
 
 async function answers(server: TestServer): Promise<unknown> {
-  const names = Object.keys(company.model.dataClasses)
+  const names = Object.keys((company.model as { dataClasses: object }).dataClasses)
   const all = await Promise.all(names.map(name => server.get(`/${name}?$top=1000&$orderby=__KEY`)))
   const { text } = await server.get('/$catalog/$all')
   return [text, ...all.map(answer => answer.text)]

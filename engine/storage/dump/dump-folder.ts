@@ -28,7 +28,7 @@ const MAX_LINE_BYTES = 256 * 2 ** 20
 const NEWLINE = 0x0a
 
 /** Texts of consecutive lines of a data file. */
-interface Lines {
+export interface Lines {
   readonly texts: readonly string[]
   /** Number of the first one. */
   readonly first: number

@@ -60,13 +60,14 @@ export class StoreFiller {
 
   /**
    * Puts entities of one dataclass in one transaction.
-   * @param onProblem called for an entity that cannot be put, with its index
+   * @param rows are put one by one, before the next one is read
+   * @param onProblem called for an entity that cannot be put, before the next one is read
    */
-  put(dataClass: DataClass, rows: readonly DumpRow[], onProblem: (index: number, problem: string) => void): void {
+  put(dataClass: DataClass, rows: Iterable<DumpRow>, onProblem: (problem: string) => void): void {
     this.environment.root.transactionSync(() => {
-      for (const [index, row] of rows.entries()) {
+      for (const row of rows) {
         const problem = this.putRow(dataClass, row)
-        if (problem !== undefined) onProblem(index, problem)
+        if (problem !== undefined) onProblem(problem)
       }
       this.indexes.flush()
     })
@@ -124,6 +125,7 @@ export class StoreFiller {
     const rowId = table.rowCount
     const references = layout.references.map(relation => {
       const key = values.get(relation.foreignKey)!
+      values.set(relation, null)
       if (key === null) return undefined
       const related = this.relatedYet(dataClass, row, relation, rowId)
       values.set(relation, keyText(this.tables.get(relation.target)!.layout, related?.key ?? key))

@@ -9,7 +9,7 @@ import { convertValue } from '../../write/convert.ts'
 import { exactness, isJsonObject } from '../../write/parse-body.ts'
 import { DumpError, HEAD } from './dump-form.ts'
 
-/** An entity of a dump. */
+/** An entity of a dump, until the next one is read. */
 export interface DumpRow {
   /** Values of all storage attributes. */
   readonly values: Map<RowAttribute, Value>
@@ -41,6 +41,8 @@ export class DumpRowReader {
   private readonly parse: (text: string) => unknown
   private readonly attributes: readonly StorageAttribute[]
   private readonly byName: ReadonlyMap<string, StorageAttribute>
+  /** Values of the last row. A map for each row would keep the garbage collector busy. */
+  private readonly values = new Map<RowAttribute, Value>()
 
   constructor(private readonly options: RowReaderOptions) {
     const { dataClass, formerNames } = options
@@ -63,8 +65,8 @@ export class DumpRowReader {
       throw new DumpError((error as Error).message)
     }
     if (!isJsonObject(json)) throw new DumpError('a line is a JSON object')
+    const { values } = this
     const { dataClass, leftOut, now } = this.options
-    const values = new Map<RowAttribute, Value>()
     for (const attribute of this.attributes) values.set(attribute, null)
     let stamp = 1
     let globalStamp: number | undefined

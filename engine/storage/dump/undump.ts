@@ -1,11 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { suggestion } from '../../base/suggestion.ts'
 import { syncFolder } from '../../base/sync-folder.ts'
 import { storedCalculated } from '../../catalog/calculated.ts'
-import { checkModel } from '../../catalog/check-model.ts'
 import type { Catalog, DataClass, WireOptions } from '../../catalog/dataclass.ts'
-import type { Model } from '../../catalog/model-schema.ts'
 import type { StoreLocation } from '../../data/store-options.ts'
 import type { BackupStep } from '../backup/make-backup.ts'
 import { openEnvironment } from '../environment.ts'
@@ -13,7 +10,8 @@ import { writeFingerprints } from '../fingerprints.ts'
 import { prepareStore } from '../migration/prepare-store.ts'
 import { BlobReader } from './blob-reader.ts'
 import { type Accounts, type ClassDescription, DumpError, list } from './dump-form.ts'
-import { DumpFolder } from './dump-folder.ts'
+import { DumpFolder, type Lines } from './dump-folder.ts'
+import { type Models, readModels } from './dump-models.ts'
 import { StoreFiller } from './fill-store.ts'
 import { type DumpRow, DumpRowReader } from './row-reader.ts'
 import { syncAll } from './sync-all.ts'
@@ -73,70 +71,6 @@ export async function undump(options: UndumpOptions): Promise<Undumped> {
   return made
 }
 
-/** Models of the dump and of the store. */
-interface Models {
-  readonly model: Model
-  /** Dataclass of the store by its name in the dump; undefined if it is left out. */
-  readonly classes: ReadonlyMap<string, string | undefined>
-  /** Attributes of the store by their names in the dump, by dataclass of the store. */
-  readonly formerNames: ReadonlyMap<string, ReadonlyMap<string, string>>
-  /** Names in the dump that are left out, by dataclass of the store. */
-  readonly leftOut: ReadonlyMap<string, ReadonlySet<string>>
-}
-
-/** @throws {DumpError} the dump has what the model does not */
-function readModels(dump: DumpFolder, { model: other, leaveOutUnknown = false }: UndumpOptions): Models {
-  const own = dump.model()
-  const given = other ?? own
-  if (given === undefined)
-    throw new DumpError(`the dump in ${dump.path} has no model.json; add one, or give --model FILE`)
-  const model = checkModel(given)
-  const before = own === undefined || other === undefined ? model : checkModel(own)
-  const described = Object.keys(dump.description.dataClasses ?? {})
-  const names = new Set([...Object.keys(before.dataClasses), ...described])
-  dump.checkNames([...names])
-  const classes = new Map<string, string | undefined>()
-  const formerNames = new Map<string, Map<string, string>>()
-  const leftOut = new Map<string, Set<string>>()
-  const unknown: string[] = []
-  for (const name of names) {
-    const target = nameNow(name, model.dataClasses)
-    classes.set(name, target)
-    if (target === undefined) {
-      unknown.push(`the dataclass ${name}${suggestion(name, Object.keys(model.dataClasses))}`)
-      continue
-    }
-    const { attributes } = model.dataClasses[target]!
-    const former = new Map<string, string>()
-    const left = new Set<string>()
-    for (const [attribute, { kind }] of Object.entries(before.dataClasses[name]?.attributes ?? {})) {
-      const now = nameNow(attribute, attributes)
-      const isStored = now !== undefined && isStorage(attributes[now]!)
-      if (isStored && now !== attribute) former.set(attribute, now)
-      if (isStored || !isStorage(before.dataClasses[name]!.attributes[attribute]!)) continue
-      left.add(attribute)
-      unknown.push(`${name}.${attribute}${kind === 'calculated' ? ', a stored calculated value' : ''}`)
-    }
-    formerNames.set(target, former)
-    leftOut.set(target, left)
-  }
-  if (unknown.length > 0 && !leaveOutUnknown) {
-    throw new DumpError(
-      `the model does not have what the dump has:\n${list(unknown)}\nAdd it to the model, name it as "formerName", or give --leave-out-unknown.`,
-    )
-  }
-  return { model, classes, formerNames, leftOut }
-}
-
-const isStorage = (attribute: Model['dataClasses'][string]['attributes'][string]): boolean =>
-  (attribute.kind ?? 'storage') === 'storage' || (attribute.kind === 'calculated' && attribute.stored === true)
-
-/** Name that something has in a model now. */
-function nameNow(name: string, all: Readonly<Record<string, { formerName?: string }>>): string | undefined {
-  if (Object.hasOwn(all, name)) return name
-  return Object.entries(all).find(([, { formerName }]) => formerName === name)?.[0]
-}
-
 async function fill(
   dump: DumpFolder,
   { model, classes, formerNames, leftOut }: Models,
@@ -173,12 +107,21 @@ async function fill(
       })
       let count = 0
       for (const file of name === undefined ? [] : dump.filesOf(name)) {
-        for await (const { rows, lines } of rowsOf(dump.lines(file), reader, (line, text) =>
-          problems.add(`${file.file}, line ${line}: ${text}`),
-        )) {
-          filler.put(dataClass, rows, (index, text) => problems.add(`${file.file}, line ${lines[index]}: ${text}`))
-          count += rows.length
-          done += rows.length
+        for await (const batch of batchesOf(dump.lines(file))) {
+          let line = 0
+          const onProblem = (text: string): void => problems.add(`${file.file}, line ${line}: ${text}`)
+          const rows = readRows(
+            batch,
+            reader,
+            number => {
+              line = number
+            },
+            onProblem,
+          )
+          filler.put(dataClass, rows, onProblem)
+          const read = batch.reduce((sum, { texts }) => sum + texts.length, 0)
+          count += read
+          done += read
           onProgress({ what: 'reading entities', done, total: Math.max(total, done) })
           if (entities !== undefined && count > entities) break
         }
@@ -231,33 +174,42 @@ class Problems {
   }
 }
 
-/** Rows of lines, in batches, with the numbers of their lines. */
-async function* rowsOf(
-  source: ReturnType<DumpFolder['lines']>,
-  reader: DumpRowReader,
-  onProblem: (line: number, text: string) => void,
-): AsyncGenerator<{ rows: readonly DumpRow[]; lines: readonly number[] }> {
-  let rows: DumpRow[] = []
-  let lines: number[] = []
+/** Lines for one transaction. */
+async function* batchesOf(source: AsyncIterable<Lines>): AsyncGenerator<readonly Lines[]> {
+  let batch: Lines[] = []
   let characters = 0
-  for await (const { texts, first } of source) {
-    for (const [i, text] of texts.entries()) {
-      characters += text.length
-      try {
-        rows.push(reader.read(text))
-        lines.push(first + i)
-      } catch (error) {
-        if (!(error instanceof DumpError)) throw error
-        onProblem(first + i, error.message)
-      }
-    }
+  for await (const lines of source) {
+    batch.push(lines)
+    for (const text of lines.texts) characters += text.length
     if (characters < BATCH_CHARACTERS) continue
-    yield { rows, lines }
-    rows = []
-    lines = []
+    yield batch
+    batch = []
     characters = 0
   }
-  if (rows.length > 0) yield { rows, lines }
+  if (batch.length > 0) yield batch
+}
+
+/** @param onLine called before each line is read, with its number */
+function* readRows(
+  batch: readonly Lines[],
+  reader: DumpRowReader,
+  onLine: (number: number) => void,
+  onProblem: (text: string) => void,
+): Generator<DumpRow> {
+  for (const { texts, first } of batch) {
+    for (const [i, text] of texts.entries()) {
+      onLine(first + i)
+      let row: DumpRow
+      try {
+        row = reader.read(text)
+      } catch (error) {
+        if (!(error instanceof DumpError)) throw error
+        onProblem(error.message)
+        continue
+      }
+      yield row
+    }
+  }
 }
 
 /** Dataclasses so that those to which relations lead come first, except in circles. */

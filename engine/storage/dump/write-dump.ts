@@ -5,7 +5,6 @@ import type { Transaction } from 'lmdb'
 import { syncFolder } from '../../base/sync-folder.ts'
 import type { Fingerprints } from '../../catalog/calculated.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
-import type { Model } from '../../catalog/model-schema.ts'
 import type { TableState } from '../../data/record-store.ts'
 import type { Note, StoreLocation } from '../../data/store-options.ts'
 import { decodeBinary } from '../../files/encode-binary.ts'
@@ -31,6 +30,7 @@ import {
   encodeDescription,
   MODEL_FILE,
 } from './dump-form.ts'
+import { dumpedModel } from './dump-models.ts'
 import { PackedFile } from './packed-file.ts'
 import { RowWriter } from './row-writer.ts'
 import { syncAll } from './sync-all.ts'
@@ -250,17 +250,3 @@ class DumpWriter {
     return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
   }
 }
-
-/** The model without what the server has filled in. */
-const dumpedModel = ({ dataClasses, ...model }: Model): Model => ({
-  ...model,
-  dataClasses: Object.fromEntries(
-    Object.entries(dataClasses).map(([name, dataClass]) => {
-      const attributes = Object.entries(dataClass.attributes).map(([each, { ...attribute }]) => {
-        if (attribute.kind === 'calculated') delete attribute.code
-        return [each, attribute] as const
-      })
-      return [name, { ...dataClass, attributes: Object.fromEntries(attributes) }]
-    }),
-  ),
-})
