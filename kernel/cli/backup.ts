@@ -14,7 +14,7 @@ import {
 } from '../../engine/index.ts'
 import { besidesOf } from '../backup-files.ts'
 import { describeSize } from './describe-size.ts'
-import { ProgressDisplay } from './progress.ts'
+import { withProgress } from './progress.ts'
 
 export interface BackupArguments {
   place: BackupPlace
@@ -23,17 +23,6 @@ export interface BackupArguments {
 }
 
 const note = (text: string): void => void process.stderr.write(`${text}\n`)
-
-async function withProgress<T>(
-  work: (onProgress: (step: { what: string; done: number; total: number }) => void) => Promise<T>,
-): Promise<T> {
-  const progress = new ProgressDisplay(process.stderr)
-  try {
-    return await work(({ what, done, total }) => progress.show(what, done, total))
-  } finally {
-    progress.stop()
-  }
-}
 
 /** `tesser backup`. @returns the outcome, for the operator @throws {BackupError} */
 export async function backup(config: Config, { place, full, keepDays }: BackupArguments): Promise<string> {

@@ -200,6 +200,32 @@ addConfigOptions(program.command('restore'), key => /^(model|data|storage\.(mapS
     },
   )
 
+addConfigOptions(program.command('dump'), key =>
+  /^(data|storage\.mapSizeBytes|auth\.(rolesFile|directoryFile))$/.test(key),
+)
+  .description('Write everything of a store into a folder, in a form that all versions read. A server may be using it.')
+  .argument('<folder>', 'folder that is empty or does not exist')
+  .option('--with-accounts', 'also roles, users and keys; passwords and keys are hashes', false)
+  .action(async (folder: string, { withAccounts }: { withAccounts: boolean }, command: Command) =>
+    print(await (await import('./dump.ts')).dump(configOf(command), { folder, withAccounts })),
+  )
+
+addConfigOptions(program.command('undump'), key =>
+  /^(data|storage\.mapSizeBytes|protocol\.dateOnlyFormat|server\.basePath|auth\.(rolesFile|directoryFile))$/.test(key),
+)
+  .description('Make a store from a dump, in a folder (--data) that is empty or does not exist.')
+  .argument('<folder>', 'folder of the dump')
+  .option('--model <file>', 'model of the store, in place of that of the dump')
+  .option('--leave-out-unknown', 'leave out what the other model does not have', false)
+  .option('--with-accounts', 'also the files of roles, users and keys', false)
+  .action(
+    async (
+      folder: string,
+      options: { model?: string; leaveOutUnknown: boolean; withAccounts: boolean },
+      command: Command,
+    ) => print(await (await import('./dump.ts')).undump(configOf(command), { ...options, folder })),
+  )
+
 /** @throws {UsageError} it is not a number of days */
 function daysOf(text: string): number {
   const days = text.trim() === '' ? Number.NaN : Number(text)

@@ -5,8 +5,7 @@ import type { Note, StoreLocation } from '../../data/store-options.ts'
 import { DATA_FILE } from '../data-file.ts'
 import { type Environment, openEnvironment } from '../environment.ts'
 import { damagedPages } from '../inspect/inspect-store.ts'
-import { recoverIfUnused } from '../recover-store.ts'
-import { lockForReading } from '../store-lock.ts'
+import { openBeside } from '../open-beside.ts'
 import { type Backup, Backups } from './backups.ts'
 import type { BackupStorage } from './backup-storage.ts'
 import { copyLog } from './copy-log.ts'
@@ -62,29 +61,22 @@ export interface MadeBackup {
  * @throws {BackupError} {@link DamagedStoreError}
  */
 export async function makeBackup(options: MakeOptions): Promise<MadeBackup> {
-  const { path, storage, onNote = () => {} } = options
+  const { storage, onNote = () => {} } = options
   const backups = new Backups(storage)
-  await recoverIfUnused(options, onNote)
-  if (!existsSync(join(path, DATA_FILE))) throw new BackupError(`there is no store in ${path}`)
-  const lock = await storage.lock()
+  const { environment, close } = await openBeside(options, onNote)
   try {
-    // Also keeps files of images and blobs from being removed.
-    const readers = lockForReading(path)
-    if (!readers) throw new BackupError(`the store in ${path} is being compacted; try again when that is done`)
-    const environment = openEnvironment(options)
+    const lock = await storage.lock()
     try {
-      environment.root.readerCheck()
       return await new BackupMaker(options, backups, environment).make()
     } catch (error) {
       // The rest of it would fill the disk.
       await backups.clear().catch(() => {})
       throw error
     } finally {
-      await environment.close()
-      readers.release()
+      await lock.release()
     }
   } finally {
-    await lock.release()
+    await close()
   }
 }
 
