@@ -5,6 +5,9 @@ import { counted } from '../../engine/base/counted.ts'
 import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
 import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
+import { sampleBytes } from '../../engine/import/sample-bytes.ts'
+import { sampleFile, tellFormat } from '../../engine/import/sample-file.ts'
+import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
 import { ask } from './ask-server.ts'
 import { ProgressDisplay } from './progress.ts'
 
@@ -19,6 +22,7 @@ export interface ImportArguments extends ForeignFormat {
   existing: 'reject' | 'update' | 'skip'
   trial: boolean
   columns?: Readonly<Record<string, string | null>> | undefined
+  relations?: RelationsBy | undefined
   delimiter?: string | undefined
   encoding?: string | undefined
   /** File for rows that cannot be saved. */
@@ -43,15 +47,25 @@ interface Imported {
  * @returns true if every row is saved, or would be
  * @throws {Error} the file or the server cannot be used
  */
-export async function importFile(given: ImportArguments, print: (line: string) => void): Promise<boolean> {
+export async function importFile(
+  given: ImportArguments,
+  print: (line: string) => void,
+  warn = (line: string): void => void process.stderr.write(`${line}\n`),
+): Promise<boolean> {
   const { file, into, url, key } = given
   const format = given.format ?? formatOf(new URL(file, 'file:///').pathname)
   if (!format) throw new Error(`${file} does not say its format by its name; give --format ${FORMATS.join('|')}`)
   const progress = new ProgressDisplay(process.stderr)
   let text: string
   try {
-    const body = Readable.toWeb(Readable.from(await open(file, progress))) as ReadableStream
-    const answer = await ask(addressOf(url, into, { ...given, format }), { method: 'POST', key, body, duplex: 'half' })
+    const { sample, all } = await sampleBytes(await open(file, progress))
+    const { decimal, dates, encoding, delimiter, nulls } = given
+    const asked = { encoding, delimiter, ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
+    const guessed = await sampleFile(format, sample, asked)
+    tellFormat(file, format, guessed, warn)
+    const body = Readable.toWeb(Readable.from(all)) as ReadableStream
+    const address = addressOf(url, into, { ...given, ...guessed.format, format })
+    const answer = await ask(address, { method: 'POST', key, body, duplex: 'half' })
     text = await answer.text()
   } finally {
     progress.stop()
@@ -88,13 +102,32 @@ async function open(file: string, progress: ProgressDisplay): Promise<AsyncItera
 function addressOf(
   url: string,
   into: string,
-  { format, existing, trial, columns, delimiter, decimal, dates, encoding }: ImportArguments,
+  { format, existing, trial, columns, relations, delimiter, decimal, dates, encoding, nulls }: ImportArguments,
 ): URL {
   const address = new URL(`${url}/rest/$import/${encodeURIComponent(into)}`)
-  const parameters = { format, existing, delimiter, decimal, dates, encoding, trial: trial ? 'true' : undefined }
-  for (const [name, value] of Object.entries({ ...parameters, columns: columns && JSON.stringify(columns) }))
+  const parameters = {
+    format,
+    existing,
+    delimiter,
+    decimal,
+    dates,
+    encoding,
+    nulls: nulls?.join(','),
+    trial: trial ? 'true' : undefined,
+  }
+  for (const [name, value] of Object.entries({ ...parameters, columns: columnsText(columns, relations) }))
     if (value !== undefined) address.searchParams.set(`$${name}`, value)
   return address
+}
+
+/** Value of `$columns`. */
+function columnsText(columns: ImportArguments['columns'], relations: RelationsBy = {}): string | undefined {
+  const all: Record<string, unknown> = { ...columns }
+  for (const [attribute, by] of Object.entries(relations)) {
+    const names = Object.keys(columns ?? {}).filter(name => columns![name] === attribute)
+    for (const name of [...names, attribute]) all[name] = { attribute, by }
+  }
+  return Object.keys(all).length > 0 ? JSON.stringify(all) : undefined
 }
 
 function describe({ trial, read, inserted, updated, skipped, rejected, later, isComplete }: Imported): string {

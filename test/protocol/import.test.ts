@@ -204,9 +204,14 @@ t.test('tesser import', async t => {
   const [file, errors] = [join(folder, 'a.csv'), join(folder, 'wrong.ndjson')]
   writeFileSync(file, 'Name,big\nA,9007199254740993\n,2\n')
   const lines: string[] = []
+  const notes: string[] = []
   const given = { file, into: 'Company', url: server.url, existing: 'reject', trial: false, errors } as const
   const run = (more: Partial<Parameters<typeof importFile>[0]> = {}): Promise<boolean> =>
-    importFile({ ...given, columns: { Name: 'name' }, ...more }, line => lines.push(line))
+    importFile(
+      { ...given, columns: { Name: 'name' }, ...more },
+      line => lines.push(line),
+      line => notes.push(line),
+    )
   t.notOk(await run({ trial: true }))
   t.same(lines.splice(0), [
     '2 rows read: 1 would be inserted, 1 rejected',
@@ -224,7 +229,9 @@ t.test('tesser import', async t => {
   await t.rejects(run({ file: join(folder, 'none.csv') }), { message: /^there is no file/ })
   await t.rejects(run({ file: join(folder, 'a.txt') }), { message: /does not say its format by its name/ })
   await t.rejects(run({ url: 'http://127.0.0.1:1' }), { message: /127\.0\.0\.1:1 cannot be reached/ })
-  await t.rejects(run({ columns: {} }), { message: /column "Name" is not an attribute of Company/ })
+  t.ok(await run({ columns: {} }), 'a header is that of the attribute which it would be named')
+  t.match(notes[0], /^a\.csv: CSV in utf-8, "," between fields$/)
+  await t.rejects(run({ columns: { Name: 'nme' } }), { message: /"nme", for column "Name", is not an attribute/ })
   await t.rejects(run({ key: 'wrong' }), { message: /./ })
   t.notOk(existsSync(join(folder, 'none.csv.errors.ndjson')))
 })
