@@ -21,7 +21,7 @@ export const NULL_TEXTS = new Set([
 ])
 
 interface GuessedFormat extends ForeignFormat {
-  /** What a user has to decide, because the sample does not: a sentence each. */
+  /** Questions that the sample leaves to the user: a sentence each. */
   readonly open: readonly string[]
 }
 

@@ -8,7 +8,7 @@ import { NULL_TEXTS } from './guess-format.ts'
 import { csvValue } from './row-reader.ts'
 
 /** Type of a column, as the values of a sample have it. */
-export interface GuessedType {
+interface GuessedType {
   readonly attribute: StorageModel
   /** Texts among them that stand for null. */
   readonly nulls: readonly string[]
@@ -93,7 +93,7 @@ function* candidates(texts: readonly string[], format: ForeignFormat): Generator
 function isBool(texts: readonly string[]): boolean {
   const words = new Set(texts.map(text => text.trim().toLowerCase()))
   const consistsOf = (pair: readonly string[]): boolean => [...words].every(word => pair.includes(word))
-  // A single letter is no truth.
+  // A column of one letter alone is a code.
   return BOOLS.some(consistsOf) || (words.size === 2 && LETTERS.some(consistsOf))
 }
 

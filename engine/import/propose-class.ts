@@ -27,7 +27,7 @@ interface ProposalOptions {
 }
 
 /** A column, and the attribute that it becomes. */
-export interface ProposedColumn {
+interface ProposedColumn {
   readonly column: SampleColumn
   /** Null for a column that is left out. */
   readonly attribute: string | null

@@ -83,7 +83,9 @@ export class RelationLookup {
       const { relation, by } = lookup
       const some = named.filter(each => each.lookup === lookup)
       const values = [...new Set(some.map(({ value }) => value))]
-      const found = new Map(this.find(by, relation.target, values).map((each, i) => [values[i]!, each]))
+      const found = new Map(
+        this.find(by, relation.target, values).map((each, i): [Value, readonly string[]] => [values[i]!, each]),
+      )
       for (const { row, value } of some) {
         const [key, other] = found.get(value)!
         if (key !== undefined && other === undefined) {
@@ -160,7 +162,7 @@ function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: 
   if (by?.kind !== 'storage' || !by.indexed) {
     const indexed = target.attributes.filter(each => each.kind === 'storage' && each.indexed).map(each => each.name)
     throw new Error(
-      `${target.name} cannot be looked up by "${attributeName}": it is no indexed attribute${listOf(indexed)}`,
+      `${target.name} cannot be looked up by "${attributeName}": it is not an attribute with an index${listOf(indexed)}`,
     )
   }
   const column = csv ? csv.attributes.indexOf(name) : 0

@@ -6,7 +6,7 @@ import { CsvSplitter } from './split-csv.ts'
 import { rawLines, type RowText } from './split-rows.ts'
 
 /** The first rows of a CSV file. */
-export interface CsvSample {
+interface CsvSample {
   readonly encoding: string
   readonly delimiter: string
   /** Names of the columns, without blanks around them. */

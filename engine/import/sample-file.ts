@@ -12,7 +12,7 @@ import { sampleCsv } from './sample-csv.ts'
 import { type RowText, splitArray, splitLines } from './split-rows.ts'
 
 /** How the texts of a file are written: given by the user, or guessed. */
-export interface TextFormat extends ForeignFormat {
+interface TextFormat extends ForeignFormat {
   readonly encoding?: string | undefined
   readonly delimiter?: string | undefined
 }
@@ -26,7 +26,7 @@ export interface FileSample {
   /** True if the file has no other rows. */
   readonly isWhole: boolean
   readonly format: TextFormat
-  /** What a user has to decide, because the sample does not: a sentence each. */
+  /** Questions that the sample leaves to the user: a sentence each. */
   readonly open: readonly string[]
 }
 

@@ -44,7 +44,7 @@ export interface NewClass {
 /** The terminal of a command. */
 export interface Dialog {
   print(line: string): void
-  /** @returns undefined if nobody can be asked */
+  /** @returns undefined without a terminal */
   ask(question: string): Promise<string | undefined>
 }
 

@@ -235,3 +235,23 @@ t.test('tesser import', async t => {
   await t.rejects(run({ key: 'wrong' }), { message: /./ })
   t.notOk(existsSync(join(folder, 'none.csv.errors.ndjson')))
 })
+
+t.test('related entities are given by another attribute', async t => {
+  const server = await open(t)
+  await server.post('/$import/Company', 'name,code\nA,a\nB,b\n', CSV)
+  const columns = (by: unknown): string => encodeURIComponent(JSON.stringify({ Owner: { attribute: 'owner', by } }))
+  const body = 'name,Owner\nC,a\nD,x\nE,\n'
+  const { json } = await server.post(`/$import/Company?$columns=${columns('Company.code')}`, body, CSV)
+  t.match(json, {
+    inserted: 2,
+    rejectedRows: [
+      { line: 3, errors: ['owner: no entity of Company has "x" as code'], row: { name: 'D', owner: 'x' } },
+    ],
+  })
+  const owners = (await server.get('/Company?$filter="ownerID != null"&$asArray=true')).json
+  t.match(owners, [{ name: 'C', ownerID: 1 }])
+  const trial = await server.post(`/$import/Company?$trial=true&$columns=${columns('Company.code')}`, body, CSV)
+  t.match(trial.json, { inserted: 2, later: 1 })
+  for (const by of ['Company.name', 7])
+    t.equal((await server.post(`/$import/Company?$columns=${columns(by)}`, body, CSV)).status, 400)
+})
