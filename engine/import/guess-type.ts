@@ -23,6 +23,7 @@ const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const DATE = /^\d{4}([-/.])\d{1,2}\1\d{1,2}(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
 const CLOCK = /^-?\d{1,4}:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?$/
+const TIME = /^\d\d:\d\d:\d\d$/
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 const BOOLS = [
   ['true', 'false'],
@@ -64,6 +65,8 @@ const textOf = (value: unknown): string =>
 
 function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefined> {
   if (texts.every(text => ISO.test(text))) yield dateOf(texts)
+  // A spreadsheet has times of day, which its reader writes so.
+  if (texts.every(text => TIME.test(text))) yield { type: 'duration' }
   if (texts.every(text => UUID.test(text))) yield { type: 'uuid' }
 }
 

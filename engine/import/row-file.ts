@@ -120,8 +120,11 @@ async function findDelimiter(
   return { delimiter: given ?? hint ?? best, first: hint === undefined ? first : first.slice(1) }
 }
 
-/** Names of the attributes that the columns hold; null for a column that is left out. */
-function columns(
+/**
+ * Names of the attributes that columns hold; null for a column that is left out.
+ * @throws {Error} a column is not an attribute
+ */
+export function columns(
   names: readonly (string | null)[],
   { attributesByName, name: className }: DataClass,
   given: Readonly<Record<string, string | null>>,

@@ -99,12 +99,24 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
+/** Names of columns with those that have neither a name nor values left out. */
+export function withoutEmpty(
+  { columns }: Pick<FileSample, 'columns'>,
+  names: Readonly<Record<string, string | null>> | undefined,
+): Readonly<Record<string, string | null>> | undefined {
+  const unnamed = columns.filter(({ name }) => name === '')
+  const isEmpty = unnamed.every(({ values }) =>
+    values.every(value => value === null || value === undefined || value === ''),
+  )
+  return unnamed.length > 0 && isEmpty ? { '': null, ...names } : names
+}
+
 /** One line that says how a file of text is read. */
 export function describeFormat(
-  format: Format,
+  format: string,
   { encoding, delimiter, decimal, dates, nulls = [] }: TextFormat,
 ): string {
-  if (format !== 'csv') return `${format.toUpperCase()} in ${encoding}`
+  if (format !== 'csv') return encoding === undefined ? TABLES[format]! : `${format.toUpperCase()} in ${encoding}`
   const parts = [
     `CSV in ${encoding}`,
     `${delimiter === '\t' ? 'a tab' : `"${delimiter}"`} between fields`,
@@ -119,7 +131,7 @@ export function describeFormat(
 /** Says how a CSV file is read, before anything is written, and what is not decided. */
 export function tellFormat(
   path: string,
-  format: Format,
+  format: string,
   sample: Pick<FileSample, 'format' | 'open'>,
   print: (line: string) => void,
 ): void {
@@ -128,4 +140,5 @@ export function tellFormat(
   for (const question of sample.open) print(`  ${question}`)
 }
 
+const TABLES: Readonly<Record<string, string>> = { xlsx: 'Excel', parquet: 'Parquet' }
 const DATE_WORDS = { ymd: 'year-month-day', dmy: 'day-month-year', mdy: 'month-day-year' } as const

@@ -1,15 +1,24 @@
-import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { counted } from '../../engine/base/counted.ts'
 import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
 import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
+import {
+  isTableFormat,
+  openTable,
+  sampleTable,
+  TABLE_FORMATS,
+  type TableFormat,
+  tableFormatOf,
+} from '../../engine/import/table-file.ts'
 import { sampleBytes } from '../../engine/import/sample-bytes.ts'
-import { sampleFile, tellFormat } from '../../engine/import/sample-file.ts'
+import { sampleFile, tellFormat, withoutEmpty } from '../../engine/import/sample-file.ts'
 import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
 import { ask } from './ask-server.ts'
 import { ProgressDisplay } from './progress.ts'
+import { TableBody } from './table-body.ts'
 
 export interface ImportArguments extends ForeignFormat {
   /** Path, `-` for the standard input, or an address of the web. */
@@ -18,7 +27,9 @@ export interface ImportArguments extends ForeignFormat {
   /** Address of the server, see `serverAddress`. */
   url: string
   key?: string | undefined
-  format?: Format | undefined
+  format?: Format | TableFormat | undefined
+  /** Sheet of an Excel file; the first one by default. */
+  sheet?: string | undefined
   existing: 'reject' | 'update' | 'skip'
   trial: boolean
   columns?: Readonly<Record<string, string | null>> | undefined
@@ -53,35 +64,72 @@ export async function importFile(
   warn = (line: string): void => void process.stderr.write(`${line}\n`),
 ): Promise<boolean> {
   const { file, into, url, key } = given
-  const format = given.format ?? formatOf(new URL(file, 'file:///').pathname)
-  if (!format) throw new Error(`${file} does not say its format by its name; give --format ${FORMATS.join('|')}`)
+  const format = given.format ?? formatOf(new URL(file, 'file:///').pathname) ?? tableFormatOf(file)
+  if (!format)
+    throw new Error(
+      `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
+    )
   const progress = new ProgressDisplay(process.stderr)
   let text: string
+  let rows: SentRows
   try {
-    const { sample, all } = await sampleBytes(await open(file, progress))
-    const { decimal, dates, encoding, delimiter, nulls } = given
-    const asked = { encoding, delimiter, ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
-    const guessed = await sampleFile(format, sample, asked)
-    tellFormat(file, format, guessed, warn)
-    const body = Readable.toWeb(Readable.from(all)) as ReadableStream
-    const address = addressOf(url, into, { ...given, ...guessed.format, format })
-    const answer = await ask(address, { method: 'POST', key, body, duplex: 'half' })
-    text = await answer.text()
+    rows = isTableFormat(format) ? await tableRows(file, format, given) : await textRows(format, given, progress, warn)
+    const body = Readable.toWeb(Readable.from(rows.bytes)) as ReadableStream
+    const address = addressOf(url, into, { ...given, ...rows.format })
+    text = await (await ask(address, { method: 'POST', key, body, duplex: 'half' })).text()
   } finally {
     progress.stop()
   }
-  const imported = JSON.parse(text) as Imported
+  const { table } = rows
+  const imported = withUnsent(JSON.parse(text) as Imported, table?.unsent.length ?? 0)
   print(describe(imported))
   if (imported.rejected > 0) {
     const path = given.errors ?? `${file === '-' ? 'import' : basename(file)}.errors.ndjson`
     // Lines of the answer itself, with the digits of long integers.
-    writeLines(path, rejectedLines(text))
-    const more = imported.rejected - imported.rejectedRows.length
+    const lines = rejectedLines(text)
+    writeLines(path, table ? table.inFile(lines) : lines)
+    const more = imported.rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
     const first = more > 0 ? ` of the first ${imported.rejectedRows.length}` : ''
     print(`${counted(imported.rejected, 'row')} could not be saved; ${path} says why${first}`)
   }
   return imported.isComplete && imported.rejected === 0
 }
+
+/** Rows on their way to a server, and the parameters that say how they are written. */
+interface SentRows {
+  readonly bytes: AsyncIterable<Buffer>
+  readonly format: Partial<Omit<ImportArguments, 'format'>> & { readonly format: Format }
+  readonly table?: TableBody
+}
+
+async function textRows(
+  format: Format,
+  { file, encoding, delimiter, decimal, dates, nulls, columns }: ImportArguments,
+  progress: ProgressDisplay,
+  warn: (line: string) => void,
+): Promise<SentRows> {
+  const { sample, all } = await sampleBytes(await open(file, progress))
+  const asked = { encoding, delimiter, ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
+  const guessed = await sampleFile(format, sample, asked)
+  tellFormat(file, format, guessed, warn)
+  return { bytes: all, format: { ...guessed.format, columns: withoutEmpty(guessed, columns), format } }
+}
+
+/** The rows of a table are sent as CSV. */
+async function tableRows(file: string, format: TableFormat, options: ImportArguments): Promise<SentRows> {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}; ${format} files are read from a path`)
+  const opened = await openTable(file, format, options)
+  const columns = withoutEmpty(await sampleTable(opened), options.columns)
+  const table = new TableBody(opened)
+  return { bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns }, table }
+}
+
+/** Adds rows that could not even be sent. */
+const withUnsent = (imported: Imported, count: number): Imported => ({
+  ...imported,
+  read: imported.read + count,
+  rejected: imported.rejected + count,
+})
 
 async function open(file: string, progress: ProgressDisplay): Promise<AsyncIterable<Buffer>> {
   if (file === '-') return process.stdin as AsyncIterable<Buffer>

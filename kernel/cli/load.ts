@@ -10,10 +10,33 @@ import { suggestion } from '../../engine/base/suggestion.ts'
 import { attributeName } from '../../engine/import/attribute-name.ts'
 import { type ForeignFormat, hintFor } from '../../engine/import/foreign-values.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
-import { type Format, FORMATS, formatOf, openRowFile } from '../../engine/import/row-file.ts'
+import {
+  columns as attributesOf,
+  type Format,
+  FORMATS,
+  formatOf,
+  openRowFile,
+  type RowFile,
+} from '../../engine/import/row-file.ts'
 import { sampleBytes } from '../../engine/import/sample-bytes.ts'
-import { describeFormat, type FileSample, sampleFile, tellFormat } from '../../engine/import/sample-file.ts'
+import {
+  describeFormat,
+  type FileSample,
+  sampleFile,
+  tellFormat,
+  withoutEmpty,
+} from '../../engine/import/sample-file.ts'
 import { RelationLookup, type RelationsBy } from '../../engine/import/relation-lookup.ts'
+import {
+  isTableFormat,
+  openTable,
+  sampleTable,
+  TABLE_FORMATS,
+  type TableFile,
+  type TableFormat,
+  tableFormatOf,
+  tableTexts,
+} from '../../engine/import/table-file.ts'
 import { rejectedRow } from '../../engine/import/rejected-row.ts'
 import type { ReadRow } from '../../engine/import/row-reader.ts'
 import { engineOptions } from '../main.ts'
@@ -39,7 +62,9 @@ export interface LoadArguments extends ForeignFormat {
   columns?: Readonly<Record<string, string | null>> | undefined
   /** Attributes by which related entities are given, by relation. */
   relations?: RelationsBy | undefined
-  format?: Format | undefined
+  format?: Format | TableFormat | undefined
+  /** Sheet of an Excel file; the first one by default. */
+  sheet?: string | undefined
   delimiter?: string | undefined
   encoding?: string | undefined
   update: boolean
@@ -66,8 +91,11 @@ export async function load(
   signal?: AbortSignal,
   dialog: Dialog = terminal,
 ): Promise<boolean> {
-  const format = given.format ?? formatOf(file)
-  if (!format) throw new Error(`${file} does not say its format by its name; give --format ${FORMATS.join('|')}`)
+  const format = given.format ?? formatOf(file) ?? tableFormatOf(file)
+  if (!format)
+    throw new Error(
+      `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
+    )
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found) throw new Error(`there is no file ${file}`)
   const { encoding, delimiter, decimal, dates, nulls, columns, relations } = {
@@ -75,7 +103,9 @@ export async function load(
     delimiter: readDelimiter(given.delimiter),
   }
   const asked = { encoding, delimiter, ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
+  const table = isTableFormat(format) ? await openTable(file, format, given) : undefined
   const sampled = async (names?: ReadonlySet<string>): Promise<FileSample> => {
+    if (table || isTableFormat(format)) return sampleTable(table!)
     const { sample } = await sampleBytes(readBytes(file, () => {}))
     return sampleFile(format, sample, asked, names)
   }
@@ -107,6 +137,7 @@ export async function load(
       throw new Error(`there is no dataclass "${into}"${suggestion(into, engine.catalog.dataClassesByName.keys())}`)
     created?.write()
     const sample = first ?? (await sampled(new Set(dataClass.attributesByName.keys())))
+    const named = withoutEmpty(sample, columns)
     if (!created) tellFormat(file, format, sample, dialog.print)
     const read = { ...sample.format, ...(created && created.nulls.length > 0 && { nulls: created.nulls }) }
     progress = showProgress(found.size, output)
@@ -122,16 +153,18 @@ export async function load(
     const left = resume ? journal.resume() : undefined
     if (left?.sent && !engine.hasSaveCode(dataClass)) journal.received(addStored(left, engine.records.get(markKey)))
     if (left) output.write(`continuing after row ${left.position + left.saved.size}\n`)
-    const rowFile = await openRowFile(
-      {
-        bytes: readBytes(file, progress.onBytes),
-        format,
-        ...read,
-        columns: format === 'csv' || columns ? columns : namesOf(sample, dataClass, created),
-        attributes: format === 'csv' ? created?.attributes : undefined,
-      },
-      dataClass,
-    )
+    const rowFile = table
+      ? rowsOfTable(table, created?.attributes ?? columnsOf(table, dataClass, named))
+      : await openRowFile(
+          {
+            bytes: readBytes(file, progress.onBytes),
+            format: format as Format,
+            ...read,
+            columns: format === 'csv' || columns ? named : namesOf(sample, dataClass, created),
+            attributes: format === 'csv' ? created?.attributes : undefined,
+          },
+          dataClass,
+        )
     await loadRows({
       engine,
       dataClass,
@@ -217,6 +250,18 @@ async function* rowsToLoad(
     yield some.filter(row => (row.position >= position || kept.has(row.position)) && !saved.has(row.position))
   }
 }
+
+const columnsOf = (table: TableFile, dataClass: DataClass, names: LoadArguments['columns'] = {}): (string | null)[] =>
+  attributesOf(
+    table.columns.map(({ name }) => name),
+    dataClass,
+    names,
+  )
+
+const rowsOfTable = (table: TableFile, attributes: readonly (string | null)[]): RowFile => ({
+  format: { csv: { delimiter: ',', attributes } },
+  rows: tableTexts(table),
+})
 
 /** Attributes by the names of properties of JSON that differ from theirs. */
 function namesOf(

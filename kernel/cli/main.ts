@@ -5,6 +5,7 @@ import { Command, Option } from 'commander'
 import type { Config } from '../../config/load-config.ts'
 import { DATE_ORDERS, DECIMALS } from '../../engine/import/foreign-values.ts'
 import { FORMATS } from '../../engine/import/row-file.ts'
+import { TABLE_FORMATS } from '../../engine/import/table-file.ts'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
 import { counted } from '../../engine/base/counted.ts'
@@ -194,7 +195,7 @@ interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
 
 addConfigOptions(program.command('load'), key => ofStore.test(key))
   .description('Save the rows of a file as entities. The store must not be served meanwhile.')
-  .argument('<file>', 'JSON (an array), NDJSON or CSV with a header line; .gz is unpacked')
+  .argument('<file>', 'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet; .gz is unpacked')
   .option('--into <dataClass>', 'the dataclass')
   .option(
     '--new-class [name]',
@@ -214,7 +215,13 @@ addConfigOptions(program.command('load'), key => ofStore.test(key))
     '--errors <file>',
     'file for rows that cannot be saved, with line and reasons; {file}.errors.ndjson by default',
   )
-  .addOption(new Option('--format <format>', 'format of the file; by default from its name').choices(FORMATS))
+  .addOption(
+    new Option('--format <format>', 'format of the file; by default from its name').choices([
+      ...FORMATS,
+      ...TABLE_FORMATS,
+    ]),
+  )
+  .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
   .addOption(new Option('--resume', 'continue an interrupted load of this file').default(false).conflicts('restart'))
   .option('--restart', 'begin with the first row, although a load of this file was interrupted', false)
   .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
@@ -281,7 +288,13 @@ addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath
     addRelation,
   )
   .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
-  .addOption(new Option('--format <format>', 'format of the file; by default from its name').choices(FORMATS))
+  .addOption(
+    new Option('--format <format>', 'format of the file; by default from its name').choices([
+      ...FORMATS,
+      ...TABLE_FORMATS,
+    ]),
+  )
+  .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
   .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
   .addOption(
     new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),

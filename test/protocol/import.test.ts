@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
+import { writeXlsx } from 'hucre/xlsx'
 import t, { type Test } from 'tap'
 import { importFile } from '../../kernel/cli/import.ts'
 import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/test-server.ts'
@@ -234,6 +235,45 @@ t.test('tesser import', async t => {
   await t.rejects(run({ columns: { Name: 'nme' } }), { message: /"nme", for column "Name", is not an attribute/ })
   await t.rejects(run({ key: 'wrong' }), { message: /./ })
   t.notOk(existsSync(join(folder, 'none.csv.errors.ndjson')))
+})
+
+t.test('an Excel file is sent to a server', async t => {
+  const server = await open(t)
+  const folder = temporaryFolder(t)
+  const rows = [
+    ['Name', 'Size', 'Founded'],
+    ['A\nB', 1.5, new Date('2024-12-25T00:00Z')],
+    [],
+    ['C', '#REF!'],
+    ['', 3],
+    ['D', 'x'],
+  ]
+  writeFileSync(join(folder, 'a.xlsx'), await writeXlsx({ sheets: [{ name: 'S', rows }] }))
+  const lines: string[] = []
+  const errors = join(folder, 'wrong.ndjson')
+  const given = {
+    file: join(folder, 'a.xlsx'),
+    into: 'Company',
+    url: server.url,
+    existing: 'reject',
+    trial: false,
+  } as const
+  t.notOk(await importFile({ ...given, errors }, line => lines.push(line)))
+  t.match(lines, ['4 rows read: 1 inserted, 3 rejected', /wrong\.ndjson says why/])
+  const rejected = readFileSync(errors, 'utf8').trim().split('\n')
+  t.match(
+    rejected.map(line => JSON.parse(line)),
+    [
+      { line: 4, errors: ['cell B4 is the error #REF!'] },
+      { line: 5, errors: [/name is mandatory/, String], row: { name: null, size: '3' } },
+      { line: 6, errors: [/size/, String] },
+    ],
+  )
+  t.match((await server.get('/Company(1)')).json, { name: 'A\nB', size: 1.5, founded: '2024-12-25' })
+  await t.rejects(
+    importFile({ ...given, file: join(folder, 'b.xlsx') }, () => {}),
+    { message: /files are read from a path/ },
+  )
 })
 
 t.test('related entities are given by another attribute', async t => {
