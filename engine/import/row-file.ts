@@ -1,5 +1,6 @@
 import type { DataClass } from '../catalog/dataclass.ts'
 import { suggestion } from '../base/suggestion.ts'
+import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { readText } from './read-text.ts'
 import type { RowFormat } from './row-reader.ts'
@@ -16,8 +17,10 @@ export interface RowFileOptions extends ForeignFormat {
   delimiter?: string | undefined
   /** UTF-8 by default. */
   encoding?: string | undefined
-  /** Attributes by the names of CSV columns, where they differ; null for a column that is left out. */
+  /** Attributes by the names of columns, or of properties of JSON, where they differ; null for what is left out. */
   columns?: Readonly<Record<string, string | null>> | undefined
+  /** Attributes of the CSV columns in their order, whatever the header says; null for a column that is left out. */
+  attributes?: readonly (string | null)[] | undefined
 }
 
 /** A file of rows, open. */
@@ -39,11 +42,13 @@ export function formatOf(path: string): Format | undefined {
  * @throws {Error} if the file cannot be read, or a CSV column is not an attribute of the dataclass
  */
 export async function openRowFile(file: RowFileOptions, dataClass: DataClass): Promise<RowFile> {
-  const { bytes, encoding, decimal, dates, columns: names = {} } = file
+  const { bytes, encoding, decimal, dates, nulls, columns: names = {} } = file
   const parts = readText(bytes, encoding)
-  const foreign = { ...(decimal && { decimal }), ...(dates && { dates }) }
-  if (file.format !== 'csv')
-    return { format: foreign, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
+  const foreign = { ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
+  if (file.format !== 'csv') {
+    const format = { ...foreign, ...(file.columns && { names: file.columns }) }
+    return { format, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
+  }
   const lines = rawLines(parts)
   const { delimiter, first } = await findDelimiter(
     lines,
@@ -55,7 +60,7 @@ export async function openRowFile(file: RowFileOptions, dataClass: DataClass): P
   const begun = await firstOf(records)
   const [header, ...others] = begun
   if (header?.problem !== undefined) throw new Error(`line ${header.line}, the header: ${header.problem}`)
-  const attributes = header ? columns(splitter.split(header.text), dataClass, names) : []
+  const attributes = file.attributes ?? (header ? columns(splitter.split(header.text), dataClass, names) : [])
   return { format: { ...foreign, csv: { delimiter, attributes } }, rows: after(others, records) }
 }
 
@@ -84,9 +89,15 @@ async function firstOf(parts: AsyncGenerator<RowText[]>): Promise<RowText[]> {
   }
 }
 
-const DELIMITERS = [',', ';', '\t', '|']
+export const DELIMITERS: readonly string[] = [',', ';', '\t', '|']
 
-/** Reads up to the first line that is not blank, which is the header or, as Excel writes it, `sep=;`. */
+/** True for a line that may be above a header: blank, or a comment. */
+export const isAboveHeader = (text: string): boolean => /^\s*$|^#[^,;\t|]*$/.test(text)
+
+/** Delimiter in a first line as Excel writes it: `sep=;`. */
+export const delimiterIn = (text: string): string | undefined => /^sep=(.)\r?$/i.exec(text)?.[1]
+
+/** Reads up to the header, or to the line `sep=;` above it. */
 async function findDelimiter(
   lines: AsyncGenerator<RowText[]>,
   given: string | undefined,
@@ -98,19 +109,22 @@ async function findDelimiter(
     const next = await lines.next()
     if (next.done) break
     first = next.value
-    found = first.findIndex(({ text }) => text.trim() !== '')
+    found = first.findIndex(({ text }) => !isAboveHeader(text))
   }
   first = first.slice(Math.max(found, 0))
   const text = first[0]?.text ?? ''
-  const hint = /^sep=(.)\r?$/i.exec(text)?.[1]
+  const hint = delimiterIn(text)
   const known = (delimiter: string): number =>
     new CsvSplitter(delimiter).split(text).filter(name => names.has(name?.trim() ?? '')).length
   const best = DELIMITERS.reduce((most, delimiter) => (known(delimiter) > known(most) ? delimiter : most))
   return { delimiter: given ?? hint ?? best, first: hint === undefined ? first : first.slice(1) }
 }
 
-/** Names of the attributes that the columns hold; null for a column that is left out. */
-function columns(
+/**
+ * Names of the attributes that columns hold; null for a column that is left out.
+ * @throws {Error} a column is not an attribute
+ */
+export function columns(
   names: readonly (string | null)[],
   { attributesByName, name: className }: DataClass,
   given: Readonly<Record<string, string | null>>,
@@ -123,7 +137,7 @@ function columns(
       found.push(null)
       continue
     }
-    const attribute = attributesByName.get(name)
+    const attribute = attributesByName.get(name) ?? attributesByName.get(attributeName(name))
     if (!attribute) {
       const others = suggestion(name, attributesByName.keys())
       const what = name === column ? `column "${column}"` : `"${name}", for column "${column}",`

@@ -5,6 +5,7 @@ import { Command, Option } from 'commander'
 import type { Config } from '../../config/load-config.ts'
 import { DATE_ORDERS, DECIMALS } from '../../engine/import/foreign-values.ts'
 import { FORMATS } from '../../engine/import/row-file.ts'
+import { TABLE_FORMATS } from '../../engine/import/table-file.ts'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
 import { counted } from '../../engine/base/counted.ts'
@@ -241,22 +242,57 @@ function placeOf(command: Command, given: string | undefined, config?: Config): 
   return { folder, endpoint: command.optsWithGlobals<{ endpoint?: string }>().endpoint ?? config?.backup.endpoint }
 }
 
+interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
+  readonly newClass?: string | true
+  readonly yes: boolean
+  readonly type?: Readonly<Record<string, string>>
+  readonly key?: string
+  readonly column?: Readonly<Record<string, string | null>>
+  readonly relation?: Readonly<Record<string, string>>
+}
+
 addConfigOptions(program.command('load'), key => ofStore.test(key))
   .description('Save the rows of a file as entities. The store must not be served meanwhile.')
-  .argument('<file>', 'JSON (an array), NDJSON or CSV with a header line; .gz is unpacked')
-  .requiredOption('--into <dataClass>', 'the dataclass')
+  .argument('<file>', 'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet; .gz is unpacked')
+  .option('--into <dataClass>', 'the dataclass')
+  .option(
+    '--new-class [name]',
+    'propose a dataclass for the rows, show it, and create it in the model file after a yes',
+  )
+  .option('--yes', 'create the proposed dataclass without a question', false)
+  .option('--type <attribute=type>', 'type of an attribute of the new dataclass: string, day, decimal(2), …', addType)
+  .option('--key <attribute>', 'key of the new dataclass')
+  .option('--column <name=attribute>', 'attribute of a column; without an attribute the column is left out', addColumn)
+  .option(
+    '--relation <name=Class.attribute>',
+    'a relation is given by that attribute of the related entity, which has an index, in place of its key',
+    addRelation,
+  )
   .option('--update', 'change the entity that has the key of a row; without this, such a row is an error', false)
   .option(
     '--errors <file>',
     'file for rows that cannot be saved, with line and reasons; {file}.errors.ndjson by default',
   )
-  .addOption(new Option('--format <format>', 'format of the file; by default from its name').choices(FORMATS))
+  .addOption(
+    new Option('--format <format>', 'format of the file; by default from its name').choices([
+      ...FORMATS,
+      ...TABLE_FORMATS,
+    ]),
+  )
+  .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
   .addOption(new Option('--resume', 'continue an interrupted load of this file').default(false).conflicts('restart'))
   .option('--restart', 'begin with the first row, although a load of this file was interrupted', false)
   .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
-  .addOption(new Option('--decimal <character>', 'decimal character of numbers in CSV').choices(DECIMALS))
-  .addOption(new Option('--dates <order>', 'order of day, month and year of dates in CSV').choices(DATE_ORDERS))
-  .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; UTF-8 by default')
+  .addOption(
+    new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),
+  )
+  .addOption(
+    new Option('--dates <order>', 'order of day, month and year of dates in CSV; guessed by default').choices(
+      DATE_ORDERS,
+    ),
+  )
+  .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; by its bytes by default')
+  .option('--nulls <a,b>', 'texts of CSV that are null, except in texts, such as N/A; guessed by default', list)
   .addHelpText(
     'after',
     `
@@ -267,11 +303,23 @@ file, corrected, is loaded with the same options. The exit code is 1 when a row 
 continues with --resume; without it nothing is saved until --restart confirms that all rows are to be loaded once more,
 with --update when rows have keys.`,
   )
-  .action(async (file: string, options: Omit<LoadArguments, 'file'>, command: Command) => {
+  .action(async (file: string, options: LoadFlags, command: Command) => {
     const [{ load }, { stopSignal }] = await Promise.all([import('./load.ts'), import('./start.ts')])
     const stop = new AbortController()
     void stopSignal().then(() => stop.abort())
-    const isComplete = await load(configOf(command), { ...options, file }, process.stdout, stop.signal)
+    const { newClass, yes, type, key, column, relation, ...others } = options
+    if ((newClass === undefined) === (options.into === undefined))
+      throw new UsageError('name the dataclass with --into, or have one created with --new-class')
+    const create =
+      newClass === undefined ? undefined : { newClass, yes, types: type, key, columns: column, relations: relation }
+    const config = configOf(command)
+    const isComplete = await load(
+      // The demo has its own model.
+      create && config.demo ? configOf(command, { model: 'model.json' }) : config,
+      { ...others, file, create, columns: column, relations: relation },
+      process.stdout,
+      stop.signal,
+    )
     if (!isComplete) process.exitCode = FAILED
   })
 
@@ -292,18 +340,36 @@ addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath
     'attribute of a CSV column; without an attribute the column is left out',
     addColumn,
   )
+  .option(
+    '--relation <name=Class.attribute>',
+    'a relation is given by that attribute of the related entity, which has an index, in place of its key',
+    addRelation,
+  )
   .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
-  .addOption(new Option('--format <format>', 'format of the file; by default from its name').choices(FORMATS))
+  .addOption(
+    new Option('--format <format>', 'format of the file; by default from its name').choices([
+      ...FORMATS,
+      ...TABLE_FORMATS,
+    ]),
+  )
+  .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
   .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
-  .addOption(new Option('--decimal <character>', 'decimal character of numbers in CSV').choices(DECIMALS))
-  .addOption(new Option('--dates <order>', 'order of day, month and year of dates in CSV').choices(DATE_ORDERS))
-  .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; UTF-8 by default')
-  .action(async (file: string, { column, url, ...options }, command: Command) => {
+  .addOption(
+    new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),
+  )
+  .addOption(
+    new Option('--dates <order>', 'order of day, month and year of dates in CSV; guessed by default').choices(
+      DATE_ORDERS,
+    ),
+  )
+  .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; by its bytes by default')
+  .option('--nulls <a,b>', 'texts of CSV that are null, except in texts, such as N/A; guessed by default', list)
+  .action(async (file: string, { column, relation, url, ...options }, command: Command) => {
     const [{ importFile }, { serverAddress }] = await Promise.all([
       import('./import.ts'),
       import('./server-address.ts'),
     ])
-    const given = { ...options, file, columns: column, url: serverAddress(url, configOf(command)) }
+    const given = { ...options, file, columns: column, relations: relation, url: serverAddress(url, configOf(command)) }
     if (!(await importFile(given, print))) process.exitCode = FAILED
   })
 
@@ -348,6 +414,25 @@ function addPair(option: string) {
       )
     return { ...others, [name]: at < 0 ? null : text.slice(at + 1) }
   }
+}
+
+function list(text: string): string[] {
+  return text.split(',').map(name => name.trim())
+}
+
+/** Adds `relation=Class.attribute` to the relations that were given before. */
+function addRelation(text: string, others: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=')
+  if (at < 1)
+    throw new UsageError(`--relation ${text}: it is the name of a relation, "=", a dataclass, "." and an attribute`)
+  return { ...others, [text.slice(0, at)]: text.slice(at + 1) }
+}
+
+/** Adds `attribute=type` to the types that were given before. */
+function addType(text: string, others: Record<string, string> = {}): Record<string, string> {
+  const at = text.lastIndexOf('=')
+  if (at < 1) throw new UsageError(`--type ${text}: it is the name of an attribute, "=" and a type`)
+  return { ...others, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
 /** Adds `Name=attribute` to the columns that were given before. */
@@ -504,7 +589,6 @@ addConfigOptions(program.command('client'), key => key === 'model' || key === 'p
   )
 
 const ofDirectory = /^auth\.(directoryFile|rolesFile|login\.maxPasswordBytes)$/
-const list = (text: string): string[] => text.split(',').map(name => name.trim())
 const account = (parent: Command, name: string, description: string): Command =>
   addConfigOptions(parent.command(name), key => ofDirectory.test(key)).description(description)
 const accounts = () => import('./accounts.ts')

@@ -171,7 +171,7 @@ function backupPaths(): Record<string, object> {
 
 /** @param dataClass parameter of the path */
 function importPaths(dataClass: object): Record<string, object> {
-  const names = ['rowsFormat', 'existing', 'trial', 'columns', 'delimiter', 'decimal', 'dateOrder', 'encoding']
+  const names = ['rowsFormat', 'existing', 'trial', 'columns', 'delimiter', 'decimal', 'dateOrder', 'encoding', 'nulls']
   const rows = { schema: { type: 'string' } }
   return {
     '/$import': get('imports', 'server', 'Imports that are running', ANY_OBJECT),
