@@ -83,6 +83,7 @@ const BUNDLED = [
   '@fastify/busboy',
   '@fastify/proxy-addr',
   '@modelcontextprotocol/server',
+  '@rgrove/parse-xml',
   '@sinclair/typebox',
   'ajv',
   'ajv-formats',

@@ -153,7 +153,11 @@ const nameOf = (specifier: string): string => specifier.slice(specifier.lastInde
 const OPTIONS_OF: Readonly<Record<string, (values: ConfigValues) => Record<string, unknown>>> = {
   metrics: ({ metrics }) => ({ ...metrics }),
   mcp: ({ mcp }) => ({ ...mcp }),
-  backup: ({ backup: { folder, ...others } }) => ({ ...others, ...(folder !== undefined && { folder }) }),
+  backup: ({ backup: { folder, endpoint, ...others } }) => ({
+    ...others,
+    ...(folder !== undefined && { folder }),
+    ...(endpoint !== undefined && { endpoint }),
+  }),
 }
 
 /** Built-in plugins, with options if `plugins` names them again, then the remaining ones of `plugins`. */

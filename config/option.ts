@@ -100,6 +100,17 @@ export function path(doc: string): Option<string | undefined> {
   })
 }
 
+const ADDRESS = /^[a-z][a-z\d+.-]+:\/\//i
+
+/** Option for a folder, read as an absolute path, or an address with a scheme, which stays as it is. */
+export function pathOrAddress(doc: string): Option<string | undefined> {
+  const { read, ...option } = path(doc)
+  return {
+    ...option,
+    read: (value, folder) => (ADDRESS.test(value as string) ? (value as string) : read(value, folder)),
+  }
+}
+
 /** A plugin to load: an npm name, a path relative to the config file or `tesser/plugins/{name}`, and its options. */
 export interface PluginReference {
   specifier: string

@@ -21,6 +21,7 @@ import type { CallTask } from './author/run/tasks.ts'
 import { calculateOutdated } from './author/run/calculate-outdated.ts'
 import { type ImportRequest, importRows } from './import/import-rows.ts'
 import { type PreviewRequest, previewRows, type RowPreview } from './import/preview-rows.ts'
+import type { FindKeys } from './import/relation-lookup.ts'
 import type { LoadSummary } from './import/load-rows.ts'
 import type { RowFormat } from './import/row-reader.ts'
 import type { Part } from './memory/heap/shared-heap.ts'
@@ -396,6 +397,19 @@ export class Engine implements PluginEngine {
         sets.set(id, { dataClass: dataClass.name, members: set.encoded })
     }
     return sets
+  }
+
+  /** Keys of at most two entities for each value of an indexed attribute, with the rights of the operator. */
+  findKeys(...[attribute, target, values]: Parameters<FindKeys>): string[][] {
+    return this.parts.data.read(snapshot => {
+      const table = snapshot.table(target)
+      const index = table.index(attribute)!
+      return values.map(value => {
+        const keys: string[] = []
+        for (const rowId of index.equal(value)) if (keys.push(table.row(rowId)!.key) === 2) break
+        return keys
+      })
+    })
   }
 
   importRows(request: ImportRequest): Promise<LoadSummary> {

@@ -278,15 +278,20 @@ const withoutClass = <T extends object>(error: T): T => Object.assign(Object.cre
 /**
  * Options of the engine from the config; also for commands that work on the store without serving it.
  * @param plugins add dataclasses and code
+ * @param model content of the model file; by default of the one in the config
  */
-export function engineOptions(config: Config, plugins: readonly Plugin[] = []): EngineOptions {
+export function engineOptions(
+  config: Config,
+  plugins: readonly Plugin[] = [],
+  model: unknown = readJsonFile(config.model, 'model'),
+): EngineOptions {
   const { storage, protocol, query, pool, vector, entitySet, upload } = config
   const { deadlineSeconds, loadSeconds, breakerPauseSeconds, argumentBytes: _, ...functions } = config.functions
   const { queueBytes: writeQueueBytes, ...write } = config.write
   const { basePath } = config.server
   return {
     path: config.data,
-    model: withPluginModels(readJsonFile(config.model, 'model'), plugins),
+    model: withPluginModels(model, plugins),
     functions: {
       ...functions,
       modules: plugins.flatMap(({ classes }) => classes),

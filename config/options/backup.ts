@@ -1,8 +1,14 @@
-import { number, path, text } from '../option.ts'
+import { number, pathOrAddress, text } from '../option.ts'
 
 /** Backups that a server makes. */
 export const backupOptions = {
-  'backup.folder': path('Folder of the backups that the server makes, by `POST /rest/$backup` and on a schedule.'),
+  'backup.folder': pathOrAddress(
+    'Folder of the backups that the server makes, by `POST /rest/$backup` and on a schedule; or `s3://bucket/prefix`, with the key in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`.',
+  ),
+  'backup.endpoint': text<string | undefined>({
+    default: undefined,
+    doc: 'Address of the server that has the bucket, such as `https://minio.example:9000`, or `https://{bucket}.example` for one that has a host name for each bucket; by default that of `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or of Amazon.',
+  }),
   'backup.schedule': text({
     default: '',
     mayBeEmpty: true,

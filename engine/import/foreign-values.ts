@@ -2,24 +2,27 @@ import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 
-/** Format of numbers and dates in the fields of a CSV file. */
+/** Format of the values in the fields of a CSV file. */
 export interface ForeignFormat {
   /** Decimal character; thousands may be grouped by the other one, by blanks or by apostrophes. */
   decimal?: (typeof DECIMALS)[number]
   /** Order of day, month and year. */
   dates?: DateOrder
+  /** Texts that are null in every column but those of texts, such as `N/A`. */
+  nulls?: readonly string[]
 }
 
 export const DECIMALS = ['.', ','] as const
 export const DATE_ORDERS = ['ymd', 'dmy', 'mdy'] as const
-type DateOrder = (typeof DATE_ORDERS)[number]
+export type DateOrder = (typeof DATE_ORDERS)[number]
 
 /** Groups have three digits, so that `1,5` is not taken for 15. */
 const GROUPED = {
   ',': /^[+-]?(?:\d+|\d{1,3}(?:[.\s'’]\d{3})+)(?:,\d+)?$/,
   '.': /^[+-]?(?:\d+|\d{1,3}(?:[,\s'’]\d{3})+)(?:\.\d+)?$/,
 } as const
-const DATE = /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[ T](\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?$/
+const DATE =
+  /^(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[ T](\d{1,2})(:\d{2}(?::\d{2}(?:\.\d+)?)?)(?:\s?([ap])\.?m\.?)?)?$/i
 
 /** A date whose year could be of any century, or that has a two-digit part in place of a year. */
 const SHORT_DATE = /^\s*\d{1,2}([./-])\d{1,2}\1\d{1,2}(?:\D|$)/
@@ -51,14 +54,22 @@ const isValue = (attribute: StorageAttribute, text: string): boolean =>
 const OTHER = { '.': ',', ',': '.' } as const
 
 function isoDate(text: string, order: DateOrder): string | undefined {
-  const [, first, , second, third, time] = DATE.exec(text) ?? []
+  const [, first, , second, third, hours, minutes, half] = DATE.exec(text) ?? []
   if (first === undefined) return undefined
   const parts = { [order[0]!]: first, [order[1]!]: second!, [order[2]!]: third! }
   const { y, m, d } = parts as Record<'y' | 'm' | 'd', string>
   // A two-digit year could be of any century.
   if (y.length !== 4 || m.length > 2 || d.length > 2) return undefined
   const day = `${y}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`
-  return time ? `${day}T${time.padStart(5, '0')}` : day
+  if (hours === undefined) return day
+  const hour = half === undefined ? hours : hourOf(Number(hours), half)
+  return hour === undefined ? undefined : `${day}T${hour.padStart(2, '0')}${minutes}`
+}
+
+/** Hour of a clock of 12 hours. */
+function hourOf(hours: number, half: string): string | undefined {
+  if (hours < 1 || hours > 12) return undefined
+  return String((hours % 12) + (half.toLowerCase() === 'p' ? 12 : 0))
 }
 
 /** Option that would read a field which is not a value of its type, if it looks like a number or a date of another country. */

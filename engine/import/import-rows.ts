@@ -1,6 +1,7 @@
 import { suggestion } from '../base/suggestion.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { emptySummary, loadRows, type LoadSummary, type LoadTarget, numbered } from './load-rows.ts'
+import { type FindKeys, RelationLookup, type RelationsBy } from './relation-lookup.ts'
 import { rejectedRow } from './rejected-row.ts'
 import { openRowFile, type RowFileOptions } from './row-file.ts'
 
@@ -13,6 +14,8 @@ export interface ImportRequest extends RowFileOptions {
   readonly dataClass: string
   /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
   readonly existing: 'reject' | 'update' | 'skip'
+  /** Attributes by which related entities are given, by relation; by their keys otherwise. */
+  readonly relations?: RelationsBy | undefined
   /** Checks the rows and saves nothing. */
   readonly isTrial?: boolean
   /** Called with each row that cannot be saved: its line, and the row as JSON, see {@link rejectedRow}. */
@@ -27,8 +30,12 @@ export interface ImportRequest extends RowFileOptions {
  * Saves rows with the rights of the operator. A problem with a row concerns that row alone.
  * @throws {Error} the rows as a whole cannot be read; rows that were saved stay saved
  */
-export async function importRows(engine: LoadTarget, catalog: Catalog, request: ImportRequest): Promise<LoadSummary> {
-  const { existing, isTrial, onRejected, signal, summary = emptySummary() } = request
+export async function importRows(
+  engine: LoadTarget & { findKeys: FindKeys },
+  catalog: Catalog,
+  request: ImportRequest,
+): Promise<LoadSummary> {
+  const { existing, isTrial, onRejected, signal, relations, summary = emptySummary() } = request
   const dataClass = dataClassOf(request, catalog)
   const { format, rows } = await openRowFile(request, dataClass)
   return loadRows({
@@ -36,6 +43,7 @@ export async function importRows(engine: LoadTarget, catalog: Catalog, request: 
     dataClass,
     format,
     rows: until(numbered(rows), signal),
+    lookup: relations && new RelationLookup(dataClass, format, relations, engine.findKeys.bind(engine)),
     existing,
     isTrial,
     onRejected: (row, reasons) => onRejected(row.line, rejectedRow(row, reasons)),

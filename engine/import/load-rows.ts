@@ -1,6 +1,7 @@
 import { ProtocolError, type SaveStatus } from '../base/errors.ts'
 import { asChange, asNewEntity } from './row-batch.ts'
 import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
+import type { RelationLookup } from './relation-lookup.ts'
 import type { RowFile } from './row-file.ts'
 import type { RowText } from './split-rows.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
@@ -14,6 +15,10 @@ export interface LoadRow extends RowText {
   mayExist?: boolean
   /** An interrupted load has kept it for another try. */
   wasKept?: boolean
+  /** Its text with keys of related entities in place of other values, see {@link RelationLookup}. */
+  resolved?: string
+  /** Reason why a related entity was not found, and whether a later row may be it. */
+  unresolved?: { readonly reason: string; readonly mayCome: boolean }
 }
 
 /** The store of a load. */
@@ -30,6 +35,8 @@ interface LoadOptions {
   dataClass: DataClass
   format: RowFile['format']
   rows: AsyncIterable<LoadRow[]>
+  /** Finds related entities by other attributes than their keys. */
+  lookup?: RelationLookup | undefined
   /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
   existing: 'reject' | 'update' | 'skip'
   /** Checks the rows and saves nothing. Rows that refer to others of the file are counted as {@link LoadSummary.later}. */
@@ -142,26 +149,31 @@ interface ReadLoadRow extends ReadRow {
 
 class Load {
   readonly summary: LoadSummary
+  /** Reads rows as they are in the file. */
   private readonly reader: RowReader
-  private waiting: { row: LoadRow; entity: SavedEntity }[] = []
+  /** Reads rows with keys of related entities. */
+  private readonly resolvedReader: RowReader
+  private waiting: { row: LoadRow; reasons: readonly string[] }[] = []
   private position: number
 
   constructor(private readonly options: LoadOptions) {
     this.summary = options.summary ?? emptySummary()
     this.position = options.position ?? 0
     this.reader = new RowReader(options.dataClass, options.format)
+    this.resolvedReader = options.lookup?.newReader() ?? this.reader
   }
 
   /** Encodes rows as new entities, as far as they are. @returns undefined if they have to be saved one by one */
   async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
-    const { engine, dataClass, format, existing, isTrial } = this.options
+    const { engine, dataClass, format, existing, isTrial, lookup } = this.options
+    lookup?.resolve(batch)
     // The last one of several rows with one key counts.
     if (existing === 'update' || isTrial) return undefined
     // A wrong row is empty, so that it is left.
     return engine.encodeRows(
       dataClass,
-      format,
-      batch.map(({ text, problem }) => (problem === undefined ? text : '')),
+      lookup?.format ?? format,
+      batch.map(row => (row.problem === undefined && !row.unresolved ? textOf(row) : '')),
     )
   }
 
@@ -196,7 +208,11 @@ class Load {
     const known: ReadLoadRow[] = []
     const rows: ReadLoadRow[] = []
     for (const row of left) {
-      const read = { row, ...this.reader.read(row) }
+      if (row.unresolved) {
+        this.keep(row, row.unresolved.mayCome, [row.unresolved.reason])
+        continue
+      }
+      const read = { row, ...this.resolvedReader.read({ ...row, text: textOf(row) }) }
       if (read.value instanceof Error) this.reject(row, [read.value.message])
       else rows.push(read)
     }
@@ -237,10 +253,11 @@ class Load {
       this.waiting = []
       for (let start = 0; start < rows.length; start += BATCH_ROWS) {
         const batch = rows.slice(start, start + BATCH_ROWS)
+        this.options.lookup?.resolve(batch)
         await this.save(batch, undefined, true)
       }
     }
-    for (const { row, entity } of this.waiting) this.reject(row, reasons(entity))
+    for (const { row, reasons } of this.waiting) this.reject(row, reasons)
   }
 
   /**
@@ -301,9 +318,14 @@ class Load {
     const isEarly = codes(entity)
       .slice(0, -1)
       .every(code => NOT_FOUND.has(code))
+    this.keep(row, isEarly, reasons(entity))
+  }
+
+  /** @param isEarly a later row may be the entity that this one refers to */
+  private keep(row: LoadRow, isEarly: boolean, reasons: readonly string[]): void {
     if (isEarly && this.options.isTrial) this.summary.later++
-    else if (isEarly && this.waiting.length < MAX_WAITING) this.waiting.push({ row, entity })
-    else this.reject(row, reasons(entity))
+    else if (isEarly && this.waiting.length < MAX_WAITING) this.waiting.push({ row, reasons })
+    else this.reject(row, reasons)
   }
 
   private reject(row: LoadRow, reasons: readonly string[]): false {
@@ -328,6 +350,8 @@ async function* batches(rows: AsyncIterable<LoadRow[]>, size: number): AsyncGene
   }
   if (batch.length > 0) yield batch
 }
+
+const textOf = ({ text, resolved }: LoadRow): string => resolved ?? text
 
 /** A full disk concerns all rows; an error of plugin code may concern only one of them. */
 const isForAllRows = (error: unknown): boolean => !(error instanceof ProtocolError) || error.httpStatus === UNAVAILABLE

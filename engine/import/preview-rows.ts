@@ -2,6 +2,7 @@ import { stringifyExact } from '../base/exact-json.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
 import { dataClassOf, type ImportRequest } from './import-rows.ts'
 import { loadRows, type LoadTarget, numbered } from './load-rows.ts'
+import { type FindKeys, RelationLookup } from './relation-lookup.ts'
 import { openRowFile } from './row-file.ts'
 import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
@@ -38,7 +39,12 @@ interface PreviewedRow {
  * Reads the first rows of a file and checks them. Columns of CSV that are not attributes are left out.
  * @throws {Error} the file cannot be read
  */
-export async function previewRows(engine: LoadTarget, catalog: Catalog, request: PreviewRequest): Promise<RowPreview> {
+export async function previewRows(
+  engine: LoadTarget & { findKeys: FindKeys },
+  catalog: Catalog,
+  request: PreviewRequest,
+): Promise<RowPreview> {
+  const { relations } = request
   const dataClass = dataClassOf(request, catalog)
   const { format, header, rows } = await openRowFile({ ...request, leavesOutOthers: true }, dataClass)
   const first = await firstRows(rows, request.rows)
@@ -48,6 +54,7 @@ export async function previewRows(engine: LoadTarget, catalog: Catalog, request:
     dataClass,
     format,
     rows: numbered(once(first)),
+    lookup: relations && new RelationLookup(dataClass, format, relations, engine.findKeys.bind(engine)),
     existing: request.existing,
     isTrial: true,
     onRejected: ({ position }, reasons) => errors.set(position, reasons),

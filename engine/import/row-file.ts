@@ -1,5 +1,6 @@
 import type { DataClass } from '../catalog/dataclass.ts'
 import { suggestion } from '../base/suggestion.ts'
+import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { readText } from './read-text.ts'
 import type { RowFormat } from './row-reader.ts'
@@ -16,10 +17,12 @@ export interface RowFileOptions extends ForeignFormat {
   delimiter?: string | undefined
   /** UTF-8 by default. */
   encoding?: string | undefined
-  /** Attributes by the names of CSV columns, where they differ; null for a column that is left out. */
+  /** Attributes by the names of columns, or of properties of JSON, where they differ; null for what is left out. */
   columns?: Readonly<Record<string, string | null>> | undefined
   /** Leaves out CSV columns that are not attributes; by default they are an error. */
   leavesOutOthers?: boolean | undefined
+  /** Attributes of the CSV columns in their order, whatever the header says; null for a column that is left out. */
+  attributes?: readonly (string | null)[] | undefined
 }
 
 /** A file of rows, open. */
@@ -43,11 +46,13 @@ export function formatOf(path: string): Format | undefined {
  * @throws {Error} if the file cannot be read, or a CSV column is not an attribute of the dataclass
  */
 export async function openRowFile(file: RowFileOptions, dataClass: DataClass): Promise<RowFile> {
-  const { bytes, encoding, decimal, dates, columns: names = {}, leavesOutOthers = false } = file
+  const { bytes, encoding, decimal, dates, nulls, columns: names = {}, leavesOutOthers = false } = file
   const parts = readText(bytes, encoding)
-  const foreign = { ...(decimal && { decimal }), ...(dates && { dates }) }
-  if (file.format !== 'csv')
-    return { format: foreign, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
+  const foreign = { ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
+  if (file.format !== 'csv') {
+    const format = { ...foreign, ...(file.columns && { names: file.columns }) }
+    return { format, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
+  }
   const lines = rawLines(parts)
   const { delimiter, first } = await findDelimiter(
     lines,
@@ -60,7 +65,7 @@ export async function openRowFile(file: RowFileOptions, dataClass: DataClass): P
   const [header, ...others] = begun
   if (header?.problem !== undefined) throw new Error(`line ${header.line}, the header: ${header.problem}`)
   const found = header ? splitter.split(header.text).map(name => name?.trim() ?? '') : []
-  const attributes = columns(found, dataClass, names, leavesOutOthers)
+  const attributes = file.attributes ?? columns(found, dataClass, names, leavesOutOthers)
   return { format: { ...foreign, csv: { delimiter, attributes } }, header: found, rows: after(others, records) }
 }
 
@@ -89,9 +94,15 @@ async function firstOf(parts: AsyncGenerator<RowText[]>): Promise<RowText[]> {
   }
 }
 
-const DELIMITERS = [',', ';', '\t', '|']
+export const DELIMITERS: readonly string[] = [',', ';', '\t', '|']
 
-/** Reads up to the first line that is not blank, which is the header or, as Excel writes it, `sep=;`. */
+/** True for a line that may be above a header: blank, or a comment. */
+export const isAboveHeader = (text: string): boolean => /^\s*$|^#[^,;\t|]*$/.test(text)
+
+/** Delimiter in a first line as Excel writes it: `sep=;`. */
+export const delimiterIn = (text: string): string | undefined => /^sep=(.)\r?$/i.exec(text)?.[1]
+
+/** Reads up to the header, or to the line `sep=;` above it. */
 async function findDelimiter(
   lines: AsyncGenerator<RowText[]>,
   given: string | undefined,
@@ -103,11 +114,11 @@ async function findDelimiter(
     const next = await lines.next()
     if (next.done) break
     first = next.value
-    found = first.findIndex(({ text }) => text.trim() !== '')
+    found = first.findIndex(({ text }) => !isAboveHeader(text))
   }
   first = first.slice(Math.max(found, 0))
   const text = first[0]?.text ?? ''
-  const hint = /^sep=(.)\r?$/i.exec(text)?.[1]
+  const hint = delimiterIn(text)
   // Names decide; the number of fields does among delimiters that show the same names, such as none.
   const rank = (delimiter: string): number => {
     const fields = new CsvSplitter(delimiter).split(text)
@@ -117,17 +128,23 @@ async function findDelimiter(
   return { delimiter: given ?? hint ?? best, first: hint === undefined ? first : first.slice(1) }
 }
 
-/** Names of the attributes that the columns hold; null for a column that is left out. */
-function columns(
-  header: readonly string[],
+/**
+ * Names of the attributes that columns hold; null for a column that is left out.
+ * @param leavesOutOthers columns that are not attributes are left out
+ * @throws {Error} a column is not an attribute
+ */
+export function columns(
+  header: readonly (string | null)[],
   { attributesByName, name: className }: DataClass,
   given: Readonly<Record<string, string | null>>,
-  leavesOutOthers: boolean,
+  leavesOutOthers = false,
 ): (string | null)[] {
   const found: (string | null)[] = []
-  for (const column of header) {
+  for (const text of header) {
+    const column = text?.trim() ?? ''
     const name = Object.hasOwn(given, column) ? given[column]! : column
-    const attribute = name === null ? undefined : attributesByName.get(name)
+    const attribute =
+      name === null ? undefined : (attributesByName.get(name) ?? attributesByName.get(attributeName(name)))
     if (name === null || (!attribute && leavesOutOthers && name === column)) {
       found.push(null)
       continue

@@ -14,6 +14,8 @@ import type { RowText } from './split-rows.ts'
 export interface RowFormat extends ForeignFormat {
   /** Columns of CSV. Undefined: each row is a JSON object. */
   readonly csv?: { readonly delimiter: string; readonly attributes: readonly (string | null)[] } | undefined
+  /** Attributes by the names of properties of JSON rows, where they differ; null for a property that is left out. */
+  readonly names?: Readonly<Record<string, string | null>> | undefined
 }
 
 /** A row as read from its text. */
@@ -109,7 +111,8 @@ export class RowReader {
     try {
       const value = this.parse(text)
       if (!isJsonObject(value)) return { json: text, value: new Error('a row is a JSON object') }
-      return isOfErrors(value, this.dataClass) ? this.corrected(text, value.row) : { json: text, value }
+      if (isOfErrors(value, this.dataClass)) return this.corrected(text, value.row)
+      return this.format.names ? renamed(value, this.format.names) : { json: text, value }
     } catch (error) {
       return { json: text, value: error as SyntaxError }
     }
@@ -139,6 +142,15 @@ export class RowReader {
   }
 }
 
+function renamed(value: Record<string, unknown>, names: NonNullable<RowFormat['names']>): ReadRow {
+  const entries = Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
+    const attribute = Object.hasOwn(names, name) ? names[name]! : name
+    return attribute === null ? [] : [[attribute, each]]
+  })
+  const row = Object.fromEntries(entries)
+  return { json: stringifyExact(row), value: row }
+}
+
 /** True for a line of the file of errors of another load. */
 const isOfErrors = (
   { line, errors, row, ...others }: Record<string, unknown>,
@@ -150,14 +162,18 @@ const isOfErrors = (
   Object.keys(others).length === 0 &&
   !attributesByName.has('errors')
 
+const TRUE = /^\s*(?:true|yes|t|y|1)\s*$/i
+const FALSE = /^\s*(?:false|no|f|n|0)\s*$/i
+
 /** JSON value of a field. The server itself reads numbers, dates and keys from text. */
-function csvValue(attribute: Attribute, field: string | null, format: ForeignFormat): unknown {
+export function csvValue(attribute: Attribute, field: string | null, format: ForeignFormat): unknown {
   if (field === null || attribute.kind !== 'storage') return field
+  if (format.nulls && attribute.type !== 'string' && format.nulls.includes(field.trim())) return null
   switch (TYPES[attribute.type].field) {
     case 'json':
       return parse(field)
     case 'bool':
-      return /^(true|1)$/i.test(field) ? true : /^(false|0)$/i.test(field) ? false : field
+      return TRUE.test(field) ? true : FALSE.test(field) ? false : field
     case 'number':
     case 'date':
     case 'text':

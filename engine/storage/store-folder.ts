@@ -11,6 +11,9 @@ export type FolderState = 'missing' | 'empty' | 'store'
 /** Folder of a compacted copy until it replaces the data file. */
 export const COMPACTED_FOLDER = 'compacted'
 
+/** Folder of files that a backup sends. */
+export const UPLOAD_FOLDER = 'uploading'
+
 /** Folder of the log. */
 export const LOG_FOLDER = 'log'
 

@@ -34,7 +34,7 @@ process.once('message', async ({ place, ...options }: BackupJob) => {
   try {
     const made = await makeBackup({
       ...options,
-      storage: openStorage(place),
+      storage: openStorage(place, options.path),
       onNote: (text, level) => send({ kind: 'note', text, level }),
       onProgress(step) {
         const now = performance.now()

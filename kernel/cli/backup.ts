@@ -3,6 +3,7 @@ import { counted } from '../../engine/base/counted.ts'
 import {
   type Backup,
   BackupError,
+  type BackupPlace,
   Backups,
   makeBackup,
   type Moment,
@@ -13,34 +14,23 @@ import {
 } from '../../engine/index.ts'
 import { besidesOf } from '../backup-files.ts'
 import { describeSize } from './describe-size.ts'
-import { ProgressDisplay } from './progress.ts'
+import { withProgress } from './progress.ts'
 
 export interface BackupArguments {
-  folder: string
+  place: BackupPlace
   full: boolean
   keepDays?: number | undefined
 }
 
 const note = (text: string): void => void process.stderr.write(`${text}\n`)
 
-async function withProgress<T>(
-  work: (onProgress: (step: { what: string; done: number; total: number }) => void) => Promise<T>,
-): Promise<T> {
-  const progress = new ProgressDisplay(process.stderr)
-  try {
-    return await work(({ what, done, total }) => progress.show(what, done, total))
-  } finally {
-    progress.stop()
-  }
-}
-
 /** `tesser backup`. @returns the outcome, for the operator @throws {BackupError} */
-export async function backup(config: Config, { folder, full, keepDays }: BackupArguments): Promise<string> {
+export async function backup(config: Config, { place, full, keepDays }: BackupArguments): Promise<string> {
   const made = await withProgress(onProgress =>
     makeBackup({
       path: config.data,
       mapSizeBytes: config.storage.mapSizeBytes,
-      storage: openStorage({ folder }),
+      storage: openStorage(place, config.data),
       full,
       fullDays: config.backup.fullDays,
       keepDays,
@@ -50,13 +40,13 @@ export async function backup(config: Config, { folder, full, keepDays }: BackupA
     }),
   )
   const removed = made.removed.length > 0 ? `; ${counted(made.removed.length, 'older one')} removed` : ''
-  return `backup ${made.name} in ${folder}: ${made.kind}, ${describeSize(made.bytes)}, stamp ${made.stamp}${removed}`
+  return `backup ${made.name} in ${place.folder}: ${made.kind}, ${describeSize(made.bytes)}, stamp ${made.stamp}${removed}`
 }
 
 /** `tesser backup list`. @returns a line for each backup */
-export async function listBackups(folder: string): Promise<string[]> {
-  const backups = await new Backups(openStorage({ folder })).list(note)
-  if (backups.length === 0) throw new BackupError(`there are no backups in ${folder}`)
+export async function listBackups(place: BackupPlace): Promise<string[]> {
+  const backups = await new Backups(openStorage(place)).list(note)
+  if (backups.length === 0) throw new BackupError(`there are no backups in ${place.folder}`)
   return backups.map(describe)
 }
 
@@ -70,13 +60,13 @@ function describe({ name, manifest }: Backup): string {
 /** `tesser backup verify`. Prints each problem. @returns true if there is none @throws {BackupError} */
 export async function verify(
   config: Config,
-  { folder, name, temp }: { folder: string; name?: string | undefined; temp?: string | undefined },
+  { place, name, temp }: { place: BackupPlace; name?: string | undefined; temp?: string | undefined },
   print: (line: string) => void,
 ): Promise<boolean> {
   const { mapSizeBytes } = config.storage
   const { restored, problems } = await withProgress(onProgress =>
     verifyBackup({
-      storage: openStorage({ folder }),
+      storage: openStorage(place),
       backup: name,
       mapSizeBytes,
       folder: temp,
@@ -98,13 +88,13 @@ const describeState = ({ time, stamp, entities }: Restored): string => {
 /** `tesser restore`. @returns the outcome, for the operator @throws {BackupError} */
 export async function restore(
   { data, storage }: Config,
-  { folder, name, at }: { folder: string; name?: string | undefined; at?: string | undefined },
+  { place, name, at }: { place: BackupPlace; name?: string | undefined; at?: string | undefined },
 ): Promise<string> {
   const restored = await withProgress(onProgress =>
     restoreBackup({
       path: data,
       mapSizeBytes: storage.mapSizeBytes,
-      storage: openStorage({ folder }),
+      storage: openStorage(place),
       backup: name,
       at: at === undefined ? undefined : readMoment(at),
       allowLoss: storage.allowLoss,

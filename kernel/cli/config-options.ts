@@ -30,9 +30,13 @@ export function addConfigOptions(command: Command, filter: (key: ConfigKey) => b
 const placeholder = (type: unknown): string =>
   type === 'integer' ? 'n' : type === 'array' ? 'a,b' : Array.isArray(type) ? 'size' : 'text'
 
-/** Configuration from the flags of a command, the environment and the config file. @throws {ConfigError} */
-export function configOf(command: Command): Config {
-  const flags: Record<string, string> = Object.create(null)
+/**
+ * Configuration from the flags of a command, the environment and the config file.
+ * @param others values of flags that the command line does not have
+ * @throws {ConfigError}
+ */
+export function configOf(command: Command, others: Readonly<Record<string, string>> = {}): Config {
+  const flags: Record<string, string> = Object.assign(Object.create(null), others)
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName())
     // A flag without its optional value is true.

@@ -1,12 +1,24 @@
-import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync, writeSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import { counted } from '../../engine/base/counted.ts'
 import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
 import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
+import {
+  isTableFormat,
+  openTable,
+  sampleTable,
+  TABLE_FORMATS,
+  type TableFormat,
+  tableFormatOf,
+} from '../../engine/import/table-file.ts'
+import { sampleBytes } from '../../engine/import/sample-bytes.ts'
+import { sampleFile, tellFormat, withoutEmpty } from '../../engine/import/sample-file.ts'
+import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
 import { ask } from './ask-server.ts'
 import { ProgressDisplay } from './progress.ts'
+import { TableBody } from './table-body.ts'
 
 export interface ImportArguments extends ForeignFormat {
   /** Path, `-` for the standard input, or an address of the web. */
@@ -15,10 +27,13 @@ export interface ImportArguments extends ForeignFormat {
   /** Address of the server, see `serverAddress`. */
   url: string
   key?: string | undefined
-  format?: Format | undefined
+  format?: Format | TableFormat | undefined
+  /** Sheet of an Excel file; the first one by default. */
+  sheet?: string | undefined
   existing: 'reject' | 'update' | 'skip'
   trial: boolean
   columns?: Readonly<Record<string, string | null>> | undefined
+  relations?: RelationsBy | undefined
   delimiter?: string | undefined
   encoding?: string | undefined
   /** File for rows that cannot be saved. */
@@ -43,31 +58,78 @@ interface Imported {
  * @returns true if every row is saved, or would be
  * @throws {Error} the file or the server cannot be used
  */
-export async function importFile(given: ImportArguments, print: (line: string) => void): Promise<boolean> {
+export async function importFile(
+  given: ImportArguments,
+  print: (line: string) => void,
+  warn = (line: string): void => void process.stderr.write(`${line}\n`),
+): Promise<boolean> {
   const { file, into, url, key } = given
-  const format = given.format ?? formatOf(new URL(file, 'file:///').pathname)
-  if (!format) throw new Error(`${file} does not say its format by its name; give --format ${FORMATS.join('|')}`)
+  const format = given.format ?? formatOf(new URL(file, 'file:///').pathname) ?? tableFormatOf(file)
+  if (!format)
+    throw new Error(
+      `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
+    )
   const progress = new ProgressDisplay(process.stderr)
   let text: string
+  let rows: SentRows
   try {
-    const body = Readable.toWeb(Readable.from(await open(file, progress))) as ReadableStream
-    const answer = await ask(addressOf(url, into, { ...given, format }), { method: 'POST', key, body, duplex: 'half' })
-    text = await answer.text()
+    rows = isTableFormat(format) ? await tableRows(file, format, given) : await textRows(format, given, progress, warn)
+    const body = Readable.toWeb(Readable.from(rows.bytes)) as ReadableStream
+    const address = addressOf(url, into, { ...given, ...rows.format })
+    text = await (await ask(address, { method: 'POST', key, body, duplex: 'half' })).text()
   } finally {
     progress.stop()
   }
-  const imported = JSON.parse(text) as Imported
+  const { table } = rows
+  const imported = withUnsent(JSON.parse(text) as Imported, table?.unsent.length ?? 0)
   print(describe(imported))
   if (imported.rejected > 0) {
     const path = given.errors ?? `${file === '-' ? 'import' : basename(file)}.errors.ndjson`
     // Lines of the answer itself, with the digits of long integers.
-    writeLines(path, rejectedLines(text))
-    const more = imported.rejected - imported.rejectedRows.length
+    const lines = rejectedLines(text)
+    writeLines(path, table ? table.inFile(lines) : lines)
+    const more = imported.rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
     const first = more > 0 ? ` of the first ${imported.rejectedRows.length}` : ''
     print(`${counted(imported.rejected, 'row')} could not be saved; ${path} says why${first}`)
   }
   return imported.isComplete && imported.rejected === 0
 }
+
+/** Rows on their way to a server, and the parameters that say how they are written. */
+interface SentRows {
+  readonly bytes: AsyncIterable<Buffer>
+  readonly format: Partial<Omit<ImportArguments, 'format'>> & { readonly format: Format }
+  readonly table?: TableBody
+}
+
+async function textRows(
+  format: Format,
+  { file, encoding, delimiter, decimal, dates, nulls, columns }: ImportArguments,
+  progress: ProgressDisplay,
+  warn: (line: string) => void,
+): Promise<SentRows> {
+  const { sample, all } = await sampleBytes(await open(file, progress))
+  const asked = { encoding, delimiter, ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
+  const guessed = await sampleFile(format, sample, asked)
+  tellFormat(file, format, guessed, warn)
+  return { bytes: all, format: { ...guessed.format, columns: withoutEmpty(guessed, columns), format } }
+}
+
+/** The rows of a table are sent as CSV. */
+async function tableRows(file: string, format: TableFormat, options: ImportArguments): Promise<SentRows> {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}; ${format} files are read from a path`)
+  const opened = await openTable(file, format, options)
+  const columns = withoutEmpty(await sampleTable(opened), options.columns)
+  const table = new TableBody(opened)
+  return { bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns }, table }
+}
+
+/** Adds rows that could not even be sent. */
+const withUnsent = (imported: Imported, count: number): Imported => ({
+  ...imported,
+  read: imported.read + count,
+  rejected: imported.rejected + count,
+})
 
 async function open(file: string, progress: ProgressDisplay): Promise<AsyncIterable<Buffer>> {
   if (file === '-') return process.stdin as AsyncIterable<Buffer>
@@ -88,13 +150,32 @@ async function open(file: string, progress: ProgressDisplay): Promise<AsyncItera
 function addressOf(
   url: string,
   into: string,
-  { format, existing, trial, columns, delimiter, decimal, dates, encoding }: ImportArguments,
+  { format, existing, trial, columns, relations, delimiter, decimal, dates, encoding, nulls }: ImportArguments,
 ): URL {
   const address = new URL(`${url}/rest/$import/${encodeURIComponent(into)}`)
-  const parameters = { format, existing, delimiter, decimal, dates, encoding, trial: trial ? 'true' : undefined }
-  for (const [name, value] of Object.entries({ ...parameters, columns: columns && JSON.stringify(columns) }))
+  const parameters = {
+    format,
+    existing,
+    delimiter,
+    decimal,
+    dates,
+    encoding,
+    nulls: nulls?.join(','),
+    trial: trial ? 'true' : undefined,
+  }
+  for (const [name, value] of Object.entries({ ...parameters, columns: columnsText(columns, relations) }))
     if (value !== undefined) address.searchParams.set(`$${name}`, value)
   return address
+}
+
+/** Value of `$columns`. */
+function columnsText(columns: ImportArguments['columns'], relations: RelationsBy = {}): string | undefined {
+  const all: Record<string, unknown> = { ...columns }
+  for (const [attribute, by] of Object.entries(relations)) {
+    const names = Object.keys(columns ?? {}).filter(name => columns![name] === attribute)
+    for (const name of [...names, attribute]) all[name] = { attribute, by }
+  }
+  return Object.keys(all).length > 0 ? JSON.stringify(all) : undefined
 }
 
 function describe({ trial, read, inserted, updated, skipped, rejected, later, isComplete }: Imported): string {

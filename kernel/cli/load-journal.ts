@@ -11,6 +11,11 @@ interface JournalHead {
   encoding: string | null
 }
 
+/** Settled rows, and the size of the file of errors that has those of them that were not saved. */
+interface SettledLine extends SettledRows {
+  readonly errorBytes: number
+}
+
 /** A request of the load, before it is sent. */
 interface SentLine {
   /** Identifies it. */
@@ -41,6 +46,8 @@ export interface Unsettled {
   saved: Set<number>
   /** Rows of requests whose outcome is not known. */
   uncertain: Set<number>
+  /** Size that the file of errors had when the last rows were settled: what follows comes again. */
+  errorBytes: number
   /** The last of these requests, if no other one has followed. */
   sent: SentRequest | undefined
 }
@@ -89,7 +96,7 @@ export class LoadJournal {
     this.write(this.head)
   }
 
-  add(settled: SettledRows): void {
+  add(settled: SettledLine): void {
     this.write(settled)
   }
 
@@ -103,7 +110,7 @@ export class LoadJournal {
     writeSync(this.descriptor!, line({ left }))
   }
 
-  private write(entry: JournalHead | SettledRows | SentLine): void {
+  private write(entry: JournalHead | SettledLine | SentLine): void {
     writeSync(this.descriptor!, line(entry))
     fdatasyncSync(this.descriptor!)
   }
@@ -125,16 +132,17 @@ export class LoadJournal {
   }
 }
 
-const line = (entry: JournalHead | SettledRows | SentLine | DoneLine): string => `${JSON.stringify(entry)}\n`
+const line = (entry: JournalHead | SettledLine | SentLine | DoneLine): string => `${JSON.stringify(entry)}\n`
 
 function unsettled([, ...lines]: readonly string[]): Unsettled {
   let position = 0
+  let errorBytes = 0
   const kept = new Set<number>()
   const saved = new Set<number>()
   const uncertain = new Set<number>()
   let sent: SentRequest | undefined
   for (const text of lines) {
-    const entry = parse<SettledRows | SentLine | DoneLine>(text)
+    const entry = parse<SettledLine | SentLine | DoneLine>(text)
     // The process ended while writing this line.
     if (!entry) continue
     if ('id' in entry) {
@@ -149,6 +157,7 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
       sent = undefined
     } else {
       position = Math.max(position, entry.position)
+      errorBytes = entry.errorBytes
       for (const each of entry.kept) kept.add(each)
       for (const each of entry.tried) kept.delete(each)
       for (const rows of [saved, uncertain]) {
@@ -156,7 +165,7 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
       }
     }
   }
-  return { position, kept, saved, uncertain, sent }
+  return { position, kept, saved, uncertain, errorBytes, sent }
 }
 
 function ranges(rows: readonly number[]): [number, number][] {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../../config/load-config.ts'
@@ -7,15 +7,43 @@ import { type DataClass, type LoadProgress, openEngine } from '../../engine/inde
 import { counted } from '../../engine/base/counted.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
+import { attributeName } from '../../engine/import/attribute-name.ts'
 import { type ForeignFormat, hintFor } from '../../engine/import/foreign-values.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
-import { type Format, FORMATS, formatOf, openRowFile } from '../../engine/import/row-file.ts'
+import {
+  columns as attributesOf,
+  type Format,
+  FORMATS,
+  formatOf,
+  openRowFile,
+  type RowFile,
+} from '../../engine/import/row-file.ts'
+import { sampleBytes } from '../../engine/import/sample-bytes.ts'
+import {
+  describeFormat,
+  type FileSample,
+  sampleFile,
+  tellFormat,
+  withoutEmpty,
+} from '../../engine/import/sample-file.ts'
+import { RelationLookup, type RelationsBy } from '../../engine/import/relation-lookup.ts'
+import {
+  isTableFormat,
+  openTable,
+  sampleTable,
+  TABLE_FORMATS,
+  type TableFile,
+  type TableFormat,
+  tableFormatOf,
+  tableTexts,
+} from '../../engine/import/table-file.ts'
 import { rejectedRow } from '../../engine/import/rejected-row.ts'
 import type { ReadRow } from '../../engine/import/row-reader.ts'
 import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
+import { type Dialog, type NewClass, newClass, type NewClassOptions, startCommand, terminal } from './new-class.ts'
 import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from '../../engine/import/load-rows.ts'
 
 /**
@@ -26,8 +54,17 @@ const LOGGED_BYTES = 32 * 2 ** 20
 
 export interface LoadArguments extends ForeignFormat {
   file: string
-  into: string
-  format?: Format | undefined
+  /** The dataclass, unless one is created. */
+  into?: string | undefined
+  /** Create a dataclass for the rows. */
+  create?: NewClassOptions | undefined
+  /** Attributes by the names of columns, where they differ; null for a column that is left out. */
+  columns?: Readonly<Record<string, string | null>> | undefined
+  /** Attributes by which related entities are given, by relation. */
+  relations?: RelationsBy | undefined
+  format?: Format | TableFormat | undefined
+  /** Sheet of an Excel file; the first one by default. */
+  sheet?: string | undefined
   delimiter?: string | undefined
   encoding?: string | undefined
   update: boolean
@@ -49,29 +86,48 @@ export interface LoadArguments extends ForeignFormat {
  */
 export async function load(
   config: Config,
-  { file, into, update, resume = false, restart = false, ...given }: LoadArguments,
+  { file, update, resume = false, restart = false, create, ...given }: LoadArguments,
   output: NodeJS.WriteStream,
   signal?: AbortSignal,
+  dialog: Dialog = terminal,
 ): Promise<boolean> {
-  const format = given.format ?? formatOf(file)
-  if (!format) throw new Error(`${file} does not say its format by its name; give --format ${FORMATS.join('|')}`)
+  const format = given.format ?? formatOf(file) ?? tableFormatOf(file)
+  if (!format)
+    throw new Error(
+      `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
+    )
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found) throw new Error(`there is no file ${file}`)
-  const delimiter = readDelimiter(given.delimiter)
+  const { encoding, delimiter, decimal, dates, nulls, columns, relations } = {
+    ...given,
+    delimiter: readDelimiter(given.delimiter),
+  }
+  const asked = { encoding, delimiter, ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
+  const table = isTableFormat(format) ? await openTable(file, format, given) : undefined
+  const sampled = async (names?: ReadonlySet<string>): Promise<FileSample> => {
+    if (table || isTableFormat(format)) return sampleTable(table!)
+    const { sample } = await sampleBytes(readBytes(file, () => {}))
+    return sampleFile(format, sample, asked, names)
+  }
+  const first = create && (await sampled())
+  const created =
+    create && (await newClass(config, file, first!, describeFormat(format, first!.format), create, dialog))
+  const into = created?.name ?? given.into
+  if (into === undefined) throw new Error('name the dataclass with --into, or have one created with --new-class')
 
   const bundler = new ModuleBundler()
   // Events of plugins are part of a save, and their calculated attributes part of an entity.
   const plugins = await importPlugins(config.plugins, config.folder, bundler)
   const engine = await openEngine({
-    ...engineOptions(config, plugins),
+    ...engineOptions(config, plugins, created?.model),
     ...(found.size > (given.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
     memoryBytes: 0,
     onNote: text => void process.stderr.write(`${text}\n`),
   })
-  const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`, resume)
-  const progress = showProgress(found.size, output)
+  const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`)
   const summary = emptySummary()
   const hints = new Set<string>()
+  let progress: ReturnType<typeof showProgress> | undefined
   const markKey = `load/${into}.${basename(file)}`
   let journal: LoadJournal | undefined
   let isDone = false
@@ -79,7 +135,12 @@ export async function load(
     const dataClass = engine.catalog.dataClassesByName.get(into)
     if (!dataClass)
       throw new Error(`there is no dataclass "${into}"${suggestion(into, engine.catalog.dataClassesByName.keys())}`)
-    const { encoding, decimal, dates } = given
+    created?.write()
+    const sample = first ?? (await sampled(new Set(dataClass.attributesByName.keys())))
+    const named = withoutEmpty(sample, columns)
+    if (!created) tellFormat(file, format, sample, dialog.print)
+    const read = { ...sample.format, ...(created && created.nulls.length > 0 && { nulls: created.nulls }) }
+    progress = showProgress(found.size, output)
     journal = new LoadJournal(join(config.data, `load.${into}.${basename(file)}.ndjson`), {
       file: resolve(file),
       size: found.size,
@@ -91,21 +152,31 @@ export async function load(
     if (!resume && !restart) journal.refuseUnfinished()
     const left = resume ? journal.resume() : undefined
     if (left?.sent && !engine.hasSaveCode(dataClass)) journal.received(addStored(left, engine.records.get(markKey)))
+    if (left) errors.continueAt(left.errorBytes)
     if (left) output.write(`continuing after row ${left.position + left.saved.size}\n`)
-    const rowFile = await openRowFile(
-      { bytes: readBytes(file, progress.onBytes), format, delimiter, encoding, decimal, dates },
-      dataClass,
-    )
+    const rowFile = table
+      ? rowsOfTable(table, created?.attributes ?? columnsOf(table, dataClass, named))
+      : await openRowFile(
+          {
+            bytes: readBytes(file, progress.onBytes),
+            format: format as Format,
+            ...read,
+            columns: format === 'csv' || columns ? named : namesOf(sample, dataClass, created),
+            attributes: format === 'csv' ? created?.attributes : undefined,
+          },
+          dataClass,
+        )
     await loadRows({
       engine,
       dataClass,
       format: rowFile.format,
+      lookup: relations && new RelationLookup(dataClass, rowFile.format, relations, engine.findKeys.bind(engine)),
       rows: rowsToLoad(numbered(rowFile.rows), left, signal),
       existing: update ? 'update' : 'reject',
       position: left?.position,
       onRejected: (row, reasons) => {
         errors.add(row, reasons)
-        if (row.raw) addHints(hints, dataClass, row.raw(), { decimal, dates })
+        if (row.raw) addHints(hints, dataClass, row.raw(), read)
       },
       onProgress: progress.onRows,
       onBegin: () => resume || journal!.begin(),
@@ -115,7 +186,7 @@ export async function load(
         return engine.hasSaveCode(dataClass) ? undefined : mark
       },
       onReceived: rows => journal!.received(rows),
-      onSettled: settled => journal!.add(settled),
+      onSettled: settled => journal!.add({ ...settled, errorBytes: errors.bytes }),
       summary,
       signal,
     })
@@ -128,14 +199,15 @@ export async function load(
     if (summary.rejected > 0)
       output.write(`${counted(summary.rejected, 'row')} could not be saved; ${errors.path} says why\n`)
     for (const hint of hints) output.write(`${hint}\n`)
+    if (created && isDone) output.write(`serve it: ${startCommand(config)}\n`)
     return isDone && summary.rejected === 0
   } catch (error) {
-    progress.stop()
+    progress?.stop()
     if (summary.read === 0) throw error
     const reason = error instanceof Error ? describeSystemError(error) : String(error)
     throw new Error(`${reason}\n${describeSummary(summary)}; --resume continues`, { cause: error })
   } finally {
-    progress.stop()
+    progress?.stop()
     errors.close()
     journal?.close(isDone)
     await engine.close()
@@ -180,6 +252,32 @@ async function* rowsToLoad(
   }
 }
 
+const columnsOf = (table: TableFile, dataClass: DataClass, names: LoadArguments['columns'] = {}): (string | null)[] =>
+  attributesOf(
+    table.columns.map(({ name }) => name),
+    dataClass,
+    names,
+  )
+
+const rowsOfTable = (table: TableFile, attributes: readonly (string | null)[]): RowFile => ({
+  format: { csv: { delimiter: ',', attributes } },
+  rows: tableTexts(table),
+})
+
+/** Attributes by the names of properties of JSON that differ from theirs. */
+function namesOf(
+  { columns }: FileSample,
+  { attributesByName }: DataClass,
+  created: NewClass | undefined,
+): Record<string, string | null> | undefined {
+  const names = columns.flatMap(({ name }, i): [string, string | null][] => {
+    const attribute = created ? created.attributes[i]! : attributeName(name)
+    const isOther = created ? attribute !== name : !attributesByName.has(name) && attributesByName.has(attribute!)
+    return isOther ? [[name, attribute]] : []
+  })
+  return names.length === 0 ? undefined : Object.fromEntries(names)
+}
+
 function readDelimiter(given: string | undefined): string | undefined {
   const delimiter = given === 'tab' || given === '\\t' ? '\t' : given
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter))) {
@@ -206,15 +304,23 @@ function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSum
 
 /** File of rows that could not be saved. Created with the first one. */
 class ErrorFile {
+  /** Its size. */
+  bytes = 0
   private descriptor: number | undefined
-  constructor(
-    readonly path: string,
-    private readonly goesOn: boolean,
-  ) {}
+
+  constructor(readonly path: string) {}
+
+  /** Continues the file of an interrupted load, without the rows that this one reads again. */
+  continueAt(bytes: number): void {
+    this.bytes = Math.min(bytes, statSync(this.path, { throwIfNoEntry: false })?.size ?? 0)
+    if (this.bytes === 0) return
+    truncateSync(this.path, this.bytes)
+    this.descriptor = openSync(this.path, 'a', 0o600)
+  }
 
   add(row: LoadRow & ReadRow, errors: readonly string[]): void {
-    this.descriptor ??= openSync(this.path, this.goesOn ? 'a' : 'w', 0o600)
-    writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
+    this.descriptor ??= openSync(this.path, 'w', 0o600)
+    this.bytes += writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
   }
 
   close(): void {

@@ -43,3 +43,15 @@ function startBar(stream: NodeJS.WriteStream, what: string, total: number): Sing
   bar.start(total, 0)
   return bar
 }
+
+/** Shows the progress of work until it ends. */
+export async function withProgress<T>(
+  work: (onProgress: (step: { what: string; done: number; total: number }) => void) => Promise<T>,
+): Promise<T> {
+  const progress = new ProgressDisplay(process.stderr)
+  try {
+    return await work(({ what, done, total }) => progress.show(what, done, total))
+  } finally {
+    progress.stop()
+  }
+}

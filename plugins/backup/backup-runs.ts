@@ -60,7 +60,8 @@ export class BackupRuns {
 
   /** Takes the newest backup of the place as the last one, at the start of the server. */
   async load(): Promise<void> {
-    const { backups } = await this.list()
+    const { backups, problems } = await this.list()
+    for (const reason of problems) this.options.log.warn({ reason }, 'backups have a problem')
     const newest = backups.at(-1)
     if (newest) this.lastSuccess ??= { ended: newest.manifest.time, bytes: bytesOf(newest) }
   }

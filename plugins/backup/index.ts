@@ -3,7 +3,7 @@ import { BackupErrors } from './errors.ts'
 import { BackupRuns } from './backup-runs.ts'
 
 /**
- * Backups of the store while the server runs, into the folder `backup.folder`, on request and on the schedule `backup.schedule`. For
+ * Backups of the store while the server runs, into the folder or the bucket `backup.folder`, on request and on the schedule `backup.schedule`. For
  * administrators, as `$info`.
  *
  *   POST /$backup            →  202 { "running": { "since": "2026-11-27T02:15:00.000Z", … }, … }; one that runs already is not begun again
@@ -14,23 +14,24 @@ import { BackupRuns } from './backup-runs.ts'
  *                                 "backupCount": 12, "backups": [{ name, kind, time, stamp, bytes }] }, the newest first; `problems` of those
  *                                 that are damaged
  *
- * A backup runs in a process of its own, at a lower priority. `tesser restore` and `tesser backup verify` use the folder.
+ * A backup runs in a process of its own, at a lower priority. `tesser restore` and `tesser backup verify` use the same place.
  */
 export default definePlugin({
   name: 'backup',
   kernel: '^1.0.0',
   options: Type.Object({
-    folder: Type.Optional(Type.String({ description: 'Folder of the backups.' })),
+    folder: Type.Optional(Type.String({ description: 'Folder of the backups, or `s3://bucket/prefix`.' })),
+    endpoint: Type.Optional(Type.String({ description: 'Address of the server that has the bucket.' })),
     schedule: Type.String({ default: '', description: 'Times of backups, as in cron; empty for none.' }),
     fullDays: Type.Number({ default: 7, description: 'Age in days after which the data file is copied again.' }),
     keepDays: Type.Number({ default: 30, description: 'Age in days after which a backup is removed.' }),
   }),
   async register({ service, readsParameters, engine, log, metrics, now, onReady, onClose }, options) {
-    const { folder, schedule, fullDays, keepDays } = options
+    const { folder, endpoint, schedule, fullDays, keepDays } = options
     const runs =
       folder === undefined
         ? undefined
-        : new BackupRuns({ engine, log, now, place: { folder }, policy: { fullDays, keepDays } })
+        : new BackupRuns({ engine, log, now, place: { folder, endpoint }, policy: { fullDays, keepDays } })
     metrics.add(async () => (runs ? metricsOf(runs) : []))
 
     if (runs) onReady(() => runs.load())

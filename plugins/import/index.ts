@@ -18,8 +18,8 @@ import { idOf, previewOf, readOptions } from './options.ts'
  * | `$format` | `csv`, `ndjson` or `json`; otherwise the `Content-Type` says it |
  * | `$existing` | a row whose key exists is an error (`reject`), changes that entity (`update`), or is left out (`skip`) |
  * | `$trial` | checks all rows and saves none; `later` counts those that refer to entities that do not exist yet |
- * | `$columns` | JSON object: attributes by the names of CSV columns, null for a column that is left out |
- * | `$delimiter` `$decimal` `$dates` `$encoding` | as the options of `tesser load` |
+ * | `$columns` | JSON object: attributes by the names of columns, null for a column that is left out; `{"Firm":{"attribute":"employer","by":"Company.name"}}` finds the related entity by its name |
+ * | `$delimiter` `$decimal` `$dates` `$encoding` `$nulls` | as the options of `tesser load`, but only the delimiter is guessed |
  * | `$preview` | number of rows, at most 100, that are read and checked, and none is saved: the answer has them by column, with their errors |
  * | `$id` | name of the import in the list and for its end; a number by default |
  *
@@ -36,7 +36,7 @@ export default definePlugin({
   register({ service, readsParameters, engine, now, log }) {
     const running = new Map<string, Running>()
     let count = 0
-    readsParameters('$existing', '$trial', '$columns', '$delimiter', '$decimal', '$dates', '$encoding')
+    readsParameters('$existing', '$trial', '$columns', '$delimiter', '$decimal', '$dates', '$encoding', '$nulls')
     readsParameters('$preview', '$id')
 
     const run = async (request: RestRequest, dataClass: string): Promise<Reply> => {

@@ -33,7 +33,11 @@ export function readOptions(request: RestRequest): Options {
     decimal: given('$decimal', [',', '.']),
     dates: given('$dates', ['ymd', 'dmy', 'mdy']),
     encoding: request.parameter('$encoding'),
-    columns: columnsOf(request.parameter('$columns')),
+    nulls: request
+      .parameter('$nulls')
+      ?.split(',')
+      .map(text => text.trim()),
+    ...columnsOf(request.parameter('$columns')),
   }
 }
 
@@ -72,20 +76,35 @@ function delimiterOf(text: string | undefined): string | undefined {
   throw ImportErrors.PARAMETER('$delimiter', text!.slice(0, 100), 'one character, or the word tab')
 }
 
-function columnsOf(text: string | undefined): Record<string, string | null> | undefined {
-  if (text === undefined) return undefined
+type Columns = Pick<ImportRequest, 'columns' | 'relations'>
+
+/** `{ "Name": "name", "Notes": null, "Firm": { "attribute": "employer", "by": "Company.name" } }` */
+function columnsOf(text: string | undefined): Columns {
+  if (text === undefined) return {}
+  const columns: Record<string, string | null> = Object.create(null)
+  const relations: Record<string, string> = Object.create(null)
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      const entries = Object.entries(value)
-      if (entries.every(([, name]) => name === null || typeof name === 'string')) return Object.fromEntries(entries)
+    if (!isObject(value)) throw new TypeError()
+    for (const [name, given] of Object.entries(value)) {
+      if (given === null || typeof given === 'string') columns[name] = given
+      else {
+        const { attribute, by, ...others } = given as Record<string, unknown>
+        if (typeof attribute !== 'string' || typeof by !== 'string' || Object.keys(others).length > 0)
+          throw new TypeError()
+        columns[name] = attribute
+        relations[attribute] = by
+      }
     }
   } catch {
-    // Refused below.
+    throw ImportErrors.PARAMETER(
+      '$columns',
+      text.slice(0, 100),
+      'a JSON object: by column an attribute, null, or {"attribute":"employer","by":"Company.name"}',
+    )
   }
-  throw ImportErrors.PARAMETER(
-    '$columns',
-    text.slice(0, 100),
-    'a JSON object with the names of attributes, or null, by column',
-  )
+  return { columns, ...(Object.keys(relations).length > 0 && { relations }) }
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

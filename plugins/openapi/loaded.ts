@@ -54,6 +54,7 @@ const OF_PARAMETER: Readonly<Record<string, string>> = {
   decimal: 'import',
   dateOrder: 'import',
   encoding: 'import',
+  nulls: 'import',
   imageformat: 'binary',
   version: 'binary',
   width: 'binary',

@@ -180,6 +180,7 @@ function importPaths(dataClass: object): Record<string, object> {
     'decimal',
     'dateOrder',
     'encoding',
+    'nulls',
     'preview',
     'importId',
   ]

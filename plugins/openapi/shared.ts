@@ -284,12 +284,13 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   columns: query(
     '$columns',
     text,
-    'JSON object: attributes by the names of CSV columns, null for one that is left out.',
+    'JSON object: attributes by the names of columns, null for one that is left out, or `{"attribute":"employer","by":"Company.name"}`.',
   ),
   delimiter: query('$delimiter', text, 'Between CSV fields: a character, or `tab`.'),
   decimal: query('$decimal', { enum: ['.', ','] }, 'Decimal character of numbers.'),
   dateOrder: query('$dates', { enum: ['ymd', 'dmy', 'mdy'] }, 'Order of day, month and year.'),
   encoding: query('$encoding', text, 'Encoding of the body, such as `windows-1252`.'),
+  nulls: query('$nulls', text, 'Texts of CSV that are null, with commas between, except in attributes of texts.'),
   preview: query(
     '$preview',
     { type: 'integer', minimum: 1, maximum: 100 },

@@ -83,6 +83,12 @@ t.test('each row is saved once', async t => {
     const positions = found.map(({ position }) => position).sort((a, b) => a - b)
     const expected = rows.flatMap(({ isWrong }, position) => (isWrong ? [] : [position]))
     t.same(positions, expected, `${kills} kills`)
+    const rejected = readFileSync(join(cwd, 'rows.csv.errors.ndjson'), 'utf8').trim().split('\n')
+    t.same(
+      rejected.map(line => Number((JSON.parse(line) as { line: number }).line) - 2).sort((a, b) => a - b),
+      rows.flatMap(({ isWrong }, position) => (isWrong ? [position] : [])),
+      'each rejected row is once in the file of errors',
+    )
     t.equal(engine.records.get('load/Item.rows.csv'), undefined)
   } finally {
     await engine.close()

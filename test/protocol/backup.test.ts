@@ -1,8 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
 import { backup, listBackups, restore, verify } from '../../kernel/cli/backup.ts'
+import { outputUrl } from '../../engine/base/output-root.ts'
+import { S3Server } from '../support/s3/s3-server.ts'
 import { company } from '../support/fixtures/company.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
 import { until } from '../support/until.ts'
@@ -34,18 +39,25 @@ t.test('a running server makes backups, which commands list, verify and restore'
   await server.post('/$backup?$full=true')
   t.match(await ended(server), { last: { kind: 'full' }, backupCount: 3 })
 
-  const lines = await listBackups(place)
+  const lines = await listBackups({ folder: place })
   t.match(lines, [/ full .* entities/, / increment /, / full /])
   const name = lines[1]!.split(' ')[0]!
   const config = (data: string) => loadConfig({ cwd: folder, env: {}, flags: { model: 'model.json', data } })
   const printed: string[] = []
-  t.ok(await verify(config('none'), { folder: place, name }, line => printed.push(line)), printed.join('\n'))
+  t.ok(await verify(config('none'), { place: { folder: place }, name }, line => printed.push(line)), printed.join('\n'))
   t.match(printed, [/^backup \d{8}T\d{9}Z is all right: \d+ entities, stamp \d+/])
-  t.match(await restore(config('restored'), { folder: place, name }), /restored has the state of \d+ entities/)
-  await t.rejects(restore(config('restored'), { folder: place }), { message: /restored is not empty/ })
-  await t.rejects(restore(config('other'), { folder: place, at: 'noon' }), { message: /neither a time, such as/ })
-  await t.rejects(restore(config('other'), { folder: place, name: 'x' }), { message: /there is no backup x in/ })
-  await t.rejects(listBackups(join(folder, 'nothing')), { message: /there are no backups in/ })
+  t.match(
+    await restore(config('restored'), { place: { folder: place }, name }),
+    /restored has the state of \d+ entities/,
+  )
+  await t.rejects(restore(config('restored'), { place: { folder: place } }), { message: /restored is not empty/ })
+  await t.rejects(restore(config('other'), { place: { folder: place }, at: 'noon' }), {
+    message: /neither a time, such as/,
+  })
+  await t.rejects(restore(config('other'), { place: { folder: place }, name: 'x' }), {
+    message: /there is no backup x in/,
+  })
+  await t.rejects(listBackups({ folder: join(folder, 'nothing') }), { message: /there are no backups in/ })
 
   const next = join(folder, 'next')
   mkdirSync(next)
@@ -64,12 +76,52 @@ t.test('the command makes a backup beside a running server', async t => {
     env: {},
     flags: { model: 'model.json', data: server.engine.parts.options.path },
   })
-  t.match(await backup(config, { folder: place, full: false }), /^backup \d{8}T\d{9}Z in .*: full, /)
-  t.match(await backup(config, { folder: place, full: false }), /: increment, /)
+  t.match(await backup(config, { place: { folder: place }, full: false }), /^backup \d{8}T\d{9}Z in .*: full, /)
+  t.match(await backup(config, { place: { folder: place }, full: false }), /: increment, /)
   const [first] = readdirSync(join(place, 'backups'))
   t.equal(existsSync(join(place, 'backups', first!, 'config/model.json')), true)
-  await t.rejects(backup({ ...config, data: join(folder, 'x') }, { folder: place, full: false }), {
+  await t.rejects(backup({ ...config, data: join(folder, 'x') }, { place: { folder: place }, full: false }), {
     message: /^there is no store in/,
+  })
+})
+
+t.test('a bucket in place of the folder', async t => {
+  const folder = temporaryFolder(t)
+  const bucket = await S3Server.start(t)
+  // The process of the backup inherits the environment.
+  const before = { ...process.env }
+  t.teardown(() => {
+    for (const name of Object.keys(bucket.env)) delete process.env[name]
+    Object.assign(process.env, before)
+  })
+  Object.assign(process.env, bucket.env)
+  const place = { folder: bucket.address('of a server'), endpoint: bucket.endpoint }
+  const server = await startServer(t, company, { folder, config: { ...ADMINISTRATE, backup: place } })
+  await server.post('/$backup')
+  t.match(await ended(server), { last: { kind: 'full' }, backupCount: 1 })
+  await server.post('/Company?$method=update', { name: 'Later & Co' })
+  const data = server.engine.parts.options.path
+  const config = loadConfig({
+    cwd: folder,
+    env: {},
+    flags: { model: 'model.json', data, 'backup-folder': place.folder },
+  })
+  t.equal(config.backup.folder, place.folder)
+  t.match(await backup(config, { place, full: false }), /^backup \d{8}T\d{9}Z in s3:.*: increment, /)
+
+  const program = fileURLToPath(outputUrl('kernel/cli/main.js'))
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, env: { ...process.env, ...env } })
+  const endpoint = ['--endpoint', bucket.endpoint]
+  t.match((await run(['backup', 'list', place.folder, ...endpoint])).stdout, / full .*\n.* increment /)
+  t.match((await run(['backup', 'verify', place.folder, ...endpoint])).stdout, /^backup \S+ is all right: /)
+  const variable = { TESSER_BACKUP_ENDPOINT: bucket.endpoint, TESSER_MODEL: 'model.json' }
+  const { stdout } = await run(['restore', place.folder, '--data', 'restored'], variable)
+  t.match(stdout, /restored has the state of \d+ entities/)
+  const wrong = run(['backup', 'list', place.folder, ...endpoint], { AWS_SECRET_ACCESS_KEY: 'hunter2' })
+  await t.rejects(wrong, {
+    code: 1,
+    stderr: `tesser: ${place.folder} cannot be listed: AWS_SECRET_ACCESS_KEY is not the secret of AWS_ACCESS_KEY_ID (403 SignatureDoesNotMatch)\n`,
   })
 })
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
+import { writeXlsx } from 'hucre/xlsx'
 import t, { type Test } from 'tap'
 import { importFile } from '../../kernel/cli/import.ts'
 import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/test-server.ts'
@@ -272,9 +273,14 @@ t.test('tesser import', async t => {
   const [file, errors] = [join(folder, 'a.csv'), join(folder, 'wrong.ndjson')]
   writeFileSync(file, 'Name,big\nA,9007199254740993\n,2\n')
   const lines: string[] = []
+  const notes: string[] = []
   const given = { file, into: 'Company', url: server.url, existing: 'reject', trial: false, errors } as const
   const run = (more: Partial<Parameters<typeof importFile>[0]> = {}): Promise<boolean> =>
-    importFile({ ...given, columns: { Name: 'name' }, ...more }, line => lines.push(line))
+    importFile(
+      { ...given, columns: { Name: 'name' }, ...more },
+      line => lines.push(line),
+      line => notes.push(line),
+    )
   t.notOk(await run({ trial: true }))
   t.same(lines.splice(0), [
     '2 rows read: 1 would be inserted, 1 rejected',
@@ -292,7 +298,68 @@ t.test('tesser import', async t => {
   await t.rejects(run({ file: join(folder, 'none.csv') }), { message: /^there is no file/ })
   await t.rejects(run({ file: join(folder, 'a.txt') }), { message: /does not say its format by its name/ })
   await t.rejects(run({ url: 'http://127.0.0.1:1' }), { message: /127\.0\.0\.1:1 cannot be reached/ })
-  await t.rejects(run({ columns: {} }), { message: /column "Name" is not an attribute of Company/ })
+  t.ok(await run({ columns: {} }), 'a header is that of the attribute which it would be named')
+  t.match(notes[0], /^a\.csv: CSV in utf-8, "," between fields$/)
+  await t.rejects(run({ columns: { Name: 'nme' } }), { message: /"nme", for column "Name", is not an attribute/ })
   await t.rejects(run({ key: 'wrong' }), { message: /./ })
   t.notOk(existsSync(join(folder, 'none.csv.errors.ndjson')))
+})
+
+t.test('an Excel file is sent to a server', async t => {
+  const server = await open(t)
+  const folder = temporaryFolder(t)
+  const rows = [
+    ['Name', 'Size', 'Founded'],
+    ['A\nB', 1.5, new Date('2024-12-25T00:00Z')],
+    [],
+    ['C', '#REF!'],
+    ['', 3],
+    ['D', 'x'],
+  ]
+  writeFileSync(join(folder, 'a.xlsx'), await writeXlsx({ sheets: [{ name: 'S', rows }] }))
+  const lines: string[] = []
+  const errors = join(folder, 'wrong.ndjson')
+  const given = {
+    file: join(folder, 'a.xlsx'),
+    into: 'Company',
+    url: server.url,
+    existing: 'reject',
+    trial: false,
+  } as const
+  t.notOk(await importFile({ ...given, errors }, line => lines.push(line)))
+  t.match(lines, ['4 rows read: 1 inserted, 3 rejected', /wrong\.ndjson says why/])
+  const rejected = readFileSync(errors, 'utf8').trim().split('\n')
+  t.match(
+    rejected.map(line => JSON.parse(line)),
+    [
+      { line: 4, errors: ['cell B4 is the error #REF!'] },
+      { line: 5, errors: [/name is mandatory/, String], row: { name: null, size: '3' } },
+      { line: 6, errors: [/size/, String] },
+    ],
+  )
+  t.match((await server.get('/Company(1)')).json, { name: 'A\nB', size: 1.5, founded: '2024-12-25' })
+  await t.rejects(
+    importFile({ ...given, file: join(folder, 'b.xlsx') }, () => {}),
+    { message: /files are read from a path/ },
+  )
+})
+
+t.test('related entities are given by another attribute', async t => {
+  const server = await open(t)
+  await server.post('/$import/Company', 'name,code\nA,a\nB,b\n', CSV)
+  const columns = (by: unknown): string => encodeURIComponent(JSON.stringify({ Owner: { attribute: 'owner', by } }))
+  const body = 'name,Owner\nC,a\nD,x\nE,\n'
+  const { json } = await server.post(`/$import/Company?$columns=${columns('Company.code')}`, body, CSV)
+  t.match(json, {
+    inserted: 2,
+    rejectedRows: [
+      { line: 3, errors: ['owner: no entity of Company has "x" as code'], row: { name: 'D', owner: 'x' } },
+    ],
+  })
+  const owners = (await server.get('/Company?$filter="ownerID != null"&$asArray=true')).json
+  t.match(owners, [{ name: 'C', ownerID: 1 }])
+  const trial = await server.post(`/$import/Company?$trial=true&$columns=${columns('Company.code')}`, body, CSV)
+  t.match(trial.json, { inserted: 2, later: 1 })
+  for (const by of ['Company.name', 7])
+    t.equal((await server.post(`/$import/Company?$columns=${columns(by)}`, body, CSV)).status, 400)
 })

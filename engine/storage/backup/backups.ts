@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { counted } from '../../base/counted.ts'
 import type { BackupStorage, Stored } from './backup-storage.ts'
+import { forEach } from './for-each.ts'
 import {
   BackupError,
   type BackupFile,
@@ -40,17 +40,21 @@ export class Backups {
 
   /** Complete backups, the oldest first. @param onDamaged called with a text and the name of each one whose manifest is damaged */
   async list(onDamaged: (problem: string, name: string) => void): Promise<Backup[]> {
-    const found: Backup[] = []
-    for (const name of await this.folders()) {
-      const text = await this.storage.read(fileName(name, MANIFEST))
+    const names = [...(await this.folders())].filter(([, isComplete]) => isComplete).map(([name]) => name)
+    const texts: (Buffer | undefined)[] = []
+    await forEach(names, async (name, i) => {
+      texts[i] = await this.storage.read(fileName(name, MANIFEST))
+    })
+    return names.flatMap((name, i) => {
       try {
-        if (text) found.push({ name, manifest: decodeManifest(text.toString(), this.describe(name, MANIFEST)) })
+        const text = texts[i]?.toString()
+        return text === undefined ? [] : [{ name, manifest: decodeManifest(text, this.describe(name, MANIFEST)) }]
       } catch (error) {
         if (!(error instanceof BackupError)) throw error
         onDamaged(error.message, name)
+        return []
       }
-    }
-    return found
+    })
   }
 
   /** The backups that one is restored from: a full one, and the increments up to it. @throws {BackupError} when one is missing */
@@ -91,7 +95,7 @@ export class Backups {
 
   async fetchBlob(blob: BlobEntry, path: string): Promise<void> {
     const name = blobName(blob.id)
-    verify(await this.storage.fetch(name, path), blob, join(this.storage.place, name))
+    verify(await this.storage.fetch(name, path), blob, this.describeName(name))
   }
 
   /** Stores the list of the images and blobs that a backup adds. */
@@ -123,9 +127,7 @@ export class Backups {
 
   /** Names of backups without a manifest: they are being made, were interrupted, or have lost it. */
   async incomplete(): Promise<string[]> {
-    const names: string[] = []
-    for (const name of await this.folders()) if (!(await this.storage.has(fileName(name, MANIFEST)))) names.push(name)
-    return names
+    return [...(await this.folders())].filter(([, isComplete]) => !isComplete).map(([name]) => name)
   }
 
   /** Removes the remains of backups that were not completed; one that others continue has lost its manifest, and stays. */
@@ -142,21 +144,31 @@ export class Backups {
       await this.removeFiles(fileName(name, ''))
     }
     const used = await this.blobsOf(await this.list(() => {}))
-    for (const name of await this.storage.names(BLOB_FOLDER))
-      if (!used.has(name.slice(name.lastIndexOf('/') + 1))) await this.storage.remove(name)
+    const blobs = await this.storage.names(BLOB_FOLDER)
+    const unused = blobs.filter(name => !used.has(name.slice(name.lastIndexOf('/') + 1)))
+    await forEach(unused, name => this.storage.remove(name))
   }
 
   private async removeFiles(prefix: string): Promise<void> {
-    for (const name of await this.storage.names(prefix)) await this.storage.remove(name)
+    await forEach(await this.storage.names(prefix), name => this.storage.remove(name))
   }
 
-  private async folders(): Promise<string[]> {
-    const names = await this.storage.names(FOLDER)
-    return [...new Set(names.map(name => name.split('/')[1]!))].filter(isBackupName)
+  /** Names of backups, in order, with true for those that have a manifest. */
+  private async folders(): Promise<Map<string, boolean>> {
+    const folders = new Map<string, boolean>()
+    for (const file of await this.storage.names(FOLDER)) {
+      const [, name = '', first] = file.split('/')
+      if (isBackupName(name)) folders.set(name, folders.get(name) || first === MANIFEST)
+    }
+    return folders
   }
 
   private describe(backup: string, name: string): string {
-    return join(this.storage.place, fileName(backup, name))
+    return this.describeName(fileName(backup, name))
+  }
+
+  private describeName(name: string): string {
+    return `${this.storage.place}/${name}`
   }
 }
 

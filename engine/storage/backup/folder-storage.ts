@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
-import { constants, createReadStream, existsSync, mkdirSync } from 'node:fs'
+import { constants, existsSync, mkdirSync } from 'node:fs'
 import { chmod, copyFile, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { syncFolder } from '../../base/sync-folder.ts'
 import { describeSystemError } from '../../base/system-error.ts'
 import { hasFileLocks, tryFileLock } from '../file-lock.ts'
 import type { BackupStorage, Stored } from './backup-storage.ts'
+import { digestFile } from './digest-file.ts'
 import { BackupError } from './manifest.ts'
 import { syncFile } from './sync-file.ts'
 
@@ -65,7 +65,7 @@ export class FolderStorage implements BackupStorage {
     await write(unfinished)
     // It may have passwords, though hashed.
     await chmod(unfinished, 0o600)
-    const stored = await digestOf(unfinished)
+    const stored = await digestFile(unfinished)
     await syncFile(unfinished)
     await rename(unfinished, path)
     syncFolder(dirname(path))
@@ -80,7 +80,7 @@ export class FolderStorage implements BackupStorage {
       if ((error as NodeJS.ErrnoException).code !== NO_FILE) throw error
       throw new BackupError(`${this.path(name)} is missing`)
     }
-    return digestOf(path)
+    return digestFile(path)
   }
 
   async remove(name: string): Promise<void> {
@@ -95,14 +95,4 @@ export class FolderStorage implements BackupStorage {
   private path(name: string): string {
     return join(this.place, ...name.split('/'))
   }
-}
-
-async function digestOf(path: string): Promise<Stored> {
-  const hash = createHash('sha256')
-  let bytes = 0
-  for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 20 })) {
-    hash.update(chunk as Buffer)
-    bytes += (chunk as Buffer).length
-  }
-  return { bytes, sha256: hash.digest('hex') }
 }

@@ -5,20 +5,18 @@ import type { Note, StoreLocation } from '../../data/store-options.ts'
 import { DATA_FILE } from '../data-file.ts'
 import { type Environment, openEnvironment } from '../environment.ts'
 import { damagedPages } from '../inspect/inspect-store.ts'
-import { recoverIfUnused } from '../recover-store.ts'
-import { lockForReading } from '../store-lock.ts'
+import { openBeside } from '../open-beside.ts'
 import { type Backup, Backups } from './backups.ts'
 import type { BackupStorage } from './backup-storage.ts'
 import { copyLog } from './copy-log.ts'
 import { describeStore, filesOf, isLogged, type StoreDescription } from './describe-store.ts'
+import { forEach } from './for-each.ts'
 import { BackupError, backupName, timeOfName, type BackupFile, type BlobEntry, type Manifest } from './manifest.ts'
 
 const DAY_MS = 86_400_000
 const FULL_DAYS = 7
 /** Increments of this size together are not too large, however small the data file. */
 const SMALL_BYTES = 64 * 2 ** 20
-/** Images and blobs that are copied at a time. */
-const AT_ONCE = 8
 
 /** How backups are made and kept. Plain data. */
 export interface BackupPolicy {
@@ -63,29 +61,22 @@ export interface MadeBackup {
  * @throws {BackupError} {@link DamagedStoreError}
  */
 export async function makeBackup(options: MakeOptions): Promise<MadeBackup> {
-  const { path, storage, onNote = () => {} } = options
+  const { storage, onNote = () => {} } = options
   const backups = new Backups(storage)
-  await recoverIfUnused(options, onNote)
-  if (!existsSync(join(path, DATA_FILE))) throw new BackupError(`there is no store in ${path}`)
-  const lock = await storage.lock()
+  const { environment, close } = await openBeside(options, onNote)
   try {
-    // Also keeps files of images and blobs from being removed.
-    const readers = lockForReading(path)
-    if (!readers) throw new BackupError(`the store in ${path} is being compacted; try again when that is done`)
-    const environment = openEnvironment(options)
+    const lock = await storage.lock()
     try {
-      environment.root.readerCheck()
       return await new BackupMaker(options, backups, environment).make()
     } catch (error) {
       // The rest of it would fill the disk.
       await backups.clear().catch(() => {})
       throw error
     } finally {
-      await environment.close()
-      readers.release()
+      await lock.release()
     }
   } finally {
-    lock.release()
+    await close()
   }
 }
 
@@ -110,9 +101,10 @@ class BackupMaker {
 
   async make(): Promise<MadeBackup> {
     const { backups, options } = this
-    await backups.clear()
     const problems: string[] = []
     const earlier = await backups.list(problem => problems.push(problem))
+    this.refuseOtherStore(earlier)
+    await backups.clear()
     const chain = this.chainOfLast(earlier, problems)
     for (const problem of problems) options.onNote?.(`${problem}; it is left alone, and no backup is removed`, 'warn')
     // The clock may have been put back.
@@ -136,6 +128,16 @@ class BackupMaker {
     const removed = problems.length > 0 || options.keepDays === undefined ? [] : await this.removeOld(options.keepDays)
     const bytes = files.reduce((sum, file) => sum + file.bytes, blobBytes)
     return { name, kind, time, stamp: state.stamp, bytes, removed }
+  }
+
+  /** Retention and restoring know one store. */
+  private refuseOtherStore(earlier: readonly Backup[]): void {
+    const store = describeStore(this.environment).store
+    const other = earlier.find(({ manifest }) => manifest.store !== store)
+    if (other)
+      throw new BackupError(
+        `${this.options.storage.place} has backups of another store, such as ${other.name}; name another place for those of ${this.options.path}`,
+      )
   }
 
   /** The chain of the last backup; undefined if there is none, or it has a gap. */
@@ -211,18 +213,12 @@ class BackupMaker {
     const ids = [...blobs]
     const added: BlobEntry[] = []
     let done = 0
-    const work = ids.values()
-    const copySome = async (): Promise<void> => {
-      for (const id of work) {
-        options.onProgress?.({ what: 'copying images and blobs', done: done++, total: ids.length })
-        if (environment.files.size(id) === undefined) {
-          options.onNote?.(`file ${id} of an image or a blob is missing in the store, and in the backup`, 'warn')
-          continue
-        }
-        added.push(await backups.putBlob(id, known, async path => environment.files.copyTo(id, path)))
-      }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, copySome))
+    await forEach(ids, async id => {
+      options.onProgress?.({ what: 'copying images and blobs', done: done++, total: ids.length })
+      if (environment.files.size(id) === undefined)
+        options.onNote?.(`file ${id} of an image or a blob is missing in the store, and in the backup`, 'warn')
+      else added.push(await backups.putBlob(id, known, async path => environment.files.copyTo(id, path)))
+    })
     return added
   }
 

@@ -1,9 +1,29 @@
+import { join } from 'node:path'
+import { UPLOAD_FOLDER } from '../store-folder.ts'
 import type { BackupStorage } from './backup-storage.ts'
 import { FolderStorage } from './folder-storage.ts'
+import { BackupError } from './manifest.ts'
+import { isS3Address } from './s3/s3-bucket.ts'
+import { S3Storage } from './s3/s3-storage.ts'
 
 /** A place for backups, as plain data. */
 export interface BackupPlace {
+  /** Path, or `s3://bucket/prefix`. */
   readonly folder: string
+  /** Address of the server that has the bucket, unless Amazon or a variable of the environment. */
+  readonly endpoint?: string | undefined
 }
 
-export const openStorage = ({ folder }: BackupPlace): BackupStorage => new FolderStorage(folder)
+/**
+ * Opens a place for backups. The key of a bucket comes from the environment of the process.
+ * @param store folder of the store that is backed up; has temporary files. Not needed for a place that is only read
+ * @throws {BackupError} the address cannot be used
+ */
+export function openStorage({ folder, endpoint }: BackupPlace, store?: string): BackupStorage {
+  if (isS3Address(folder))
+    return new S3Storage({ address: folder, endpoint, temp: store && join(store, UPLOAD_FOLDER), env: process.env })
+  // It is not repeated, since a password may have been written into it.
+  if (/^[a-z][a-z\d+.-]+:\/\//i.test(folder))
+    throw new BackupError('an address of backups begins with s3://; any other place is the path of a folder')
+  return new FolderStorage(folder)
+}

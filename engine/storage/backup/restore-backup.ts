@@ -12,6 +12,7 @@ import { LOG_FOLDER } from '../store-folder.ts'
 import { type Backup, Backups } from './backups.ts'
 import type { BackupStorage } from './backup-storage.ts'
 import { recordsBetween } from './copy-log.ts'
+import { forEach } from './for-each.ts'
 import { describeStore, filesOf, isSamePlace, type StoreDescription } from './describe-store.ts'
 import type { BackupStep } from './make-backup.ts'
 import { BackupError } from './manifest.ts'
@@ -137,12 +138,12 @@ async function fetchAll(
   }
   const blobs = await backups.blobsOf(chain)
   let done = 0
-  for (const blob of blobs.values()) {
+  await forEach(blobs.values(), async blob => {
     onProgress?.({ what: 'fetching images and blobs', done: done++, total: blobs.size })
     const path = join(folder, 'files', blob.id)
     await backups.fetchBlob(blob, path)
     await syncFile(path)
-  }
+  })
 }
 
 /** Applies the records of the increments, and compares the result with the manifest. */

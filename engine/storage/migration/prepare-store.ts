@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { buildCatalog } from '../../catalog/build-catalog.ts'
 import type { DataClass, WireOptions } from '../../catalog/dataclass.ts'
 import type { Model } from '../../catalog/model-schema.ts'
-import { assignNumbers } from '../../catalog/table-numbers.ts'
+import { assignNumbers, type TableNumbers } from '../../catalog/table-numbers.ts'
 import type { Environment } from '../environment.ts'
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../format-version.ts'
 import { describeChange } from './describe-change.ts'
@@ -22,6 +22,8 @@ export interface PrepareOptions {
   /** Result of `checkModel`. */
   model: Model
   wire: WireOptions
+  /** Numbers that a new store begins with; by default those of a new model. */
+  numbers?: TableNumbers | undefined
   /** Lets a changed model remove or break data that it no longer allows. */
   allowLoss: boolean
   /** Compared in each transaction; undefined if no other process can write to the store. */
@@ -97,8 +99,8 @@ function resolve({ model, numbers, wire, versions }: StoredSchema): Schema {
   return { catalog, layouts: new Map(catalog.dataClasses.map(dc => [dc, rowLayout(dc, versions[dc.name]!, wire)])) }
 }
 
-function create({ environment, model, wire, owner }: PrepareOptions): void {
-  const numbers = assignNumbers(model)
+function create({ environment, model, wire, numbers: given, owner }: PrepareOptions): void {
+  const numbers = assignNumbers(model, given)
   const versions = Object.fromEntries(Object.keys(numbers.dataClasses).map(name => [name, 1]))
   environment.root.transactionSync(() => {
     owner?.verify()

@@ -1,16 +1,15 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../../config/load-config.ts'
 import { Engine } from '../../../engine/engine.ts'
 import { ProtocolError } from '../../../engine/base/errors.ts'
 import { bytesOf, loadModel, openEngine } from '../../../engine/index.ts'
 import { decode } from '../../support/read-request.ts'
+import { loadWorld } from '../../support/load-world.ts'
 import { check } from '../../../kernel/cli/check.ts'
 import { loadDemo } from '../../../kernel/cli/demo.ts'
-import { load, type LoadArguments } from '../../../kernel/cli/load.ts'
+import type { LoadArguments } from '../../../kernel/cli/load.ts'
 import { loadRows, numbered } from '../../../engine/import/load-rows.ts'
 import { engineOptions } from '../../../kernel/main.ts'
 
@@ -36,52 +35,7 @@ const model = {
   },
 }
 
-const world = (t: Test, files: Record<string, string | Buffer | Record<string, string>>) => {
-  const cwd = t.testdir({ 'model.json': JSON.stringify(model), ...files })
-  const config = loadConfig({
-    cwd,
-    env: {},
-    flags: { model: 'model.json', data: 'data', 'storage-map-size-bytes': '64 MiB' },
-  })
-  return {
-    cwd,
-    config,
-    async load(file: string, more: Partial<LoadArguments> = {}, signal?: AbortSignal) {
-      const output = new PassThrough({ encoding: 'utf8' })
-      const errors = join(cwd, 'errors.ndjson')
-      const isComplete = await load(
-        config,
-        { file: join(cwd, file), into: 'Person', update: false, errors, ...more },
-        output as never,
-        signal,
-      )
-      output.end()
-      const rejected = existsSync(errors)
-        ? readFileSync(errors, 'utf8')
-            .trim()
-            .split('\n')
-            .map(line => JSON.parse(line))
-        : []
-      return { isComplete, text: (await output.toArray()).join(''), rejected }
-    },
-    async people(): Promise<Record<string, unknown>[]> {
-      const engine = await openEngine(engineOptions(config))
-      try {
-        const body = await engine.read({
-          dataClass: 'Person',
-          source: { kind: 'all' },
-          orderBy: 'ID',
-          skip: 0,
-          top: Number.POSITIVE_INFINITY,
-          output: { form: 'array' },
-        })
-        return decode(await bytesOf(body))
-      } finally {
-        await engine.close()
-      }
-    },
-  }
-}
+const world = (t: Test, files: Record<string, string | Buffer | Record<string, string>>) => loadWorld(t, model, files)
 
 t.test('a JSON array is loaded, private and read-only attributes and long integers included', async t => {
   const { load, people } = world(t, {
@@ -181,7 +135,7 @@ t.test(
       ),
       'b.json': '[\n{"ID":11,"name":"A},\n{"ID":12,"name":"B"},\n{"ID":13,"name":"C"\n',
     })
-    const csv = await load('a.csv')
+    const csv = await load('a.csv', { encoding: 'utf-8' })
     t.match(csv.text, /^8 rows read: 2 inserted, 6 rejected\n/)
     t.notOk(csv.isComplete)
     t.match(
@@ -488,7 +442,12 @@ const refused: { name: string; file: string; more?: Partial<LoadArguments>; mess
     file: 'c.csv.gz',
     message: /c\.csv\.gz cannot be read: incorrect header check/,
   },
-  { name: 'UTF-16', file: 'd.csv', message: /^the file is UTF-16; give --encoding utf-16le/ },
+  {
+    name: 'UTF-16 as UTF-8',
+    file: 'd.csv',
+    more: { encoding: 'utf-8' },
+    message: /^the file is UTF-16; give --encoding utf-16le/,
+  },
   {
     name: 'an unknown encoding',
     file: 'e.csv',

@@ -1,0 +1,116 @@
+import type { DateOrder, ForeignFormat } from './foreign-values.ts'
+
+/** Values of a column of CSV in a sample; null for an empty field. */
+export type ColumnTexts = readonly (string | null)[]
+
+/** Texts that stand for a missing value in columns of other values. */
+export const NULL_TEXTS = new Set([
+  '',
+  '-',
+  '?',
+  'N/A',
+  'n/a',
+  'NA',
+  '#N/A',
+  'NULL',
+  'null',
+  'NaN',
+  'nan',
+  'None',
+  '\\N',
+])
+
+interface GuessedFormat extends ForeignFormat {
+  /** Questions that the sample leaves to the user: a sentence each. */
+  readonly open: readonly string[]
+}
+
+const NUMERIC = /^[+-]?(?:\d+|\d{1,3}(?:[.,\s'’]\d{3})+)(?:[.,]\d+)?$/
+const DAY = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?:[ T]\d{1,2}:.*)?$/
+
+/**
+ * Decides how numbers and dates are written, by the values that have one meaning only. `25/12/2024` decides, `03/04/2024` does not.
+ * @param given options that need no guess
+ */
+export function guessFormat(columns: readonly ColumnTexts[], given: ForeignFormat): GuessedFormat {
+  const open: string[] = []
+  const filled = columns.map(column =>
+    column.flatMap(value => (value === null || NULL_TEXTS.has(value.trim()) ? [] : [value.trim()])),
+  )
+  const decimal = given.decimal ?? decide(DECIMAL, filled, open)
+  const dates = given.dates ?? decide(DATES, filled, open)
+  return {
+    ...(decimal && { decimal }),
+    ...(dates && { dates }),
+    ...(given.nulls && { nulls: given.nulls }),
+    open,
+  }
+}
+
+/** A question about a format, and how values answer it. */
+interface Question<Answer extends string> {
+  /** Form of all values of a column that has a say. */
+  readonly form: RegExp
+  /** @returns null for a value that may mean two things, undefined for one that does not concern the question */
+  answer(text: string): Answer | null | undefined
+  /** @param text ambiguous value, or one for each answer */
+  ask(texts: readonly string[]): string
+}
+
+const DECIMAL: Question<'.' | ','> = {
+  form: NUMERIC,
+  answer(text) {
+    const marks = text.replace(/[^.,'’\s]/g, '')
+    const last = marks.at(-1)
+    if (last !== '.' && last !== ',') return undefined
+    const digits = text.length - text.lastIndexOf(last) - 1
+    const other = last === '.' ? ',' : '.'
+    // Two of the same are between groups, as in 1,234,567.
+    if (marks.length > 1 && marks[0] === last) return other
+    if (marks.length > 1 || digits !== 3) return last
+    const whole = text.slice(0, text.indexOf(last)).replace(/^[+-]/, '')
+    if (whole.length > 3 || whole.startsWith('0')) return last
+    // A point without other signs is what most programs write.
+    return last === '.' ? undefined : null
+  },
+  ask: texts =>
+    texts.length > 1
+      ? `numbers have a point, as ${texts[0]}, and a comma, as ${texts[1]}: --decimal . or --decimal , decides`
+      : `${texts[0]} may have thousands or decimals after its comma: --decimal . or --decimal , decides`,
+}
+
+const DATES: Question<DateOrder> = {
+  form: DAY,
+  answer(text) {
+    const [, first, separator, second] = DAY.exec(text)!
+    if (separator === '.' || Number(first) > 12) return 'dmy'
+    return Number(second) > 12 ? 'mdy' : null
+  },
+  ask: texts =>
+    texts.length > 1
+      ? `dates have the day first, as ${texts[0]}, and the month first, as ${texts[1]}: --dates dmy or --dates mdy decides`
+      : `${texts[0]} may have the day or the month first: --dates dmy or --dates mdy decides`,
+}
+
+function decide<Answer extends string>(
+  { form, answer, ask }: Question<Answer>,
+  columns: readonly (readonly string[])[],
+  open: string[],
+): Answer | undefined {
+  const found = new Map<Answer, string>()
+  let ambiguous: string | undefined
+  for (const column of columns) {
+    if (!column.every(text => form.test(text))) continue
+    for (const text of column) {
+      const one = answer(text)
+      if (one === null) ambiguous ??= text
+      else if (one !== undefined && !found.has(one)) found.set(one, text)
+    }
+  }
+  if (found.size > 1)
+    open.push(ask([...found].sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b)).map(([, text]) => text)))
+  else if (found.size === 0 && ambiguous !== undefined) open.push(ask([ambiguous]))
+  return found.size === 1 ? found.keys().next().value : undefined
+}
+
+const ORDER: readonly string[] = ['.', ',', 'dmy', 'mdy']

@@ -1,0 +1,127 @@
+import type { AttributeModel, DataClassModel, StorageModel } from '../catalog/model-schema.ts'
+import { fold } from '../base/text/fold.ts'
+import { attributeName } from './attribute-name.ts'
+import type { ForeignFormat } from './foreign-values.ts'
+import { guessType } from './guess-type.ts'
+
+/** A column of a sample. */
+export interface SampleColumn {
+  readonly name: string
+  readonly values: readonly unknown[]
+  /** Type of the values, where the source says it. */
+  readonly type?: StorageModel | undefined
+}
+
+interface ProposalOptions {
+  readonly className: string
+  readonly columns: readonly SampleColumn[]
+  /** Texts were texts in the source, and numbers numbers. */
+  readonly isTyped: boolean
+  readonly format: ForeignFormat
+  /** Attributes by the names of columns, where they are not to be guessed; null for a column that is left out. */
+  readonly names: Readonly<Record<string, string | null>>
+  /** Types by attribute, where they are not to be guessed. */
+  readonly types: Readonly<Record<string, StorageModel>>
+  /** Attribute that is the key. */
+  readonly key?: string | undefined
+}
+
+/** A column, and the attribute that it becomes. */
+interface ProposedColumn {
+  readonly column: SampleColumn
+  /** Null for a column that is left out. */
+  readonly attribute: string | null
+  readonly model: StorageModel
+}
+
+export interface ProposedClass {
+  readonly dataClass: DataClassModel
+  readonly columns: readonly ProposedColumn[]
+  /** Attribute that numbers the entities, because no column is a key. */
+  readonly newKey: string | undefined
+  /** Texts that stand for null. */
+  readonly nulls: readonly string[]
+}
+
+const KEY_NAME = /^(?:_?id|key|uuid|guid|code|number|no|nr|sku|isbn|ean)$/i
+const KEY_TYPES: readonly string[] = ['long', 'long64', 'string', 'uuid']
+const MAX_KEY_LENGTH = 100
+/** Types of values by which entities are looked up. */
+const INDEXED_TYPES: readonly string[] = ['string', 'uuid', 'long', 'long64', 'date']
+const MAX_INDEXED_LENGTH = 200
+/** Share of different values from which an index is worth its space. */
+const MIN_DISTINCT = 0.5
+
+/**
+ * Proposes a dataclass for the columns of a table.
+ * @throws {Error} a name or a type of the options is of no column
+ */
+export function proposeClass(options: ProposalOptions): ProposedClass {
+  const { className, columns, isTyped, format, types } = options
+  const named = nameColumns(columns, options.names)
+  for (const name of [...Object.keys(types), ...(options.key === undefined ? [] : [options.key])])
+    if (!named.includes(name))
+      throw new Error(`no column becomes the attribute "${name}"; they are ${named.filter(Boolean).join(', ')}`)
+  const nulls = new Set(format.nulls)
+  const proposed = columns.map((column, i): ProposedColumn => {
+    const attribute = named[i]!
+    const guessed = attribute === null ? undefined : guessType(column.values, isTyped, format)
+    for (const text of guessed?.nulls ?? []) nulls.add(text)
+    const model = (attribute !== null && types[attribute]) || column.type || guessed?.attribute || { type: 'string' }
+    return { column, attribute, model }
+  })
+  const key = options.key ?? proposed.find(each => isKey(each, className))?.attribute
+  const newKey = key === undefined || key === null ? freeName('ID', named) : undefined
+  const attributes: Record<string, AttributeModel> = {}
+  if (newKey !== undefined) attributes[newKey] = { type: 'long', autoFill: 'increment' }
+  for (const { attribute, model, column } of proposed) {
+    if (attribute === null) continue
+    const numbers = attribute === key && (model.type === 'long' || model.type === 'long64')
+    const indexed = attribute !== key && isSelective(model, column.values)
+    attributes[attribute] = { ...model, ...(numbers && { autoFill: 'increment' }), ...(indexed && { indexed }) }
+  }
+  return { dataClass: { key: (key ?? newKey)!, attributes }, columns: proposed, newKey, nulls: [...nulls] }
+}
+
+/** A name for each column; null for one without a name and without values. */
+function nameColumns(columns: readonly SampleColumn[], names: ProposalOptions['names']): (string | null)[] {
+  for (const name of Object.keys(names))
+    if (!columns.some(column => column.name === name)) throw new Error(`there is no column "${name}"`)
+  const found: (string | null)[] = []
+  for (const [i, { name, values }] of columns.entries()) {
+    if (Object.hasOwn(names, name)) found.push(names[name]!)
+    else if (name === '' && values.every(value => value === null || value === '')) found.push(null)
+    else found.push(freeName(attributeName(name) || `column${i + 1}`, found))
+  }
+  return found
+}
+
+function freeName(name: string, others: readonly (string | null)[]): string {
+  const taken = new Set(others.map(other => other?.toLowerCase()))
+  for (let i = 1; ; i++) {
+    const free = i === 1 ? name : `${name}${i}`
+    if (!taken.has(free.toLowerCase())) return free
+  }
+}
+
+/** A column without nulls, whose values differ, and that is named like a key. */
+function isKey({ column: { values }, attribute, model }: ProposedColumn, className: string): boolean {
+  if (attribute === null || !KEY_TYPES.includes(model.type)) return false
+  const isNamed = KEY_NAME.test(attribute) || attribute.toLowerCase() === `${className}id`.toLowerCase()
+  if (!isNamed || values.length === 0) return false
+  return values.every(isKeyValue) && distinct(values) === values.length
+}
+
+const isKeyValue = (value: unknown): boolean => {
+  const text = value === null || value === undefined ? '' : String(value)
+  return text.trim() !== '' && text.length <= MAX_KEY_LENGTH
+}
+
+function isSelective({ type, multiLine }: StorageModel, values: readonly unknown[]): boolean {
+  if (!INDEXED_TYPES.includes(type) || multiLine) return false
+  const filled = values.filter(value => value !== null && value !== undefined)
+  if (filled.some(value => String(value).length > MAX_INDEXED_LENGTH)) return false
+  return filled.length > 0 && distinct(filled) >= filled.length * MIN_DISTINCT
+}
+
+const distinct = (values: readonly unknown[]): number => new Set(values.map(value => fold(String(value).trim()))).size

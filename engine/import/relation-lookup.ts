@@ -1,0 +1,173 @@
+import { stringifyExact } from '../base/exact-json.ts'
+import { suggestion } from '../base/suggestion.ts'
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import { Mismatch } from '../catalog/types/descriptor.ts'
+import { TYPES } from '../catalog/types/registry.ts'
+import type { Value } from '../catalog/value.ts'
+import type { LoadRow } from './load-rows.ts'
+import { csvValue, type RowFormat, RowReader } from './row-reader.ts'
+import { CsvSplitter } from './split-csv.ts'
+
+/** Attribute by which related entities are looked up, for each relation: `{ employer: 'Company.name' }`. */
+export type RelationsBy = Readonly<Record<string, string>>
+
+/**
+ * Finds entities by their values of an indexed attribute, all in one state of the store.
+ * @returns for each value the keys of the entities that have it, as texts, at most two
+ */
+export type FindKeys = (attribute: StorageAttribute, target: DataClass, values: readonly Value[]) => readonly string[][]
+
+interface Lookup {
+  readonly relation: RelatedEntityAttribute
+  readonly by: StorageAttribute
+  /** Index of the column of CSV. */
+  readonly column: number
+}
+
+/** A value of a row that names a related entity. */
+interface NamedEntity {
+  readonly row: LoadRow
+  readonly lookup: Lookup
+  readonly value: Value
+}
+
+/**
+ * Replaces values of related entities, such as their names, by their keys. A row whose value no entity has, or several, gets the reason.
+ */
+export class RelationLookup {
+  /** Format of the texts with keys. */
+  readonly format: RowFormat
+  private readonly lookups: readonly Lookup[]
+  private readonly reader: RowReader
+
+  /** @throws {Error} a relation or an attribute does not exist, or entities cannot be looked up by it */
+  constructor(
+    private readonly dataClass: DataClass,
+    private readonly source: RowFormat,
+    relations: RelationsBy,
+    private readonly find: FindKeys,
+  ) {
+    this.lookups = Object.entries(relations).map(([name, by]) => lookupOf(dataClass, source, name, by))
+    this.reader = new RowReader(dataClass, source)
+    const foreignKeys = new Map(this.lookups.map(({ relation }) => [relation.name, relation.foreignKey.name]))
+    const { csv, names: _, ...foreign } = source
+    this.format = {
+      ...foreign,
+      ...(csv && { csv: { ...csv, attributes: csv.attributes.map(name => foreignKeys.get(name ?? '') ?? name) } }),
+    }
+  }
+
+  /** Reader of the texts with keys. */
+  newReader(): RowReader {
+    return new RowReader(this.dataClass, this.format)
+  }
+
+  /** Sets `resolved` or `unresolved` of rows. */
+  resolve(rows: readonly LoadRow[]): void {
+    const named: NamedEntity[] = []
+    const writers = new Map<LoadRow, (keys: ReadonlyMap<Lookup, string>) => string>()
+    for (const row of rows) {
+      delete row.unresolved
+      delete row.resolved
+      const writer = this.source.csv ? this.readFields(row, named) : this.readObject(row, named)
+      if (writer) writers.set(row, writer)
+    }
+    const keys = this.findAll(named)
+    for (const [row, write] of writers) if (!row.unresolved) row.resolved = write(keys.get(row) ?? new Map())
+  }
+
+  private findAll(named: readonly NamedEntity[]): Map<LoadRow, Map<Lookup, string>> {
+    const keys = new Map<LoadRow, Map<Lookup, string>>()
+    for (const lookup of this.lookups) {
+      const { relation, by } = lookup
+      const some = named.filter(each => each.lookup === lookup)
+      const values = [...new Set(some.map(({ value }) => value))]
+      const found = new Map(
+        this.find(by, relation.target, values).map((each, i): [Value, readonly string[]] => [values[i]!, each]),
+      )
+      for (const { row, value } of some) {
+        const [key, other] = found.get(value)!
+        if (key !== undefined && other === undefined) {
+          const ofRow = keys.get(row) ?? new Map<Lookup, string>()
+          keys.set(row, ofRow.set(lookup, key))
+          continue
+        }
+        const which = `${relation.target.name} has ${JSON.stringify(String(value))} as ${by.name}`
+        row.unresolved = {
+          reason: `${relation.name}: ${key === undefined ? 'no entity' : 'more than one entity'} of ${which}`,
+          // Rows further down may become it.
+          mayCome: key === undefined && relation.target === this.dataClass,
+        }
+      }
+    }
+    return keys
+  }
+
+  private readFields(row: LoadRow, named: NamedEntity[]): ((keys: ReadonlyMap<Lookup, string>) => string) | undefined {
+    const { delimiter, attributes } = this.source.csv!
+    const fields = row.problem === undefined ? new CsvSplitter(delimiter).split(row.text) : []
+    if (fields.length !== attributes.length) return undefined
+    for (const lookup of this.lookups) {
+      const field = fields[lookup.column]!
+      if (field !== null) this.name(row, lookup, csvValue(lookup.by, field.trim(), this.source), named)
+    }
+    return keys => {
+      for (const [{ column }, key] of keys) fields[column] = key
+      return fields.map(quoted).join(delimiter)
+    }
+  }
+
+  private readObject(row: LoadRow, named: NamedEntity[]): ((keys: ReadonlyMap<Lookup, string>) => string) | undefined {
+    const { value } = this.reader.read(row)
+    if (value instanceof Error) return undefined
+    for (const lookup of this.lookups) {
+      const { relation } = lookup
+      const given = Object.hasOwn(value, relation.name) ? value[relation.name] : undefined
+      if (given !== undefined && given !== null) this.name(row, lookup, given, named)
+    }
+    return keys => {
+      const others = { ...value }
+      for (const [{ relation }, key] of keys) {
+        delete others[relation.name]
+        others[relation.foreignKey.name] = key
+      }
+      return stringifyExact(others)
+    }
+  }
+
+  private name(row: LoadRow, lookup: Lookup, json: unknown, named: NamedEntity[]): void {
+    if (json === null) return
+    const { by, relation } = lookup
+    const value = TYPES[by.type].convert(json, by, true)
+    if (!(value instanceof Mismatch)) named.push({ row, lookup, value })
+    else row.unresolved = { reason: `${relation.name}: a value of ${by.name} is ${value.expected}`, mayCome: false }
+  }
+}
+
+const quoted = (field: string | null): string => (field === null ? '' : `"${field.replaceAll('"', '""')}"`)
+
+function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: string): Lookup {
+  const relation = dataClass.attributesByName.get(name)
+  if (relation?.kind !== 'relatedEntity') {
+    const relations = dataClass.attributes.filter(({ kind }) => kind === 'relatedEntity').map(each => each.name)
+    const others = suggestion(name, relations)
+    throw new Error(`${name} is not a relation to one of ${dataClass.name}${others || listOf(relations)}`)
+  }
+  const [className, attributeName = '', ...more] = text.split('.')
+  const { target } = relation
+  if (className !== target.name || more.length > 0)
+    throw new Error(`${name} leads to ${target.name}, so it is looked up by ${target.name}.attribute, not by "${text}"`)
+  const by = target.attributesByName.get(attributeName)
+  if (by?.kind !== 'storage' || !by.indexed) {
+    const indexed = target.attributes.filter(each => each.kind === 'storage' && each.indexed).map(each => each.name)
+    throw new Error(
+      `${target.name} cannot be looked up by "${attributeName}": it is not an attribute with an index${listOf(indexed)}`,
+    )
+  }
+  const column = csv ? csv.attributes.indexOf(name) : 0
+  if (column < 0) throw new Error(`no column is the relation ${name}: --column 'NAME=${name}' says which one`)
+  return { relation, by, column }
+}
+
+const listOf = (names: readonly string[]): string => (names.length > 0 ? `; there are ${names.join(', ')}` : '')

@@ -1,0 +1,247 @@
+import { fold } from '../../base/text/fold.ts'
+import { isBinary, type RelatedEntityAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { indexesOf, valueAmong } from '../../catalog/property-columns.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import { BinaryValue, type Value } from '../../catalog/value.ts'
+import type { RelatedEntity } from '../../data/store-transaction.ts'
+import { changeRow, encodeRow, type RowValues } from '../../row-format/encode-row.ts'
+import { keyText, type RowLayout } from '../../row-format/row-layout.ts'
+import { RowView } from '../../row-format/row-view.ts'
+import { BinaryTable } from '../binary-table.ts'
+import { type Environment, getBytes } from '../environment.ts'
+import { IndexWriter } from '../index-writer.ts'
+import { binaryKey, rowKey } from '../keys.ts'
+import { writeGlobalStamp, writeTableState } from '../store-state.ts'
+import { tableRows } from '../table-rows.ts'
+import type { DumpRow } from './row-reader.ts'
+
+/** Maximum number of related entities remembered for each dataclass. */
+const REMEMBERED = 50_000
+/** Rows of a transaction that links them. */
+const SLICE = 5_000
+
+interface FilledTable {
+  readonly layout: RowLayout
+  readonly indexed: readonly StorageAttribute[]
+  readonly binaries: readonly StorageAttribute[]
+  readonly counter: StorageAttribute | undefined
+  /** Related entities by key. */
+  readonly remembered: Map<Value, RelatedEntity>
+  rowCount: number
+  nextAutoIncrement: number
+  /** True if all its entities are in the store. */
+  isComplete: boolean
+  /** True if rows have foreign keys whose entities were not in the store yet. */
+  hasLateLinks: boolean
+}
+
+/**
+ * Puts the entities of a dump into a new store that no other process uses. Nothing is checked but what the store relies on: keys and
+ * unique values exist once, and foreign keys lead to entities. No plugin code runs.
+ */
+export class StoreFiller {
+  private readonly tables: ReadonlyMap<DataClass, FilledTable>
+  private readonly indexes: IndexWriter
+  private readonly binaries: BinaryTable
+  private globalStamp: number
+
+  /** @param globalStamp that of the dump, 0 if it has none */
+  constructor(
+    private readonly environment: Environment,
+    layouts: ReadonlyMap<DataClass, RowLayout>,
+    globalStamp: number,
+  ) {
+    this.tables = new Map([...layouts].map(([dataClass, layout]) => [dataClass, emptyTable(dataClass, layout)]))
+    this.indexes = new IndexWriter(environment.index)
+    this.binaries = new BinaryTable(environment)
+    this.globalStamp = globalStamp
+  }
+
+  /**
+   * Puts entities of one dataclass in one transaction.
+   * @param rows are put one by one, before the next one is read
+   * @param onProblem called for an entity that cannot be put, before the next one is read
+   */
+  put(dataClass: DataClass, rows: Iterable<DumpRow>, onProblem: (problem: string) => void): void {
+    this.environment.root.transactionSync(() => {
+      for (const row of rows) {
+        const problem = this.putRow(dataClass, row)
+        if (problem !== undefined) onProblem(problem)
+      }
+      this.indexes.flush()
+    })
+    this.binaries.settle()
+  }
+
+  /** Called when all entities of a dataclass were put. @param nextAutoIncrement that of the dump */
+  complete(dataClass: DataClass, nextAutoIncrement = 1): void {
+    const table = this.tables.get(dataClass)!
+    table.isComplete = true
+    table.nextAutoIncrement = Math.max(table.nextAutoIncrement, nextAutoIncrement)
+  }
+
+  /** Finds the entities of foreign keys that came before them. */
+  link(onProgress: (dataClass: DataClass) => void, onProblem: (dataClass: DataClass, problem: string) => void): void {
+    for (const [dataClass, { hasLateLinks }] of this.tables) {
+      if (!hasLateLinks) continue
+      onProgress(dataClass)
+      for (let first = 0; ; ) {
+        const rows = [...tableRows(this.environment, dataClass.tableNumber, first, SLICE)]
+        if (rows.length === 0) break
+        this.environment.root.transactionSync(() => {
+          for (const { rowId, bytes } of rows) {
+            const problem = this.linkRow(dataClass, rowId, bytes)
+            if (problem !== undefined) onProblem(dataClass, problem)
+          }
+        })
+        first = rows.at(-1)!.rowId + 1
+      }
+    }
+  }
+
+  /** Writes the counters. @returns the global stamp, and the number of entities by dataclass */
+  finish(): { stamp: number; entities: Readonly<Record<string, number>> } {
+    this.environment.root.transactionSync(() => {
+      writeGlobalStamp(this.environment, this.globalStamp)
+      for (const [{ tableNumber }, { rowCount, nextAutoIncrement }] of this.tables)
+        writeTableState(this.environment, tableNumber, { nextRowId: rowCount, rowCount, nextAutoIncrement })
+    })
+    const counts = [...this.tables].map(([{ name }, { rowCount }]) => [name, rowCount] as const)
+    return { stamp: this.globalStamp, entities: Object.fromEntries(counts) }
+  }
+
+  /** @returns the reason why it cannot be put */
+  private putRow(dataClass: DataClass, row: DumpRow): string | undefined {
+    const table = this.tables.get(dataClass)!
+    const { layout, indexed, counter } = table
+    const { values, stamp, timestamp } = row
+    for (const attribute of indexed) {
+      if (!attribute.unique) continue
+      const value = values.get(attribute)!
+      if (value !== null && this.holder(attribute, value) !== undefined)
+        return `${attribute.name}: another entity has the value ${shown(attribute, value)}, which is unique`
+    }
+    const rowId = table.rowCount
+    const references = layout.references.map(relation => {
+      const key = values.get(relation.foreignKey)!
+      values.set(relation, null)
+      if (key === null) return undefined
+      const related = this.relatedYet(dataClass, row, relation, rowId)
+      values.set(relation, keyText(this.tables.get(relation.target)!.layout, related?.key ?? key))
+      if (related && isSpelled(relation)) values.set(relation.foreignKey, related.key)
+      return related?.rowId
+    })
+    const lost = layout.references.findIndex(
+      ({ foreignKey, target }, i) =>
+        references[i] === undefined && values.get(foreignKey) !== null && this.tables.get(target)!.isComplete,
+    )
+    if (lost >= 0) return leadsNowhere(layout.references[lost]!, values)
+    table.hasLateLinks ||= layout.references.some(
+      ({ foreignKey }, i) => references[i] === undefined && values.get(foreignKey) !== null,
+    )
+    table.rowCount++
+    for (const attribute of indexed)
+      this.indexes.put(attribute, valueAmong(values as ReadonlyMap<unknown, Value>, attribute), rowId)
+    for (const attribute of table.binaries) {
+      const value = values.get(attribute)
+      if (value instanceof BinaryValue)
+        this.binaries.put(binaryKey(dataClass.tableNumber, rowId, attribute.position), value)
+    }
+    const number = counter && values.get(counter)
+    // Keys beyond 2^53, which are bigints, do not move the counter.
+    if (typeof number === 'number' && number >= table.nextAutoIncrement) table.nextAutoIncrement = number + 1
+    const globalStamp = row.globalStamp ?? this.globalStamp + 1
+    this.globalStamp = Math.max(this.globalStamp, globalStamp)
+    const key = keyText(layout, values.get(dataClass.key)!)
+    const bytes = encodeRow(layout, { key, stamp, globalStamp, timestamp, values, references })
+    this.environment.rows.putSync(rowKey(dataClass.tableNumber, rowId), bytes as Buffer)
+    return undefined
+  }
+
+  /** The entity that a foreign key leads to, if it is in the store already. */
+  private relatedYet(
+    dataClass: DataClass,
+    { values }: DumpRow,
+    { target, foreignKey }: RelatedEntityAttribute,
+    rowId: number,
+  ): RelatedEntity | undefined {
+    const key = values.get(foreignKey)!
+    if (target !== dataClass) return this.tables.get(target)!.isComplete ? this.related(target, key) : undefined
+    const own = values.get(dataClass.key)!
+    return comparable(own) === comparable(key) ? { rowId, key: own } : this.related(target, key)
+  }
+
+  private linkRow(dataClass: DataClass, rowId: number, bytes: Uint8Array): string | undefined {
+    const { layout } = this.tables.get(dataClass)!
+    const row = new RowView(layout, bytes)
+    const values = new Map<unknown, Value>()
+    let lost: string | undefined
+    const references = layout.references.map((relation, i) => {
+      const reference = row.reference(i)
+      const key = reference === undefined ? (row.value(relation.foreignKey) as Value) : null
+      if (key === null) return reference
+      const related = this.related(relation.target, key)
+      if (!related) {
+        lost = leadsNowhere(relation, { get: () => key })
+        return undefined
+      }
+      values.set(relation, keyText(this.tables.get(relation.target)!.layout, related.key))
+      if (isSpelled(relation)) values.set(relation.foreignKey, related.key)
+      return related.rowId
+    })
+    if (lost !== undefined || values.size === 0) return lost && `the entity ${row.key}: ${lost}`
+    const { stamp, globalStamp, timestamp } = row
+    const changed = changeRow(row, { stamp, globalStamp, timestamp, values: values as RowValues, references })
+    this.environment.rows.putSync(rowKey(dataClass.tableNumber, rowId), changed as Buffer)
+    return undefined
+  }
+
+  private related(target: DataClass, key: Value): RelatedEntity | undefined {
+    const { remembered } = this.tables.get(target)!
+    const known = remembered.get(key)
+    if (known) return known
+    const rowId = this.holder(target.key, key)
+    if (rowId === undefined) return undefined
+    const found = { rowId, key: target.key.type === 'string' ? this.valueOf(target.key, rowId) : key }
+    if (remembered.size >= REMEMBERED) remembered.clear()
+    remembered.set(key, found)
+    return found
+  }
+
+  private holder(attribute: StorageAttribute, value: Value): number | undefined {
+    return this.indexes.holder(attribute, value, rowId => this.valueOf(attribute, rowId) as string)
+  }
+
+  private valueOf(attribute: StorageAttribute, rowId: number): Value {
+    const { tableNumber } = attribute.dataClass
+    const bytes = getBytes(this.environment.rows, rowKey(tableNumber, rowId))!
+    return new RowView(this.tables.get(attribute.dataClass)!.layout, bytes).value(attribute) as Value
+  }
+}
+
+/** True if the spelling of the target's key counts. */
+const isSpelled = ({ foreignKey, target }: RelatedEntityAttribute): boolean => foreignKey.type === target.key.type
+
+const comparable = (value: Value): Value => (typeof value === 'string' ? fold(value) : value)
+
+const shown = (attribute: StorageAttribute, value: Value): string =>
+  JSON.stringify(String(TYPES[attribute.type].toCode(value, attribute)).slice(0, 100))
+
+const leadsNowhere = ({ foreignKey, target }: RelatedEntityAttribute, values: RowValues): string =>
+  `${foreignKey.name}: there is no entity ${shown(foreignKey, values.get(foreignKey)!)} in ${target.name}`
+
+function emptyTable(dataClass: DataClass, layout: RowLayout): FilledTable {
+  const stored = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
+  return {
+    layout,
+    indexed: indexesOf(dataClass),
+    binaries: stored.filter(({ type }) => isBinary(type)),
+    counter: stored.find(({ autoFill }) => autoFill === 'increment'),
+    remembered: new Map(),
+    rowCount: 0,
+    nextAutoIncrement: 1,
+    isComplete: false,
+    hasLateLinks: false,
+  }
+}

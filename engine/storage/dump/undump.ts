@@ -1,0 +1,227 @@
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { syncFolder } from '../../base/sync-folder.ts'
+import { storedCalculated } from '../../catalog/calculated.ts'
+import type { Catalog, DataClass, WireOptions } from '../../catalog/dataclass.ts'
+import type { StoreLocation } from '../../data/store-options.ts'
+import type { BackupStep } from '../backup/make-backup.ts'
+import { openEnvironment } from '../environment.ts'
+import { writeFingerprints } from '../fingerprints.ts'
+import { prepareStore } from '../migration/prepare-store.ts'
+import { BlobReader } from './blob-reader.ts'
+import { type Accounts, type ClassDescription, DumpError, list } from './dump-form.ts'
+import { DumpFolder, type Lines } from './dump-folder.ts'
+import { type Models, readModels } from './dump-models.ts'
+import { StoreFiller } from './fill-store.ts'
+import { type DumpRow, DumpRowReader } from './row-reader.ts'
+import { syncAll } from './sync-all.ts'
+
+/** Characters of lines that are put in one transaction, more or less. */
+const BATCH_CHARACTERS = 16 * 2 ** 20
+const MAX_PROBLEMS = 20
+
+interface UndumpOptions extends StoreLocation {
+  /** Folder of the dump. */
+  readonly folder: string
+  readonly wire: WireOptions
+  /** Model of the store in place of that of the dump, as JSON. */
+  readonly model?: unknown
+  /** Leaves out what the other model does not have. */
+  readonly leaveOutUnknown?: boolean
+  /** Takes the contents of the files of roles, users and keys. @returns a function that writes them, called when the store is complete */
+  readonly takeAccounts?: ((accounts: Accounts) => () => void) | undefined
+  readonly onProgress?: (step: BackupStep) => void
+}
+
+/** A store that was made from a dump. */
+interface Undumped {
+  readonly stamp: number
+  /** Number of entities by dataclass. */
+  readonly entities: Readonly<Record<string, number>>
+}
+
+/**
+ * Makes a store from a dump, in a folder that does not exist or is empty. The folder is there when all of the store is. Stamps are
+ * those of the dump, so that clients that follow changes by stamps go on.
+ * @throws {DumpError} the dump is damaged or contradicts its model; {@link ModelError}
+ */
+export async function undump(options: UndumpOptions): Promise<Undumped> {
+  const path = existsSync(options.path) ? realpathSync(options.path) : options.path
+  if (existsSync(path) && readdirSync(path).length > 0)
+    throw new DumpError(`${path} is not empty; name another folder, or move what is in it`)
+  const dump = new DumpFolder(options.folder)
+  const classes = readModels(dump, options)
+  const putAccounts = options.takeAccounts?.(dump.accounts())
+  const folder = `${path}.restoring`
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(join(folder, 'files'), { recursive: true, mode: 0o700 })
+  let made: Undumped
+  try {
+    made = await fill(dump, classes, { ...options, path: folder })
+    options.onProgress?.({ what: 'syncing files', done: 0, total: 1 })
+    await syncAll(folder)
+    putAccounts?.()
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+  if (existsSync(path)) rmdirSync(path)
+  renameSync(folder, path)
+  syncFolder(dirname(path))
+  return made
+}
+
+async function fill(
+  dump: DumpFolder,
+  { model, classes, formerNames, leftOut }: Models,
+  { path, mapSizeBytes, wire, onProgress = () => {} }: UndumpOptions,
+): Promise<Undumped> {
+  const { description } = dump
+  // An unfinished store is removed by the next attempt, so LMDB need not sync.
+  const environment = openEnvironment({ path, mapSizeBytes, isLogged: true })
+  try {
+    const { catalog, layouts } = prepareStore({
+      environment,
+      model,
+      wire,
+      numbers: description.tableNumbers,
+      allowLoss: false,
+    })
+    const filler = new StoreFiller(environment, layouts, description.globalStamp ?? 0)
+    const blobs = new BlobReader(dump.path, environment.files)
+    const problems = new Problems()
+    const namesInDump = new Map([...classes].map(([name, now]) => [now, name]))
+    const described = (name: string | undefined): ClassDescription =>
+      (name !== undefined && Object.hasOwn(description.dataClasses ?? {}, name) && description.dataClasses![name]) || {}
+    const total = [...classes.keys()].reduce((sum, name) => sum + (described(name).entities ?? 0), 0)
+    let done = 0
+    for (const dataClass of targetsFirst(catalog)) {
+      const name = namesInDump.get(dataClass.name)
+      const { entities, nextAutoIncrement, calculated = {} } = described(name)
+      const reader = new DumpRowReader({
+        dataClass,
+        formerNames: formerNames.get(dataClass.name) ?? new Map(),
+        leftOut: leftOut.get(dataClass.name) ?? new Set(),
+        blobOf: reference => blobs.read(reference),
+        now: new Date().toISOString(),
+      })
+      let count = 0
+      for (const file of name === undefined ? [] : dump.filesOf(name)) {
+        for await (const batch of batchesOf(dump.lines(file))) {
+          let line = 0
+          const onProblem = (text: string): void => problems.add(`${file.file}, line ${line}: ${text}`)
+          const rows = readRows(
+            batch,
+            reader,
+            number => {
+              line = number
+            },
+            onProblem,
+          )
+          filler.put(dataClass, rows, onProblem)
+          const read = batch.reduce((sum, { texts }) => sum + texts.length, 0)
+          count += read
+          done += read
+          onProgress({ what: 'reading entities', done, total: Math.max(total, done) })
+          if (entities !== undefined && count > entities) break
+        }
+        problems.demandNone()
+      }
+      if (entities !== undefined && count !== entities) {
+        const found = count > entities ? 'more' : `${count}`
+        throw new DumpError(`the dump has ${found} entities of ${name}, its description says ${entities}`)
+      }
+      filler.complete(dataClass, nextAutoIncrement)
+      const kept = storedCalculated(dataClass).flatMap(({ name: each }) =>
+        Object.hasOwn(calculated, each) ? [[each, calculated[each]!] as const] : [],
+      )
+      if (kept.length > 0)
+        environment.root.transactionSync(() =>
+          writeFingerprints(environment, dataClass.tableNumber, Object.fromEntries(kept)),
+        )
+    }
+    filler.link(
+      ({ name }) => onProgress({ what: `linking entities of ${name}`, done: 0, total: 1 }),
+      ({ name }, text) => problems.add(`${name}, ${text}`),
+    )
+    problems.demandNone()
+    const made = filler.finish()
+    if (description.globalStamp !== undefined && made.stamp !== description.globalStamp)
+      throw new DumpError(
+        `an entity has the global stamp ${made.stamp}, the description says ${description.globalStamp}`,
+      )
+    return made
+  } finally {
+    await environment.close()
+    for (const name of ['lock.mdb', 'readers.lock']) rmSync(join(path, name), { force: true })
+  }
+}
+
+/** Problems of entities, of which some are listed before the dump is refused. */
+class Problems {
+  private readonly texts: string[] = []
+
+  add(text: string): void {
+    this.texts.push(text)
+    if (this.texts.length >= MAX_PROBLEMS) this.demandNone()
+  }
+
+  demandNone(): void {
+    const { length } = this.texts
+    if (length === 0) return
+    const count = length < MAX_PROBLEMS ? '' : `, the first ${length} of which are`
+    throw new DumpError(`the dump has entities that cannot be put into a store${count}:\n${list(this.texts)}`)
+  }
+}
+
+/** Lines for one transaction. */
+async function* batchesOf(source: AsyncIterable<Lines>): AsyncGenerator<readonly Lines[]> {
+  let batch: Lines[] = []
+  let characters = 0
+  for await (const lines of source) {
+    batch.push(lines)
+    for (const text of lines.texts) characters += text.length
+    if (characters < BATCH_CHARACTERS) continue
+    yield batch
+    batch = []
+    characters = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** @param onLine called before each line is read, with its number */
+function* readRows(
+  batch: readonly Lines[],
+  reader: DumpRowReader,
+  onLine: (number: number) => void,
+  onProblem: (text: string) => void,
+): Generator<DumpRow> {
+  for (const { texts, first } of batch) {
+    for (const [i, text] of texts.entries()) {
+      onLine(first + i)
+      let row: DumpRow
+      try {
+        row = reader.read(text)
+      } catch (error) {
+        if (!(error instanceof DumpError)) throw error
+        onProblem(error.message)
+        continue
+      }
+      yield row
+    }
+  }
+}
+
+/** Dataclasses so that those to which relations lead come first, except in circles. */
+function targetsFirst({ dataClasses }: Catalog): DataClass[] {
+  const ordered = new Set<DataClass>()
+  const begun = new Set<DataClass>()
+  const add = (dataClass: DataClass): void => {
+    if (begun.has(dataClass)) return
+    begun.add(dataClass)
+    for (const attribute of dataClass.attributes) if (attribute.kind === 'relatedEntity') add(attribute.target)
+    ordered.add(dataClass)
+  }
+  dataClasses.forEach(add)
+  return [...ordered]
+}

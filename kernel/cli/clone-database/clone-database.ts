@@ -1,0 +1,216 @@
+import { closeSync, existsSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Config } from '../../../config/load-config.ts'
+import { readJsonFile } from '../../../config/read-json-file.ts'
+import { counted } from '../../../engine/base/counted.ts'
+import { suggestion } from '../../../engine/base/suggestion.ts'
+import { bytesOf, type Engine, loadModel, openEngine } from '../../../engine/index.ts'
+import { engineOptions } from '../../main.ts'
+import { ProgressDisplay } from '../progress.ts'
+import { CloneJournal } from './clone-journal.ts'
+import { copyDeferred, copyTable, type CopyContext } from './copy-table.ts'
+import { openSource } from './open-source.ts'
+import { planCopy, type TableCopy } from './plan-copy.ts'
+import { type ModelDocument, proposeModel } from './propose-model.ts'
+import type { SourceColumn, SourceTable, SqlSource } from './source.ts'
+
+export interface CloneDatabaseArguments {
+  /** `postgres://…`, `mysql://…`, `mariadb://…`, or the path of a SQLite file. */
+  source: string
+  /** Write the model, and copy nothing. */
+  modelOnly: boolean
+  resume: boolean
+  /** Names of dataclasses, by table. */
+  names?: Readonly<Record<string, string>>
+  /** Views that are copied, with the column that is their key. */
+  views?: Readonly<Record<string, string | null>>
+  /** Tables that are copied; all by default. */
+  only?: readonly string[]
+  /** Folder of the files of rows that cannot be saved; the working directory by default. */
+  errors?: string | undefined
+}
+
+/**
+ * `tesser clone` of a database: its tables become a model, its rows entities of a new store. The source is only read, in one transaction.
+ * @param signal ends the copy after the rows under way
+ * @returns true if every row is in the store
+ * @throws {Error} with what would do
+ */
+export async function cloneDatabase(
+  config: Config,
+  given: CloneDatabaseArguments,
+  print: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (config.demo) throw new Error('name the model, which is written if the file does not exist: --model model.json')
+  const source = await openSource(given.source)
+  const onAbort = (): void => void source.cancel().catch(() => {})
+  signal?.addEventListener('abort', onAbort)
+  try {
+    const tables = await readTables(source, given, print)
+    const isNew = !existsSync(config.model)
+    if (isNew) await writeModel(config, source, tables, given, print)
+    if (given.modelOnly) {
+      print(isNew ? `${config.model} is written` : `${config.model} exists; it stays as it is`)
+      return true
+    }
+    const model = readJsonFile(config.model, 'model') as ModelDocument
+    loadModel(model)
+    return await copyAll(config, planCopy(model, tables, source), source, given, print, signal)
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    await source.close()
+  }
+}
+
+async function readTables(
+  source: SqlSource,
+  { only, views = {} }: CloneDatabaseArguments,
+  print: (line: string) => void,
+): Promise<SourceTable[]> {
+  const { tables, notes } = await source.tables(new Set(Object.keys(views)))
+  notes.forEach(print)
+  const names = tables.map(({ name }) => name)
+  for (const name of [...(only ?? []), ...Object.keys(views)])
+    if (!names.includes(name))
+      throw new Error(`${source.address} has no table or view "${name}"${suggestion(name, names)}`)
+  const found = tables.filter(({ name, isView }) => isView || !only || only.includes(name))
+  if (found.length === 0) throw new Error(`${source.address} has no tables`)
+  return found
+}
+
+async function writeModel(
+  config: Config,
+  source: SqlSource,
+  tables: readonly SourceTable[],
+  { names = {}, views = {} }: CloneDatabaseArguments,
+  print: (line: string) => void,
+): Promise<void> {
+  for (const name of Object.keys(names))
+    if (!tables.some(table => table.name === name))
+      throw new Error(`--table ${name}: ${source.address} has no such table`)
+  const measured: SourceTable[] = []
+  for (const table of tables) measured.push(await measure(source, table))
+  const name = basename(source.address.replace(/[?#].*$/, '')).replace(/\.[^.]*$/, '') || 'database'
+  const { model, notes } = proposeModel(measured, { name, names, viewKeys: views })
+  notes.forEach(print)
+  loadModel(model)
+  const document = { $schema: 'node_modules/tesser/config/model.schema.json', ...model }
+  writeFileSync(config.model, `${JSON.stringify(document, null, 2)}\n`, { flag: 'wx' })
+}
+
+/** Replaces the types that depend on values. */
+async function measure(source: SqlSource, table: SourceTable): Promise<SourceTable> {
+  const aggregates = table.columns.map(({ name, measure }) => measure?.aggregates(source.quote(name)) ?? [])
+  const all = aggregates.flat()
+  if (all.length === 0) return table
+  const [values] = await source.query(`SELECT ${all.join(', ')} FROM ${table.from}`)
+  let next = 0
+  const columns = table.columns.map((column, i): SourceColumn => {
+    const own = values!.slice(next, next + aggregates[i]!.length)
+    next += own.length
+    return column.measure ? { ...column, ...column.measure.decide(own) } : column
+  })
+  return { ...table, columns }
+}
+
+async function copyAll(
+  config: Config,
+  copies: readonly TableCopy[],
+  source: SqlSource,
+  { resume, errors = '.' }: CloneDatabaseArguments,
+  print: (line: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const journal = new CloneJournal(config.data)
+  if (resume) journal.resume(source.address)
+  else journal.begin(source.address)
+  const files = new ErrorFiles(errors, resume)
+  const progress = new ProgressDisplay(process.stderr)
+  let engine: Engine | undefined
+  let isDone = false
+  try {
+    // Everything is new: the log would only write it twice.
+    engine = await openEngine({ ...engineOptions(config), log: undefined, memoryBytes: 0 })
+    const rows = new Map<TableCopy, number>()
+    for (const copy of copies)
+      rows.set(copy, Number((await source.query(`SELECT count(*) FROM ${copy.table.from}`))[0]![0]))
+    const context: CopyContext = {
+      engine,
+      source,
+      journal,
+      signal,
+      onRejected: (dataClass, line, row, reasons) => files.add(dataClass, line, row, reasons),
+      onProgress: (dataClass, { read }) =>
+        progress.show(dataClass, read, rows.get(copies.find(copy => copy.dataClass === dataClass)!)!),
+    }
+    for (const step of [copyTable, copyDeferred])
+      for (const copy of copies) if (!signal?.aborted) await step(copy, context)
+    progress.stop()
+    isDone = !signal?.aborted
+    const isComplete = await compare(engine, rows, print)
+    for (const [path, count] of files.paths)
+      print(`${counted(count, 'row')} could not be saved in full; ${path} says why`)
+    if (!isDone) print('stopped before the end; --resume continues')
+    return isDone && isComplete && files.paths.size === 0
+  } catch (error) {
+    if (!engine) throw error
+    throw new Error(`${signal?.aborted ? 'stopped' : (error as Error).message}; --resume continues`, { cause: error })
+  } finally {
+    progress.stop()
+    files.close()
+    journal.close(isDone)
+    await engine?.close()
+  }
+}
+
+/** Prints the number of entities of each dataclass beside the number of rows. */
+async function compare(
+  engine: Engine,
+  rows: ReadonlyMap<TableCopy, number>,
+  print: (line: string) => void,
+): Promise<boolean> {
+  let isComplete = true
+  for (const [{ dataClass, table }, expected] of rows) {
+    const body = await engine.read({
+      dataClass,
+      source: { kind: 'all' },
+      skip: 0,
+      top: 0,
+      output: { form: 'collection' },
+    })
+    const count = (JSON.parse(Buffer.from(await bytesOf(body)).toString()) as { __COUNT: number }).__COUNT
+    isComplete &&= count === expected
+    print(
+      `${dataClass}: ${count === expected ? counted(count, 'entity', 'entities') : `${counted(count, 'entity', 'entities')} of ${counted(expected, 'row')} of ${table.name}`}`,
+    )
+  }
+  return isComplete
+}
+
+/** Files of rows that could not be saved, one for each dataclass; in the form that `tesser load` reads. */
+class ErrorFiles {
+  /** Number of rows, by path. */
+  readonly paths = new Map<string, number>()
+  private readonly open = new Map<string, number>()
+
+  constructor(
+    private readonly folder: string,
+    private readonly goesOn: boolean,
+  ) {}
+
+  add(dataClass: string, line: number, row: string, reasons: readonly string[]): void {
+    const path = join(this.folder, `${dataClass}.errors.ndjson`)
+    let descriptor = this.open.get(path)
+    if (descriptor === undefined) {
+      descriptor = openSync(path, this.goesOn ? 'a' : 'w', 0o600)
+      this.open.set(path, descriptor)
+    }
+    this.paths.set(path, (this.paths.get(path) ?? 0) + 1)
+    writeSync(descriptor, `{"line":${line},"errors":${JSON.stringify(reasons)},"row":${row}}\n`)
+  }
+
+  close(): void {
+    for (const descriptor of this.open.values()) closeSync(descriptor)
+  }
+}

@@ -1,0 +1,49 @@
+import { number } from './cells.ts'
+import type { Cell, SourceType } from './source.ts'
+
+/** Maximum number of digits of a decimal attribute. */
+const MAX_DIGITS = 18
+/** Digits of a number that clients read as a double without rounding it. */
+const DOUBLE_DIGITS = 15
+/** Places of a column without values whose type says nothing. */
+const DEFAULT_SCALE = 4
+
+/**
+ * Exact numbers: a decimal attribute where all values fit into its 18 digits, else texts, which keep all digits.
+ * @param precision number of digits; undefined if any number is possible
+ * @param measured SQL of the greatest number of places, and of digits before the point, of a column's values
+ */
+export function decimalType(
+  precision: number | undefined,
+  scale: number | undefined,
+  measured: (quoted: string) => readonly [string, string],
+): SourceType {
+  if (precision !== undefined && scale !== undefined && precision <= MAX_DIGITS && scale >= 0 && scale <= precision)
+    return decimal(scale, precision)
+  return {
+    ...asText,
+    measure: {
+      aggregates: measured,
+      decide: ([places, digits]) => decide(places, digits),
+    },
+  }
+}
+
+function decide(places: Cell | undefined, digits: Cell | undefined): SourceType {
+  if (places === null || places === undefined) return decimal(DEFAULT_SCALE, MAX_DIGITS)
+  const scale = Number(places)
+  const whole = Math.max(Number(digits), 1)
+  if (scale + whole <= MAX_DIGITS)
+    return {
+      ...decimal(scale, MAX_DIGITS),
+      note: `is a decimal with ${scale} places and ${MAX_DIGITS} digits in all, as its values are`,
+    }
+  return { ...asText, note: `has numbers of more than ${MAX_DIGITS} digits: a string keeps them` }
+}
+
+const decimal = (scale: number, precision: number): SourceType => ({
+  attribute: { type: 'decimal', scale, ...(precision > DOUBLE_DIGITS && { asText: true }) },
+  cell: number,
+})
+
+const asText: SourceType = { attribute: { type: 'string' }, cell: number }

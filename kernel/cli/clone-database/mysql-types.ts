@@ -1,0 +1,126 @@
+import { blob, brief, clock, date, json, number, text } from './cells.ts'
+import { decimalType } from './decimals.ts'
+import { enumPattern } from './postgres-types.ts'
+import type { AttributeProposal, Cell, ReadCell, SourceType } from './source.ts'
+
+/** A row of `information_schema.COLUMNS`. */
+interface MysqlColumn {
+  /** `DATA_TYPE`: `int`. */
+  readonly type: string
+  /** `COLUMN_TYPE`: `int(10) unsigned`. */
+  readonly declared: string
+  /** `CHARACTER_MAXIMUM_LENGTH` */
+  readonly length: number
+  readonly precision: number
+  readonly scale: number
+  /** A check of the table demands JSON, as MariaDB declares it. */
+  readonly isJson: boolean
+}
+
+const of = (
+  attribute: AttributeProposal | string,
+  cell: SourceType['cell'],
+  more: Partial<SourceType> = {},
+): SourceType => ({
+  attribute: typeof attribute === 'string' ? { type: attribute } : attribute,
+  cell,
+  ...more,
+})
+
+const string = (): SourceType => of('string', () => text)
+const limited = ({ length }: MysqlColumn): SourceType => of({ type: 'string', maxLength: length }, () => text)
+const bytes = (): SourceType => of('blob', () => blob, { isBinary: true })
+const point = (): SourceType =>
+  of('string', () => text, {
+    read: quoted => `ST_AsText(${quoted})`,
+    note: 'is a string with the text (WKT) of its geometry',
+  })
+/** @param unsigned type whose values include those without a sign */
+const integer =
+  (signed: string, unsigned: string) =>
+  ({ declared }: MysqlColumn): SourceType =>
+    of(declared.includes('unsigned') ? unsigned : signed, number)
+
+const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
+  tinyint: column =>
+    column.declared === 'tinyint(1)'
+      ? of('bool', bool, { note: 'is tinyint(1), taken for bool: for other values than 0 and 1 make it a "byte"' })
+      : integer('byte', 'word')(column),
+  smallint: integer('word', 'long'),
+  mediumint: integer('long', 'long'),
+  int: integer('long', 'long64'),
+  bigint: integer('long64', 'long64'),
+  year: () => of('word', number),
+  float: () => of('number', number),
+  double: () => of('number', number),
+  decimal: ({ precision, scale }) =>
+    decimalType(precision, scale, quoted => [
+      // The text has all places of the type; zeros at its end do not count.
+      scale === 0
+        ? `MAX(IF(${quoted} IS NULL, NULL, 0))`
+        : `MAX(LENGTH(TRIM(TRAILING '0' FROM SUBSTRING_INDEX(CAST(${quoted} AS CHAR), '.', -1))))`,
+      `MAX(LENGTH(TRUNCATE(ABS(${quoted}), 0)))`,
+    ]),
+  bit: ({ precision }) =>
+    precision === 1
+      ? of('bool', bool, { read: quoted => `${quoted} + 0` })
+      : of('long64', number, { read: quoted => `${quoted} + 0` }),
+  char: limited,
+  varchar: limited,
+  tinytext: string,
+  text: string,
+  mediumtext: string,
+  longtext: ({ isJson }) => (isJson ? of('object', json) : string()),
+  enum: ({ declared }) => of({ type: 'string', ...enumPattern(labelsOf(declared)) }, () => text),
+  set: string,
+  json: () => of('object', json),
+  uuid: () => of('uuid', () => text),
+  inet4: string,
+  inet6: string,
+  date: () => of({ type: 'date', simpleDate: true }, date),
+  datetime: () => of('date', date),
+  timestamp: () => of('date', date),
+  time: () => of('duration', clock),
+  binary: ({ length }) =>
+    length === 16
+      ? of('uuid', () => text, { read: quoted => `HEX(${quoted})`, note: 'is binary(16), taken for a uuid' })
+      : bytes(),
+  varbinary: bytes,
+  tinyblob: bytes,
+  blob: bytes,
+  mediumblob: bytes,
+  longblob: bytes,
+  ...Object.fromEntries(
+    [
+      'geometry',
+      'point',
+      'linestring',
+      'polygon',
+      'multipoint',
+      'multilinestring',
+      'multipolygon',
+      'geometrycollection',
+      'geomcollection',
+    ].map(name => [name, point]),
+  ),
+}
+
+const bool = (type: string): ReadCell =>
+  type === 'bool'
+    ? value => {
+        if (value !== '0' && value !== '1') throw new Error(`${brief(value as Cell)} is neither 0 nor 1`)
+        return value === '1' ? 'true' : 'false'
+      }
+    : number(type)
+
+export function mysqlType(column: MysqlColumn): SourceType {
+  if (Object.hasOwn(TYPES, column.type)) return TYPES[column.type]!(column)
+  return of('string', () => text, {
+    read: quoted => `CAST(${quoted} AS CHAR)`,
+    note: `is a string with the text of its ${column.type}`,
+  })
+}
+
+/** Values of `enum('a','b''c')`. */
+const labelsOf = (declared: string): string[] =>
+  [...declared.matchAll(/'((?:[^']|'')*)'/g)].map(([, label]) => label!.replaceAll("''", "'"))

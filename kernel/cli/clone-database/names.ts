@@ -1,0 +1,51 @@
+import { nameProblem } from '../../../engine/index.ts'
+
+const MAX_LENGTH = 80
+
+/** Names that are given away in one place of a model. */
+export class Names {
+  private readonly used = new Set<string>()
+
+  has(name: string): boolean {
+    return this.used.has(name)
+  }
+
+  /**
+   * A name that the model may have, as near to the wanted one as possible: that itself, if it is legal and free.
+   * @param fallback for a name without a letter or digit
+   */
+  take(wanted: string, fallback: string): string {
+    const legal = legalName(wanted, fallback)
+    let name = legal
+    for (let number = 2; this.used.has(name); number++) name = `${legal}_${number}`
+    this.used.add(name)
+    return name
+  }
+}
+
+function legalName(wanted: string, fallback: string): string {
+  if (nameProblem(wanted) === undefined) return wanted
+  const plain = wanted
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N}_]+/gu, '_')
+    .slice(0, MAX_LENGTH)
+    .toWellFormed()
+    .replace(/^_{2,}/, '_')
+    .replace(/^(?=[\p{N}\p{M}])/u, '_')
+  const found = /[\p{L}\p{N}]/u.test(plain) ? plain : fallback
+  // A word of the query language.
+  return nameProblem(found) === undefined ? found : `${found}_`
+}
+
+/** Name of a relation from that of its foreign key: `author` from `author_id`, `authorId`, `id_author`. */
+export function relationName(column: string): string | undefined {
+  return /^(.+?)_?(?:_id|Id|ID|_key|_fk|_uuid|_no|_code)$/.exec(column)?.[1] ?? /^(?:id|fk)_(.+)$/i.exec(column)?.[1]
+}
+
+/** `books` from `book` or `books`. */
+export function plural(name: string): string {
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
+  if (/(?:[cs]h|x|ss)$/.test(name)) return `${name}es`
+  return /s$/i.test(name) ? name : `${name}s`
+}

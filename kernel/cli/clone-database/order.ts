@@ -1,0 +1,38 @@
+/** A relation to one, between dataclasses. */
+export interface Edge {
+  readonly from: string
+  readonly to: string
+  readonly foreignKey: string
+  readonly isMandatory: boolean
+}
+
+/** Dataclasses so that those to which relations lead come first, and the relations for which that is impossible. */
+interface LoadOrder {
+  readonly order: readonly string[]
+  /** Relations in a circle: their foreign keys are saved when all entities are there. */
+  readonly deferred: readonly Edge[]
+}
+
+export function orderOf(names: readonly string[], edges: readonly Edge[]): LoadOrder {
+  const left = new Set(names)
+  const order: string[] = []
+  const deferred: Edge[] = []
+  const blockers = (name: string): Edge[] => edges.filter(({ from, to }) => from === name && left.has(to))
+  const cost = (name: string): number =>
+    blockers(name).reduce((sum, { isMandatory }) => sum + (isMandatory ? names.length * edges.length : 1), 0)
+  while (left.size > 0) {
+    let best: string | undefined
+    let bestCost = Number.POSITIVE_INFINITY
+    for (const name of left) {
+      const own = cost(name)
+      if (own >= bestCost) continue
+      best = name
+      bestCost = own
+      if (own === 0) break
+    }
+    deferred.push(...blockers(best!))
+    left.delete(best!)
+    order.push(best!)
+  }
+  return { order, deferred }
+}

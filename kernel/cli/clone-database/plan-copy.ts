@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { suggestion } from '../../../engine/base/suggestion.ts'
+import { orderOf } from './order.ts'
+import { type AttributeDocument, edgesOf, type ModelDocument } from './propose-model.ts'
+import type { Cell, ReadCell, SourceColumn, SourceTable, SqlSource, StreamedColumn } from './source.ts'
+
+/** A value that is read for an attribute. */
+export interface AttributeCopy extends StreamedColumn {
+  readonly name: string
+  /** SQL of the value. */
+  readonly sql: string
+  readonly read: ReadCell
+}
+
+/** How the rows of a table become entities. */
+export interface TableCopy {
+  readonly dataClass: string
+  readonly table: SourceTable
+  readonly key: string
+  readonly attributes: readonly AttributeCopy[]
+  /** Foreign keys that are saved when all entities are there. */
+  readonly deferred: readonly AttributeCopy[]
+  /** Columns of which the key is made, see {@link derivedKey}; undefined if it is one of the attributes, or new. */
+  readonly keyParts: readonly (StreamedColumn & { readonly sql: string })[] | undefined
+  /** SQL of an integer by which rows are read in order, so that reading can continue behind one of them. */
+  readonly orderedBy: string | undefined
+  /** Rows have no identity: those that an interrupted copy has saved are unknown. */
+  readonly isAnonymous: boolean
+}
+
+const INTEGER = /^(byte|word|long|long64)$/
+
+/**
+ * Matches a model with the tables of a source.
+ * @returns copies in the order in which they can be made
+ * @throws {Error} with each attribute that has no column
+ */
+export function planCopy(model: ModelDocument, tables: readonly SourceTable[], source: SqlSource): TableCopy[] {
+  const problems: string[] = []
+  const byName = new Map(tables.map(table => [table.name, table]))
+  const names = Object.keys(model.dataClasses)
+  const edges = names.flatMap(name => edgesOf(name, model.dataClasses[name]!))
+  const { order, deferred } = orderOf(names, edges)
+  for (const { from, foreignKey, isMandatory } of deferred) {
+    if (isMandatory)
+      problems.push(`${from}.${foreignKey} is part of a circle of relations, so it cannot be mandatory or a key`)
+  }
+  const copies = order.flatMap((name): TableCopy[] => {
+    const { key, attributes, extraProperties } = model.dataClasses[name]!
+    const wanted = extraProperties?.table ?? name
+    const table = byName.get(wanted)
+    if (!table) {
+      problems.push(
+        `dataclass ${name}: there is no table "${wanted}"${suggestion(wanted, byName.keys())}; extraProperties.table names another one`,
+      )
+      return []
+    }
+    const late = new Set(deferred.filter(({ from }) => from === name).map(({ foreignKey }) => foreignKey))
+    const copied = Object.entries(attributes).flatMap(([attribute, document]): AttributeCopy[] => {
+      if ((document.kind ?? 'storage') !== 'storage') return []
+      const found = attributeCopy(attribute, document, table, source)
+      if (!found && attribute !== key) problems.push(missing(name, attribute, document, table))
+      return found ? [found] : []
+    })
+    const keyColumn = copied.find(each => each.name === key)
+    const derived = !keyColumn && table.primaryKey.length > 0 && attributes[key]?.type === 'uuid'
+    if (!keyColumn && !attributes[key]?.autoFill) problems.push(missing(name, key, attributes[key] ?? {}, table))
+    return [
+      {
+        dataClass: name,
+        table,
+        key,
+        attributes: copied.filter(each => !late.has(each.name)),
+        deferred: copied.filter(each => late.has(each.name)),
+        keyParts: derived
+          ? table.columns
+              .filter(({ name }) => table.primaryKey.includes(name))
+              .map(column => ({ ...column, sql: sqlOf(column, source) }))
+          : undefined,
+        orderedBy: keyColumn && INTEGER.test(attributes[key]!.type!) ? keyColumn.sql : undefined,
+        isAnonymous: !keyColumn && !derived,
+      },
+    ]
+  })
+  if (problems.length > 0)
+    throw new Error(`the model does not fit ${source.address}:\n${problems.map(each => `  - ${each}`).join('\n')}`)
+  return copies
+}
+
+function attributeCopy(
+  name: string,
+  document: AttributeDocument,
+  table: SourceTable,
+  source: SqlSource,
+): AttributeCopy | undefined {
+  const wanted = document.extraProperties?.column ?? name
+  const column = table.columns.find(each => each.name === wanted)
+  if (column) {
+    return {
+      name,
+      sql: sqlOf(column, source),
+      read: column.cell(document.type ?? ''),
+      ...(column.isBinary && { isBinary: true }),
+    }
+  }
+  const isNumber = document.autoFill === 'increment' && table.rowNumber !== undefined
+  return isNumber ? { name, sql: table.rowNumber!, read: value => JSON.stringify(String(value)) } : undefined
+}
+
+function sqlOf({ name, read }: SourceColumn, source: SqlSource): string {
+  const quoted = source.quote(name)
+  return read?.(quoted) ?? quoted
+}
+
+function missing(
+  dataClass: string,
+  attribute: string,
+  { extraProperties }: AttributeDocument,
+  table: SourceTable,
+): string {
+  const column = extraProperties?.column ?? attribute
+  const others = suggestion(
+    column,
+    table.columns.map(({ name }) => name),
+  )
+  return `${dataClass}.${attribute}: the table "${table.name}" has no column "${column}"${others}; extraProperties.column names another one`
+}
+
+/** Key as JSON: a UUID that is the same for the same values, so that a row that has been saved is found. Version 8 is free for such use (RFC 9562). */
+export function derivedKey(values: readonly Cell[]): string {
+  const text = JSON.stringify(
+    values.map(value => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value))),
+  )
+  const hash = createHash('sha256').update(text).digest()
+  hash[6] = (hash[6]! & 0x0f) | 0x80
+  hash[8] = (hash[8]! & 0x3f) | 0x80
+  return `"${hash.toString('hex', 0, 16)}"`
+}

@@ -1,0 +1,96 @@
+/** A database that is copied: its catalog and its rows, as of one moment. Nothing is ever written to it. */
+export interface SqlSource {
+  /** Address without the password, for messages. */
+  readonly address: string
+  /** Tables, and views of the given names, in a fixed order. */
+  tables(views: ReadonlySet<string>): Promise<SourceTables>
+  /** @param name each part is quoted */
+  quote(...name: readonly string[]): string
+  /** Rows of a short answer. */
+  query(sql: string): Promise<Cell[][]>
+  /** Rows of a long answer, as many together as have arrived at once, in bounded memory. */
+  stream(sql: string, columns: readonly StreamedColumn[]): AsyncIterable<Cell[][]>
+  /** Ends the statement under way; the source cannot be used afterwards. */
+  cancel(): Promise<void>
+  close(): Promise<void>
+}
+
+export type StreamedColumn = Pick<SourceColumn, 'isBinary'>
+
+export interface SourceTables {
+  readonly tables: readonly SourceTable[]
+  /** Losses: one sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** A value as the driver delivers it. Texts of PostgreSQL and MariaDB, storage classes of SQLite. */
+export type Cell = string | number | bigint | boolean | Uint8Array | null
+
+/** Turns a value other than null into JSON. @throws {Error} with the reason why it has no value in an attribute */
+export type ReadCell = (value: Exclude<Cell, null>) => string
+
+export interface SourceTable {
+  /** With the schema where another schema has a table of this name. */
+  readonly name: string
+  /** As it stands after FROM. */
+  readonly from: string
+  readonly isView: boolean
+  readonly columns: readonly SourceColumn[]
+  /** Names of the columns of the primary key; empty without one. */
+  readonly primaryKey: readonly string[]
+  /** Names of the columns of other unique indexes, without conditions. */
+  readonly uniques: readonly (readonly string[])[]
+  /** Columns that come first in an index. */
+  readonly indexed: ReadonlySet<string>
+  readonly foreignKeys: readonly SourceForeignKey[]
+  /** SQL of a number that identifies a row, where the table has no key. */
+  readonly rowNumber?: string | undefined
+}
+
+export interface SourceForeignKey {
+  readonly columns: readonly string[]
+  /** {@link SourceTable.name} of the other table. */
+  readonly table: string
+  readonly references: readonly string[]
+  readonly onDelete: 'restrict' | 'cascade' | 'setNull'
+}
+
+export interface SourceColumn extends SourceType {
+  readonly name: string
+  /** Type as the database writes it. */
+  readonly declared: string
+  readonly isNullable: boolean
+  /** New rows get the next number. */
+  readonly increments: boolean
+  readonly hasDefault: boolean
+}
+
+/** How a column is read, and the attribute that holds its values. */
+export interface SourceType {
+  /** Properties of a storage attribute: its type, and limits. */
+  readonly attribute: AttributeProposal
+  /** SQL of the value. @param quoted name of the column; that alone by default */
+  readonly read?: (quoted: string) => string
+  readonly cell: (type: string) => ReadCell
+  /** The driver delivers bytes. */
+  readonly isBinary?: boolean
+  /** The type depends on the values: aggregates over them, and the type that they lead to. */
+  readonly measure?: Measure
+  /** A loss or a choice that the user should know, as the end of a sentence. */
+  readonly note?: string
+}
+
+interface Measure {
+  readonly aggregates: (quoted: string) => readonly string[]
+  readonly decide: (values: readonly Cell[]) => SourceType
+}
+
+export interface AttributeProposal {
+  readonly type: string
+  readonly [property: string]: unknown
+}
+
+/** A database that cannot be used: a sentence that says what would do. */
+export class SourceError extends Error {
+  override readonly name = 'SourceError'
+}

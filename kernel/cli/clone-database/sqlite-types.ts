@@ -1,0 +1,72 @@
+import { blob, brief, clock, date, json, number, text } from './cells.ts'
+import type { Cell, ReadCell, SourceType } from './source.ts'
+
+/** Types by the words in a declared type, the first that matches; SQLite itself demands none of them. */
+const TYPES: readonly (readonly [RegExp, string, object?])[] = [
+  [/BOOL/, 'bool'],
+  [/UUID|GUID/, 'uuid'],
+  [/JSON/, 'object'],
+  [/DATETIME|TIMESTAMP/, 'date'],
+  [/^DATE/, 'date', { simpleDate: true }],
+  [/^TIME/, 'duration'],
+  [/INT(?!ERVAL)/, 'long64'],
+  [/REAL|FLOA|DOUB|NUM|DEC/, 'number'],
+  [/BLOB|BINARY/, 'blob'],
+]
+
+/** Values of a column may be of any storage class: each is read by its own, for the type of the attribute. */
+export function sqliteType(declared: string): SourceType {
+  const found = TYPES.find(([words]) => words.test(declared.toUpperCase()))
+  return { attribute: { type: found?.[1] ?? 'string', ...found?.[2] }, cell }
+}
+
+const CELLS: Readonly<Record<string, (type: string) => ReadCell>> = {
+  date,
+  duration: clock,
+  object: json,
+  vector: json,
+}
+
+function cell(type: string): ReadCell {
+  const ofText = CELLS[type]?.(type) ?? text
+  return value => {
+    if (typeof value === 'string')
+      return isNumeric(type) ? aNumber(value) : type === 'bool' ? aBool(value) : ofBytes(type, 'text', value, ofText)
+    if (value instanceof Uint8Array) return type === 'blob' || type === 'image' ? blob(value) : aBlob(type, value)
+    if (type === 'blob' || type === 'image') throw new Error(`${value} is a number, not bytes`)
+    if (type === 'bool') return aBool(String(value))
+    if (type === 'number' || type === 'float') return exactDouble(value)
+    if (type === 'date') throw new Error(`${value} is a number, not the text of a date`)
+    if (type === 'object') return json(type)(String(value))
+    return type === 'string' || type === 'uuid' ? text(value) : number(type)(value)
+  }
+}
+
+const isNumeric = (type: string): boolean => /^(byte|word|long|long64|number|float|decimal)$/.test(type)
+
+function aNumber(value: string): string {
+  throw new Error(`${brief(value)} is a text, not a number`)
+}
+
+function aBool(value: string): string {
+  if (/^(1|true|t)$/i.test(value)) return 'true'
+  if (/^(0|false|f)$/i.test(value)) return 'false'
+  throw new Error(`${brief(value)} is neither true nor false`)
+}
+
+/** An integer that a double would round is refused, not rounded. */
+function exactDouble(value: Exclude<Cell, null>): string {
+  if (typeof value === 'bigint' && BigInt(Number(value)) !== value)
+    throw new Error(`${value} has more digits than a number of double precision`)
+  return number('number')(value)
+}
+
+function ofBytes(type: string, what: string, value: string, read: ReadCell): string {
+  if (type === 'blob' || type === 'image') throw new Error(`${brief(value)} is a ${what}, not bytes`)
+  return read(value)
+}
+
+function aBlob(type: string, value: Uint8Array): string {
+  if (type === 'uuid' && value.length === 16) return JSON.stringify(Buffer.from(value).toString('hex'))
+  throw new Error(`bytes (${value.length} of them) are not a ${type}`)
+}

@@ -1,0 +1,43 @@
+import type { DraftModel } from '../draft-model.ts'
+
+/** Attributes of a dataclass that are copied. */
+export interface ClassPlan {
+  readonly name: string
+  readonly key: string
+  /** True if the source shows the key only as `__KEY`. */
+  readonly isKeyHidden: boolean
+  /** Attributes whose values are in the entities. */
+  readonly values: readonly string[]
+  /** Images and blobs. */
+  readonly binaries: readonly string[]
+  /** Foreign keys that the source does not show: the relations that have their values. */
+  readonly links: readonly { readonly relation: string; readonly attribute: string }[]
+  /** Attribute with the stamp of the source, until the copy is complete. */
+  readonly stamp: string
+}
+
+export interface ClonePlan {
+  readonly model: DraftModel
+  readonly classes: readonly ClassPlan[]
+}
+
+/** Model during the copy: values alone. Relations, indexes and limits follow when all entities are there. */
+export function copyModel({ model, classes }: ClonePlan): DraftModel {
+  return {
+    name: model.name,
+    dataClasses: Object.fromEntries(
+      classes.map(({ name, key, stamp }) => {
+        const attributes = Object.entries(model.dataClasses[name]!.attributes).filter(
+          ([, { kind }]) => kind === undefined,
+        )
+        const values = attributes.map(([each, attribute]) => [each, bare(attribute)])
+        return [name, { key, attributes: { ...Object.fromEntries(values), [stamp]: { type: 'long64' } } }]
+      }),
+    ),
+  }
+}
+
+const KEPT = ['type', 'simpleDate', 'scale', 'asText', 'dimension', 'autoFill']
+
+const bare = (attribute: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(Object.entries(attribute).filter(([name]) => KEPT.includes(name)))

@@ -1,0 +1,81 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { DraftModel } from '../draft-model.ts'
+import type { ClonePlan } from './class-plan.ts'
+
+/** An unfinished clone. Entities that have been copied are known by the store itself, which has the stamps of the source. */
+export interface CloneState {
+  readonly server: string
+  /** Catalog of the server when the clone began, as JSON. */
+  readonly catalog: string
+  readonly plan: ClonePlan
+  /** Model of the finished store, once all entities have been copied: the store is being brought to it. */
+  readonly finished?: DraftModel
+}
+
+/** File with the state of a clone, in the folder of the store. */
+export class StateFile {
+  private readonly path: string
+
+  constructor(private readonly folder: string) {
+    this.path = join(folder, 'clone.json')
+  }
+
+  /** @throws {Error} there is nothing to resume, or it is the copy of another server */
+  resume(server: string): CloneState {
+    const state = this.read()
+    if (!state) throw new Error(`there is nothing to resume: no clone into ${this.folder} was interrupted`)
+    if (state.server !== server)
+      throw new Error(`the clone into ${this.folder} that was interrupted is of ${state.server}, not of ${server}`)
+    return state
+  }
+
+  /** @throws {Error} the folder is in use */
+  refuseExisting(): void {
+    const { folder } = this
+    const state = this.read()
+    if (state)
+      throw new Error(
+        `a clone of ${state.server} into ${folder} was interrupted: --resume continues; another folder, or none, begins again`,
+      )
+    if (existsSync(folder) && readdirSync(folder).length > 0)
+      throw new Error(`${folder} is not empty; a clone needs a folder of its own`)
+  }
+
+  write(state: CloneState): void {
+    mkdirSync(this.folder, { recursive: true })
+    const unfinished = `${this.path}.part`
+    const descriptor = openSync(unfinished, 'w', 0o600)
+    try {
+      writeSync(descriptor, JSON.stringify(state))
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(unfinished, this.path)
+  }
+
+  remove(): void {
+    rmSync(this.path, { force: true })
+  }
+
+  private read(): CloneState | undefined {
+    try {
+      return JSON.parse(readFileSync(this.path, 'utf8')) as CloneState
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import { isLongNumber } from '../../../engine/base/exact-json.ts'
+import type { ClassPlan } from './class-plan.ts'
+import {
+  ahead,
+  createSet,
+  type EntitySet,
+  PageSize,
+  pagesOf,
+  releaseSet,
+  type SourceEntity,
+  withNewSets,
+} from './entity-pages.ts'
+import { keyOf } from './find-foreign-key.ts'
+import { Gone, type Source } from './source.ts'
+import type { StampTable } from './stamp-table.ts'
+import type { Refusal, Target } from './target.ts'
+
+/** Outcome of one pass over a dataclass. */
+export interface Changes {
+  added: number
+  changed: number
+  removed: number
+  /** Entities that the source has. */
+  count: number
+  /** Entities that the store refuses, by key. */
+  refused: Map<string, Refusal>
+}
+
+interface CopyOptions {
+  readonly source: Source
+  readonly target: Target
+  readonly onProgress: (done: number, total: number) => void
+  /** Sizes of pages, which are kept from pass to pass. */
+  readonly sizes: { readonly entities: PageSize; readonly stamps: PageSize }
+}
+
+export const pageSizes = (): CopyOptions['sizes'] => ({ entities: new PageSize(1000), stamps: new PageSize(10_000) })
+
+/** Entities whose positions are this close are requested together. */
+const NEAR = 20
+/** Entities whose images and blobs are requested together; the source has a limit of its own. */
+const TOGETHER = 8
+/** JSON of images and blobs in one save. */
+const SAVED_CHARACTERS = 8 * 2 ** 20
+const REMOVED_AT_ONCE = 1000
+
+/**
+ * Makes the entities of a dataclass in the store those of the source, as of a moment in between: adds and changes those whose stamps
+ * differ, and removes those that the source does not have. What has been copied before is not copied again, so an interrupted copy
+ * continues by being repeated.
+ * @throws {SourceError} errors of the store
+ */
+export async function copyClass(plan: ClassPlan, options: CopyOptions): Promise<Changes> {
+  const changes: Changes = { added: 0, changed: 0, removed: 0, count: 0, refused: new Map() }
+  const progress = (): number => changes.added + changes.changed
+  await withNewSets(plan.name, progress, () => new Copy(plan, options, changes).run())
+  return changes
+}
+
+class Copy {
+  private stamps!: StampTable
+  private readonly attributes: string[]
+
+  constructor(
+    private readonly plan: ClassPlan,
+    private readonly options: CopyOptions,
+    private readonly changes: Changes,
+  ) {
+    this.attributes = sourceAttributes(plan)
+  }
+
+  async run(): Promise<void> {
+    const { plan, changes } = this
+    const { source, target, sizes } = this.options
+    this.stamps = await target.stamps(plan)
+    const set = await createSet(source, plan.name)
+    try {
+      const isEmpty = this.stamps.size === 0
+      const ranges: (readonly [number, number])[] = isEmpty ? [[0, set.count]] : await this.differences(set)
+      let count = isEmpty ? 0 : changes.count
+      for (const range of ranges) {
+        for await (const { entities, at } of ahead(pagesOf(source, set, this.attributes, range, sizes.entities))) {
+          await this.save(entities)
+          if (isEmpty) count += entities.filter(isThere).length
+          this.options.onProgress(at + entities.length, set.count)
+        }
+      }
+      changes.count = count
+      if (this.stamps.seen < this.stamps.size && !isEmpty) await this.remove()
+    } catch (error) {
+      if (!(error instanceof Gone)) await releaseSet(source, set)
+      throw error
+    }
+    await releaseSet(source, set)
+  }
+
+  /** Ranges of positions whose entities the store does not have in their present version. Marks the keys of all entities. */
+  private async differences(set: EntitySet): Promise<[number, number][]> {
+    const { plan, changes } = this
+    const { source, target, sizes } = this.options
+    const ranges: [number, number][] = []
+    const shown = plan.isKeyHidden ? plan.values.slice(0, 1) : [plan.key]
+    changes.count = 0
+    for await (const { at, entities } of ahead(pagesOf(source, set, shown, [0, set.count], sizes.stamps))) {
+      entities.forEach((entity, index) => {
+        if (!isThere(entity)) return
+        changes.count++
+        const stamp = this.stamps.see(target.keyText(plan.name, String(entity.__KEY)))
+        if (stamp === stampOf(entity)) return
+        const last = ranges.at(-1)
+        if (last && at + index - last[1] < NEAR) last[1] = at + index + 1
+        else ranges.push([at + index, at + index + 1])
+      })
+    }
+    return ranges
+  }
+
+  private async save(entities: readonly SourceEntity[]): Promise<void> {
+    const { plan, stamps } = this
+    const { target } = this.options
+    const open = entities.filter(isThere).flatMap(entity => {
+      const key = target.keyText(plan.name, String(entity.__KEY))
+      const known = stamps.get(key)
+      return known === stampOf(entity) ? [] : [{ entity, key, isKnown: known !== undefined }]
+    })
+    let batch: typeof open = []
+    let values: Record<string, unknown>[] = []
+    let characters = 0
+    const flush = async (): Promise<void> => {
+      if (values.length > 0) await this.write(batch, values)
+      batch = []
+      values = []
+      characters = 0
+    }
+    for (let start = 0; start < open.length; start += TOGETHER) {
+      const some = open.slice(start, start + TOGETHER)
+      const binaries = await Promise.all(some.map(({ entity }) => this.binariesOf(entity)))
+      some.forEach((each, index) => {
+        const found = binaries[index]
+        // Deleted meanwhile: the next pass finds out.
+        if (!found) return
+        batch.push(each)
+        values.push({ ...(each.isKnown && { __KEY: each.key }), ...entityOf(plan, each.entity), ...found })
+        for (const value of Object.values(found)) characters += typeof value === 'string' ? value.length : 0
+      })
+      if (characters > SAVED_CHARACTERS) await flush()
+    }
+    await flush()
+  }
+
+  private async write(
+    batch: readonly { entity: SourceEntity; key: string; isKnown: boolean }[],
+    values: readonly Record<string, unknown>[],
+  ): Promise<void> {
+    const { plan, stamps, changes } = this
+    const refusals = new Map((await this.options.target.save(plan, values)).map(each => [each.key, each]))
+    batch.forEach(({ entity, key, isKnown }, index) => {
+      const refusal = refusals.get(String(values[index]![plan.key]))
+      if (refusal) {
+        changes.refused.set(key, refusal)
+        return
+      }
+      stamps.add(key, stampOf(entity))
+      if (isKnown) changes.changed++
+      else changes.added++
+    })
+  }
+
+  /** @returns undefined if the entity no longer exists */
+  private async binariesOf(entity: SourceEntity): Promise<Record<string, unknown> | undefined> {
+    const { plan } = this
+    const { source, target } = this.options
+    if (plan.binaries.length === 0) return {}
+    try {
+      const found = plan.binaries.map(async name => {
+        const link = linkOf(entity[name])
+        if (link === undefined) return [name, null] as const
+        const value = await source.binary(link.uri, (body, type) => target.receive(body, type, link.isImage))
+        return [name, value] as const
+      })
+      return Object.fromEntries(await Promise.all(found))
+    } catch (error) {
+      if (error instanceof Gone) return undefined
+      throw error
+    }
+  }
+
+  private async remove(): Promise<void> {
+    const { plan, stamps, changes } = this
+    const { target } = this.options
+    const keys: string[] = []
+    for await (const rows of target.rows(plan)) {
+      for (const { __KEY } of rows) if (!stamps.isSeen(__KEY)) keys.push(__KEY)
+    }
+    for (let start = 0; start < keys.length; start += REMOVED_AT_ONCE)
+      await target.remove(plan.name, keys.slice(start, start + REMOVED_AT_ONCE))
+    changes.removed += keys.length
+  }
+}
+
+/** Attributes to request. */
+export const sourceAttributes = ({ values, binaries, links }: ClassPlan): string[] => [
+  ...values,
+  ...binaries,
+  ...links.map(({ relation }) => relation),
+]
+
+/** Values of an entity without images and blobs, as they are saved. */
+export function entityOf(plan: ClassPlan, entity: SourceEntity): Record<string, unknown> {
+  const found: Record<string, unknown> = {}
+  for (const name of plan.values) found[name] = valueFrom(entity[name])
+  for (const { relation, attribute } of plan.links) found[attribute] = keyOf(entity[relation]) ?? null
+  if (plan.isKeyHidden) found[plan.key] = String(entity.__KEY)
+  found[plan.stamp] = stampOf(entity)
+  return found
+}
+
+/** Deleted members of a set have a stamp of 0 and nothing else. Source: base specification, 3. */
+export const isThere = (entity: SourceEntity): boolean => entity.__KEY !== undefined && entity.__KEY !== null
+
+export const stampOf = ({ __STAMP }: SourceEntity): number => Number(__STAMP ?? 0)
+
+/** Dates that 4D sends where there is none. */
+const NO_DATE = /^(?:0+!0+!0+|0000-00-00(?:T.*)?)$/
+
+const valueFrom = (value: unknown): unknown =>
+  value === undefined || (typeof value === 'string' && NO_DATE.test(value)) ? null : value
+
+/** Source: base specification, 2.5. */
+export function linkOf(value: unknown): { uri: string; isImage: boolean } | undefined {
+  const { __deferred } = (typeof value === 'object' && value !== null && !isLongNumber(value) ? value : {}) as {
+    __deferred?: { uri?: unknown; image?: unknown }
+  }
+  return typeof __deferred?.uri === 'string' ? { uri: __deferred.uri, isImage: __deferred.image === true } : undefined
+}

@@ -1,0 +1,262 @@
+import {
+  type Addition,
+  type DraftAttribute,
+  type DraftClass,
+  grow,
+  inOrder,
+  type OnLeft,
+  typeOf,
+  usable,
+} from '../draft-model.ts'
+import type { ClassPlan, ClonePlan } from './class-plan.ts'
+import { findForeignKey, type Samples } from './find-foreign-key.ts'
+import type { SourceAttribute, SourceCatalog, SourceClass } from './read-catalog.ts'
+
+interface PlanOptions {
+  readonly name: string
+  /** Store the values of calculated attributes. */
+  readonly keepCalculated: boolean
+  /** Called with a sentence for each thing that is not copied as it is. */
+  readonly onNote: (note: string) => void
+  /** First entities of a dataclass, with the values of these attributes. */
+  readonly sample: (dataClass: string, attributes: readonly string[]) => Promise<Samples>
+}
+
+/** Decides how the dataclasses of a catalog are copied. @throws {SourceError} samples cannot be read */
+export async function planClone(catalog: SourceCatalog, options: PlanOptions): Promise<ClonePlan> {
+  const { name, onNote } = options
+  const onLeft: OnLeft = (subject, reason) => onNote(`${subject} is left out: ${reason}`)
+  const drafts = new Map<string, Draft>()
+  for (const each of catalog.classes) {
+    const draft = await draftOf(each, options, onLeft)
+    if (draft) drafts.set(each.name, draft)
+  }
+  const relations: Addition[] = []
+  for (const draft of drafts.values()) relations.push(...(await relationsOf(draft, drafts, options, onLeft)))
+  const dataClasses = Object.fromEntries([...drafts].map(([each, draft]) => [each, classOf(draft)]))
+  const aliases = [...drafts.values()].flatMap(({ source }) => aliasesOf(source, onLeft))
+  const grown = grow(grow({ name, dataClasses }, relations, onLeft), aliases, onLeft)
+  const ordered = [...drafts.values()].map(({ source, links }) => {
+    const made = new Map(links.map(({ relation, attribute }) => [relation, attribute]))
+    const names = source.attributes.flatMap(({ name: each }) => [...(made.has(each) ? [made.get(each)!] : []), each])
+    return [source.name, inOrder(grown.dataClasses[source.name]!, names)]
+  })
+  const functions = [...catalog.classes.flatMap(each => each.functions), ...catalog.singletons]
+  if (functions.length > 0) onNote(`functions are not copied: ${functions.join(', ')}`)
+  return {
+    model: { ...grown, dataClasses: Object.fromEntries(ordered) },
+    classes: [...drafts.values()].map(planOf),
+  }
+}
+
+/** A dataclass that is being planned. */
+interface Draft {
+  readonly source: SourceClass
+  readonly key: string
+  readonly isKeyHidden: boolean
+  /** Storage attributes of the model. */
+  readonly attributes: Record<string, DraftAttribute>
+  readonly links: { relation: string; attribute: string }[]
+}
+
+const BINARY = new Set<unknown>(['image', 'blob'])
+/** Types of the catalog that a model has under the same name. */
+const TYPES = new Set('bool byte word long long64 number float date duration string uuid object image blob'.split(' '))
+const SCALARS = new Set([...TYPES].filter(type => !['object', 'image', 'blob'].includes(type)))
+
+async function draftOf(source: SourceClass, options: PlanOptions, onLeft: OnLeft): Promise<Draft | undefined> {
+  const { name, key } = source
+  if (key === undefined) return void onLeft(name, 'the catalog shows no primary key')
+  const attributes: Record<string, DraftAttribute> = {}
+  for (const attribute of source.attributes) {
+    const isStored = attribute.kind === 'storage'
+    const isKept = attribute.kind === 'calculated' && options.keepCalculated
+    if (attribute.kind === 'calculated' && !isKept)
+      onLeft(`${name}.${attribute.name}`, 'it is calculated by code; --keep-calculated stores its present values')
+    if (!isStored && !isKept) continue
+    const found = storageOf(attribute, attribute.name === key)
+    if (typeof found === 'string') onLeft(`${name}.${attribute.name}`, found)
+    else {
+      const fit = usable(name, attribute.name, found, onLeft)
+      if (fit) attributes[attribute.name] = fit
+    }
+  }
+  const isKeyHidden = !source.attributes.some(attribute => attribute.name === key)
+  if (isKeyHidden) {
+    const { entities } = await options.sample(name, [])
+    const type = typeOfKeys(entities.map(({ __KEY }) => String(__KEY)))
+    const fit = usable(name, key, { type }, onLeft)
+    if (fit) {
+      attributes[key] = fit
+      options.onNote(`${name}.${key}, its key, is not in the catalog: it becomes an attribute of type ${type}`)
+    }
+  }
+  if (!attributes[key]) return void onLeft(name, `its key ${key} cannot be an attribute`)
+  return { source, key, isKeyHidden, attributes, links: [] }
+}
+
+/** @returns a reason if there is no such attribute */
+function storageOf(attribute: SourceAttribute, isKey: boolean): DraftAttribute | string {
+  const { type: given, kind, scale, dimension } = attribute
+  const isDecimal = typeof scale === 'number' && (given === 'number' || given === 'string')
+  const isVector = typeof dimension === 'number' && given === 'object'
+  if (!TYPES.has(given)) return `${JSON.stringify(given)} is not a known type`
+  const type = isDecimal ? 'decimal' : isVector ? 'vector' : given
+  const isScalar = SCALARS.has(given)
+  const isUnique = isScalar && !isKey && attribute.unique === true
+  const options: Record<string, unknown> = {
+    type,
+    simpleDate: type === 'date' && attribute.simpleDate === true,
+    scale: isDecimal && scale,
+    asText: isDecimal && given === 'string',
+    dimension: isVector && dimension,
+    ...(kind === 'storage' && {
+      indexed: isScalar && !isKey && !isUnique && attribute.indexed === true,
+      unique: isUnique,
+      mandatory: !isKey && attribute.mandatory === true,
+      readOnly: attribute.readOnly === true,
+      autoFill: attribute.autosequence === true ? 'increment' : isKey && type === 'uuid' && 'uuid',
+    }),
+    multiLine: type === 'string' && attribute.multiLine === true,
+    defaultFormat: formatOf(attribute.defaultFormat),
+    ...(kind === 'storage' && limitsOf(attribute)),
+  }
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false))
+}
+
+const LIMITS = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern']
+
+const limitsOf = (attribute: SourceAttribute): object =>
+  Object.fromEntries(LIMITS.flatMap(name => (attribute[name] == null ? [] : [[name, attribute[name]]])))
+
+function formatOf(given: unknown): object | undefined {
+  const format = typeof given === 'object' && given !== null ? (given as { format?: unknown }).format : undefined
+  return typeof format === 'string' ? { format } : undefined
+}
+
+function typeOfKeys(keys: readonly string[]): string {
+  if (keys.length > 0 && keys.every(key => /^-?\d{1,18}$/.test(key))) return 'long64'
+  if (keys.length > 0 && keys.every(key => /^[\dA-F]{32}$/i.test(key))) return 'uuid'
+  return 'string'
+}
+
+/** Relations of a dataclass to one, each with the relation that leads back. */
+async function relationsOf(
+  draft: Draft,
+  drafts: ReadonlyMap<string, Draft>,
+  { onNote, sample }: PlanOptions,
+  onLeft: OnLeft,
+): Promise<Addition[]> {
+  const { source } = draft
+  const toOne = source.attributes.filter(({ kind }) => kind === 'relatedEntity')
+  for (const { name, kind, type } of source.attributes) {
+    if (!['storage', 'calculated', 'alias', 'relatedEntity', 'relatedEntities'].includes(kind))
+      onLeft(`${source.name}.${name}`, `${JSON.stringify(kind)} is not a known kind of attribute`)
+    if (kind === 'relatedEntities' && ![...drafts.values()].some(each => reverseOf(each, source, name, type)))
+      onLeft(`${source.name}.${name}`, 'the relation that it reverses is not in the catalog')
+  }
+  if (toOne.length === 0) return []
+  const scalars = source.attributes.filter(
+    ({ kind, type, name }) => kind === 'storage' && SCALARS.has(type) && draft.attributes[name],
+  )
+  const samples = await sample(
+    source.name,
+    [...scalars, ...toOne].map(({ name }) => name),
+  )
+  const taken = new Set<string>()
+  const found: Addition[] = []
+  for (const relation of toOne) {
+    const subject = `${source.name}.${relation.name}`
+    const target = drafts.get(relation.type)
+    if (!target) {
+      onLeft(subject, `${relation.type || 'the dataclass to which it leads'} is not copied`)
+      continue
+    }
+    const keyAttribute = target.attributes[target.key]!
+    const candidates = scalars.filter(({ name }) => !taken.has(name) && isAlike(draft.attributes[name]!, keyAttribute))
+    let foreignKey = findForeignKey(
+      relation,
+      candidates.map(({ name }) => name),
+      draft.key,
+      samples,
+    )
+    if (foreignKey === undefined) {
+      foreignKey = freeName(`${relation.name}ID`, draft)
+      draft.attributes[foreignKey] = { ...typeOf(keyAttribute), scope: 'private' }
+      draft.links.push({ relation: relation.name, attribute: foreignKey })
+      onNote(`${subject}: the catalog shows no foreign key; the private attribute ${foreignKey} has it`)
+    } else if (foreignKey !== relation.foreignKey) onNote(`${subject} has the foreign key ${foreignKey}, by its values`)
+    taken.add(foreignKey)
+    const back = target.source.attributes.find(
+      ({ kind, name, type }) => kind === 'relatedEntities' && reverseOf(draft, target.source, name, type) === relation,
+    )
+    const inverse = back && { inverseName: back.name }
+    const attribute = { kind: 'relatedEntity', type: relation.type, foreignKey, ...inverse }
+    const reverse = { kind: 'relatedEntities', type: draft.source.name, inverseName: relation.name }
+    found.push({
+      subject,
+      attributes: [
+        [source.name, relation.name, attribute],
+        ...(back ? [[target.source.name, back.name, reverse] as const] : []),
+      ],
+    })
+  }
+  return found
+}
+
+/** The relation to one of a dataclass that a relation to many of `from` reverses. */
+function reverseOf(draft: Draft, from: SourceClass, name: string, type: string): SourceAttribute | undefined {
+  const { source } = draft
+  if (type !== source.name && type !== (source.collectionName ?? `${source.name}Selection`)) return undefined
+  const back = from.attributes.find(each => each.name === name)!
+  return source.attributes.find(
+    each =>
+      each.kind === 'relatedEntity' &&
+      each.type === from.name &&
+      (each.inverseName === name || each.name === back.inverseName || each.name === back.path),
+  )
+}
+
+const INTEGERS = new Set<unknown>(['byte', 'word', 'long', 'long64'])
+
+/** True if a foreign key can have one type and its key the other. */
+const isAlike = (a: DraftAttribute, b: DraftAttribute): boolean =>
+  (a.type === b.type && a.scale === b.scale) || (INTEGERS.has(a.type) && INTEGERS.has(b.type))
+
+function freeName(wanted: string, { source, attributes }: Draft): string {
+  const isTaken = (name: string): boolean => name in attributes || source.attributes.some(each => each.name === name)
+  let name = wanted
+  for (let count = 2; isTaken(name); count++) name = `${wanted}${count}`
+  return name
+}
+
+function aliasesOf(source: SourceClass, onLeft: OnLeft): Addition[] {
+  return source.attributes.flatMap(({ kind, name, path }) => {
+    if (kind !== 'alias') return []
+    const subject = `${source.name}.${name}`
+    if (typeof path === 'string' && path !== '') return [{ subject, attributes: [[source.name, name, { kind, path }]] }]
+    onLeft(subject, 'the catalog does not show the path of the alias')
+    return []
+  })
+}
+
+function classOf({ source, key, attributes }: Draft): DraftClass {
+  const { name, collectionName } = source
+  const isUsual = collectionName === undefined || collectionName === `${name}Selection`
+  return { ...(!isUsual && { collectionName }), key, attributes }
+}
+
+function planOf(draft: Draft): ClassPlan {
+  const { source, key, isKeyHidden, attributes, links } = draft
+  const made = new Set([...links.map(({ attribute }) => attribute), ...(isKeyHidden ? [key] : [])])
+  const shown = Object.keys(attributes).filter(name => !made.has(name))
+  return {
+    name: source.name,
+    key,
+    isKeyHidden,
+    values: shown.filter(name => !BINARY.has(attributes[name]!.type)),
+    binaries: shown.filter(name => BINARY.has(attributes[name]!.type)),
+    links,
+    stamp: freeName('sourceStamp', draft),
+  }
+}

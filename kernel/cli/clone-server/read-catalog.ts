@@ -1,0 +1,64 @@
+import type { Source } from './source.ts'
+import { SourceError } from './source.ts'
+
+/** Description of a dataclass in `$catalog/$all`, as far as it is used. Source: base specification, 2.2 and 2.3. */
+export interface SourceClass {
+  readonly name: string
+  readonly collectionName: string | undefined
+  readonly key: string | undefined
+  readonly attributes: readonly SourceAttribute[]
+  readonly functions: readonly string[]
+}
+
+export interface SourceAttribute {
+  readonly name: string
+  readonly kind: string
+  readonly type: string
+  readonly [property: string]: unknown
+}
+
+export interface SourceCatalog {
+  readonly classes: readonly SourceClass[]
+  /** `Class.function` of singletons. */
+  readonly singletons: readonly string[]
+}
+
+/** @throws {SourceError} the server cannot be read, or is none of 4D */
+export async function readCatalog(source: Source): Promise<SourceCatalog> {
+  const answer = (await source.json('$catalog/$all')) as Json
+  const list = answer?.dataClasses ?? answer?.dataClass
+  if (!Array.isArray(list) || list.length === 0)
+    throw new SourceError(`${source.options.url}/$catalog/$all has no dataclasses; is it the address of a server?`)
+  const classes = list.filter(isNamed).map(readClass)
+  const singletons = listOf(answer?.singletons)
+    .filter(isNamed)
+    .flatMap(({ name, methods }) =>
+      listOf(methods)
+        .filter(isNamed)
+        .map(method => `${name}.${method.name}`),
+    )
+  return { classes, singletons }
+}
+
+type Json = Readonly<Record<string, unknown>> | null | undefined
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const isNamed = (value: unknown): value is { name: string } & Record<string, unknown> =>
+  typeof (value as Json)?.name === 'string'
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+function readClass(given: { name: string } & Record<string, unknown>): SourceClass {
+  const attributes = listOf(given.attributes)
+    .filter(isNamed)
+    .map((each): SourceAttribute => ({ ...each, kind: textOf(each.kind) ?? 'storage', type: textOf(each.type) ?? '' }))
+  const [key] = listOf(given.key).filter(isNamed)
+  return {
+    name: given.name,
+    collectionName: textOf(given.collectionName),
+    key: key?.name ?? attributes.find(({ identifying }) => identifying === true)?.name,
+    attributes,
+    functions: listOf(given.methods)
+      .filter(isNamed)
+      .map(({ name }) => `${given.name}.${name}`),
+  }
+}

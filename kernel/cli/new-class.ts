@@ -1,0 +1,224 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, relative } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import type { Config } from '../../config/load-config.ts'
+import { readJsonFile } from '../../config/read-json-file.ts'
+import { counted } from '../../engine/base/counted.ts'
+import { type DataClassModel, loadModel } from '../../engine/index.ts'
+import { attributeName } from '../../engine/import/attribute-name.ts'
+import { type ProposedClass, proposeClass, type SampleColumn } from '../../engine/import/propose-class.ts'
+import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
+import type { FileSample } from '../../engine/import/sample-file.ts'
+import { insertJson } from './insert-json.ts'
+import { addRelations, type Related } from './new-relations.ts'
+import { textTable } from './text-table.ts'
+
+/** How a dataclass is made from a file, as far as it is not to be guessed. */
+export interface NewClassOptions {
+  /** Name of the dataclass; true for one that comes from the name of the file. */
+  readonly newClass: string | true
+  /** Attributes by the names of columns; null for a column that is left out. */
+  readonly columns?: Readonly<Record<string, string | null>> | undefined
+  /** Types by attribute: `decimal(2)`. */
+  readonly types?: Readonly<Record<string, string>> | undefined
+  /** Attribute that is the key. */
+  readonly key?: string | undefined
+  /** Attributes of dataclasses by which related entities are given, by the attribute that becomes a relation. */
+  readonly relations?: RelationsBy | undefined
+  /** Create it without a question. */
+  readonly yes?: boolean
+}
+
+/** A dataclass that is to be created. */
+export interface NewClass {
+  readonly name: string
+  /** Content of the model file with it. */
+  readonly model: unknown
+  /** Attributes of the columns, in their order. */
+  readonly attributes: readonly (string | null)[]
+  readonly nulls: readonly string[]
+  /** Writes the model file. */
+  write(): void
+}
+
+/** The terminal of a command. */
+export interface Dialog {
+  print(line: string): void
+  /** @returns undefined without a terminal */
+  ask(question: string): Promise<string | undefined>
+}
+
+export const terminal: Dialog = {
+  print: line => void process.stderr.write(`${line}\n`),
+  async ask(question) {
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
+    const lines = createInterface({ input: process.stdin, output: process.stderr })
+    try {
+      return await lines.question(question)
+    } finally {
+      lines.close()
+    }
+  },
+}
+
+/**
+ * Proposes a dataclass for the rows of a file, shows it, and asks whether it is to be created. Writes nothing.
+ * @param as how the file is read, for the user
+ * @throws {Error} it cannot be created, or is not wanted
+ */
+export async function newClass(
+  config: Config,
+  file: string,
+  sample: FileSample,
+  as: string,
+  options: NewClassOptions,
+  dialog: Dialog,
+): Promise<NewClass> {
+  const name = options.newClass === true ? classNameOf(file) : options.newClass
+  const { text, model } = readModel(config.model, name)
+  if (Object.hasOwn(model.dataClasses, name))
+    throw new Error(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
+  if (sample.columns.length === 0) throw new Error(`${file} is empty: there is nothing to make a dataclass of`)
+  const proposed = proposeClass({
+    className: name,
+    columns: sample.columns,
+    isTyped: sample.isTyped,
+    format: sample.format,
+    names: options.columns ?? {},
+    types: Object.fromEntries(Object.entries(options.types ?? {}).map(([each, type]) => [each, typeOf(each, type)])),
+    key: options.key,
+  })
+  const related = addRelations(name, proposed.dataClass, model.dataClasses, options.relations ?? {})
+  const whole = { ...model, dataClasses: { ...related.others, [name]: related.dataClass } }
+  loadModel(whole)
+  show({ file, as, name, sample, proposed, related }, dialog.print)
+  if (!options.yes)
+    await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
+  return {
+    name,
+    model: whole,
+    attributes: proposed.columns.map(({ attribute }) => attribute),
+    nulls: proposed.nulls,
+    write() {
+      let written = insertJson(text, ['dataClasses'], name, related.dataClass)
+      for (const { target, inverse, attribute } of related.inverses)
+        written = insertJson(written, ['dataClasses', target, 'attributes'], inverse, attribute)
+      writeFileSync(config.model, written)
+    },
+  }
+}
+
+interface ModelFile {
+  readonly dataClasses: Readonly<Record<string, DataClassModel>>
+}
+
+/** The model file, or a new one. */
+function readModel(path: string, className: string): { text: string; model: ModelFile } {
+  const isNew = !existsSync(path)
+  const text = isNew
+    ? `{\n  "name": ${JSON.stringify(className.toLowerCase())},\n  "dataClasses": {}\n}\n`
+    : readFileSync(path, 'utf8')
+  const model = isNew ? JSON.parse(text) : readJsonFile(path, 'model')
+  // With a sentence for whatever is wrong.
+  loadModel(model)
+  return { text, model: model as ModelFile }
+}
+
+/** `cities.csv.gz` → `Cities`. */
+function classNameOf(file: string): string {
+  const name = attributeName(basename(file).split('.')[0]!)
+  if (name === '') throw new Error(`the name of ${file} gives no name of a dataclass: --new-class NAME does`)
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+const TYPE = /^(\w+)(?:\((\d+)\))?$/
+
+/** `string`, `decimal(2)`, `vector(384)`, `day` for a date without a time. */
+function typeOf(attribute: string, text: string): { type: never } {
+  const [, type, size] = TYPE.exec(text) ?? []
+  if (type === undefined) throw new Error(`--type ${attribute}=${text}: it is a type such as string, day or decimal(2)`)
+  if (type === 'day') return { type: 'date', simpleDate: true } as never
+  const option = size !== undefined && { [type === 'vector' ? 'dimension' : 'scale']: Number(size) }
+  return { type, ...option } as never
+}
+
+interface Shown {
+  readonly file: string
+  readonly as: string
+  readonly name: string
+  readonly sample: FileSample
+  readonly proposed: ProposedClass
+  readonly related: Related
+}
+
+function show({ file, as, name, sample, proposed, related }: Shown, print: Dialog['print']): void {
+  const { key } = proposed.dataClass
+  const { attributes } = related.dataClass
+  const leadsTo = (attribute: string): string | undefined =>
+    related.inverses.find(each => each.relation === attribute)?.target
+  const rows = sample.isWhole ? counted(sample.rows, 'row') : `the first ${counted(sample.rows, 'row')}`
+  print(`${basename(file)}: ${as}; ${counted(sample.columns.length, 'column')}, ${rows}`)
+  for (const question of sample.open) print(`  ${question}`)
+  const table = proposed.columns.map(({ column, attribute, model }) => [
+    column.name,
+    attribute ?? '(left out)',
+    attribute === null ? '' : (leadsTo(attribute) ?? describeType(model)),
+    attribute === null
+      ? ''
+      : leadsTo(attribute)
+        ? 'relation'
+        : attribute === key
+          ? 'key'
+          : 'indexed' in attributes[attribute]!
+            ? 'indexed'
+            : '',
+    String(column.values.filter(value => value === null).length),
+    examplesOf(column),
+  ])
+  for (const line of textTable(['column', 'attribute', 'type', '', 'nulls', 'examples'], table)) print(line)
+  for (const { target, inverse } of related.inverses)
+    print(`${target} gets ${inverse}, the way back from it to ${name}.`)
+  if (proposed.newKey !== undefined)
+    print(
+      `No column is a key without nulls and repetitions: ${name} gets ${proposed.newKey}, which numbers its entities.`,
+    )
+}
+
+function describeType({ type, simpleDate, scale, dimension }: Record<string, unknown>): string {
+  if (simpleDate) return 'date (day)'
+  const size = scale ?? dimension
+  return size === undefined ? String(type) : `${type}(${size})`
+}
+
+const EXAMPLES = 3
+const MAX_EXAMPLE = 24
+
+function examplesOf({ values }: SampleColumn): string {
+  const found = new Set<string>()
+  for (const value of values) {
+    if (value === null || value === undefined || value === '') continue
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+    found.add(text.length > MAX_EXAMPLE ? `${text.slice(0, MAX_EXAMPLE - 1)}…` : text)
+    if (found.size === EXAMPLES) break
+  }
+  return [...found].join(' · ')
+}
+
+async function agree(question: string, { ask }: Dialog): Promise<void> {
+  const answer = await ask(question)
+  if (answer === undefined) throw new Error('nothing is created without a yes: give --yes, or answer at a terminal')
+  if (!/^\s*y(es)?\s*$/i.test(answer))
+    throw new Error('nothing was created; --column, --type and --key change the proposal')
+}
+
+const shortPath = (path: string): string => {
+  const short = relative(process.cwd(), path)
+  return short.startsWith('..') ? path : short
+}
+
+/** Command that serves the store of a configuration. */
+export function startCommand({ file, model, data, folder }: Config): string {
+  if (file !== undefined) return 'npx tesser start'
+  const isUsual = relative(folder, data) === 'data/store'
+  return `npx tesser start --model ${shortPath(model)}${isUsual ? '' : ` --data ${shortPath(data)}`}`
+}

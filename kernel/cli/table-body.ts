@@ -1,0 +1,53 @@
+import { csvText, type TableFile } from '../../engine/import/table-file.ts'
+
+/** A table as the body of an import: CSV whose lines are those of the table, as far as its cells have one line each. */
+export class TableBody {
+  /** Lines of a file of errors, for rows that cannot be sent. */
+  readonly unsent: string[] = []
+  /** Pairs: a line of the body from which on lines of the table have another number, and the difference. */
+  private readonly shifts: (readonly [number, number])[] = []
+
+  constructor(private readonly table: TableFile) {}
+
+  async *bytes(): AsyncGenerator<Buffer> {
+    const header = csvText(this.table.columns.map(({ name }) => name))
+    yield Buffer.from(`${header}\n`)
+    let next = 2 + lineEnds(header)
+    let shift = 0
+    for await (const rows of this.table.rows()) {
+      const texts: string[] = []
+      for (const { line, cells, problem } of rows) {
+        if (problem !== undefined) {
+          this.unsent.push(
+            `{"line":${line},"errors":${JSON.stringify([problem])},"row":${JSON.stringify(csvText(cells))}}`,
+          )
+          continue
+        }
+        const text = csvText(cells)
+        if (line - next !== shift) {
+          shift = line - next
+          this.shifts.push([next, shift])
+        }
+        texts.push(text)
+        next += 1 + lineEnds(text)
+      }
+      if (texts.length > 0) yield Buffer.from(`${texts.join('\n')}\n`)
+    }
+  }
+
+  /** Lines of a file of errors with the lines of the table, in their order, those included that were not sent. */
+  inFile(rejected: readonly string[]): string[] {
+    const moved = rejected.map(text =>
+      text.replace(/^\{"line":(\d+)/, (_, line) => `{"line":${this.lineOf(Number(line))}`),
+    )
+    return [...moved, ...this.unsent].sort((one, other) => lineIn(one) - lineIn(other))
+  }
+
+  private lineOf(line: number): number {
+    const [, shift] = this.shifts.findLast(([from]) => from <= line) ?? [0, 0]
+    return line + shift
+  }
+}
+
+const lineEnds = (text: string): number => text.split('\n').length - 1
+const lineIn = (text: string): number => Number(/^\{"line":(\d+)/.exec(text)![1])

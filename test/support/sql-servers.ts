@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import mysql from 'mysql2/promise'
+import pg from 'pg'
+import { findPostgres } from '../../bench/postgres/installation.ts'
+import { startCluster } from '../../bench/postgres/cluster.ts'
+
+/** A database server for one test file. */
+export interface SqlServer {
+  readonly url: string
+  /** Runs statements, separated by semicolons. */
+  run(sql: string): Promise<void>
+  stop(): Promise<void>
+}
+
+/** @returns the reason if there is none on this machine */
+export async function startPostgres(): Promise<SqlServer | string> {
+  const installation = findPostgres()
+  if ('missing' in installation) return `PostgreSQL: ${installation.missing}`
+  const cluster = await startCluster(tmpdir())
+  const url = `postgres://bench@/postgres?host=${encodeURIComponent(cluster.folder)}`
+  const client = new pg.Client({ host: cluster.folder, user: 'bench', database: 'postgres' })
+  await client.connect()
+  return {
+    url,
+    run: async sql => void (await client.query(sql)),
+    async stop() {
+      await client.end()
+      await cluster.stop()
+    },
+  }
+}
+
+const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
+const program = (name: string): string | undefined =>
+  FOLDERS.map(folder => join(folder, name)).find(path => existsSync(path))
+
+/** Runs a server until its input ends, which is when this process ends, in whatever way. */
+const WATCHDOG = `
+  folder=$1; shift
+  "$@" >/dev/null 2>&1 &
+  echo $!
+  cat >/dev/null
+  kill -KILL $!
+  wait
+  rm -rf "$folder"
+`
+
+/** @returns the reason if there is none on this machine */
+export async function startMariadb(): Promise<SqlServer | string> {
+  const server = program('mariadbd')
+  const install = program('mariadb-install-db')
+  if (!server || !install) return 'MariaDB: it is not installed'
+  const folder = mkdtempSync(join(tmpdir(), 'tesser-mariadb-'))
+  const data = join(folder, 'data')
+  const user = process.getuid?.() === 0 ? ['--user=root'] : []
+  const made = spawnSync(install, [
+    '--no-defaults',
+    `--datadir=${data}`,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+    ...user,
+  ])
+  if (made.status !== 0) {
+    rmSync(folder, { recursive: true, force: true })
+    return `MariaDB: it cannot make a folder of data: ${made.stderr}`
+  }
+  const socket = join(folder, 's')
+  const options = ['--no-defaults', `--datadir=${data}`, `--socket=${socket}`, '--skip-networking', ...user]
+  const watchdog: ChildProcess = spawn('/bin/sh', ['-c', WATCHDOG, 'sh', folder, server, ...options], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const connection = await connect(socket)
+  await connection.query('CREATE DATABASE shop CHARACTER SET utf8mb4')
+  await connection.query('USE shop')
+  return {
+    url: `mariadb://root@/shop?socket=${encodeURIComponent(socket)}`,
+    run: async sql => void (await connection.query(sql)),
+    async stop() {
+      connection.destroy()
+      watchdog.stdin!.end()
+      await once(watchdog, 'exit')
+    },
+  }
+}
+
+async function connect(socketPath: string): Promise<mysql.Connection> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await mysql.createConnection({ socketPath, user: 'root', multipleStatements: true, charset: 'utf8mb4' })
+    } catch (error) {
+      if (tries > 200) throw error
+      await delay(50)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import { writeXlsx } from 'hucre/xlsx'
+import { parquetWriteBuffer } from 'hyparquet-writer'
+import t, { type Test } from 'tap'
+import { loadWorld } from '../../support/load-world.ts'
+
+/** Excel and Parquet files. */
+
+t.setTimeout(240_000)
+
+const model = { name: 'test', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
+const world = (t: Test, files: Record<string, string | Uint8Array>) =>
+  loadWorld(t, model, Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)])))
+const utc = (text: string): Date => new Date(`${text}Z`)
+
+const SHOPS = [
+  [],
+  ['Shop name', 'Opened', 'Changed', 'Opens', 'Zip', 'Size', 'Open?', 'Note', 'Big', null, 'Sum'],
+  [
+    'Bern',
+    utc('2024-12-25T00:00'),
+    utc('2024-12-25T13:30'),
+    utc('1899-12-30T08:30'),
+    '03000',
+    1.5,
+    true,
+    'a "b"\nc',
+    5e9,
+  ],
+  [],
+  ['Zürich', utc('2024-02-29T00:00'), utc('2024-02-29T00:00'), utc('1899-12-30T23:59:59'), '08001', 2, false, null, 7],
+  ['Wrong', null, null, null, null, '#DIV/0!'],
+  ['Beyond', null, null, null, null, null, null, null, null, null, null, null, 'x'],
+  ['Lyon', null, null, null, '69000', '  '],
+]
+
+const shops = (dateSystem: '1900' | '1904' = '1900'): Promise<Uint8Array> => {
+  const sheets = [
+    { name: 'Shops', rows: SHOPS as never, cells: new Map([['2,10', { formula: 'F3*2', formulaResult: 3 }]]) },
+    { name: 'Other', rows: [['x'], [1]] },
+  ]
+  return writeXlsx({ sheets, dateSystem } as never)
+}
+
+t.test('an Excel file becomes a dataclass', async t => {
+  const { load, entities } = await world(t, { 'shops.xlsx': await shops() })
+  const { text, notes, rejected } = await load('shops.xlsx', { create: { newClass: 'Shop', yes: true } })
+  t.match(text, /^5 rows read: 3 inserted, 2 rejected/)
+  t.match(notes, /^shops\.xlsx: Excel; 11 columns, 3 rows/)
+  t.match(notes, /Opened +opened +date \(day\)/)
+  t.match(rejected, [
+    { line: 6, errors: ['cell F6 is the error #DIV/0!'] },
+    { line: 7, errors: ['cell M7 is in a column without a header'] },
+  ])
+  t.match(await entities('Shop'), [
+    {
+      ID: 1,
+      shopName: 'Bern',
+      opened: '2024-12-25',
+      changed: '2024-12-25T13:30:00.000Z',
+      opens: 30_600_000,
+      zip: '03000',
+      size: 1.5,
+      open: true,
+      note: 'a "b"\nc',
+      big: 5e9,
+      sum: 3,
+    },
+    { ID: 2, shopName: 'Zürich', opened: '2024-02-29', opens: 86_399_000, size: 2, open: false, note: null, sum: null },
+    { ID: 3, shopName: 'Lyon', zip: '69000', size: null },
+  ])
+})
+
+t.test('sheets, dates of Macs, other columns, and what is not an Excel file', async t => {
+  const old = await shops('1904')
+  const { load, entities } = await world(t, { 'old.xlsx': old, 'text.xlsx': 'name\n1\n', 'a.csv': 'x\n1\n' })
+  await load('old.xlsx', { create: { newClass: 'Other', yes: true }, sheet: 'Other' })
+  t.match(await entities('Other'), [{ x: 1 }])
+  const columns = { 'Shop name': 'name', Opened: 'day', 'Open?': null }
+  const create = { newClass: 'Shop', yes: true, columns }
+  await load('old.xlsx', { create })
+  t.match(await load('old.xlsx', { into: 'Shop', columns }), { text: /^5 rows read: 3 inserted/ })
+  t.match(await entities('Shop'), [{ name: 'Bern', day: '2024-12-25' }, {}, {}, { name: 'Bern', zip: '03000' }, {}, {}])
+  const refused = [
+    ['old.xlsx', { sheet: 'None' }, /has no sheet "None", or it is empty/],
+    ['text.xlsx', {}, /is not an Excel file/],
+    ['none.xlsx', {}, /there is no file/],
+    ['old.xlsx', { into: 'Shop' }, /column "Shop name" is not an attribute of Shop/],
+  ] as const
+  for (const [file, more, message] of refused) await t.rejects(load(file, { into: 'Other', ...more }), { message })
+})
+
+t.test('a Parquet file with its types', async t => {
+  const uuid = '01234567-89ab-cdef-0123-456789abcdef'
+  const file = parquetWriteBuffer({
+    columnData: [
+      { name: 'id', data: [1, 2] },
+      { name: 'big', data: [9007199254740993n, -1n] },
+      { name: 'Full name', data: ['Zürich "x"', null] },
+      { name: 'digits', data: ['007', '008'] },
+      { name: 'at', data: [utc('2024-12-25T13:30'), null] },
+      { name: 'half', data: [0.5, 1e-7] },
+      { name: 'isNew', data: [true, false] },
+      { name: 'uid', data: [uuid, null] },
+      { name: 'info', data: [{ a: [1] }, null] },
+      { name: 'bytes', data: [Uint8Array.of(1, 255), null] },
+      {
+        name: 'meaning',
+        data: [
+          [1, 2, 3, 4, 5, 6, 7, 8],
+          [0, 0, 0, 0, 0, 0, 0, 0.5],
+        ],
+      },
+      { name: 'price', data: [12.57, 0.1] },
+      { name: 'day', data: [utc('2024-12-25T00:00'), null] },
+    ],
+    schema: [
+      { name: 'root', num_children: 13 },
+      { name: 'id', type: 'INT32' },
+      { name: 'big', type: 'INT64' },
+      { name: 'Full name', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
+      { name: 'digits', type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+      { name: 'at', type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', repetition_type: 'OPTIONAL' },
+      { name: 'half', type: 'DOUBLE' },
+      { name: 'isNew', type: 'BOOLEAN' },
+      {
+        name: 'uid',
+        type: 'FIXED_LEN_BYTE_ARRAY',
+        type_length: 16,
+        logical_type: { type: 'UUID' },
+        repetition_type: 'OPTIONAL',
+      },
+      { name: 'info', type: 'BYTE_ARRAY', converted_type: 'JSON', repetition_type: 'OPTIONAL' },
+      { name: 'bytes', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' },
+      { name: 'meaning', type: 'BYTE_ARRAY', converted_type: 'JSON' },
+      { name: 'price', type: 'INT32', converted_type: 'DECIMAL', scale: 2, precision: 9 },
+      { name: 'day', type: 'INT32', converted_type: 'DATE', repetition_type: 'OPTIONAL' },
+    ],
+  } as never)
+  const { load, entities } = await world(t, { 'a.parquet': new Uint8Array(file), 'b.parquet': 'PAR1 nothing' })
+  const { text, notes, rejected } = await load('a.parquet', { create: { newClass: 'Thing', yes: true } })
+  t.equal(text.split('\n')[0], '2 rows read: 2 inserted', JSON.stringify(rejected))
+  t.match(notes, /^a\.parquet: Parquet; 13 columns, 2 rows/)
+  t.match(notes, /meaning +meaning +vector\(8\)/)
+  t.match(notes, /price +price +decimal\(2\)/)
+  t.match(await entities('Thing'), [
+    {
+      id: 1,
+      fullName: 'Zürich "x"',
+      digits: '007',
+      at: '2024-12-25T13:30:00.000Z',
+      half: 0.5,
+      isNew: true,
+      uid: '0123456789ABCDEF0123456789ABCDEF',
+      info: { a: [1] },
+      meaning: [1, 2, 3, 4, 5, 6, 7, 8],
+      price: 12.57,
+      day: '2024-12-25',
+    },
+    { id: 2, big: -1, fullName: null, at: null, half: 1e-7, bytes: null },
+  ])
+  t.match(await load('a.parquet', { into: 'Thing', update: true }), { text: '2 rows read: 0 inserted, 2 updated\n' })
+  await t.rejects(load('b.parquet', { into: 'Thing' }), { message: /is not a Parquet file/ })
+  await t.rejects(load('a.parquet', { into: 'Thing', sheet: 'x' }), { message: /^--sheet is for Excel files/ })
+})
