@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Config } from '../../../config/load-config.ts'
 import { readJsonFile } from '../../../config/read-json-file.ts'
@@ -200,6 +200,7 @@ class ErrorFiles {
   ) {}
 
   add(dataClass: string, line: number, row: string, reasons: readonly string[]): void {
+    mkdirSync(this.folder, { recursive: true })
     const path = join(this.folder, `${dataClass}.errors.ndjson`)
     let descriptor = this.open.get(path)
     if (descriptor === undefined) {

@@ -77,10 +77,12 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
     }
   }
 
-  const twice = result ? mappedTwice(result.mapping) : []
+  // A change counts at once, not when its preview has come: the next one may be faster.
+  const mapping = chosen.value ?? result?.mapping
+  const twice = mapping ? mappedTwice(mapping) : []
   const isSaved = finished.value !== undefined && !finished.value.outcome.trial
   const isReady = result !== undefined && error === undefined && !isLoading && !work && twice.length === 0
-  const isEmpty = options.value.format === 'csv' && !result?.preview.columns.some(each => result.mapping[each.name])
+  const isEmpty = options.value.format === 'csv' && !result?.preview.columns.some(each => mapping?.[each.name])
   return (
     <>
       <p class="hint">{file.name}</p>
@@ -101,8 +103,8 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
         <PreviewTable
           dataClass={dataClass}
           preview={result.preview}
-          mapping={options.value.format === 'csv' ? result.mapping : undefined}
-          onChange={mapping => change({}, mapping)}
+          mapping={options.value.format === 'csv' ? mapping : undefined}
+          onChange={next => change({}, next)}
         />
       )}
       {finished.value && <ImportReport dataClass={dataClass} file={file} {...finished.value} onClose={onClose} />}
@@ -121,15 +123,10 @@ export function FileImport({ dataClass, file, format, onBack, onClose }: FilePro
       <div class="foot">
         {!isSaved && (
           <>
-            <button type="button" disabled={!isReady || isEmpty} onClick={() => void run(true, result!.mapping)}>
+            <button type="button" disabled={!isReady || isEmpty} onClick={() => void run(true, mapping!)}>
               {text('try')}
             </button>
-            <button
-              type="button"
-              class="main"
-              disabled={!isReady || isEmpty}
-              onClick={() => void run(false, result!.mapping)}
-            >
+            <button type="button" class="main" disabled={!isReady || isEmpty} onClick={() => void run(false, mapping!)}>
               {text('import')}
             </button>
           </>
