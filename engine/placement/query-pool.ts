@@ -233,7 +233,7 @@ export class QueryPool<T extends object = PoolTask> {
   }
 
   private sendNext(): void {
-    for (;;) {
+    while (this.freeSlots.length > 0) {
       const next = this.waiting.findIndex(pending => this.mayBegin(pending))
       if (next < 0) return
       const [pending] = this.waiting.splice(next, 1)

@@ -36,9 +36,15 @@ export const isAnswer = (task: Task): task is AnswerTask => task.kind !== 'rowId
 
 type ReadTask = Task & { readonly kind: 'read' }
 
-/** True for a read whose answer is lines (`$format`): it has limits of its own, and may take long. */
-export const isExport = (task: object): boolean =>
-  'kind' in task && task.kind === 'read' && (task as ReadTask).request.output.rowFormat !== undefined
+/** Maximum `$top` of lines that are answered like any other page. */
+const PAGE_ROWS = 10_000
+
+/** True for a read whose answer is lines (`$format`) of more than a page: it has limits of its own, and may take long. */
+export function isExport(task: object): boolean {
+  if (!('kind' in task) || task.kind !== 'read') return false
+  const { output, top = Number.POSITIVE_INFINITY } = (task as ReadTask).request
+  return output.rowFormat !== undefined && top > PAGE_ROWS
+}
 
 /** Limits of an export: its size is limited by the disk for exports alone. */
 export const exportLimits = (limits: QueryLimits): QueryLimits => ({

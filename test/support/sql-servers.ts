@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -21,7 +21,10 @@ export interface SqlServer {
 export async function startPostgres(): Promise<SqlServer | string> {
   const installation = findPostgres()
   if ('missing' in installation) return `PostgreSQL: ${installation.missing}`
-  const cluster = await startCluster(tmpdir())
+  const folder = mkdtempSync(join(tmpdir(), 'tesser-postgres-'))
+  // The server has a user of its own.
+  chmodSync(folder, 0o755)
+  const cluster = await startCluster(folder)
   const url = `postgres://bench@/postgres?host=${encodeURIComponent(cluster.folder)}`
   const client = new pg.Client({ host: cluster.folder, user: 'bench', database: 'postgres' })
   await client.connect()
@@ -31,6 +34,7 @@ export async function startPostgres(): Promise<SqlServer | string> {
     async stop() {
       await client.end()
       await cluster.stop()
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
