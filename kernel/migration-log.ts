@@ -9,6 +9,7 @@ const VERBS: Record<MigrationStep['what'], string> = {
   check: 'looking for what would be lost in',
   rewrite: 'rewriting',
   index: 'building indexes of',
+  catchUp: 'taking over changes of',
   calculate: 'calculating values of',
 }
 

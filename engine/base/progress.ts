@@ -1,7 +1,7 @@
 /** Progress of one step of a migration. */
 export interface MigrationStep {
   dataClass: string
-  what: 'check' | 'rewrite' | 'index' | 'calculate'
+  what: 'check' | 'rewrite' | 'index' | 'catchUp' | 'calculate'
   /** Rows. */
   done: number
   total: number

@@ -117,6 +117,12 @@ const REMOVALS = Buffer.from('remove ')
 /** Key of the entry of an unreferenced file that is still to be removed. */
 const removalKey = (id: string): Buffer => Buffer.concat([REMOVALS, Buffer.from(id, 'hex')])
 
+/** Marks the files that another state of the store refers to and this one does not, inside the open write transaction. */
+export function removeUnreferenced({ fileReferences, state }: Environment, other: Environment): void {
+  for (const key of other.fileReferences.getKeys({}))
+    if (!fileReferences.doesExist(key)) state.putSync(removalKey(key.toString('hex')), NOTHING)
+}
+
 /** Number of references to a file. */
 function references({ fileReferences }: Environment, id: string): number {
   const stored = getBytes(fileReferences, Buffer.from(id, 'hex'))

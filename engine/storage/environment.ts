@@ -33,6 +33,8 @@ export interface Environment {
 interface EnvironmentOptions extends StoreLocation {
   /** Commits are durable by a log: LMDB does not sync them. Of all threads of a process, the first one decides. */
   isLogged?: boolean | undefined
+  /** Files of images and blobs, if they are those of another store. */
+  files?: BinaryFiles
 }
 
 /** @throws {Error} naming the folder, when LMDB cannot open it */
@@ -49,7 +51,7 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
   }
 }
 
-function openTables({ path, mapSizeBytes, isLogged = false }: EnvironmentOptions): Environment {
+function openTables({ path, mapSizeBytes, isLogged = false, ...given }: EnvironmentOptions): Environment {
   const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
     path,
     // Mode of new files. The types of lmdb-js leave it out.
@@ -66,7 +68,7 @@ function openTables({ path, mapSizeBytes, isLogged = false }: EnvironmentOptions
   const root = open<unknown, string>(options)
   const binary = (name: string): Database<Buffer, Buffer> =>
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
-  const files = new BinaryFiles(join(path, 'files'), () => !isReadByOthers(path))
+  const files = given.files ?? new BinaryFiles(join(path, 'files'), () => !isReadByOthers(path))
   return {
     path,
     root,

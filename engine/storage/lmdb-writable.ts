@@ -14,7 +14,8 @@ interface StoredImage {
   readonly id: string
 }
 
-const IMAGE = 'memoryImage'
+/** Entry of `meta`: the image of the shared memory that fits the store. */
+export const IMAGE = 'memoryImage'
 
 /** A store in LMDB, after it was brought to its model, in the writer thread. */
 export class LmdbWritable implements WritableStore {

@@ -34,18 +34,23 @@ export interface OwnStore {
 
 /**
  * Takes the store of a folder and opens it. Makes the folder if missing, since its lock is a file in it.
+ * @param replace called before a store is opened that is complete without its log; may put another data file in its place
  * @throws {Error} when another process has it, or permissions on the folder are missing
  * @throws {DamagedStoreError} when its data is missing or unreadable
  */
-export async function openOwnStore(options: OwnStoreOptions, onNote: Note = () => {}): Promise<OwnStore> {
+export async function openOwnStore(
+  options: OwnStoreOptions,
+  onNote: Note = () => {},
+  replace: () => Promise<void> = async () => {},
+): Promise<OwnStore> {
   try {
-    return await openOwn(options, onNote)
+    return await openOwn(options, onNote, replace)
   } catch (error) {
     throw describedError(options.path, error)
   }
 }
 
-async function openOwn(options: OwnStoreOptions, onNote: Note): Promise<OwnStore> {
+async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Promise<void>): Promise<OwnStore> {
   const { path, token } = options
   const lockOptions = { ...LOCK, ...options.lock, onWait: onNote }
   makeFolder(path)
@@ -62,6 +67,8 @@ async function openOwn(options: OwnStoreOptions, onNote: Note): Promise<OwnStore
     lock.note(isNew)
     // A lease is taken only after the environment has been opened.
     if (lock.kind === 'file') clearCompacted(path)
+    // Another process that waits for a lease has the data file open.
+    if (lock.kind === 'file' && !isNew && !continued) await replace()
     environment = openEnvironment({ ...options, isLogged })
     if (isLogged) log = openStoreLog(environment, options, continued, onNote)
     if (!isNew && !lock.wasMaking && environment.meta.get('format') === undefined) refuseIfLost(path, 'holds no store')

@@ -1,6 +1,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
+import type { Progress } from '../../engine/base/progress.ts'
 import { checkModel } from '../../engine/catalog/check-model.ts'
 import type { EncodedUpload } from '../../engine/data/stored-uploads.ts'
 import type { LogOptions } from '../../engine/data/store-options.ts'
@@ -48,19 +49,30 @@ export interface LoggedStore {
   close(): Promise<void>
 }
 
+interface OpenOptions {
+  /** Model in place of that of the random requests, which must not run then. */
+  readonly model?: object
+  readonly allowLoss?: boolean
+  readonly onProgress?: Progress
+}
+
 /** @param log options of the log, or `off` to use the store without it */
-export async function openLogged(path: string, log: LogOptions | 'off' = {}): Promise<LoggedStore> {
+export async function openLogged(
+  path: string,
+  log: LogOptions | 'off' = {},
+  { model: given = model, allowLoss = false, onProgress = () => {} }: OpenOptions = {},
+): Promise<LoggedStore> {
   const opened: OpenedForWriting = await openForWriting(
     {
       path,
       ...MAP,
       log: log === 'off' ? undefined : log,
       token: `test ${Math.random()}`,
-      model: checkModel(model),
+      model: checkModel(given),
       wire: ISO,
-      allowLoss: false,
+      allowLoss,
     },
-    { onNote() {}, onProgress() {}, onLost() {} },
+    { onNote() {}, onProgress, onLost() {} },
   )
   let uuids = 0
   const writer = new Writer({

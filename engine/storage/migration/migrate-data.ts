@@ -91,10 +91,23 @@ function rewrite(
   changed: readonly TableChange[],
   { rowId, bytes }: StoredRow,
 ): void {
-  const { after, oldLayout, newLayout, kept, removed, newRelations } = change
+  const { after, oldLayout, newLayout, removed } = change
   const row = new RowView(oldLayout, bytes)
   // Rewritten before an interruption.
   if (row.layoutVersion === newLayout.version) return
+  environment.rows.putSync(rowKey(after.tableNumber, rowId), convertRow(environment, change, changed, row))
+  for (const { type, position } of removed) {
+    if (isBinary(type)) new BinaryTable(environment).put(binaryKey(after.tableNumber, rowId, position), null)
+  }
+}
+
+/** A row in the new layout. @param environment has the targets of new relations, in either layout */
+export function convertRow(
+  environment: Environment,
+  { oldLayout, newLayout, kept, newRelations }: TableChange,
+  changed: readonly TableChange[],
+  row: RowView,
+): Buffer {
   const values = new Map<RowAttribute, Value>()
   for (const { before, after } of kept) {
     const value = row.value(before)
@@ -106,18 +119,8 @@ function rewrite(
     values.set(relation, row.value(old))
     return row.reference(oldLayout.referenceOf.get(old)!)
   })
-  const content = {
-    key: row.key,
-    stamp: row.stamp,
-    globalStamp: row.globalStamp,
-    timestamp: row.timestamp,
-    values,
-    references,
-  }
-  environment.rows.putSync(rowKey(after.tableNumber, rowId), encodeRow(newLayout, content) as Buffer)
-  for (const { type, position } of removed) {
-    if (isBinary(type)) new BinaryTable(environment).put(binaryKey(after.tableNumber, rowId, position), null)
-  }
+  const { key, stamp, globalStamp, timestamp } = row
+  return encodeRow(newLayout, { key, stamp, globalStamp, timestamp, values, references }) as Buffer
 }
 
 /**

@@ -4,6 +4,7 @@ import type { WritableStore } from '../../data/writable-store.ts'
 import { finishRemovals } from '../binary-table.ts'
 import { LmdbWritable } from '../lmdb-writable.ts'
 import { openOwnStore } from '../own-store.ts'
+import { takeCopy } from './beside/take-copy.ts'
 import { prepareStore } from './prepare-store.ts'
 
 interface WritingEvents {
@@ -30,7 +31,7 @@ export interface OpenedForWriting {
  */
 export async function openForWriting(options: WritingOptions, events: WritingEvents): Promise<OpenedForWriting> {
   const { onNote, onProgress, onLost } = events
-  const own = await openOwnStore(options, onNote)
+  const own = await openOwnStore(options, onNote, () => takeCopy({ ...options, onNote, onProgress }))
   const { environment, owner, log } = own
   try {
     const { created, ...schema } = prepareStore({ ...options, environment, owner, onProgress, onNote })

@@ -142,12 +142,19 @@ export function planChange(
   return { target, plan: planMigration(old, resolve(target)), added }
 }
 
-function change(options: PrepareOptions): void {
-  const { environment, allowLoss, onProgress, onNote = () => {} } = options
+/**
+ * Plans the change to a model, and searches for what it would lose.
+ * @returns undefined when the store has that model
+ * @throws {MigrationError} see {@link prepareStore}
+ */
+export function checkedChange(
+  environment: Environment,
+  options: Pick<PrepareOptions, 'model' | 'wire' | 'allowLoss' | 'onProgress' | 'onNote'>,
+): PlannedChange | undefined {
+  const { allowLoss, onProgress, onNote = () => {} } = options
   const planned = planChange(environment, options)
-  if (!planned) return
-  const { target, plan } = planned
-  const { impossible, losses } = findLosses(environment, plan, onProgress)
+  if (!planned) return undefined
+  const { impossible, losses } = findLosses(environment, planned.plan, onProgress)
   if (impossible.length > 0) throw new MigrationError(`the model does not fit the store:\n${list(impossible)}`)
   if (losses.length > 0 && !allowLoss) {
     throw new MigrationError(
@@ -156,8 +163,14 @@ function change(options: PrepareOptions): void {
   }
   for (const text of describeChange(environment, planned)) onNote(`the store changes: ${text}`)
   for (const loss of losses) onNote(`data are lost, as storage.allowLoss permits: ${loss}`, 'warn')
-  environment.meta.putSync('migration', target)
-  finish(options, target)
+  return planned
+}
+
+function change(options: PrepareOptions): void {
+  const planned = checkedChange(options.environment, options)
+  if (!planned) return
+  options.environment.meta.putSync('migration', planned.target)
+  finish(options, planned.target)
 }
 
 /** Carries out the rest of a migration, whose steps can all be repeated. */

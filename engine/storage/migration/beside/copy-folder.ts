@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { syncFolder } from '../../../base/sync-folder.ts'
+import type { WireOptions } from '../../../catalog/dataclass.ts'
+import type { Model } from '../../../catalog/model-schema.ts'
+import type { StoreLocation } from '../../../data/store-options.ts'
+import { BinaryFiles } from '../../../files/binary-files.ts'
+import { DATA_FILE } from '../../data-file.ts'
+import { type Environment, openEnvironment } from '../../environment.ts'
+import { makeFolder } from '../../store-folder.ts'
+
+/** Model that the copy of a store is brought to. */
+export interface CopyTarget {
+  /** As returned by `checkModel`. */
+  readonly model: Model
+  readonly wire: WireOptions
+}
+
+/** Content of the file that describes a copy. */
+interface Described extends CopyTarget {
+  /** See {@link dataFileOf}. */
+  readonly dataFile: string
+}
+
+const DESCRIPTION = 'target.json'
+
+/** The copy of a store that is brought to another model: a folder inside of the store's own. */
+export class CopyFolder {
+  readonly path: string
+
+  constructor(private readonly store: string) {
+    this.path = join(store, 'migrating')
+  }
+
+  get exists(): boolean {
+    return existsSync(this.path)
+  }
+
+  /** True when the data file has been copied. */
+  get isCopied(): boolean {
+    return existsSync(join(this.path, DATA_FILE))
+  }
+
+  /** Undefined if there is no copy, or it is not described yet. */
+  get target(): CopyTarget | undefined {
+    return this.described
+  }
+
+  /** True while the copy is of the data file that the store has now, and not of one that has been put in its place since. */
+  get isOfDataFile(): boolean {
+    return this.described?.dataFile === dataFileOf(this.store)
+  }
+
+  isFor({ model, wire }: CopyTarget): boolean {
+    const { target } = this
+    // Both as JSON, in which a file has no undefined members.
+    return target !== undefined && isDeepStrictEqual(plain([target.model, target.wire]), plain([model, wire]))
+  }
+
+  /** Begins a copy: an empty folder with its description. */
+  begin({ model, wire }: CopyTarget): void {
+    this.clear()
+    makeFolder(this.path)
+    const described: Described = { model, wire, dataFile: dataFileOf(this.store) }
+    writeFileSync(join(this.path, DESCRIPTION), JSON.stringify(described), { mode: 0o600 })
+  }
+
+  /** Copies the data file, without its free pages. An interrupted copy begins again. */
+  async copy({ root }: Environment): Promise<void> {
+    const unfinished = join(this.path, 'unfinished')
+    rmSync(unfinished, { recursive: true, force: true })
+    mkdirSync(unfinished, { mode: 0o700 })
+    await root.backup(unfinished, true)
+    renameSync(join(unfinished, DATA_FILE), join(this.path, DATA_FILE))
+    rmSync(unfinished, { recursive: true })
+  }
+
+  /** Opens the copy. It shares the files of images and blobs with the store, and removes none. */
+  open({ mapSizeBytes }: Pick<StoreLocation, 'mapSizeBytes'>): Environment {
+    const files = new BinaryFiles(join(this.store, 'files'), () => false)
+    return openEnvironment({ path: this.path, mapSizeBytes, files })
+  }
+
+  /** Makes the copy the data file of the store, in one step. Nobody may have either open. */
+  moveIntoPlace(): void {
+    renameSync(join(this.path, DATA_FILE), join(this.store, DATA_FILE))
+    syncFolder(this.store)
+    this.clear()
+  }
+
+  clear(): void {
+    rmSync(this.path, { recursive: true, force: true })
+  }
+
+  private get described(): Described | undefined {
+    try {
+      return JSON.parse(readFileSync(join(this.path, DESCRIPTION), 'utf8')) as Described
+    } catch {
+      return undefined
+    }
+  }
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+/** Identifies the data file among those that have been in its place. */
+function dataFileOf(store: string): string {
+  const { dev, ino } = statSync(join(store, DATA_FILE), { bigint: true })
+  return `${dev}:${ino}`
+}

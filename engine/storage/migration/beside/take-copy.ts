@@ -1,0 +1,103 @@
+import type { Database, Key } from 'lmdb'
+import type { Progress } from '../../../base/progress.ts'
+import type { Note, StoreLocation } from '../../../data/store-options.ts'
+import { encodeBinary } from '../../../files/encode-binary.ts'
+import { BinaryTable, removeUnreferenced } from '../../binary-table.ts'
+import { type Environment, openEnvironment } from '../../environment.ts'
+import { keepFingerprints, readFingerprints, writeFingerprints } from '../../fingerprints.ts'
+import { IMAGE } from '../../lmdb-writable.ts'
+import { LOCK, StoreLock } from '../../store-lock.ts'
+import { loadSchema } from '../../stored-schema.ts'
+import { UploadTable } from '../../upload-table.ts'
+import { planMigration } from '../plan-migration.ts'
+import { checkedChange, planChange, prepareStore } from '../prepare-store.ts'
+import { catchUp, relink } from './catch-up.ts'
+import { CopyFolder, type CopyTarget } from './copy-folder.ts'
+
+interface TakeOptions extends StoreLocation, CopyTarget {
+  readonly allowLoss: boolean
+  readonly onNote: Note
+  readonly onProgress: Progress
+}
+
+/**
+ * Puts the copy of a store that has been brought to the model in the place of the store, after it has taken over what has changed
+ * since. The caller has exclusive use of the store, which is complete without its log. An interruption costs only time.
+ * @throws {MigrationError} the model does not fit the data; the copy stays
+ */
+export async function takeCopy(options: TakeOptions): Promise<void> {
+  const { path, mapSizeBytes, onNote } = options
+  const folder = new CopyFolder(path)
+  if (!folder.exists) return
+  const source = openEnvironment({ path, mapSizeBytes })
+  let isTaken = false
+  try {
+    if (!planChange(source, options)) {
+      // A server with the old model goes on with its copy.
+      if (!folder.target || folder.isFor(options)) folder.clear()
+      return
+    }
+    if (!folder.isFor(options) || !folder.isCopied) {
+      onNote('the copy of the store that was being brought to another model is not used, and removed')
+      folder.clear()
+      return
+    }
+    checkedChange(source, options)
+    onNote('the copy of the store that has been brought to the model takes over the last changes')
+    await complete(folder, source, options)
+    isTaken = true
+  } finally {
+    await source.close()
+    if (isTaken) folder.moveIntoPlace()
+  }
+}
+
+async function complete(folder: CopyFolder, source: Environment, options: TakeOptions): Promise<void> {
+  const { model, wire, mapSizeBytes, onProgress } = options
+  const lock = StoreLock.take(folder.path, LOCK)
+  try {
+    const copy = folder.open({ mapSizeBytes })
+    try {
+      prepareStore({ environment: copy, model, wire, allowLoss: true, onProgress })
+      const comparison = { source, copy, hasChanges: folder.isOfDataFile, onProgress }
+      catchUp(comparison)
+      relink(comparison)
+      takeOverRest(source, copy)
+    } finally {
+      await copy.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/** Takes over all that is not an entity: counters, uploads, entity sets, records of the server, and which code has calculated values. */
+function takeOverRest(source: Environment, copy: Environment): void {
+  const { changed } = planMigration(loadSchema(source), loadSchema(copy))
+  const binaries = new BinaryTable(copy)
+  const earlier = [...new UploadTable(copy).all()]
+  copy.root.transactionSync(() => {
+    for (const [id] of earlier) binaries.putUpload({ id, upload: undefined })
+    for (const [id, { value, ...upload }] of new UploadTable(source).all())
+      binaries.putUpload({ id, upload: { ...upload, value: encodeBinary(value) } })
+    for (const { key, value } of source.state.getRange({})) copy.state.putSync(key, value)
+    removeUnreferenced(copy, source)
+    replace(copy.entitySets, source.entitySets)
+    replace(copy.records, source.records)
+    for (const { before, after, kept } of changed) {
+      const fingerprints = readFingerprints(source, before.tableNumber)
+      if (Object.keys(fingerprints).length === 0) continue
+      writeFingerprints(copy, after.tableNumber, fingerprints)
+      keepFingerprints(copy, after, new Set(kept.map(({ after: { name } }) => name)))
+    }
+    // Readers that were behind have ended, and the memory is not the one that an image has.
+    copy.changes.clearSync()
+    for (const name of ['holder', IMAGE]) copy.meta.removeSync(name)
+  })
+  binaries.settle()
+}
+
+function replace<V, K extends Key>(table: Database<V, K>, by: Database<V, K>): void {
+  table.clearSync()
+  for (const { key, value } of by.getRange({})) table.putSync(key, value)
+}
