@@ -46,6 +46,7 @@ const threads = [
   'engine/threads/pool-thread.ts',
   'engine/threads/vector-thread.ts',
   'engine/threads/backup-process.ts',
+  'engine/threads/migration-process.ts',
 ]
 /** Threads and processes that share modules with the code that they load. */
 const sharedThreads = [

@@ -19,6 +19,8 @@ export interface EngineOptions {
   path: string
   /** Content of the model file. */
   model: unknown
+  /** Reads that file once more. */
+  readModel?: () => unknown
   wire: WireOptions
   /** Let a changed model remove what it no longer names. */
   allowLoss: boolean

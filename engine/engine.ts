@@ -7,7 +7,8 @@ import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
 import { BINARY_CACHE_BYTES } from './engine-options.ts'
 import { EngineMetrics } from './engine-metrics.ts'
-import { runBackup } from './run-backup.ts'
+import { ModelChange } from './model-change.ts'
+import { runProcess } from './run-process.ts'
 import { type Backup, Backups } from './storage/backup/backups.ts'
 import type { BackupPolicy, BackupStep, MadeBackup } from './storage/backup/make-backup.ts'
 import { type BackupPlace, openStorage } from './storage/backup/open-storage.ts'
@@ -79,6 +80,7 @@ export class Engine implements PluginEngine {
   readonly binaries: Binaries
   readonly classes: ClassRegistry
   readonly metrics: EngineMetrics
+  readonly modelChange: ModelChange
   /** Loop delay of the thread that opens the engine, which also starts the measurement. */
   readonly loopDelay: LoopDelay
   private readonly closing = new AbortController()
@@ -103,6 +105,7 @@ export class Engine implements PluginEngine {
       onInternalError: options.onInternalError,
     })
     this.metrics = new EngineMetrics(parts, this.binaries)
+    this.modelChange = new ModelChange(options, parts.classes.classes)
   }
 
   get catalog(): Catalog {
@@ -423,7 +426,7 @@ export class Engine implements PluginEngine {
   async backup(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup> {
     const { path, mapSizeBytes, besides, onNote = () => {} } = this.parts.options
     const job = { path, mapSizeBytes, place, ...(besides && { besides }), ...policy }
-    const running = runBackup(job, { onNote, onProgress, signal: this.closing.signal })
+    const running = runProcess('backup', job, { onNote, onProgress, signal: this.closing.signal })
     this.backups.add(running)
     try {
       return await running
@@ -436,10 +439,10 @@ export class Engine implements PluginEngine {
     return new Backups(openStorage(place)).list(onDamaged)
   }
 
-  /** Ends backups, finishes running requests and queued writes, then closes the store. */
+  /** Ends backups and changes of the model, finishes running requests and queued writes, then closes the store. */
   async close(): Promise<void> {
     this.closing.abort()
-    await Promise.allSettled(this.backups)
+    await Promise.allSettled([...this.backups, this.modelChange.close()])
     const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools, exportSpools } = this.parts
     this.loopDelay.stop()
     await functions?.close()

@@ -12,6 +12,7 @@ import type { Catalog } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import type { EntitySets } from './entity-set/entity-sets.ts'
 import type { Part } from './memory/heap/shared-heap.ts'
+import type { ModelChange } from './model-change.ts'
 import type { Rights } from './permission/explain-rights.ts'
 import type { DeclaredRoles } from './permission/permissions.ts'
 import type { ImportRequest } from './import/import-rows.ts'
@@ -68,6 +69,8 @@ export interface PluginEngine {
   readonly entitySets: Omit<EntitySets, 'openAny' | 'sweep'>
   readonly uploads: Pick<Uploads, 'receive' | 'add' | 'access' | 'discard'>
   readonly binaries: Pick<Binaries, keyof Binaries>
+  /** Changes of the model while the server goes on. For administrators. */
+  readonly modelChange: Pick<ModelChange, 'begun' | 'run' | 'discard'>
 
   /** False while the writer thread is being replaced. */
   readonly isWritable: boolean

@@ -28,6 +28,14 @@ export const KernelErrors = defineErrors('KERNEL', {
     http: 400,
     message: (name: string, received: string) => `${name}=${received} is neither true nor false; send true or false`,
   },
+  ADMINISTRATORS_ONLY: {
+    errCode: 1611,
+    http: 401,
+    message: (service: string, isGuest: boolean) =>
+      isGuest
+        ? `${service} is for administrators: log in, or send a key or a token`
+        : `${service} is for administrators: the session lacks the privilege WebAdmin`,
+  },
   METHOD_NOT_APPLICABLE: {
     errCode: 1813,
     http: 405,

@@ -292,6 +292,7 @@ export function engineOptions(
   return {
     path: config.data,
     model: withPluginModels(model, plugins),
+    readModel: () => withPluginModels(readJsonFile(config.model, 'model'), plugins),
     functions: {
       ...functions,
       modules: plugins.flatMap(({ classes }) => classes),

@@ -149,6 +149,11 @@ export class RestRequest {
     return guestsAdministrate || !this.session.isGuest
   }
 
+  /** @param service name of what only administrators may use @throws {KernelErrors.ADMINISTRATORS_ONLY} */
+  demandAdministrator(service: string): void {
+    if (!this.isAdministrator) throw KernelErrors.ADMINISTRATORS_ONLY(service, this.session.isGuest)
+  }
+
   /** A parameter that the query string repeats: only the last value counts, although the client may have meant all of them. */
   get repeatedParameter(): string | undefined {
     let repeated: string | undefined

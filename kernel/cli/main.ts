@@ -137,6 +137,26 @@ addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapS
   .description('Shrink the file of a store by the space of removed data. The store must not be served meanwhile.')
   .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
 
+addConfigOptions(program.command('migrate'), key => /^server\.(host|port|basePath)$/.test(key))
+  .description(
+    'Have a running server prepare the change to the model that its file has now; a restart then takes seconds.',
+  )
+  .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+  .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
+  .option('--allow-loss', 'also where the changed model loses data; all losses are listed', false)
+  .option('--cancel', 'remove what was prepared', false)
+  .addHelpText(
+    'after',
+    `
+Edit the model file that the server was started with, and run this command. The server goes on with the old model, and brings a copy of
+its store to the new one: as much disk as data.mdb has, and a process of a lower priority. A restart takes the copy, with all
+that was written meanwhile. After an interruption the server goes on with it by itself.`,
+  )
+  .action(async ({ url, ...options }, command: Command) => {
+    const [{ migrate }, { serverAddress }] = await Promise.all([import('./migrate.ts'), import('./server-address.ts')])
+    if (!(await migrate({ ...options, url: serverAddress(url, configOf(command)) }, print))) process.exitCode = FAILED
+  })
+
 const PLACE = 'folder of backups, or s3://bucket/prefix'
 const ENDPOINT = [
   '--endpoint <url>',

@@ -1,14 +1,6 @@
 import { defineErrors } from '../../kernel/api.ts'
 
 export const BackupErrors = defineErrors('BACKUP', {
-  ADMINISTRATORS_ONLY: {
-    errCode: 1611,
-    http: 401,
-    message: (isGuest: boolean) =>
-      isGuest
-        ? '$backup is for administrators: log in, or send a key or a token'
-        : '$backup is for administrators: the session lacks the privilege WebAdmin',
-  },
   NO_FOLDER: {
     errCode: 1806,
     http: 404,

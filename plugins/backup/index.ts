@@ -45,7 +45,7 @@ export default definePlugin({
 
     readsParameters('$full')
     service('$backup', { verbs: ['GET', 'POST'] }, async (request: RestRequest) => {
-      if (!request.isAdministrator) throw BackupErrors.ADMINISTRATORS_ONLY(request.session.isGuest)
+      request.demandAdministrator('$backup')
       if (request.parts.length > 0) throw BackupErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100))
       if (!runs) throw BackupErrors.NO_FOLDER()
       const isPost = request.transport.method === 'POST'

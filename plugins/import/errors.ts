@@ -1,14 +1,6 @@
 import { defineErrors } from '../../kernel/api.ts'
 
 export const ImportErrors = defineErrors('IMPORT', {
-  ADMINISTRATORS_ONLY: {
-    errCode: 1611,
-    http: 401,
-    message: (isGuest: boolean) =>
-      isGuest
-        ? '$import is for administrators: log in, or send a key or a token'
-        : '$import is for administrators: the session lacks the privilege WebAdmin',
-  },
   ADDRESS: {
     errCode: 1806,
     http: 404,

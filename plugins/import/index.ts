@@ -84,7 +84,7 @@ export default definePlugin({
     }
 
     service('$import', { verbs: ['GET', 'POST', 'DELETE'] }, request => {
-      if (!request.isAdministrator) throw ImportErrors.ADMINISTRATORS_ONLY(request.session.isGuest)
+      request.demandAdministrator('$import')
       const { method } = request.transport
       const [part, ...others] = request.parts
       if (others.length > 0 || (part === undefined) !== (method === 'GET')) throw ImportErrors.ADDRESS()

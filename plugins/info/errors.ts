@@ -13,14 +13,6 @@ export const InfoErrors = defineErrors('INFO', {
     message: (received: string) =>
       `$info/rights has no "${received}"; it is followed by nothing, or by role/ or privilege/ and a name that $info/roles lists`,
   },
-  ADMINISTRATORS_ONLY: {
-    errCode: 1611,
-    http: 401,
-    message: (isGuest: boolean) =>
-      isGuest
-        ? '$info is for administrators: log in, or send a key or a token'
-        : '$info is for administrators: the session lacks the privilege WebAdmin',
-  },
   RELEASE_VERB: {
     errCode: 1806,
     http: 405,

@@ -58,7 +58,7 @@ export default definePlugin({
     })
 
     service('$info', { verbs: ['GET', 'POST'] }, request => {
-      if (!request.isAdministrator) throw InfoErrors.ADMINISTRATORS_ONLY(request.session.isGuest)
+      request.demandAdministrator('$info')
       const [name = '', command, ids] = request.parts
       if (name === 'sessionInfo' && command === 'release') return release(request, ids, sessions)
       if (name === 'rights') return json(rightsInfo(engine, request.parts.slice(1)))

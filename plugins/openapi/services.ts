@@ -117,7 +117,7 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
       }),
     },
     '/$entityset/$release': ref('pathItems', 'releaseSets'),
-    ...(isAdministrator && { ...infoPaths(), ...backupPaths(), ...importPaths(dataClass) }),
+    ...(isAdministrator && { ...infoPaths(), ...backupPaths(), ...migratePaths(), ...importPaths(dataClass) }),
   }
 }
 
@@ -165,6 +165,23 @@ function backupPaths(): Record<string, object> {
     '/$backup': {
       ...get('backups', 'server', 'Backups of the store', ANY_OBJECT),
       post: operation('backup', 'server', 'Makes a backup', { parameters: [ref('parameters', 'full')], responses }),
+    },
+  }
+}
+
+function migratePaths(): Record<string, object> {
+  const responses = {
+    '202': { description: 'The change is being prepared.', content: jsonContent(ANY_OBJECT) },
+    default: ref('responses', 'Error'),
+  }
+  return {
+    '/$migrate': {
+      ...get('modelChange', 'server', 'State of a change of the model', ANY_OBJECT),
+      post: operation('migrate', 'server', 'Prepares the change to the model that the model file has now', {
+        parameters: [ref('parameters', 'allowLoss')],
+        responses,
+      }),
+      delete: operation('migrate.cancel', 'server', 'Removes what was prepared', { responses: ok(ANY_OBJECT) }),
     },
   }
 }

@@ -298,6 +298,7 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   ),
   importId: query('$id', text, 'Name of the import, for its end.'),
   full: query('$full', flag, 'The data file is copied, also where the commits since the last backup would do.', true),
+  allowLoss: query('$allowLoss', flag, 'Also where the changed model loses data.', true),
   module: query('$module', flag, 'The runtime is imported from `tesser/client`.', true),
   set: { name: 'id', in: 'path', required: true, description: 'Id of an entity set.', schema: text },
   keys: { name: 'keys', in: 'path', required: true, description: 'Further keys, with commas between.', schema: text },

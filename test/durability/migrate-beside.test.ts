@@ -14,7 +14,7 @@ import { ISO, model } from '../unit/engine/write/test-store.ts'
 import { contentOf, differences, type LoggedStore, openLogged } from './log-world.ts'
 
 t.setTimeout(timeoutMs)
-const { Company, Person, City, Pet } = model.dataClasses
+const { Company, Person, City } = model.dataClasses
 const withClasses = (dataClasses: object) => ({ ...model, dataClasses: { ...model.dataClasses, ...dataClasses } })
 const without = <T extends object>(attributes: T, ...names: (keyof T)[]): object =>
   Object.fromEntries(Object.entries(attributes).filter(([name]) => !(names as string[]).includes(name)))

@@ -30,6 +30,7 @@ import { BackupErrors } from '../../plugins/backup/errors.ts'
 import { ImportErrors } from '../../plugins/import/errors.ts'
 import { InfoErrors } from '../../plugins/info/errors.ts'
 import { LockErrors } from '../../plugins/lock/errors.ts'
+import { MigrateErrors } from '../../plugins/migrate/errors.ts'
 import { MetricsErrors } from '../../plugins/metrics/errors.ts'
 import { PostQueryErrors } from '../../plugins/post-query/errors.ts'
 import { UpdateErrors } from '../../plugins/update/errors.ts'
@@ -66,6 +67,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   KERNEL: KernelErrors,
   LANGUAGE: LanguageErrors,
   LOCK: LockErrors,
+  MIGRATE: MigrateErrors,
   METRICS: MetricsErrors,
   PAGE: PageErrors,
   PARSE: ParseErrors,

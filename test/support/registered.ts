@@ -25,6 +25,7 @@ export async function registerBuiltIn() {
       sessions: ANYTHING,
       metrics: ANYTHING,
       identities: {},
+      onReady: () => {},
       onClose: () => {},
     } as unknown as Scope
     const scope: Scope = { ...surroundings, ...registry.scopeFor(name) }

@@ -51,6 +51,16 @@ export const admin: Scenarios = {
     await page.getByRole('link', { name: 'Locks' }).click()
     await sees('0 of 0')
   },
+  'a change of the model is prepared': async ({ page, open, sees, settled, accessible }) => {
+    await open('$admin?part=modelChange')
+    await sees('No change is prepared.')
+    await page.getByRole('button', { name: 'Prepare the change' }).click()
+    await sees('The change is being prepared')
+    // The model file is that of the server.
+    await sees('No change is prepared.')
+    await settled()
+    await accessible()
+  },
   'quotas, rights and all figures': async ({ open, sees, settled, accessible }) => {
     await open('$admin?part=quotas')
     await sees('There are no quotas')

@@ -19,6 +19,8 @@ export interface CopyTarget {
 
 /** Content of the file that describes a copy. */
 interface Described extends CopyTarget {
+  /** Lets the model remove or break data that it no longer allows. */
+  readonly allowLoss: boolean
   /** See {@link dataFileOf}. */
   readonly dataFile: string
 }
@@ -43,8 +45,12 @@ export class CopyFolder {
   }
 
   /** Undefined if there is no copy, or it is not described yet. */
-  get target(): CopyTarget | undefined {
-    return this.described
+  get described(): Described | undefined {
+    try {
+      return JSON.parse(readFileSync(join(this.path, DESCRIPTION), 'utf8')) as Described
+    } catch {
+      return undefined
+    }
   }
 
   /** True while the copy is of the data file that the store has now, and not of one that has been put in its place since. */
@@ -53,16 +59,16 @@ export class CopyFolder {
   }
 
   isFor({ model, wire }: CopyTarget): boolean {
-    const { target } = this
+    const { described } = this
     // Both as JSON, in which a file has no undefined members.
-    return target !== undefined && isDeepStrictEqual(plain([target.model, target.wire]), plain([model, wire]))
+    return described !== undefined && isDeepStrictEqual(plain([described.model, described.wire]), plain([model, wire]))
   }
 
   /** Begins a copy: an empty folder with its description. */
-  begin({ model, wire }: CopyTarget): void {
+  begin({ model, wire, allowLoss }: Omit<Described, 'dataFile'>): void {
     this.clear()
     makeFolder(this.path)
-    const described: Described = { model, wire, dataFile: dataFileOf(this.store) }
+    const described: Described = { model, wire, allowLoss, dataFile: dataFileOf(this.store) }
     writeFileSync(join(this.path, DESCRIPTION), JSON.stringify(described), { mode: 0o600 })
   }
 
@@ -82,7 +88,7 @@ export class CopyFolder {
     return openEnvironment({ path: this.path, mapSizeBytes, files })
   }
 
-  /** Makes the copy the data file of the store, in one step. Nobody may have either open. */
+  /** Makes the copy the data file of the store, in one step. No process may have either open. */
   moveIntoPlace(): void {
     renameSync(join(this.path, DATA_FILE), join(this.store, DATA_FILE))
     syncFolder(this.store)
@@ -91,14 +97,6 @@ export class CopyFolder {
 
   clear(): void {
     rmSync(this.path, { recursive: true, force: true })
-  }
-
-  private get described(): Described | undefined {
-    try {
-      return JSON.parse(readFileSync(join(this.path, DESCRIPTION), 'utf8')) as Described
-    } catch {
-      return undefined
-    }
   }
 }
 

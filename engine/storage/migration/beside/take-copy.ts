@@ -34,7 +34,7 @@ export async function takeCopy(options: TakeOptions): Promise<void> {
   try {
     if (!planChange(source, options)) {
       // A server with the old model goes on with its copy.
-      if (!folder.target || folder.isFor(options)) folder.clear()
+      if (!folder.described || folder.isFor(options)) folder.clear()
       return
     }
     if (!folder.isFor(options) || !folder.isCopied) {

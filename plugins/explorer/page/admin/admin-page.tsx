@@ -4,6 +4,7 @@ import { AllFigures } from './all-figures.tsx'
 import { EntitySets } from './entity-sets.tsx'
 import { Live } from './live.tsx'
 import { Locks } from './locks.tsx'
+import { ModelChange } from './model-change.tsx'
 import { Quotas } from './quotas.tsx'
 import { Rights } from './rights.tsx'
 import { Sessions } from './sessions.tsx'
@@ -17,6 +18,7 @@ const PARTS = [
   { part: 'locks', View: Locks },
   { part: 'quotas', View: Quotas },
   { part: 'rights', View: Rights },
+  { part: 'modelChange', View: ModelChange },
   { part: 'figures', View: AllFigures },
 ] as const
 

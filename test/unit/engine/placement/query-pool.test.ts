@@ -54,7 +54,11 @@ const slow: Task = { kind: 'read', request: read({ filter: SLOW }) }
 const { output, ...all } = read()
 const exported: Task = {
   kind: 'read',
-  request: { ...all, top: ROWS, output: { ...output, form: 'array', rowFormat: { kind: 'lines' } } },
+  request: {
+    ...all,
+    top: Number.POSITIVE_INFINITY,
+    output: { ...output, form: 'array', rowFormat: { kind: 'lines' } },
+  },
 }
 
 /** Runs a function of `die.child.ts` in the only thread of a pool. */

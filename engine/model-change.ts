@@ -1,0 +1,66 @@
+import type { ClassDescriptor } from './author/declare/describe-classes.ts'
+import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
+import { addCalculated } from './catalog/add-calculated.ts'
+import { checkModel } from './catalog/check-model.ts'
+import type { EngineOptions } from './engine-options.ts'
+import { type ProcessEvents, type Processes, runProcess } from './run-process.ts'
+import { CopyFolder } from './storage/migration/beside/copy-folder.ts'
+
+type Events = Omit<ProcessEvents<Processes['migration']['step']>, 'signal'>
+
+/**
+ * Changes of the model that are made while the server goes on: a copy of the store is brought to the model that the file has now, in a
+ * process of its own, and the next start with that model takes the copy.
+ */
+export class ModelChange {
+  private readonly folder: CopyFolder
+  private running: { readonly ended: Promise<unknown>; readonly stop: AbortController } | undefined
+
+  constructor(
+    private readonly options: EngineOptions,
+    private readonly classes: readonly ClassDescriptor[],
+  ) {
+    this.folder = new CopyFolder(options.path)
+  }
+
+  /** The copy that a process has begun and that no start has taken; undefined if there is none. */
+  get begun(): { readonly allowLoss: boolean } | undefined {
+    return this.folder.described
+  }
+
+  /**
+   * Makes the copy, or goes on with it, and resolves when it is ready. Only one call at a time.
+   * @param allowLoss lets the changed model remove or break data that it no longer allows
+   * @returns false if the model is that of the server
+   * @throws {ModelError} {@link MigrationError} the model does not fit the data, with all reasons
+   */
+  async run(allowLoss: boolean, events: Events): Promise<boolean> {
+    const { path, mapSizeBytes, wire, lock, readModel } = this.options
+    if (lock?.kind === 'lease') throw new Error('a store that is held by a lease is changed by the start alone')
+    const model = checkModel(addCalculated(readModel!(), calculatedDeclarations(this.classes)))
+    const stop = new AbortController()
+    const ended = runProcess(
+      'migration',
+      { path, mapSizeBytes, model, wire, allowLoss },
+      { ...events, signal: stop.signal },
+    )
+    this.running = { ended, stop }
+    try {
+      return await ended
+    } finally {
+      this.running = undefined
+    }
+  }
+
+  /** Ends the process and removes the copy. */
+  async discard(): Promise<void> {
+    await this.close()
+    this.folder.clear()
+  }
+
+  /** Ends the process. The copy stays, so that the next server goes on with it. */
+  async close(): Promise<void> {
+    this.running?.stop.abort()
+    await Promise.allSettled([this.running?.ended])
+  }
+}

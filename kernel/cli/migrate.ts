@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ask } from './ask-server.ts'
+import { ProgressDisplay } from './progress.ts'
+
+export interface MigrateArguments {
+  /** Address of the server, see `serverAddress`. */
+  url: string
+  key?: string | undefined
+  allowLoss: boolean
+  /** Removes the copy. */
+  cancel: boolean
+}
+
+/** Answer of `$migrate`. */
+interface ModelChange {
+  readonly state: 'none' | 'running' | 'ready' | 'failed'
+  readonly changes?: readonly string[]
+  readonly step?: {
+    readonly dataClass: string
+    readonly what: string
+    readonly done: number
+    readonly total: number
+  } | null
+  readonly error?: string
+}
+
+const POLL_MS = 300
+
+const STEPS: Readonly<Record<string, string>> = {
+  check: 'looking for what would be lost in',
+  rewrite: 'rewriting',
+  index: 'building indexes of',
+  catchUp: 'taking over changes of',
+}
+
+/**
+ * `tesser migrate`: has a running server prepare the change to the model that its file has now, and waits for it.
+ * @returns false if that failed
+ * @throws {Error} the server cannot be used
+ */
+export async function migrate(
+  { url, key, allowLoss, cancel }: MigrateArguments,
+  print: (line: string) => void,
+): Promise<boolean> {
+  const address = new URL(`${url}/rest/$migrate`)
+  const send = async (method: string, to = address): Promise<ModelChange> =>
+    (await (await ask(to, { method, key })).json()) as ModelChange
+  if (cancel) {
+    await send('DELETE')
+    print('the copy is removed; the next start with a changed model changes the store itself')
+    return true
+  }
+  const begin = new URL(address)
+  if (allowLoss) begin.searchParams.set('$allowLoss', 'true')
+  const progress = new ProgressDisplay(process.stderr)
+  let change = await send('POST', begin)
+  try {
+    for (; change.state === 'running'; change = await send('GET')) {
+      const { step } = change
+      if (step) progress.show(`${STEPS[step.what] ?? step.what} ${step.dataClass}`, step.done, step.total)
+      await delay(POLL_MS)
+    }
+  } finally {
+    progress.stop()
+  }
+  change.changes?.forEach(print)
+  print(describe(change, allowLoss))
+  return change.state !== 'failed'
+}
+
+function describe({ state, error }: ModelChange, allowLoss: boolean): string {
+  if (state === 'failed') return `the change is not prepared: ${error}`
+  if (state === 'none') return 'the server has the model of its file: there is nothing to prepare'
+  return `the change is ready: restart the server${allowLoss ? ' with --allow-loss' : ''}, which takes over what has been written meanwhile`
+}

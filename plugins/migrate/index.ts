@@ -1,0 +1,61 @@
+import { definePlugin, json, type Metric, type RestRequest } from '../../kernel/api.ts'
+import { MigrateErrors } from './errors.ts'
+import { ModelChangeRun } from './model-change-run.ts'
+
+/**
+ * Changes of the model that are prepared while the server goes on: a copy of the store is brought to the model that the model file has
+ * now, and the next start takes it, with what has been written meanwhile. For administrators.
+ *
+ *   POST   /$migrate                 →  202 { "state": "running", "since": "2026-11-27T02:15:00.000Z", "changes": [], "step": null }
+ *   POST   /$migrate?$allowLoss=true →  also where the changed model loses data; the start needs --allow-loss as well
+ *   GET    /$migrate                 →  { "state": "running", "since", "changes": ["the store changes: …"],
+ *                                         "step": { "dataClass": "City", "what": "rewrite", "done": 45000, "total": 144000 } | null }
+ *   DELETE /$migrate                 →  { "state": "none" }; the copy is removed
+ *
+ * The states are `none`, `running`, `ready` and `failed`, with an `error`. `what` is `check` (what would be lost), `rewrite`, `index` or
+ * `catchUp`. It takes the disk space of the data file once more, and a process of its own at a lower priority. A server that is
+ * started again with the old model goes on by itself; with the new one, the start does the rest. A second POST takes over what has been
+ * written since.
+ */
+export default definePlugin({
+  name: 'migrate',
+  kernel: '^1.0.0',
+  register({ service, readsParameters, engine, log, metrics, now, onReady, onClose }) {
+    const change = new ModelChangeRun({ modelChange: engine.modelChange, log, now })
+    onReady(() => change.resume())
+    onClose(() => change.stop())
+    metrics.add(() => metricsOf(change))
+    readsParameters('$allowLoss')
+    service('$migrate', { verbs: ['GET', 'POST', 'DELETE'] }, async (request: RestRequest) => {
+      request.demandAdministrator('$migrate')
+      if (request.parts.length > 0) throw MigrateErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100))
+      const { method } = request.transport
+      if (method === 'POST') change.start(request.flag('$allowLoss'))
+      else if (method === 'DELETE') await change.discard()
+      return { ...json(change.describe()), status: method === 'POST' ? 202 : 200 }
+    })
+  },
+})
+
+function metricsOf({ state, step }: ModelChangeRun): Metric[] {
+  const gauge = (name: string, help: string, value: number): Metric => ({
+    name,
+    help,
+    type: 'gauge',
+    values: [{ labels: {}, value }],
+  })
+  return [
+    gauge('model_change_running', '1 while a change of the model is being prepared.', state === 'running' ? 1 : 0),
+    gauge(
+      'model_change_ready',
+      '1 when the next start takes a prepared change of the model.',
+      state === 'ready' ? 1 : 0,
+    ),
+    gauge('model_change_failed', '1 when the change of the model could not be prepared.', state === 'failed' ? 1 : 0),
+    gauge(
+      'model_change_progress_ratio',
+      'Part of the current step that is done.',
+      step ? step.done / Math.max(1, step.total) : 0,
+    ),
+  ]
+}
