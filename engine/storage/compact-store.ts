@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { syncFolder } from '../base/sync-folder.ts'
@@ -12,6 +12,7 @@ import { clearCompacted, COMPACTED_FOLDER, describedError, examineFolder, unusab
 import { LOCK, lockDataFile, StoreLock } from './store-lock.ts'
 import type { Note, StoreLocation, StoreLockOptions } from '../data/store-options.ts'
 import { isLeased } from './store-owner.ts'
+import { syncFile } from './sync-file.ts'
 import { walkPages } from './walk-pages.ts'
 
 export interface CompactOptions extends StoreLocation {
@@ -100,7 +101,7 @@ async function replaceByCopy(options: CompactOptions): Promise<Compacted> {
     await environment.close()
   }
   chmodSync(copy, old.mode & 0o777)
-  flush(copy)
+  await syncFile(copy)
   if (!isDeepStrictEqual(checkedTables(folder, 'checking the copy', onProgress), tables)) {
     throw new Error(`the copy of ${file} does not have the entries of the file, which stays as it was`)
   }
@@ -182,14 +183,5 @@ async function copyTo(
     throw new Error(`the store in ${path} could not be copied, and stays as it was: ${reason}`, { cause: error })
   } finally {
     clearInterval(timer)
-  }
-}
-
-function flush(path: string): void {
-  const descriptor = openSync(path, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }

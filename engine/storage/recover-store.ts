@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../base/counted.ts'
 import type { Note, StoreLocation, StoreLockOptions } from '../data/store-options.ts'
@@ -14,6 +14,7 @@ import { LmdbTransaction } from './lmdb-transaction.ts'
 import { LOCK, lockDataFile, StoreLock, waitFor } from './store-lock.ts'
 import { pin, writePosition } from './store-log.ts'
 import { loadSchema } from './stored-schema.ts'
+import { syncFile } from './sync-file.ts'
 
 /** Records are applied in transactions of some this many bytes. */
 const APPLIED_BYTES = 8 * 2 ** 20
@@ -55,12 +56,7 @@ export async function recoverStore(recovery: Recovery, onNote: Note): Promise<vo
     await log.close?.()
     await environment.close()
   }
-  const descriptor = openSync(file, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  await syncFile(file)
   removeCheckpoint(path)
   if (!damage) return
   const folder = join(path, LOG_FOLDER)

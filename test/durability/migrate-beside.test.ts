@@ -2,7 +2,17 @@
  * A copy that is brought to a changed model while the store is written to becomes the store that the change of the closed store would
  * have made, table by table, whatever interrupts it.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { MigrationStep } from '../../engine/base/progress.ts'
@@ -95,7 +105,7 @@ const beside = (path: string, target: object, onProgress = (_: MigrationStep): v
 /** A store with random content that is open, and the names of folders beside it. */
 async function begin(folder: string, random: Random): Promise<{ path: string; control: string; store: LoggedStore }> {
   const [path, control] = [join(folder, 'store'), join(folder, 'control')]
-  mkdirSync(path)
+  mkdirSync(path, { recursive: true })
   const store = await openLogged(path)
   store.write(random, 2 * ROUND)
   return { path, control, store }
@@ -165,3 +175,48 @@ for (const [i, [name, target]] of Object.entries(CHANGES).entries()) {
     t.same(await compare(path, control, target), [])
   })
 }
+
+t.test('a copy that is damaged, or of another model, is not used', async t => {
+  const [target, other] = Object.values(CHANGES) as [object, object]
+  const damages: Readonly<Record<string, (folder: string) => void>> = {
+    'without its description': folder => rmSync(join(folder, 'target.json')),
+    'cut off': folder => truncateSync(join(folder, 'data.mdb'), 9_000),
+    'not copied yet': folder => rmSync(join(folder, 'data.mdb')),
+    'of another model': folder => {
+      const file = join(folder, 'target.json')
+      const described = JSON.parse(readFileSync(file, 'utf8')) as object
+      writeFileSync(file, JSON.stringify({ ...described, model: checkModel(other) }))
+    },
+  }
+  for (const [name, damage] of Object.entries(damages)) {
+    const random = randomOf(seedOf(750))
+    const { path, control, store } = await begin(join(t.testdir(), name), random)
+    await beside(path, target)
+    store.write(random, ROUND)
+    await store.close()
+    damage(join(path, 'migrating'))
+    copyPlain(path, control)
+    t.same(await compare(path, control, target), [], name)
+  }
+})
+
+t.test('after the data file has been replaced, all rows are compared', async t => {
+  const [target] = Object.values(CHANGES) as [object]
+  const random = randomOf(seedOf(760))
+  const { path, control, store } = await begin(t.testdir(), random)
+  await beside(path, target)
+  await store.close()
+  // An earlier state of the store, which has gone another way since.
+  const earlier = join(path, 'earlier.mdb')
+  cpSync(join(path, 'data.mdb'), earlier)
+  const copied = await openLogged(path, 'off')
+  copied.write(random, ROUND)
+  await beside(path, target)
+  await copied.close()
+  renameSync(earlier, join(path, 'data.mdb'))
+  const again = await openLogged(path, 'off')
+  again.write(random, ROUND)
+  await again.close()
+  copyPlain(path, control)
+  t.same(await compare(path, control, target), [])
+})

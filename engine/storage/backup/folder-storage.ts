@@ -7,7 +7,7 @@ import { hasFileLocks, tryFileLock } from '../file-lock.ts'
 import type { BackupStorage, Stored } from './backup-storage.ts'
 import { digestFile } from './digest-file.ts'
 import { BackupError } from './manifest.ts'
-import { syncFile } from './sync-file.ts'
+import { syncFile } from '../sync-file.ts'
 
 const LOCK_FILE = 'backup.lock'
 /** End of the name of a file that is being written. */

@@ -16,7 +16,7 @@ import { forEach } from './for-each.ts'
 import { describeStore, filesOf, isSamePlace, type StoreDescription } from './describe-store.ts'
 import type { BackupStep } from './make-backup.ts'
 import { BackupError } from './manifest.ts'
-import { syncFile } from './sync-file.ts'
+import { syncFile } from '../sync-file.ts'
 
 /** A moment in the past: a time in milliseconds since 1970, or a `__GlobalStamp`. */
 export type Moment = { readonly time: number } | { readonly stamp: number }

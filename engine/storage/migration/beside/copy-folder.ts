@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { syncFolder } from '../../../base/sync-folder.ts'
@@ -9,6 +9,7 @@ import { BinaryFiles } from '../../../files/binary-files.ts'
 import { DATA_FILE } from '../../data-file.ts'
 import { type Environment, openEnvironment } from '../../environment.ts'
 import { makeFolder } from '../../store-folder.ts'
+import { syncFile } from '../../sync-file.ts'
 
 /** Model that the copy of a store is brought to. */
 export interface CopyTarget {
@@ -78,8 +79,12 @@ export class CopyFolder {
     rmSync(unfinished, { recursive: true, force: true })
     mkdirSync(unfinished, { mode: 0o700 })
     await root.backup(unfinished, true)
-    renameSync(join(unfinished, DATA_FILE), join(this.path, DATA_FILE))
+    const copy = join(unfinished, DATA_FILE)
+    chmodSync(copy, statSync(join(this.store, DATA_FILE)).mode & 0o777)
+    await syncFile(copy)
+    renameSync(copy, join(this.path, DATA_FILE))
     rmSync(unfinished, { recursive: true })
+    syncFolder(this.path)
   }
 
   /** Opens the copy. It shares the files of images and blobs with the store, and removes none. */

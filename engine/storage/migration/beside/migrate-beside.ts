@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from 'node:fs'
+import { lstatSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Progress } from '../../../base/progress.ts'
 import type { Note, StoreLocation } from '../../../data/store-options.ts'
@@ -33,6 +33,8 @@ interface BesideEvents {
  */
 export async function migrateBeside(options: BesideOptions, { onNote, onProgress }: BesideEvents): Promise<boolean> {
   const { path, model, wire, allowLoss, mapSizeBytes } = options
+  if (!lstatSync(join(path, DATA_FILE)).isFile())
+    throw new Error(`${join(path, DATA_FILE)} is a symbolic link, which a copy would replace by a file`)
   const folder = new CopyFolder(path)
   const { environment: source, close } = await openBeside(options, onNote)
   try {

@@ -3,9 +3,11 @@ import type { Progress } from '../../../base/progress.ts'
 import type { Note, StoreLocation } from '../../../data/store-options.ts'
 import { encodeBinary } from '../../../files/encode-binary.ts'
 import { BinaryTable, removeUnreferenced } from '../../binary-table.ts'
+import { DamagedStoreError } from '../../data-file.ts'
 import { type Environment, openEnvironment } from '../../environment.ts'
 import { keepFingerprints, readFingerprints, writeFingerprints } from '../../fingerprints.ts'
 import { IMAGE } from '../../lmdb-writable.ts'
+import { examineFolder } from '../../store-folder.ts'
 import { LOCK, StoreLock } from '../../store-lock.ts'
 import { loadSchema } from '../../stored-schema.ts'
 import { UploadTable } from '../../upload-table.ts'
@@ -37,8 +39,9 @@ export async function takeCopy(options: TakeOptions): Promise<void> {
       if (!folder.described || folder.isFor(options)) folder.clear()
       return
     }
-    if (!folder.isFor(options) || !folder.isCopied) {
-      onNote('the copy of the store that was being brought to another model is not used, and removed')
+    const reason = reasonAgainst(folder, options)
+    if (reason !== undefined) {
+      onNote(`the copy of the store that was being brought to a changed model is not used, and removed: ${reason}`)
       folder.clear()
       return
     }
@@ -49,6 +52,19 @@ export async function takeCopy(options: TakeOptions): Promise<void> {
   } finally {
     await source.close()
     if (isTaken) folder.moveIntoPlace()
+  }
+}
+
+/** @returns the reason for which the copy cannot be used; undefined if it can */
+function reasonAgainst(folder: CopyFolder, target: CopyTarget): string | undefined {
+  if (!folder.isFor(target)) return 'the model is another one now'
+  if (!folder.isCopied) return 'the data file was not copied yet'
+  try {
+    examineFolder(folder.path)
+    return undefined
+  } catch (error) {
+    if (error instanceof DamagedStoreError) return error.message
+    throw error
   }
 }
 
@@ -80,7 +96,8 @@ function takeOverRest(source: Environment, copy: Environment): void {
     for (const [id] of earlier) binaries.putUpload({ id, upload: undefined })
     for (const [id, { value, ...upload }] of new UploadTable(source).all())
       binaries.putUpload({ id, upload: { ...upload, value: encodeBinary(value) } })
-    for (const { key, value } of source.state.getRange({})) copy.state.putSync(key, value)
+    replace(copy.state, source.state)
+    // The copy lacks what the change of the model has removed.
     removeUnreferenced(copy, source)
     replace(copy.entitySets, source.entitySets)
     replace(copy.records, source.records)
