@@ -38,7 +38,7 @@ import type { Caller } from './caller/caller.ts'
 import type { SessionData } from './caller/session-data.ts'
 import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
 import type { QueryOutline } from './placement/outline-query.ts'
-import type { ComputeArgs, DistinctArgs } from './placement/value-tasks.ts'
+import type { ComputeArgs, DistinctArgs, KeysArgs } from './placement/value-tasks.ts'
 import { kept, type Promised } from './base/promised.ts'
 import type { FunctionCall, LockOutcome, PluginEngine } from './plugin-engine.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
@@ -403,16 +403,17 @@ export class Engine implements PluginEngine {
   }
 
   /** Keys of at most two entities for each value of an indexed attribute, with the rights of the operator. */
-  findKeys(...[attribute, target, values]: Parameters<FindKeys>): string[][] {
-    return this.parts.data.read(snapshot => {
-      const table = snapshot.table(target)
-      const index = table.index(attribute)!
-      return values.map(value => {
-        const keys: string[] = []
-        for (const rowId of index.equal(value)) if (keys.push(table.row(rowId)!.key) === 2) break
-        return keys
-      })
-    })
+  async findKeys(...[{ dataClass, name }, values]: Parameters<FindKeys>): Promise<string[][]> {
+    const request: ReadRequest = {
+      dataClass: dataClass.name,
+      source: { kind: 'all' },
+      skip: 0,
+      top: 0,
+      output: { form: 'array' },
+    }
+    const args: KeysArgs = { attribute: name, values }
+    const answer = await kept(this.parts.tasks.run({ kind: 'named', name: 'keys', request, args }))
+    return JSON.parse(Buffer.from(await bytesOf(answer)).toString()) as string[][]
   }
 
   importRows(request: ImportRequest): Promise<LoadSummary> {

@@ -166,7 +166,7 @@ class Load {
   /** Encodes rows as new entities, as far as they are. @returns undefined if they have to be saved one by one */
   async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
     const { engine, dataClass, format, existing, isTrial, lookup } = this.options
-    lookup?.resolve(batch)
+    await lookup?.resolve(batch)
     // The last one of several rows with one key counts.
     if (existing === 'update' || isTrial) return undefined
     // A wrong row is empty, so that it is left.
@@ -253,7 +253,7 @@ class Load {
       this.waiting = []
       for (let start = 0; start < rows.length; start += BATCH_ROWS) {
         const batch = rows.slice(start, start + BATCH_ROWS)
-        this.options.lookup?.resolve(batch)
+        await this.options.lookup?.resolve(batch)
         await this.save(batch, undefined, true)
       }
     }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { stringifyExact } from '../base/exact-json.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
@@ -16,7 +17,10 @@ export type RelationsBy = Readonly<Record<string, string>>
  * Finds entities by their values of an indexed attribute, all in one state of the store.
  * @returns for each value the keys of the entities that have it, as texts, at most two
  */
-export type FindKeys = (attribute: StorageAttribute, target: DataClass, values: readonly Value[]) => readonly string[][]
+export type FindKeys = (attribute: StorageAttribute, values: readonly Value[]) => Promise<readonly string[][]>
+
+/** Rows that are taken apart in one turn of the thread, which serves requests. */
+const ROWS_PER_TURN = 250
 
 interface Lookup {
   readonly relation: RelatedEntityAttribute
@@ -64,28 +68,33 @@ export class RelationLookup {
   }
 
   /** Sets `resolved` or `unresolved` of rows. */
-  resolve(rows: readonly LoadRow[]): void {
+  async resolve(rows: readonly LoadRow[]): Promise<void> {
     const named: NamedEntity[] = []
     const writers = new Map<LoadRow, (keys: ReadonlyMap<Lookup, string>) => string>()
-    for (const row of rows) {
+    for (const [i, row] of rows.entries()) {
+      if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await setImmediate()
       delete row.unresolved
       delete row.resolved
       const writer = this.source.csv ? this.readFields(row, named) : this.readObject(row, named)
       if (writer) writers.set(row, writer)
     }
-    const keys = this.findAll(named)
-    for (const [row, write] of writers) if (!row.unresolved) row.resolved = write(keys.get(row) ?? new Map())
+    const keys = await this.findAll(named)
+    let written = 0
+    for (const [row, write] of writers) {
+      if (row.unresolved) continue
+      row.resolved = write(keys.get(row) ?? new Map())
+      if (++written % ROWS_PER_TURN === 0) await setImmediate()
+    }
   }
 
-  private findAll(named: readonly NamedEntity[]): Map<LoadRow, Map<Lookup, string>> {
+  private async findAll(named: readonly NamedEntity[]): Promise<Map<LoadRow, Map<Lookup, string>>> {
     const keys = new Map<LoadRow, Map<Lookup, string>>()
     for (const lookup of this.lookups) {
       const { relation, by } = lookup
       const some = named.filter(each => each.lookup === lookup)
       const values = [...new Set(some.map(({ value }) => value))]
-      const found = new Map(
-        this.find(by, relation.target, values).map((each, i): [Value, readonly string[]] => [values[i]!, each]),
-      )
+      const each = values.length > 0 ? await this.find(by, values) : []
+      const found = new Map(each.map((keys, i): [Value, readonly string[]] => [values[i]!, keys]))
       for (const { row, value } of some) {
         const [key, other] = found.get(value)!
         if (key !== undefined && other === undefined) {

@@ -42,5 +42,5 @@ export interface TaskKind<Args = unknown> {
   plan(request: ReadRequest, args: Args, scope: TaskScope, context: QueryContext): PlannedTask
 }
 
-/** Kinds by name: `compute`, `distinct`, and those of plugins as `plugin/task`. */
+/** Kinds by name: `compute`, `distinct`, `keys`, and those of plugins as `plugin/task`. */
 export type TaskRegistry = ReadonlyMap<string, TaskKind>

@@ -3,11 +3,12 @@ import { messageWithPlace } from '../author/declare/place.ts'
 import { pluginTask, type TaskFunction } from './plugin-task.ts'
 import type { TaskKind, TaskRegistry } from './task-kind.ts'
 import type { TaskModule } from './tasks.ts'
-import { computeTask, distinctTask } from './value-tasks.ts'
+import { computeTask, distinctTask, keysTask } from './value-tasks.ts'
 
 const BUILT_IN: readonly (readonly [string, TaskKind])[] = [
   ['compute', computeTask],
   ['distinct', distinctTask],
+  ['keys', keysTask],
 ]
 
 /** Placeholder for plugin tasks in the kernel thread, where their code never runs: its cost is infinite. */

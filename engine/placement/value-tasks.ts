@@ -1,3 +1,5 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
 import { type Aggregation, bindAggregates } from '../query/aggregate/aggregate.ts'
 import { bindFirstScalar } from '../query/aggregate/measure.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
@@ -28,6 +30,44 @@ export interface DistinctArgs {
 
 /** Distinct values of an attribute. */
 export const distinctTask: TaskKind<DistinctArgs> = { plan: planDistinct }
+
+export interface KeysArgs {
+  /** Name of an attribute with an index. */
+  readonly attribute: string
+  /** Different values. */
+  readonly values: readonly Value[]
+}
+
+/**
+ * Keys of at most two entities for each value of an attribute, as JSON arrays in an array. For operators: no rights apply. All values
+ * together cost at most as much as all rows.
+ */
+export const keysTask: TaskKind<KeysArgs> = { plan: planKeys }
+
+function planKeys(
+  { dataClass: name }: ReadRequest,
+  { attribute, values }: KeysArgs,
+  { views }: TaskScope,
+  { snapshot, budget }: QueryContext,
+): PlannedTask {
+  const dataClass = views.of(undefined).catalog.dataClassesByName.get(name)!
+  return {
+    searches: [],
+    cost: () => MICROSECONDS.request + 2 * MICROSECONDS.key * values.length,
+    run() {
+      const table = snapshot.table(dataClass)
+      const index = table.index(dataClass.attributesByName.get(attribute) as StorageAttribute)!
+      const found = values.map(value => {
+        const rows = index.equal(value)
+        budget.examine(rows.size)
+        const keys: string[] = []
+        for (const rowId of rows) if (keys.push(table.row(rowId)!.key) === 2) break
+        return keys
+      })
+      return Buffer.from(JSON.stringify(found))
+    },
+  }
+}
 
 function planCompute(
   request: ReadRequest,

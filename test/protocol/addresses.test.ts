@@ -168,7 +168,7 @@ protocolTable(
       ['/Company(1)?$Expand=staff', /"\$Expand" .*"\$expand"/],
       ['/Company(1)?%24exand=staff', /"\$exand" .*"\$expand"/],
       ['/Company/name?$save=1', /"\$save"/],
-      ['/Company?$sortieren=name', /known are \$asArray, .*\$filter, .*\$orderby, .*\$version/],
+      ['/Company?$sortieren=name', /known are \$allowLoss, \$asArray, .*\$filter, .*\$orderby, .*\$version/],
       ['/Company?$', /"\$" is not a known parameter/],
       [`/Company?$${'x'.repeat(1000)}`, /^"\$x{99}" is not a known parameter; known are/],
       ['/Company?$method=entityset&$timeOut=10', /"\$timeout"/],

@@ -19,6 +19,20 @@ interface Answer {
 
 const POLL_MS = 1_000
 
+const STATES: Readonly<Record<Answer['state'], () => string>> = {
+  none: () => text('changeNone'),
+  running: () => text('changeRunning'),
+  ready: () => text('changeReady'),
+  failed: () => text('changeFailed'),
+}
+
+const STEPS: Readonly<Record<NonNullable<Answer['step']>['what'], () => string>> = {
+  check: () => text('stepCheck'),
+  rewrite: () => text('stepRewrite'),
+  index: () => text('stepIndex'),
+  catchUp: () => text('stepCatchUp'),
+}
+
 /** A change of the model that is prepared while the server goes on. */
 export function ModelChange() {
   const [allowLoss, setAllowLoss] = useState(false)
@@ -32,12 +46,12 @@ export function ModelChange() {
         <>
           <p class="hint">{text('modelChangeHint')}</p>
           <p role="status">
-            <b>{text(`modelChange_${state}`)}</b> {since !== undefined && <small>{time(since)}</small>}
+            <b>{STATES[state]()}</b> {since !== undefined && <small>{time(since)}</small>}
           </p>
           {step && (
             <p>
-              <progress value={step.done} max={step.total} aria-label={text(`step_${step.what}`)} />{' '}
-              {text(`step_${step.what}`)} {step.dataClass}
+              <progress value={step.done} max={step.total} aria-label={STEPS[step.what]()} /> {STEPS[step.what]()}{' '}
+              {step.dataClass}
             </p>
           )}
           {error !== undefined && <pre class="fault">{error}</pre>}
