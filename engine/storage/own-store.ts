@@ -14,6 +14,7 @@ import {
   LOG_FOLDER,
   makeFolder,
   refuseIfLost,
+  unfinishedReason,
 } from './store-folder.ts'
 import { LOCK, StoreLock } from './store-lock.ts'
 import type { Note, OwnStoreOptions } from '../data/store-options.ts'
@@ -48,6 +49,8 @@ export async function openOwnStore(options: OwnStoreOptions, onNote: Note = () =
 async function openOwn(options: OwnStoreOptions, onNote: Note): Promise<OwnStore> {
   const { path, token } = options
   const lockOptions = { ...LOCK, ...options.lock, onWait: onNote }
+  const unfinished = unfinishedReason(options)
+  if (unfinished !== undefined) throw new Error(unfinished)
   makeFolder(path)
   const lock = StoreLock.take(path, lockOptions)
   let environment: Environment | undefined
