@@ -10,7 +10,7 @@ import { JSON_BOUNDS } from './base/json-bounds.ts'
 import type { PoolOptions } from './placement/query-pool.ts'
 import type { TaskModule, VectorIndexOptions } from './placement/tasks.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
-import type { LogOptions, Note, StoreLockOptions } from './data/store-options.ts'
+import type { LogOptions, Note, StoreLockOptions, UnfinishedFiles } from './data/store-options.ts'
 import type { SaveLimits } from './write/contract/write-limits.ts'
 import type { Progress } from './base/progress.ts'
 
@@ -29,6 +29,8 @@ export interface EngineOptions {
   /** Makes commits durable by a log in front of the store; undefined: by LMDB itself. */
   log?: LogOptions | undefined
   mapSizeBytes: number
+  /** A store with one of these is refused, see {@link UnfinishedFiles}. */
+  unfinished?: UnfinishedFiles | undefined
   /** Memory for column segments of this thread. The pool, the function threads and the vector thread may each use the same amount again. */
   cacheBytes: number
   /** Memory that all threads share for columns, indexes and rows; 0 or undefined: everything is read from LMDB. */

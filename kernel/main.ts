@@ -291,6 +291,7 @@ export function engineOptions(
   const { basePath } = config.server
   return {
     path: config.data,
+    unfinished: UNFINISHED_COPY,
     model: withPluginModels(model, plugins),
     readModel: () => withPluginModels(readJsonFile(config.model, 'model'), plugins),
     functions: {
@@ -324,6 +325,14 @@ export function engineOptions(
     writeQueueBytes,
     write: { ...write, json: { depth: config.server.jsonDepth, values: config.server.jsonValues } },
   }
+}
+
+/** Files of `tesser clone`: of a server, and of a database. */
+export const CLONE_FILES = { server: 'clone.json', database: 'clone.ndjson' } as const
+
+const UNFINISHED_COPY = {
+  names: Object.values(CLONE_FILES),
+  reason: 'is an unfinished copy; continue with tesser clone … --resume, or remove the folder',
 }
 
 /** Objects take at least 64 bytes of memory, and arguments may fill a quarter of it. */

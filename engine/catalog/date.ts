@@ -3,7 +3,8 @@
  *
  * Groups of digits, separated by anything but letters other than `T` and `Z`, are year, month, day, hour, minute,
  * second and fraction of a second; at least the first three are needed. If the first separator is `!`, they start with
- * day, month, year. An offset such as `+02:00` after a time is applied; otherwise the time is UTC.
+ * day, month, year. An offset such as `+02:00` after a time is applied; otherwise the time is UTC. Years before 0 are written as
+ * `-000044-03-15` or `15!3!-44`; a minus before fewer digits is not a date, since years before Christ are counted in two ways.
  *
  *   2020-01-31   2020-01-31T15:23:00.5Z   2020/1/31 15:23   31!1!2020   !!2020-01-31!!
  *
@@ -30,7 +31,7 @@ function read(text: string): { day: number; timeMs: number } | undefined {
   if (iso) return iso
   const [, sign = '', rest = ''] = LEAD.exec(text) ?? []
   const [, dateAndTime = '', zoneSign, zoneHours = '0', zoneMinutes = '0'] = ZONE.exec(rest) ?? [undefined, rest]
-  if (FOREIGN_LETTER.test(dateAndTime)) return undefined
+  if (FOREIGN_LETTER.test(dateAndTime) || (sign === '' && SHORT_NEGATIVE.test(rest))) return undefined
   const groups = dateAndTime.match(/\d+/g) ?? []
   if (groups.length < 3 || groups.length > 7) return undefined
   const numbers = groups.map(Number)
@@ -41,7 +42,8 @@ function read(text: string): { day: number; timeMs: number } | undefined {
   if (hour > 23 || minute > 59 || second > 59 || Number(zoneHours) > 23 || Number(zoneMinutes) > 59) return undefined
   const date = new Date(0)
   // The constructor would read the years 0 … 99 as 1900 … 1999.
-  date.setUTCFullYear(sign === '-' ? -year : year, month - 1, day)
+  const isNegative = sign === '-' || (dayFirst && NEGATIVE_LAST.test(dateAndTime))
+  date.setUTCFullYear(isNegative ? -year : year, month - 1, day)
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
   const offsetMinutes = (zoneSign === '-' ? -1 : 1) * (Number(zoneHours) * 60 + Number(zoneMinutes))
   const fractionMs = Math.trunc(Number(`0.${groups[6] ?? 0}`) * 1000)
@@ -89,5 +91,7 @@ const DAY_MS = 86_400_000
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3})?Z)?$/
 /** Years before 0 and after 9999 carry a sign and six digits, as `Date.toISOString` writes them. */
 const LEAD = /^\s*([+-](?=\d{6}-))?(.*)$/s
+const SHORT_NEGATIVE = /^[\s!]*-\s*\d/
+const NEGATIVE_LAST = /^!*\d+!\d+!-\d/
 const ZONE = /^(.*\d:\d.*?)([+-])(\d\d):?(\d\d)\s*$/s
 const FOREIGN_LETTER = /(?![TZtz])\p{L}/u

@@ -10,6 +10,15 @@ export interface StoreLocation {
   path: string
   /** Upper bound of the memory map, in bytes. It reserves address space, not memory or disk. */
   mapSizeBytes: number
+  /** A store with one of these is refused. */
+  unfinished?: UnfinishedFiles | undefined
+}
+
+/** Files that a program keeps in the folder of a store while the data are not complete. */
+export interface UnfinishedFiles {
+  readonly names: readonly string[]
+  /** Follows the name of the folder: `is …; …`. */
+  readonly reason: string
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ProtocolError, type SaveStatus } from '../base/errors.ts'
+import { type ErrorData, ProtocolError, type SaveStatus } from '../base/errors.ts'
 import { asChange, asNewEntity } from './row-batch.ts'
 import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
 import type { RelationLookup } from './relation-lookup.ts'
@@ -98,6 +98,7 @@ const BATCHES_AHEAD = 1
 const UNAVAILABLE = 503
 const NOT_SAVED: SaveStatus = { status: 4, statusText: 'not saved' }
 const KEY_EXISTS = 1545
+const ENTITY_NOT_FOUND = 1543
 const STALE_STAMP = 1263
 /** Codes for a key named by a relation or a foreign key that no entity has. */
 const NOT_FOUND: ReadonlySet<number> = new Set([1155, 1542])
@@ -357,7 +358,20 @@ const textOf = ({ text, resolved }: LoadRow): string => resolved ?? text
 const isForAllRows = (error: unknown): boolean => !(error instanceof ProtocolError) || error.httpStatus === UNAVAILABLE
 
 const codes = ({ failure }: SavedEntity): number[] => failure?.error.entries.map(({ errCode }) => errCode) ?? []
-const reasons = ({ failure }: SavedEntity): string[] => failure?.error.entries.map(({ message }) => message) ?? []
+const reasons = ({ failure }: SavedEntity): string[] => (failure ? rowReasons(failure.error) : [])
+
+/** Advice for rows, by the code of an error whose message advises requests to send `__KEY` and `__STAMP`, or neither. */
+const ADVICE: ReadonlyMap<number, string> = new Map([
+  [KEY_EXISTS, '; loaded as an update, the row changes it'],
+  [ENTITY_NOT_FOUND, ''],
+])
+
+/** Reasons for a file of errors. */
+export const rowReasons = ({ entries }: ErrorData): string[] =>
+  entries.map(({ errCode, message }) => {
+    const advice = ADVICE.get(errCode)
+    return advice === undefined ? message : message.replace(/; [^;]*__STAMP[^;]*$/, advice)
+  })
 
 /** `__STAMP` in the bytes of a row, see `row-layout.ts`. */
 const stampOf = (row: Uint8Array): number => new DataView(row.buffer, row.byteOffset).getUint32(4, true)

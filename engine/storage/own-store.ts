@@ -14,6 +14,7 @@ import {
   LOG_FOLDER,
   makeFolder,
   refuseIfLost,
+  unfinishedReason,
 } from './store-folder.ts'
 import { LOCK, StoreLock } from './store-lock.ts'
 import type { Note, OwnStoreOptions } from '../data/store-options.ts'
@@ -53,6 +54,8 @@ export async function openOwnStore(
 async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Promise<void>): Promise<OwnStore> {
   const { path, token } = options
   const lockOptions = { ...LOCK, ...options.lock, onWait: onNote }
+  const unfinished = unfinishedReason(options)
+  if (unfinished !== undefined) throw new Error(unfinished)
   makeFolder(path)
   const lock = StoreLock.take(path, lockOptions)
   let environment: Environment | undefined

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../base/counted.ts'
 import { describeSystemError } from '../base/system-error.ts'
+import type { StoreLocation } from '../data/store-options.ts'
 import { canReadDataFile, DATA_FILE, DamagedStoreError, DataFile } from './data-file.ts'
 import { walkPages } from './walk-pages.ts'
 
@@ -35,6 +36,12 @@ export const unusable = (folder: string, error: unknown): Error =>
 /** Describes system errors alone: others say what they are about. */
 export const describedError = (folder: string, error: unknown): unknown =>
   error instanceof Error && 'syscall' in error ? unusable(folder, error) : error
+
+/** @returns why the store in a folder is not used; undefined if nothing speaks against it */
+export function unfinishedReason({ path, unfinished }: StoreLocation): string | undefined {
+  const isFound = unfinished?.names.some(name => existsSync(join(path, name)))
+  return isFound ? `${path} ${unfinished!.reason}` : undefined
+}
 
 /**
  * Examines the folder of a store before LMDB opens it: LMDB replaces a missing data file by an empty one, and a damaged one ends

@@ -288,7 +288,10 @@ function findBlockers(
       const target = row.reference(i)
       if (target === undefined || onDelete(relation) === 'setNull') return
       const targetId = identify({ dataClass: relation.target, rowId: target })
-      if (candidates.has(targetId) && !blockers.has(targetId)) blockers.set(targetId, reason(relation, view))
+      if (!candidates.has(targetId) || blockers.has(targetId)) return
+      // The relation of a cascade does not block by itself; the one that blocks the cascade does.
+      const deeper = onDelete(relation) === 'cascade' ? blockers.get(id) : undefined
+      blockers.set(targetId, deeper || reason(relation, view))
     })
   }
   return blockers

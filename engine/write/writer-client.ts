@@ -9,7 +9,7 @@ import type { Model } from '../catalog/model-schema.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { SharedHeap } from '../memory/heap/shared-heap.ts'
 import { outputUrl } from '../base/output-root.ts'
-import type { LogOptions, Note, StoreLockOptions } from '../data/store-options.ts'
+import type { LogOptions, Note, StoreLockOptions, UnfinishedFiles } from '../data/store-options.ts'
 import type { TransactionPhase } from '../data/store-transaction.ts'
 import type { Progress } from '../base/progress.ts'
 import { Heartbeat } from './contract/heartbeat.ts'
@@ -31,6 +31,8 @@ export interface WriterClientOptions {
   /** Folder of the store. */
   path: string
   mapSizeBytes: number
+  /** A store with one of these is refused, see {@link UnfinishedFiles}. */
+  unfinished?: UnfinishedFiles | undefined
   /** Content of the model file. */
   model: unknown
   wire: WireOptions
@@ -224,10 +226,11 @@ export class WriterClient {
   /** Resolves when the thread is ready. */
   private spawn(): Promise<void> {
     const { path, mapSizeBytes, model, wire, allowLoss, memory, imageMinutes = 0, imageChanges = 0 } = this.options
-    const { lock, log } = this.options
+    const { lock, log, unfinished } = this.options
     const workerData: WriterThreadOptions = {
       path,
       mapSizeBytes,
+      unfinished,
       model,
       wire,
       allowLoss,

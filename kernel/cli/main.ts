@@ -33,7 +33,18 @@ const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migra
 const CLONE_OPTIONS = {
   server: {
     of: 'servers',
-    names: ['key', 'user', 'loginFunction', 'header', 'requests', 'timeout', 'passes', 'keepCalculated', 'dangling'],
+    names: [
+      'key',
+      'user',
+      'loginFunction',
+      'header',
+      'requests',
+      'timeout',
+      'passes',
+      'follow',
+      'keepCalculated',
+      'dangling',
+    ],
   },
   database: { of: 'databases', names: ['modelOnly', 'only', 'table', 'view', 'errors'] },
 } as const
@@ -484,6 +495,14 @@ addConfigOptions(program.command('clone'), key => ofStore.test(key))
   .option('--requests <n>', 'requests at once', numberFrom(1, 16), 2)
   .option('--timeout <seconds>', 'time for an answer', numberFrom(1, 3600), 60)
   .option('--passes <n>', 'comparisons after the copy, until nothing has changed meanwhile', numberFrom(1, 1000), 10)
+  .addOption(
+    new Option(
+      '--follow [seconds]',
+      'go on comparing after the copy, every 10 seconds by default, until Ctrl+C or SIGTERM; then finish the store',
+    )
+      .preset('10')
+      .argParser(numberFrom(1, 86_400)),
+  )
   .option('--keep-calculated', 'store the present values of calculated attributes', false)
   .addOption(
     new Option('--dangling <what>', 'foreign keys that lead nowhere: keep them without the relation, or make them null')

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createInterface } from 'node:readline'
 import t from 'tap'
 import { outputUrl } from '../../engine/base/output-root.ts'
 import { same } from '../support/server-clones.ts'
@@ -64,4 +65,58 @@ t.test('killed and resumed', async t => {
   await same(t, cwd, server)
   t.notOk(existsSync(stateFile))
   t.ok(kills > 0)
+})
+
+t.test('a clone that follows, killed and stopped', async t => {
+  const server = await startFourD(t, fourDShop({ books: 300 }))
+  const cwd = t.testdir({})
+  const program = fileURLToPath(outputUrl('kernel/cli/main.js'))
+  const follow = (...more: string[]) => {
+    const given = ['clone', server.url, '--model', 'model.json', '--data', 'store', ...more]
+    const child = spawn(process.execPath, [program, ...given], { cwd, stdio: ['ignore', 'pipe', 'inherit'] })
+    t.teardown(() => child.kill('SIGKILL'))
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const line = async (pattern: RegExp): Promise<void> => {
+      for (;;) {
+        const { value, done } = await lines.next()
+        if (done) throw new Error(`the clone has ended without ${pattern}`)
+        if (pattern.test(value)) return
+      }
+    }
+    return { child, line, end: once(child, 'close') as Promise<[number | null, string | null]> }
+  }
+  const changed = (isbn: string, count: number): void => server.put('Book', { isbn, title: `changed ${count}` })
+
+  const killed = follow('--follow', '1')
+  await killed.line(/^following/)
+  changed('ISBN 1', 1)
+  await killed.line(/^Book: 1 changed/)
+  server.hook = path => {
+    if (/^Book\/isbn,.*entityset/.test(path)) killed.child.kill('SIGKILL')
+    return false
+  }
+  changed('ISBN 2', 1)
+  server.remove('Book', 'ISBN 3')
+  t.strictSame(await killed.end, [null, 'SIGKILL'])
+  delete server.hook
+
+  const ended = follow('--resume', '--follow')
+  await ended.line(/^following .* compared every 10 s/)
+  server.hook = async path => path.startsWith('Book') && new Promise<boolean>(() => {})
+  changed('ISBN 4', 1)
+  ended.child.kill('SIGTERM')
+  await ended.line(/^stopping: one last comparison; a second signal/)
+  ended.child.kill('SIGTERM')
+  t.strictSame(await ended.end, [143, null])
+  delete server.hook
+
+  const finished = follow('--resume', '--follow', '1')
+  await finished.line(/^following/)
+  changed('ISBN 5', 1)
+  await finished.line(/^Book: 1 changed/)
+  changed('ISBN 6', 1)
+  finished.child.kill('SIGINT')
+  await finished.line(/are complete: tesser start/)
+  t.strictSame(await finished.end, [0, null])
+  await same(t, cwd, server)
 })

@@ -23,7 +23,7 @@ export interface FourDClass {
   })[]
   readonly methods?: readonly { name: string }[]
   /** Entities by key, with their values; of a relation to one its key. */
-  readonly entities: Map<string, { stamp: number; values: FourDEntity }>
+  readonly entities: Map<string, { stamp: number; values: FourDEntity; time?: string }>
 }
 
 export interface FourDServer {
@@ -40,6 +40,10 @@ export interface FourDServer {
   /** Saves values, with the next stamp. */
   put(dataClass: string, values: FourDEntity): void
   remove(dataClass: string, key: unknown): void
+  /** Forgets sessions and entity sets, as a server that is started again. */
+  endSessions(): void
+  /** Guests may read, but not these entities; without it they may read nothing where there are users. */
+  hidesFromGuests?: (dataClass: string, key: string) => boolean
 }
 
 export interface FourDOptions {
@@ -47,6 +51,8 @@ export interface FourDOptions {
   /** A function that logs in. */
   readonly authentify?: string
 }
+
+const FIRST_TIME = Date.UTC(2026, 0, 31, 9, 30)
 
 export async function startFourD(
   t: Test,
@@ -56,6 +62,7 @@ export async function startFourD(
   const sets = new Map<string, { dataClass: string; keys: string[]; life: number }>()
   const sessions = new Map<string, boolean>()
   let atOnce = 0
+  let changes = 0
   const http = createServer((request, response) => {
     atOnce++
     server.mostAtOnce = Math.max(server.mostAtOnce, atOnce)
@@ -78,9 +85,14 @@ export async function startFourD(
       const { key, entities } = classOf(dataClass)!
       const id = String(values[key])
       const old = entities.get(id)
-      entities.set(id, { stamp: (old?.stamp ?? 0) + 1, values: { ...old?.values, ...values } })
+      const time = new Date(FIRST_TIME + ++changes).toISOString()
+      entities.set(id, { stamp: (old?.stamp ?? 0) + 1, values: { ...old?.values, ...values }, time })
     },
     remove: (dataClass, key) => void classOf(dataClass)!.entities.delete(String(key)),
+    endSessions() {
+      sessions.clear()
+      sets.clear()
+    },
   }
   const classOf = (name: string): FourDClass | undefined => classes.find(each => each.name === name)
 
@@ -118,7 +130,9 @@ export async function startFourD(
       return json({ result: users?.[user] === password })
     }
     if (resource === '$catalog/$all') return json({ dataClasses: classes.map(describe) })
-    if (!sessions.get(session)) return fail(401, 1557, 'No permission to read')
+    const isGuest = !sessions.get(session)
+    const { hidesFromGuests } = server
+    if (isGuest && !hidesFromGuests) return fail(401, 1557, 'No permission to read')
     const [first, ...parts] = resource.split('/') as [string, ...string[]]
     const [, name, key] = /^(\w+)(?:\((.*)\))?$/.exec(first) ?? []
     const dataClass = classOf(name ?? '')
@@ -138,7 +152,7 @@ export async function startFourD(
     const names = parts[0] !== undefined && at !== 0 ? parts[0].split(',') : undefined
     const unknown = names?.find(each => !shownOf(dataClass).some(attribute => attribute.name === each))
     if (unknown !== undefined) return fail(404, 1804, `no attribute ${unknown}`)
-    let keys = [...dataClass.entities.keys()]
+    let keys = [...dataClass.entities.keys()].filter(each => !isGuest || !hidesFromGuests!(name!, each))
     if (at >= 0) {
       const set = sets.get(parts[at + 1]!)
       if (!set || set.dataClass !== name || --set.life < 0) return fail(404, 1802, 'no such entity set')
@@ -185,7 +199,7 @@ export async function startFourD(
     const values = shownOf(dataClass)
       .filter(({ name }) => names?.includes(name) ?? true)
       .map(attribute => [attribute.name, wire(dataClass, key, found, attribute)])
-    const stamp = { __KEY: key, __TIMESTAMP: '2026-01-31T09:30:00.000Z', __STAMP: found.stamp }
+    const stamp = { __KEY: key, __TIMESTAMP: found.time ?? new Date(FIRST_TIME).toISOString(), __STAMP: found.stamp }
     return { ...stamp, ...Object.fromEntries(values) }
   }
 

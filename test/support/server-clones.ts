@@ -27,6 +27,45 @@ export async function runClone(cwd: string, given: Partial<CloneServerArguments>
   return { isComplete, lines, text: lines.join('\n') }
 }
 
+/** Begins a clone that follows the server. */
+export function startFollowing(cwd: string, given: Partial<CloneServerArguments>) {
+  const lines: string[] = []
+  const stop = new AbortController()
+  let onLine = (): void => {}
+  let seen = 0
+  const print = (line: string): void => {
+    lines.push(line)
+    onLine()
+  }
+  const end = cloneServer(configOf(cwd), { ...GIVEN, follow: 0.005, ...given }, print, stop.signal)
+  return {
+    lines,
+    end,
+    /** Waits for a line after those that were waited for. @throws {Error} the clone ends before */
+    async line(pattern: RegExp): Promise<string> {
+      const found = new Promise<string>(resolve => {
+        onLine = () => {
+          while (seen < lines.length) {
+            const line = lines[seen++]!
+            if (!pattern.test(line)) continue
+            onLine = () => {}
+            return resolve(line)
+          }
+        }
+        onLine()
+      })
+      const tooEarly = end.then(() => {
+        throw new Error(`the clone has ended without ${pattern}:\n${lines.join('\n')}`)
+      })
+      return Promise.race([found, tooEarly])
+    },
+    stop(): Promise<boolean> {
+      stop.abort()
+      return end
+    },
+  }
+}
+
 export const withEngine = async <T>(cwd: string, work: (engine: Engine) => Promise<T>): Promise<T> => {
   const engine = await openEngine({ ...engineOptions(configOf(cwd)), memoryBytes: 0 })
   try {

@@ -14,7 +14,7 @@ import type { StoreLocation } from '../../data/store-options.ts'
 import type { FileLock } from '../file-lock.ts'
 import { loadLayouts } from '../layouts.ts'
 import { recoverIfUnused } from '../recover-store.ts'
-import { examineFolder, type FolderState, unusable } from '../store-folder.ts'
+import { examineFolder, type FolderState, unfinishedReason, unusable } from '../store-folder.ts'
 import { lockForReading } from '../store-lock.ts'
 import { isInUse } from '../store-owner.ts'
 import { walkPages } from '../walk-pages.ts'
@@ -53,6 +53,11 @@ export interface InspectProgress {
 /** Finds everything wrong with a store on its own and against the model. Changes nothing, and makes no store. */
 export async function* inspectStore(options: InspectOptions): AsyncGenerator<StoreProblem> {
   const { path } = options
+  const unfinished = unfinishedReason(options)
+  if (unfinished !== undefined) {
+    yield { of: 'store', text: unfinished }
+    return
+  }
   let state: FolderState
   try {
     // Without the permission to lose anything, which only a start has.

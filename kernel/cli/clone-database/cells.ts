@@ -61,6 +61,8 @@ export const date = (type: string): ReadCell => {
     // JavaScript reads 30 February as 1 March.
     if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, -14) !== iso)
       throw new Error(`${brief(found)} is not a date that can be stored`)
+    if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59)
+      throw new Error(`${brief(found)} has a time that does not exist`)
     const ms = fraction.slice(0, 3).padEnd(3, '0')
     const moment = `${iso}T${hour}:${minute}:${second}.${ms}Z`
     if (!zone || (Number(zone) === 0 && !Number(zoneMinute ?? 0))) return `"${moment}"`
@@ -68,6 +70,15 @@ export const date = (type: string): ReadCell => {
     return `"${new Date(Date.parse(moment) - offset).toISOString()}"`
   }
 }
+
+/** A date for an attribute without time, which would lose the time. @param read as of {@link date} */
+export const dayOf =
+  (read: ReadCell): ReadCell =>
+  value => {
+    const json = read(value)
+    if (json.endsWith('T00:00:00.000Z"')) return json
+    throw new Error(`${brief(value)} has a time, in UTC, which an attribute with simpleDate does not have`)
+  }
 
 const yearOf = (year: number): string =>
   year >= 0 && year <= 9999
@@ -89,7 +100,7 @@ export const clock = (type: string): ReadCell => {
 
 export function clockMs(found: string): number | undefined {
   const [, sign, hours, minutes, seconds = '0', fraction = ''] = CLOCK.exec(found) ?? []
-  if (hours === undefined) return undefined
+  if (hours === undefined || Number(minutes) > 59 || Number(seconds) > 59) return undefined
   const ms =
     ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
   return sign ? -ms : ms

@@ -68,12 +68,14 @@ async function readTables(
   { only, views = {} }: CloneDatabaseArguments,
   print: (line: string) => void,
 ): Promise<SourceTable[]> {
-  const { tables, notes } = await source.tables(new Set(Object.keys(views)))
+  const { tables, notes, views: others } = await source.tables(new Set(Object.keys(views)))
   notes.forEach(print)
+  if (others.length > 0)
+    print(`views are copied if they are named, by --view NAME=KEY or --view NAME; there are: ${others.join(', ')}`)
   const names = tables.map(({ name }) => name)
   for (const name of [...(only ?? []), ...Object.keys(views)])
     if (!names.includes(name))
-      throw new Error(`${source.address} has no table or view "${name}"${suggestion(name, names)}`)
+      throw new Error(`${source.address} has no table or view "${name}"${suggestion(name, [...names, ...others])}`)
   const found = tables.filter(({ name, isView }) => isView || !only || only.includes(name))
   if (found.length === 0) throw new Error(`${source.address} has no tables`)
   return found
@@ -131,7 +133,7 @@ async function copyAll(
   let isDone = false
   try {
     // Everything is new: the log would only write it twice.
-    engine = await openEngine({ ...engineOptions(config), log: undefined, memoryBytes: 0 })
+    engine = await openEngine({ ...engineOptions(config), unfinished: undefined, log: undefined, memoryBytes: 0 })
     const rows = new Map<TableCopy, number>()
     for (const copy of copies)
       rows.set(copy, Number((await source.query(`SELECT count(*) FROM ${copy.table.from}`))[0]![0]))

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fdatasyncSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { CLONE_FILES } from '../../main.ts'
 
 /** Progress of one table. */
 interface TableProgress {
@@ -20,7 +21,7 @@ export class CloneJournal {
   private descriptor: number | undefined
 
   constructor(private readonly folder: string) {
-    this.path = join(folder, 'clone.ndjson')
+    this.path = join(folder, CLONE_FILES.database)
   }
 
   /** @throws {Error} if there is a store already */
@@ -31,7 +32,7 @@ export class CloneJournal {
       )
     if (existsSync(join(this.folder, 'data.mdb')))
       throw new Error(`${this.folder} has a store already; name a folder (--data) that has none`)
-    mkdirSync(this.folder, { recursive: true })
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     this.descriptor = openSync(this.path, 'w', 0o600)
     this.write({ source })
   }

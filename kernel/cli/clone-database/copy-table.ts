@@ -1,5 +1,13 @@
+import { parseExact, stringifyExact } from '../../../engine/base/exact-json.ts'
 import type { DataClass, Engine } from '../../../engine/index.ts'
-import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from '../../../engine/import/load-rows.ts'
+import {
+  emptySummary,
+  type LoadRow,
+  loadRows,
+  type LoadSummary,
+  numbered,
+  rowReasons,
+} from '../../../engine/import/load-rows.ts'
 import { brief } from './cells.ts'
 import type { CloneJournal } from './clone-journal.ts'
 import { type AttributeCopy, derivedKey, type TableCopy } from './plan-copy.ts'
@@ -53,7 +61,7 @@ export async function copyTable(copy: TableCopy, context: CopyContext): Promise<
       if (orderedBy && /^-?\d+$/.test(key)) ends.push({ position, key })
     }
   }
-  return save(context, dataClass, rows(), before ? 'skip' : 'reject', settled => {
+  return save(context, copy, rows(), before ? 'skip' : 'reject', settled => {
     // A row that waits for another one is settled at the end.
     areAllSettled &&= settled.kept.length === 0
     let after: string | undefined
@@ -98,11 +106,7 @@ export async function copyDeferred(copy: TableCopy, context: CopyContext): Promi
       anyStamp: true,
     } as const
     for (const [i, { failure }] of (await engine.write(request)).entities.entries())
-      if (failure)
-        reject(
-          readable[i]!,
-          failure.error.entries.map(({ message }) => message),
-        )
+      if (failure) reject(readable[i]!, rowReasons(failure.error))
     onProgress(dataClass, summary)
   }
   if (!signal?.aborted) journal.note(step, { isDone: true })
@@ -111,7 +115,7 @@ export async function copyDeferred(copy: TableCopy, context: CopyContext): Promi
 
 async function save(
   { engine, signal, onRejected, onProgress }: CopyContext,
-  dataClass: string,
+  { dataClass, key, isNumbered }: TableCopy,
   rows: AsyncIterable<CopiedRow[]>,
   existing: 'reject' | 'skip',
   onSettled: (settled: { position: number; kept: readonly number[] }) => void,
@@ -122,12 +126,20 @@ async function save(
     format: {},
     rows: numbered(rows),
     existing,
-    onRejected: ({ line, text }: LoadRow, reasons) => onRejected(dataClass, line, text, reasons),
+    // The next entity may get the number of a row that is not saved.
+    onRejected: ({ line, text }: LoadRow, reasons) =>
+      onRejected(dataClass, line, isNumbered ? without(key, text) : text, reasons),
     onProgress: summary => onProgress(dataClass, summary),
     onSettled,
     batchRows: BATCH_ROWS,
     signal,
   })
+}
+
+function without(name: string, text: string): string {
+  const row = parseExact(text, true) as Record<string, unknown>
+  delete row[name]
+  return stringifyExact(row)
 }
 
 /** Columns of a SELECT, and what makes a row of its cells. */

@@ -75,7 +75,8 @@ export async function readMysqlTables(
       },
     ]
   })
-  return { tables, notes }
+  const others = (found as string[][]).flatMap(([name, kind]) => (kind === 'VIEW' && !views.has(name!) ? [name!] : []))
+  return { tables, views: others, notes }
 }
 
 const keyOf = (table: Cell, column: string): string => JSON.stringify([table, column])

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { suggestion } from '../../../engine/base/suggestion.ts'
+import { dayOf } from './cells.ts'
 import { orderOf } from './order.ts'
 import { type AttributeDocument, edgesOf, type ModelDocument } from './propose-model.ts'
 import type { Cell, ReadCell, SourceColumn, SourceTable, SqlSource, StreamedColumn } from './source.ts'
@@ -24,6 +25,8 @@ export interface TableCopy {
   readonly keyParts: readonly (StreamedColumn & { readonly sql: string })[] | undefined
   /** SQL of an integer by which rows are read in order, so that reading can continue behind one of them. */
   readonly orderedBy: string | undefined
+  /** The key is the number that the source has given the row, and that no value of the row shows. */
+  readonly isNumbered: boolean
   /** Rows have no identity: those that an interrupted copy has saved are unknown. */
   readonly isAnonymous: boolean
 }
@@ -78,6 +81,7 @@ export function planCopy(model: ModelDocument, tables: readonly SourceTable[], s
               .map(column => ({ ...column, sql: sqlOf(column, source) }))
           : undefined,
         orderedBy: keyColumn && INTEGER.test(attributes[key]!.type!) ? keyColumn.sql : undefined,
+        isNumbered: keyColumn !== undefined && keyColumn.sql === table.rowNumber,
         isAnonymous: !keyColumn && !derived,
       },
     ]
@@ -96,10 +100,11 @@ function attributeCopy(
   const wanted = document.extraProperties?.column ?? name
   const column = table.columns.find(each => each.name === wanted)
   if (column) {
+    const read = column.cell(document.type ?? '')
     return {
       name,
       sql: sqlOf(column, source),
-      read: column.cell(document.type ?? ''),
+      read: document.type === 'date' && document.simpleDate === true ? dayOf(read) : read,
       ...(column.isBinary && { isBinary: true }),
     }
   }

@@ -46,6 +46,7 @@ interface Relation {
 
 export async function readPostgresTables(source: SqlSource, views: ReadonlySet<string>): Promise<SourceTables> {
   const notes: string[] = []
+  const others: string[] = []
   const found = await source.query(RELATIONS)
   const uses = new Map<Cell, number>()
   for (const [, , name] of found) uses.set(name!, (uses.get(name!) ?? 0) + 1)
@@ -53,7 +54,10 @@ export async function readPostgresTables(source: SqlSource, views: ReadonlySet<s
   for (const [oid, schema, shortName, kind, isReadable] of found as string[][]) {
     // The schema is part of a name only where it decides.
     const name = schema === 'public' || (uses.get(shortName!) ?? 0) < 2 ? shortName! : `${schema}.${shortName}`
-    if (!isTable(kind!) && !views.has(name)) continue
+    if (!isTable(kind!) && !views.has(name)) {
+      if (isReadable === 't') others.push(name)
+      continue
+    }
     if (isReadable !== 't') notes.push(`table ${name} is left out: this user may not read it`)
     else relations.set(oid!, { schema: schema!, shortName: shortName!, name, kind: kind!, columns: new Map() })
   }
@@ -81,7 +85,7 @@ export async function readPostgresTables(source: SqlSource, views: ReadonlySet<s
       foreignKeys: foreignKeys.filter(([table]) => table === oid).flatMap(row => foreignKey(relations, relation, row)),
     }
   })
-  return { tables, notes }
+  return { tables, views: others, notes }
 }
 
 const isTable = (kind: string): boolean => kind === 'r' || kind === 'p'

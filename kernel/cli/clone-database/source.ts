@@ -19,6 +19,8 @@ export type StreamedColumn = Pick<SourceColumn, 'isBinary'>
 
 export interface SourceTables {
   readonly tables: readonly SourceTable[]
+  /** Names of the views that are not among them. */
+  readonly views: readonly string[]
   /** Losses: one sentence each. */
   readonly notes: readonly string[]
 }

@@ -6,15 +6,17 @@ const ON_DELETE: Readonly<Record<string, SourceForeignKey['onDelete']>> = { CASC
 export async function readSqliteTables(source: SqlSource, views: ReadonlySet<string>): Promise<SourceTables> {
   const notes: string[] = []
   const tables: SourceTable[] = []
+  const others: string[] = []
   const found = await source.query(
     `SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
   )
   for (const [name, type, isWithoutRowId] of found as [string, string, Cell][]) {
     if (type === 'virtual') notes.push(`table ${name} is left out: it is virtual`)
+    if (type === 'view' && !views.has(name)) others.push(name)
     if (type === 'table' || (type === 'view' && views.has(name)))
       tables.push(await readTable(source, name, type === 'view', Boolean(Number(isWithoutRowId))))
   }
-  return { tables: tables.map(table => withExactNames(table, tables)), notes }
+  return { tables: tables.map(table => withExactNames(table, tables)), views: others, notes }
 }
 
 async function readTable(

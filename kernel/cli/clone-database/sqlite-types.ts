@@ -17,8 +17,22 @@ const TYPES: readonly (readonly [RegExp, string, object?])[] = [
 /** Values of a column may be of any storage class: each is read by its own, for the type of the attribute. */
 export function sqliteType(declared: string): SourceType {
   const found = TYPES.find(([words]) => words.test(declared.toUpperCase()))
-  return { attribute: { type: found?.[1] ?? 'string', ...found?.[2] }, cell }
+  const type = { attribute: { type: found?.[1] ?? 'string', ...found?.[2] }, cell }
+  return type.attribute.type === 'date' && found?.[2] ? { ...type, measure: timeIn(type) } : type
 }
+
+const DAY_AND_TIME = `${'[0-9]'.repeat(4)}-[0-9][0-9]-[0-9][0-9][ Tt][0-9]*`
+
+/** A column of dates becomes one of dates with time if a value has one, other than midnight in UTC. */
+const timeIn = (withoutTime: SourceType): SourceType['measure'] => ({
+  aggregates: quoted => [
+    `max(typeof(${quoted}) = 'text' AND ${quoted} GLOB '${DAY_AND_TIME}' AND trim(substr(${quoted}, 11), ' TtZz:.0+-') <> '')`,
+  ],
+  decide: ([hasTime]) =>
+    Number(hasTime ?? 0) === 0
+      ? withoutTime
+      : { attribute: { type: 'date' }, cell, note: 'has values with a time: it is a date with time' },
+})
 
 const CELLS: Readonly<Record<string, (type: string) => ReadCell>> = {
   date,

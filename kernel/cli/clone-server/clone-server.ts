@@ -1,20 +1,19 @@
-import { createHash } from 'node:crypto'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Config } from '../../../config/load-config.ts'
 import { counted } from '../../../engine/base/counted.ts'
-import { stringifyExact } from '../../../engine/base/exact-json.ts'
 import { describeSystemError } from '../../../engine/base/system-error.ts'
 import { ProgressDisplay } from '../progress.ts'
-import { type ClassPlan, type ClonePlan, copyModel } from './class-plan.ts'
+import { copyModel } from './class-plan.ts'
 import { type CloneState, StateFile } from './clone-state.ts'
 import { compareValues } from './compare-values.ts'
-import { type Changes, copyClass, pageSizes } from './copy-class.ts'
+import { copyClass, noChanges, pageSizes } from './copy-class.ts'
 import { firstEntities } from './entity-pages.ts'
+import { describe, describeRefused, differences, follow, type Found, persistentPass } from './follow.ts'
 import { finishedModel, finishStore } from './finish-store.ts'
 import { type Credentials, logIn } from './log-in.ts'
 import { planClone } from './plan-clone.ts'
-import { readCatalog } from './read-catalog.ts'
+import { CatalogChanged, digestOf, readCatalog } from './read-catalog.ts'
 import { Source, SourceError } from './source.ts'
 import { Target } from './target.ts'
 
@@ -32,6 +31,8 @@ export interface CloneServerArguments {
   readonly passes: number
   readonly keepCalculated: boolean
   readonly dangling: 'keep' | 'null'
+  /** Seconds between comparisons that go on until the signal; the copy is finished thereafter. */
+  readonly follow?: number | undefined
   readonly pauseMs?: number | undefined
 }
 
@@ -41,7 +42,7 @@ const SAMPLE_ENTITIES = 200
 /**
  * `tesser clone`: copies a server into a new model file and a new store, through its REST interface.
  * @param print called with each sentence for the operator
- * @param signal ends it after the request under way; it can be resumed
+ * @param signal ends it after the request under way; it can be resumed. One that follows the server is finished instead
  * @returns true if the store has every entity of the server
  * @throws {Error} saying how to continue
  */
@@ -60,6 +61,7 @@ export async function cloneServer(
     if (existsSync(config.model)) throw new Error(`${config.model} exists already; a clone writes a model of its own`)
   }
   const { credentials, requests, timeoutSeconds, pauseMs } = given
+  const halt = new Halt(signal)
   const source = new Source({
     url,
     headers: headersOf(given),
@@ -67,21 +69,24 @@ export async function cloneServer(
     requests,
     timeoutMs: timeoutSeconds * 1000,
     pauseMs,
-    signal,
+    signal: halt.signal,
   })
   try {
     let isComplete = true
     if (!state?.finished) {
       state = await planned(source, state, { name: basename(config.model, '.json'), ...given }, print)
       file.write(state)
-      const refused = await copy(config, state.plan, source, given, print, signal)
+      const refused = await copy(config, state, source, given, print, halt)
       isComplete = refused === 0
       state = {
         ...state,
         finished: await finishedModel(config, state.plan, { dangling: given.dangling, onNote: print }),
       }
       file.write(state)
-    }
+    } else if (given.follow !== undefined)
+      print(
+        'all entities had been copied when the clone was interrupted: it is finished, and follows the server no longer',
+      )
     const { finished } = state
     await finishStore(config, finished!)
     writeModel(config.model, finished!)
@@ -89,8 +94,29 @@ export async function cloneServer(
     print(`${config.model} and ${config.data} are complete: tesser start --model ${config.model} --data ${config.data}`)
     return isComplete
   } catch (error) {
-    const reason = signal?.aborted ? 'stopped' : error instanceof Error ? describeSystemError(error) : String(error)
+    const reason = halt.signal.aborted ? 'stopped' : error instanceof Error ? describeSystemError(error) : String(error)
+    if (error instanceof CatalogChanged) throw error
     throw new Error(state ? `${reason}; --resume continues` : reason, { cause: error })
+  }
+}
+
+/** Ends the requests at a signal, until the copy is complete. */
+class Halt {
+  private readonly controller = new AbortController()
+  private readonly onStop = (): void => this.controller.abort()
+
+  constructor(readonly stop: AbortSignal = new AbortController().signal) {
+    if (stop.aborted) this.onStop()
+    stop.addEventListener('abort', this.onStop, { once: true })
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  /** From now on the signal lets requests continue. */
+  release(): void {
+    this.stop.removeEventListener('abort', this.onStop)
   }
 }
 
@@ -123,11 +149,10 @@ async function planned(
   print: (line: string) => void,
 ): Promise<CloneState> {
   const catalog = await readCatalog(source)
-  const text = createHash('sha256').update(stringifyExact(catalog)).digest('hex')
+  const digest = digestOf(catalog)
   const server = source.options.url
   if (before) {
-    if (before.catalog !== text)
-      throw new SourceError(`the catalog of ${server} has changed since its clone began; begin again in another folder`)
+    if (before.catalog !== digest) throw new CatalogChanged(server)
     return before
   }
   const plan = await planClone(catalog, {
@@ -139,50 +164,59 @@ async function planned(
     }),
   })
   if (plan.classes.length === 0) throw new SourceError(`no dataclass of ${server} can be copied`)
-  return { server, catalog: text, plan }
+  return { server, catalog: digest, plan }
 }
 
 /** @returns number of entities that the store refuses @throws {SourceError} the source changes faster than it can be copied */
 async function copy(
   config: Config,
-  plan: ClonePlan,
+  { plan, catalog }: CloneState,
   source: Source,
-  { passes }: CloneServerArguments,
+  { passes, follow: seconds }: CloneServerArguments,
   print: (line: string) => void,
-  signal: AbortSignal | undefined,
+  halt: Halt,
 ): Promise<number> {
   const target = await Target.open(config, copyModel(plan), { allowLoss: false })
   const progress = new ProgressDisplay(process.stderr)
   try {
     const sizes = new Map(plan.classes.map(each => [each, pageSizes()]))
-    const pass = async (): Promise<Map<ClassPlan, Changes>> => {
-      const found = new Map<ClassPlan, Changes>()
+    const pass = async (into: Found = new Map()): Promise<Found> => {
+      if (seconds !== undefined && digestOf(await readCatalog(source)) !== catalog)
+        throw new CatalogChanged(source.options.url)
       for (const each of plan.classes) {
-        signal?.throwIfAborted()
+        halt.signal.throwIfAborted()
         const onProgress = (done: number, total: number): void => progress.show(each.name, done, total)
-        found.set(each, await copyClass(each, { source, target, onProgress, sizes: sizes.get(each)! }))
+        const changes = into.get(each) ?? noChanges()
+        into.set(each, changes)
+        await copyClass(each, { source, target, onProgress, sizes: sizes.get(each)! }, changes)
       }
       progress.stop()
-      return found
+      return into
     }
-    let found = await pass()
+    let found: Found = new Map()
+    const following = seconds !== undefined && { everyMs: seconds * 1000, pass, print, stop: halt.stop }
+    if (following) await persistentPass(following, found)
+    else await pass(found)
+    halt.signal.throwIfAborted()
     print(`copied ${describe(found)}`)
+    if (following) {
+      halt.release()
+      print(`following ${source.options.url}, compared every ${seconds} s, until Ctrl+C or SIGTERM`)
+      await follow(following)
+    }
     for (let count = 1; ; count++) {
       found = await pass()
-      if (total(found) === 0) break
+      if (differences(found) === 0) break
       print(`changed meanwhile: ${describe(found)}`)
       if (count >= passes)
         throw new SourceError(
           `the server has changed during each of ${counted(count, 'comparison')}; --passes allows more`,
         )
     }
-    for (const [{ name }, { count, refused }] of found) {
-      const [first] = refused.values()
-      if (first)
-        print(
-          `${name}: ${counted(refused.size, 'entity', 'entities')} cannot be saved, such as ${first.key}: ${first.reason}`,
-        )
-      else print(`${name}: ${counted(count, 'entity', 'entities')}, all keys and stamps are those of the server`)
+    for (const [each, changes] of found) {
+      const { count, refused } = changes
+      if (refused.size > 0) print(describeRefused(each, changes))
+      else print(`${each.name}: ${counted(count, 'entity', 'entities')}, all keys and stamps are those of the server`)
     }
     let compared = 0
     for (const each of plan.classes) compared += await compareValues(each, source, target)
@@ -192,17 +226,6 @@ async function copy(
     progress.stop()
     await target.close()
   }
-}
-
-const total = (found: ReadonlyMap<ClassPlan, Changes>): number =>
-  [...found.values()].reduce((sum, { added, changed, removed }) => sum + added + changed + removed, 0)
-
-function describe(found: ReadonlyMap<ClassPlan, Changes>): string {
-  const sum = { added: 0, changed: 0, removed: 0 }
-  for (const each of found.values())
-    for (const name of ['added', 'changed', 'removed'] as const) sum[name] += each[name]
-  const parts = [`${counted(sum.added, 'entity', 'entities')} added`, sum.changed > 0 && `${sum.changed} changed`]
-  return [...parts, sum.removed > 0 && `${sum.removed} removed`].filter(Boolean).join(', ')
 }
 
 function writeModel(path: string, model: object): void {

@@ -11,13 +11,14 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { CLONE_FILES } from '../../main.ts'
 import type { DraftModel } from '../draft-model.ts'
 import type { ClonePlan } from './class-plan.ts'
 
 /** An unfinished clone. Entities that have been copied are known by the store itself, which has the stamps of the source. */
 export interface CloneState {
   readonly server: string
-  /** Catalog of the server when the clone began, as JSON. */
+  /** Digest of the catalog of the server when the clone began. */
   readonly catalog: string
   readonly plan: ClonePlan
   /** Model of the finished store, once all entities have been copied: the store is being brought to it. */
@@ -29,7 +30,7 @@ export class StateFile {
   private readonly path: string
 
   constructor(private readonly folder: string) {
-    this.path = join(folder, 'clone.json')
+    this.path = join(folder, CLONE_FILES.server)
   }
 
   /** @throws {Error} there is nothing to resume, or it is the copy of another server */
@@ -54,7 +55,7 @@ export class StateFile {
   }
 
   write(state: CloneState): void {
-    mkdirSync(this.folder, { recursive: true })
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     const unfinished = `${this.path}.part`
     const descriptor = openSync(unfinished, 'w', 0o600)
     try {

@@ -26,6 +26,8 @@ export interface Changes {
   refused: Map<string, Refusal>
 }
 
+export const noChanges = (): Changes => ({ added: 0, changed: 0, removed: 0, count: 0, refused: new Map() })
+
 interface CopyOptions {
   readonly source: Source
   readonly target: Target
@@ -48,10 +50,11 @@ const REMOVED_AT_ONCE = 1000
  * Makes the entities of a dataclass in the store those of the source, as of a moment in between: adds and changes those whose stamps
  * differ, and removes those that the source does not have. What has been copied before is not copied again, so an interrupted copy
  * continues by being repeated.
+ * @param changes outcome, also of a copy that fails; added to that of an earlier one
  * @throws {SourceError} errors of the store
  */
-export async function copyClass(plan: ClassPlan, options: CopyOptions): Promise<Changes> {
-  const changes: Changes = { added: 0, changed: 0, removed: 0, count: 0, refused: new Map() }
+export async function copyClass(plan: ClassPlan, options: CopyOptions, changes = noChanges()): Promise<Changes> {
+  changes.refused.clear()
   const progress = (): number => changes.added + changes.changed
   await withNewSets(plan.name, progress, () => new Copy(plan, options, changes).run())
   return changes
@@ -218,7 +221,17 @@ export function entityOf(plan: ClassPlan, entity: SourceEntity): Record<string, 
 /** Deleted members of a set have a stamp of 0 and nothing else. Source: base specification, 3. */
 export const isThere = (entity: SourceEntity): boolean => entity.__KEY !== undefined && entity.__KEY !== null
 
-export const stampOf = ({ __STAMP }: SourceEntity): number => Number(__STAMP ?? 0)
+const STAMPS = 2048
+
+/**
+ * Version of an entity: its stamp, and the time of its last change, since an entity that is deleted and created again has the first stamp
+ * once more. Exact until the year 2109.
+ */
+export function stampOf({ __STAMP, __TIMESTAMP }: SourceEntity): number {
+  const stamp = Number(__STAMP ?? 0)
+  const ms = typeof __TIMESTAMP === 'string' ? Date.parse(__TIMESTAMP.replaceAll('!', '')) : 0
+  return ms > 0 ? ms * STAMPS + (stamp % STAMPS) : stamp
+}
 
 /** Dates that 4D sends where there is none. */
 const NO_DATE = /^(?:0+!0+!0+|0000-00-00(?:T.*)?)$/

@@ -1,4 +1,4 @@
-import { type Source, SourceError } from './source.ts'
+import { Denied, type Source, SourceError } from './source.ts'
 
 export interface Credentials {
   readonly user: string
@@ -33,10 +33,11 @@ export async function logIn(source: Source, { user, password, loginFunction }: C
     answer = await source.json(...requestOf(user, password, loginFunction))
   } catch (error) {
     if (!(error instanceof SourceError)) throw error
-    throw new SourceError(`${user} cannot log in: ${error.message}`, { cause: error })
+    const Kind = error instanceof Denied ? Denied : SourceError
+    throw new Kind(`${user} cannot log in: ${error.message}`, { cause: error })
   }
   if ((answer as { result?: unknown } | null)?.result === false)
-    throw new SourceError(`${user} cannot log in: the server refuses the name or the password`)
+    throw new Denied(`${user} cannot log in: the server refuses the name or the password`)
 }
 
 function requestOf(user: string, password: string, loginFunction: string | undefined): Parameters<Source['json']> {

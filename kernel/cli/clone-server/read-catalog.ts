@@ -1,5 +1,6 @@
-import type { Source } from './source.ts'
-import { SourceError } from './source.ts'
+import { createHash } from 'node:crypto'
+import { stringifyExact } from '../../../engine/base/exact-json.ts'
+import { type Source, SourceError } from './source.ts'
 
 /** Description of a dataclass in `$catalog/$all`, as far as it is used. Source: base specification, 2.2 and 2.3. */
 export interface SourceClass {
@@ -38,6 +39,19 @@ export async function readCatalog(source: Source): Promise<SourceCatalog> {
         .map(method => `${name}.${method.name}`),
     )
   return { classes, singletons }
+}
+
+/** Identifies a catalog. */
+export const digestOf = (catalog: SourceCatalog): string =>
+  createHash('sha256').update(stringifyExact(catalog)).digest('hex')
+
+/** The model of the source is another one than when its clone began. */
+export class CatalogChanged extends SourceError {
+  constructor(server: string) {
+    super(
+      `the catalog of ${server} has changed since its clone began; begin again in another folder, or undo the change there and continue with --resume`,
+    )
+  }
 }
 
 type Json = Readonly<Record<string, unknown>> | null | undefined

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { parseExact } from '../../../engine/base/exact-json.ts'
+import { SourceSession } from './source-session.ts'
 
 interface SourceOptions {
   /** Address that ends with `/rest`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Logs in; called before the first request, and once more when the server answers 401. */
+  /** Logs in; called before the first request, and again when the server answers 401 or in another session. */
   readonly login?: ((source: Source) => Promise<void>) | undefined
   /** Requests at once. */
   readonly requests: number
@@ -22,6 +23,8 @@ export class SourceError extends Error {}
 export class TooMuch extends SourceError {}
 /** The entity set or the entity no longer exists. */
 export class Gone extends SourceError {}
+/** The server refuses this client: another try changes nothing. */
+export class Denied extends SourceError {}
 /** The try failed, and another one may not. */
 class Unavailable extends SourceError {
   constructor(
@@ -51,16 +54,19 @@ interface Request {
   readonly mayShrink?: boolean
   /** The request logs in. */
   readonly isLogin?: boolean
+  /** Logins of this request so far, because it was answered in another session. */
+  readonly logins?: number
 }
 
 /** A server that is read: few requests at once, tried again after pauses, with the cookies of one session. */
 export class Source {
   private readonly limit
-  private readonly cookies = new Map<string, string>()
-  private loggedIn: Promise<void> | undefined
+  private readonly session: SourceSession
 
   constructor(readonly options: SourceOptions) {
-    this.limit = pLimit(options.requests)
+    const { requests, login } = options
+    this.limit = pLimit(requests)
+    this.session = new SourceSession(login && (() => login(this)))
   }
 
   /** @param path below `/rest`, encoded @throws {SourceError} */
@@ -103,19 +109,23 @@ export class Source {
     read: (answer: Response, patience: Patience) => Promise<T>,
   ): Promise<T> {
     const { login, pauseMs = PAUSE_MS } = this.options
-    let mayLogIn = login !== undefined
+    let [isRefused, others] = [false, 0]
     for (let tries = 1; ; tries++) {
       try {
-        if (!request.isLogin) {
-          this.loggedIn ??= login?.(this)
-          await this.loggedIn
-        }
-        return await this.limit(() => this.tried(path, request, read))
+        if (request.isLogin) return await this.tried(path, request, read)
+        return await this.limit(async () => {
+          while (!this.session.isReady) await this.session.ready()
+          return this.tried(path, { ...request, logins: others }, read)
+        })
       } catch (error) {
         this.options.signal?.throwIfAborted()
-        if (error instanceof Unauthorised && mayLogIn && !request.isLogin) {
-          mayLogIn = false
-          this.loggedIn = undefined
+        if (error instanceof OtherSession) {
+          others++
+          continue
+        }
+        if (error instanceof Unauthorised && login && !isRefused && !request.isLogin) {
+          isRefused = true
+          this.session.end()
           continue
         }
         if (!(error instanceof Unavailable)) throw error
@@ -142,18 +152,22 @@ export class Source {
 
   /** @throws {SourceError} the status is not one of success */
   private async checked(path: string, request: Request, patience: Patience): Promise<Response> {
+    const { session } = this
+    const sent = session.sent()
     let answer: Response
     try {
       answer = await this.send(path, request, patience)
     } catch (error) {
       throw this.failure(error, path, request)
     }
-    for (const cookie of answer.headers.getSetCookie()) {
-      const [, name, value] = /^\s*([^=;\s]+)=([^;]*)/.exec(cookie) ?? []
-      if (name !== undefined) this.cookies.set(name, value!)
+    const { status } = answer
+    const isOther = session.isOther(answer.headers.getSetCookie(), sent, request.logins ?? 0)
+    if (isOther && !request.isLogin && status < 500) {
+      session.end()
+      await answer.body?.cancel()
+      throw new OtherSession()
     }
     if (answer.ok) return answer
-    const { status } = answer
     if (status >= 300 && status < 400) {
       await answer.body?.cancel()
       const to = shown(answer.headers.get('location') ?? 'another address')
@@ -163,6 +177,7 @@ export class Source {
     const message = `${this.name(path)} answers with status ${status}${reasonOf(text)}`
     if (request.mayShrink && SMALLER.has(status)) throw new TooMuch(message)
     if (status === 401) throw new Unauthorised(message)
+    if (status === 403) throw new Denied(message)
     if (status === 404) throw new Gone(message)
     if (RETRIED.has(status)) throw new Unavailable(message, retryAfterMs(answer))
     throw new SourceError(message)
@@ -174,7 +189,7 @@ export class Source {
     { signal: late }: Patience,
   ): Promise<Response> {
     const { signal } = this.options
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = [...this.session.sent()].map(([name, value]) => `${name}=${value}`).join('; ')
     return fetch(`${this.options.url}/${path}`, {
       method,
       headers: {
@@ -240,7 +255,8 @@ export class Source {
   }
 }
 
-class Unauthorised extends SourceError {}
+class Unauthorised extends Denied {}
+class OtherSession extends Error {}
 
 /** Time for an answer. */
 class Patience {

@@ -48,6 +48,8 @@ export class Target {
     const engine = await openEngine({
       ...engineOptions(config, [], model),
       allowLoss: options.allowLoss,
+      // It is the copy.
+      unfinished: undefined,
       // Each commit syncs the data file: with a page in a commit, the log would only write the rows twice.
       log: undefined,
       memoryBytes: 0,

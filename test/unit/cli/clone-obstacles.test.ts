@@ -1,7 +1,14 @@
 /** Copies that meet obstacles: hostile names, an edited model, interruptions, sources that cannot be used. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { pino } from 'pino'
 import t from 'tap'
+import type { Config } from '../../../config/load-config.ts'
+import { openEngine } from '../../../engine/index.ts'
+import { check } from '../../../kernel/cli/check.ts'
+import { load } from '../../../kernel/cli/load.ts'
+import { createServer, engineOptions } from '../../../kernel/main.ts'
 import { cloneWorld } from '../../support/database-clones.ts'
 import { sqliteFile } from '../../support/sqlite-file.ts'
 
@@ -64,6 +71,91 @@ t.test('the model can be edited before the rows are copied', async t => {
     { id: 1, name: '5' },
     { id: 7, name: 'x' },
   ])
+})
+
+t.test('SQLite: a date of an edited model does not lose its time', async t => {
+  const world = cloneWorld(t)
+  const path = sqliteFile(
+    join(world.cwd, 'dates.db'),
+    `CREATE TABLE a (id integer PRIMARY KEY, day DATE);
+     INSERT INTO a VALUES (1, '2020-01-31'), (2, '2020-01-31 13:23'), (3, '2020-01-31T00:30:00+02:00'), (4, '2020-01-31 00:00:00')`,
+  )
+  const { text } = await world.clone(path, { modelOnly: true })
+  t.match(text, 'a.day has values with a time: it is a date with time')
+  const model = world.model()
+  model.dataClasses.a.attributes.day.simpleDate = true
+  writeFileSync(world.config.model, JSON.stringify(model))
+  t.notOk((await world.clone(path)).isComplete)
+  t.match(world.rejected().a, [
+    { row: { id: '2', day: '2020-01-31 13:23' }, errors: [/^day: "2020-01-31 13:23" has a time, in UTC, which/] },
+    { row: { id: '3' }, errors: [/has a time/] },
+  ])
+  const get = await world.serve()
+  t.match(JSON.parse((await get('a?$asArray=true')).toString()), [{ day: '2020-01-31' }, { id: 4, day: '2020-01-31' }])
+})
+
+t.test('rows of a table without a key that are refused, corrected and loaded, replace no other entity', async t => {
+  const world = cloneWorld(t)
+  const path = sqliteFile(
+    join(world.cwd, 'keyless.db'),
+    `CREATE TABLE a (n INTEGER, big INTEGER); INSERT INTO a VALUES (1, 9007199254740993), ('two', 9007199254740993);
+     CREATE TABLE b (name text PRIMARY KEY NOT NULL); INSERT INTO b VALUES ('é'), ('É')`,
+  )
+  t.notOk((await world.clone(path)).isComplete)
+  const { a, b } = world.rejected()
+  t.same(a, [{ line: 2, errors: ['n: "two" is a text, not a number'], row: { n: 'two', big: '9007199254740993' } }])
+  t.match(b![0]!.errors.join(), /an entity of b with the key "É" exists; loaded as an update, the row changes it/)
+  t.notMatch(JSON.stringify([a, b]), '__STAMP')
+  t.equal(statSync(world.config.data).mode & 0o777, 0o700)
+  const errors = join(world.cwd, 'a.errors.ndjson')
+  writeFileSync(errors, readFileSync(errors, 'utf8').replaceAll('"two"', '"2"'))
+  await insertOne(world.config, { n: 100 })
+  const output = new PassThrough().resume() as unknown as NodeJS.WriteStream
+  t.ok(await load(world.config, { file: errors, into: 'a', update: true, errors: join(world.cwd, 'again') }, output))
+  const get = await world.serve()
+  t.match(JSON.parse((await get('a?$asArray=true&$orderby="ID"')).toString()), [
+    { ID: 1, n: 1 },
+    { ID: 2, n: 100 },
+    { ID: 3, n: 2 },
+  ])
+})
+
+/** Saves an entity of the dataclass a. */
+async function insertOne(config: Config, entity: object): Promise<void> {
+  const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
+  const body = Buffer.from(JSON.stringify(entity))
+  await engine.write({ kind: 'save', dataClass: 'a', body, mode: 'update', atomic: false, trusted: true })
+  await engine.close()
+}
+
+t.test('views that are not copied are listed', async t => {
+  const world = cloneWorld(t)
+  const path = sqliteFile(
+    join(world.cwd, 'views.db'),
+    `CREATE TABLE a (id integer PRIMARY KEY); CREATE VIEW one AS SELECT id FROM a; CREATE VIEW two AS SELECT id FROM a`,
+  )
+  const { text } = await world.clone(path, { views: { two: 'id' } })
+  t.match(text, 'views are copied if they are named, by --view NAME=KEY or --view NAME; there are: one\n')
+  await t.rejects(world.clone(path, { views: { onne: null } }), { message: /has no table or view "onne"; .*"one"/ })
+})
+
+t.test('a store that is an unfinished copy is neither served nor loaded into', async t => {
+  const world = cloneWorld(t)
+  const path = sqliteFile(join(world.cwd, 'a.db'), 'CREATE TABLE a (id integer PRIMARY KEY)')
+  await world.clone(path)
+  const { config } = world
+  const wanted = `${config.data} is an unfinished copy; continue with tesser clone … --resume, or remove the folder`
+  for (const name of ['clone.json', 'clone.ndjson']) {
+    const marker = join(config.data, name)
+    writeFileSync(marker, '')
+    await t.rejects(createServer(config, pino({ level: 'silent' })), { message: wanted })
+    await t.rejects(insertOne(config, {}), { message: wanted })
+    const found: string[] = []
+    for await (const text of check(config)) found.push(text)
+    t.same(found, [`${config.data}: ${wanted}`])
+    rmSync(marker)
+  }
+  await (await createServer(config, pino({ level: 'silent' }))).close()
 })
 
 t.test('an interrupted copy continues without a row twice or missing', async t => {

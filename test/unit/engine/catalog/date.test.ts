@@ -2,6 +2,7 @@ import t from 'tap'
 import { parseDate, parseDay } from '../../../../engine/catalog/date.ts'
 import { formatDate } from '../../../../engine/catalog/types/wire-date.ts'
 
+const yearOf = (year: number) => new Date(0).setUTCFullYear(year, 2, 15)
 const day = Date.UTC(2020, 0, 31)
 const cases: [string, number | undefined][] = [
   ['2020-01-31', day],
@@ -31,6 +32,17 @@ const cases: [string, number | undefined][] = [
   ['yesterday', undefined],
   [`2020-01-31${' '.repeat(100)}`, undefined],
   ['999999999999-01-01', undefined],
+  ['-0044-03-15', undefined],
+  ['-44-03-15', undefined],
+  [' -0044-03-15T10:00:00Z', undefined],
+  ['!!-0044-03-15!!', undefined],
+  ['-15!3!2020', undefined],
+  ['-000044-03-15', yearOf(-44)],
+  ['15!3!-44', yearOf(-44)],
+  ['!15!3!-44!', yearOf(-44)],
+  ['+002020-03-15', yearOf(2020)],
+  ['+2020-03-15', yearOf(2020)],
+  ['0044-03-15', yearOf(44)],
 ]
 for (const [text, expected] of cases) {
   t.test(
@@ -45,6 +57,11 @@ t.test('dates of any year that toISOString writes are read back', async t => {
   for (const year of [-271820, -1, 0, 1, 99, 1999, 9999, 10000, 275000]) {
     const ms = new Date(0).setUTCFullYear(year, 4, 6)
     t.equal(parseDate(new Date(ms).toISOString()), ms, String(year))
+    t.equal(
+      parseDay(formatDate(ms, true, { dateOnlyFormat: 'dmy' })),
+      parseDay(new Date(ms).toISOString()),
+      String(year),
+    )
   }
 })
 

@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../../../engine/base/counted.ts'
+import type { ClassPlan } from './class-plan.ts'
+import type { Changes } from './copy-class.ts'
+import { CatalogChanged } from './read-catalog.ts'
+import { Denied, SourceError } from './source.ts'
+
+/** Outcome of a pass over all dataclasses. */
+export type Found = Map<ClassPlan, Changes>
+
+interface FollowOptions {
+  /** Pause between two passes. */
+  readonly everyMs: number
+  /** Compares source and store once, and copies what differs. Outcomes are added to `found` as they come. */
+  readonly pass: (found: Found) => Promise<unknown>
+  readonly print: (line: string) => void
+  /** Ends the passes after the one under way. */
+  readonly stop: AbortSignal
+}
+
+const MAX_PAUSE_MS = 60_000
+
+/**
+ * Repeats passes until `stop`, and prints what those have copied that found a difference.
+ * @throws {Denied} the source refuses this client; {@link CatalogChanged}; errors of the store
+ */
+export async function follow(options: FollowOptions): Promise<void> {
+  const { everyMs, print, stop } = options
+  const refused = new Map<ClassPlan, number>()
+  const onStop = (): void => print('stopping: one last comparison; a second signal ends it at once')
+  stop.addEventListener('abort', onStop, { once: true })
+  try {
+    for (;;) {
+      await pause(everyMs, stop)
+      if (stop.aborted) return
+      const found: Found = new Map()
+      await persistentPass(options, found)
+      if (differences(found) > 0) print(describeEach(found))
+      for (const [plan, changes] of found) {
+        if (changes.refused.size > (refused.get(plan) ?? 0)) print(describeRefused(plan, changes))
+        refused.set(plan, changes.refused.size)
+      }
+    }
+  } finally {
+    stop.removeEventListener('abort', onStop)
+  }
+}
+
+/**
+ * Makes a pass. A source that cannot be read for a while is tried again after pauses that grow, until `stop`; the pass continues where it
+ * was.
+ * @throws the errors of {@link follow}
+ */
+export async function persistentPass({ everyMs, pass, print, stop }: FollowOptions, found: Found): Promise<void> {
+  for (let failures = 0; ; failures++) {
+    try {
+      await pass(found)
+      if (failures > 0) print('the server can be read again')
+      return
+    } catch (error) {
+      if (!(error instanceof SourceError) || error instanceof Denied || error instanceof CatalogChanged) throw error
+      if (failures === 0) print(`the server cannot be read now, and is tried again until it can: ${error.message}`)
+    }
+    await pause(Math.max(everyMs, Math.min(everyMs * 2 ** (failures + 1), MAX_PAUSE_MS)), stop)
+    if (stop.aborted) return
+  }
+}
+
+async function pause(ms: number, stop: AbortSignal): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal: stop })
+  } catch (error) {
+    if (!stop.aborted) throw error
+  }
+}
+
+/** Number of entities that were not those of the source. */
+export const differences = (found: Found): number =>
+  [...found.values()].reduce((sum, { added, changed, removed }) => sum + added + changed + removed, 0)
+
+type Counts = Pick<Changes, 'added' | 'changed' | 'removed'>
+
+/** All dataclasses together: `3 entities added, 1 changed`. */
+export function describe(found: Found): string {
+  const sum = { added: 0, changed: 0, removed: 0 }
+  for (const each of found.values())
+    for (const name of ['added', 'changed', 'removed'] as const) sum[name] += each[name]
+  const parts = [`${counted(sum.added, 'entity', 'entities')} added`, sum.changed > 0 && `${sum.changed} changed`]
+  return [...parts, sum.removed > 0 && `${sum.removed} removed`].filter(Boolean).join(', ')
+}
+
+/** Each dataclass with changes: `Book: 3 added, 1 changed; Author: 1 removed`. */
+function describeEach(found: Found): string {
+  const counts = (each: Counts): string =>
+    (['added', 'changed', 'removed'] as const)
+      .flatMap(name => (each[name] > 0 ? `${each[name]} ${name}` : []))
+      .join(', ')
+  return [...found].flatMap(([{ name }, each]) => (counts(each) === '' ? [] : `${name}: ${counts(each)}`)).join('; ')
+}
+
+export function describeRefused({ name }: ClassPlan, { refused }: Changes): string {
+  const [first] = refused.values()
+  return `${name}: ${counted(refused.size, 'entity', 'entities')} cannot be saved, such as ${first!.key}: ${first!.reason}`
+}
