@@ -1,8 +1,8 @@
 import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
 import { InputError } from '../../engine/base/input-error.ts'
+import { packer, withoutPacking } from '../../engine/import/unpack.ts'
 import { ask } from './ask-server.ts'
 import { describeSize } from './describe-size.ts'
 import { binaryAttributes, columnOf, readCatalog, type ServerCatalog } from './export-table/export-column.ts'
@@ -35,7 +35,7 @@ const TABLES: Readonly<Record<TableFormat, { name: string; write(path: string, t
 
 export interface ExportArguments {
   dataClass: string
-  /** Path; a name that ends in `.gz` is packed. Undefined: the standard output. */
+  /** Path; a name that ends in `.gz` or `.zst` is packed. Undefined: the standard output. */
   out?: string | undefined
   /** Address of the server, see `serverAddress`. */
   url: string
@@ -64,6 +64,8 @@ export async function exportEntities(
   const format = given.format ?? (out === undefined ? 'csv' : exportFormatOf(out))
   if (!format)
     throw new InputError(`${out} does not say its format by its name; give --format ${EXPORT_FORMATS.join('|')}`)
+  const packing = out === undefined ? undefined : packer(out)
+  if (packing === 'unable') throw new InputError(`${out}: writing Zstandard needs Node.js 22.15 or later; .gz does not`)
   const table = isTableFormat(format) ? TABLES[format] : undefined
   if (table) checkTable(table.name, format, out)
   const catalog = readCatalog(await (await ask(new URL(`${url}/rest/$catalog/$all`), { key })).json())
@@ -86,14 +88,14 @@ export async function exportEntities(
   })
   await whole(out, path => {
     const file = createWriteStream(path, { mode: 0o600 })
-    return out.endsWith('.gz') ? pipeline(body, createGzip(), file) : pipeline(body, file)
+    return packing ? pipeline(body, packing, file) : pipeline(body, file)
   })
   return `${out}: ${describeSize(bytes)} of ${format.toUpperCase()}`
 }
 
 function checkTable(name: string, format: ExportFormat, out: string | undefined): void {
   if (out === undefined) throw new InputError(`${name} is written to a file: name it with --out`)
-  if (out.endsWith('.gz')) throw new InputError(`${out}: ${name} is not packed; CSV, NDJSON and JSON are`)
+  if (withoutPacking(out) !== out) throw new InputError(`${out}: ${name} is not packed; CSV, NDJSON and JSON are`)
   // Other tables of a database would go with it.
   if (format === 'sqlite' && existsSync(out))
     throw new InputError(`${out} exists; an export is a database of its own: give another name, or remove the file`)

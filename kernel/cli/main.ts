@@ -254,7 +254,7 @@ interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
 
 addConfigOptions(program.command('load'), key => ofStore.test(key))
   .description('Save the rows of a file as entities. The store must not be served meanwhile.')
-  .argument('<file>', 'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet; .gz is unpacked')
+  .argument('<file>', 'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet; .gz and .zst are unpacked')
   .option('--into <dataClass>', 'the dataclass')
   .option(
     '--new-class [name]',
@@ -379,7 +379,7 @@ addConfigOptions(program.command('export'), key => /^server\.(host|port|basePath
   .argument('<dataClass>', 'the dataclass')
   .option(
     '--out <file>',
-    'file, whose name says its format: .csv, .ndjson, .json, also .gz; .xlsx, .parquet, .sqlite; the standard output by default',
+    'file, whose name says its format: .csv, .ndjson, .json, also .gz and .zst; .xlsx, .parquet, .sqlite; the standard output by default',
   )
   .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
   .addOption(new Option('--key <key>', 'API key or token').env('TESSER_KEY'))
