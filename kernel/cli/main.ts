@@ -254,7 +254,10 @@ interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
 
 addConfigOptions(program.command('load'), key => ofStore.test(key))
   .description('Save the rows of a file as entities. The store must not be served meanwhile.')
-  .argument('<file>', 'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet; .gz and .zst are unpacked')
+  .argument(
+    '<file>',
+    'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet, also .gz or .zst; - for the standard input, or an http address',
+  )
   .option('--into <dataClass>', 'the dataclass')
   .option(
     '--new-class [name]',
@@ -326,7 +329,7 @@ with --update when rows have keys.`,
 
 addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath)$/.test(key))
   .description('Save the rows of a file as entities in a running server.')
-  .argument('<file>', 'as of tesser load; - for the standard input, or an http address')
+  .argument('<file>', 'as of tesser load')
   .requiredOption('--into <dataClass>', 'the dataclass')
   .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
   .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
