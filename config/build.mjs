@@ -91,6 +91,7 @@ const BUNDLED = [
   'chokidar',
   'croner',
   'fastest-levenshtein',
+  'fzstd',
   'import-meta-resolve',
   'ipaddr.js',
   'jose',

@@ -1,8 +1,8 @@
 import type { StorageModel } from '../catalog/model-schema.ts'
 import type { TableFile, TableRow } from './table-file.ts'
 
-/** Digits of decimal numbers that the reader keeps. */
-const MAX_PRECISION = 15
+/** Digits of a decimal attribute. */
+const MAX_PRECISION = 18
 const ROWS_AT_ONCE = 500
 
 /** A column in the schema of a Parquet file, as hyparquet has it. */
@@ -10,8 +10,8 @@ interface SchemaColumn {
   readonly element: {
     readonly name: string
     readonly type?: string
-    readonly converted_type?: string
-    readonly logical_type?: { readonly type: string }
+    converted_type?: string
+    logical_type?: { readonly type: string }
     readonly scale?: number
     readonly precision?: number
     readonly repetition_type?: string
@@ -32,6 +32,7 @@ export async function openParquet(path: string): Promise<TableFile> {
   })
   const schema = parquetSchema(metadata).children as readonly SchemaColumn[]
   const kinds = schema.map(kindOf)
+  for (const { element } of schema) if (isDecimal(element)) withoutType(element)
   return {
     columns: schema.map(({ element: { name } }, i) => ({ name, type: kinds[i]!.type })),
     async *rows() {
@@ -92,12 +93,13 @@ function kindOf({ element, children }: SchemaColumn): Kind {
   const { type, converted_type: converted = '', logical_type: logical, scale = 0, precision = 0 } = element
   if (children.length > 0 || element.repetition_type === 'REPEATED') return plain('object', nested)
   const name = logical?.type ?? converted
-  if (/^DECIMAL/.test(name)) {
-    const isKept = precision <= MAX_PRECISION && scale >= 0
-    return isKept ? { type: { type: 'decimal', scale }, read: cell => fixed(cell, scale) } : plain('number')
+  if (isDecimal(element)) {
+    const type: StorageModel =
+      precision <= MAX_PRECISION && scale >= 0 ? { type: 'decimal', scale } : { type: 'number' }
+    return { type, read: cell => fixed(cell, scale) }
   }
   if (name === 'DATE')
-    return { type: { type: 'date', simpleDate: true }, read: cell => dateOf(cell)?.slice(0, 10) ?? null }
+    return { type: { type: 'date', simpleDate: true }, read: cell => dateOf(cell)?.split('T')[0] ?? null }
   if (type === 'INT96' || /^TIMESTAMP/.test(name)) return plain('date', dateOf)
   if (name === 'JSON') return plain('object', nested)
   if (name === 'UUID') return plain('uuid')
@@ -118,8 +120,27 @@ function kindOf({ element, children }: SchemaColumn): Kind {
   }
 }
 
-const fixed = (cell: unknown, scale: number): unknown =>
-  typeof cell === 'number' ? cell.toFixed(scale) : (cell ?? null)
+const isDecimal = ({ logical_type: logical, converted_type: converted }: SchemaColumn['element']): boolean =>
+  (logical?.type ?? converted) === 'DECIMAL'
+
+/** Has the package return the integers of a column of decimals, which it would round to doubles. */
+function withoutType(element: SchemaColumn['element']): void {
+  delete element.converted_type
+  delete element.logical_type
+}
+
+/** All digits of a decimal, of which the file has an integer in units of its last place. */
+function fixed(cell: unknown, scale: number): string | null {
+  if (cell === null || cell === undefined) return null
+  const units = cell instanceof Uint8Array ? signed(cell) : BigInt(cell as number | bigint)
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  return `${units < 0n ? '-' : ''}${digits.slice(0, point)}${scale > 0 ? `.${digits.slice(point)}` : ''}`
+}
+
+/** An integer in two's complement, the highest byte first. */
+const signed = (bytes: Uint8Array): bigint =>
+  bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))
 
 const dateOf = (cell: unknown): string | null =>
   cell instanceof Date && !Number.isNaN(cell.getTime()) ? cell.toISOString() : null

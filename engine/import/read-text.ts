@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream'
 import { TextDecoder } from 'node:util'
-import { createGunzip } from 'node:zlib'
+import { unpack } from './unpack.ts'
 
 /** Marks bytes that are not UTF-8: a lone surrogate, which is never the result of decoding UTF-8. */
 const UNDECODABLE = '\uDC80'
@@ -11,7 +10,7 @@ const UNDECODABLE = '\uDC80'
 export const hasUndecodable = (text: string): boolean => !text.isWellFormed()
 
 /**
- * Reads the bytes of a file in parts, unpacked if its name ends in `.gz`.
+ * Reads the bytes of a file in parts, unpacked where it is packed.
  * @param onBytes called with the number of bytes read from the file, as they are read
  * @throws {Error} if the file cannot be read or unpacked
  */
@@ -19,8 +18,7 @@ export async function* readBytes(path: string, onBytes: (count: number) => void)
   const file = createReadStream(path, { highWaterMark: 256 * 1024 })
   file.on('data', chunk => onBytes(chunk.length))
   try {
-    // The callback is required, but not its error: iteration throws the same one.
-    yield* (path.endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file) as AsyncIterable<Buffer>
+    yield* unpack(path, file as AsyncIterable<Buffer>)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new Error(`there is no file ${path}`, { cause: error })

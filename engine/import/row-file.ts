@@ -5,6 +5,7 @@ import type { ForeignFormat } from './foreign-values.ts'
 import { readText } from './read-text.ts'
 import type { RowFormat } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
+import { withoutPacking } from './unpack.ts'
 import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
 
 export const FORMATS = ['json', 'ndjson', 'csv'] as const
@@ -34,9 +35,9 @@ export interface RowFile {
   readonly rows: AsyncIterable<RowText[]>
 }
 
-/** Format of a file by its name, without `.gz`. */
+/** Format of a file by its name, without `.gz` or `.zst`. */
 export function formatOf(path: string): Format | undefined {
-  const extension = /\.([a-z]+)(\.gz)?$/i.exec(path)?.[1]?.toLowerCase()
+  const extension = /\.([a-z]+)$/i.exec(withoutPacking(path))?.[1]?.toLowerCase()
   if (extension === 'jsonl') return 'ndjson'
   return extension === 'tsv' ? 'csv' : FORMATS.find(format => format === extension)
 }

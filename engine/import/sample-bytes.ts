@@ -30,7 +30,8 @@ export async function sampleBytes(
   return { sample: { bytes: Buffer.concat(chunks), isWhole }, all: replay(chunks, iterator) }
 }
 
-async function* replay(chunks: readonly Buffer[], iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+/** The bytes that have been read of a source, and all others. */
+export async function* replay(chunks: readonly Buffer[], iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* chunks
     for (;;) {

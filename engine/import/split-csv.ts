@@ -18,6 +18,11 @@ export class CsvSplitter {
 
   constructor(private readonly delimiter: string) {}
 
+  /** True within a record: a quote has been opened in an earlier line. */
+  get isOpen(): boolean {
+    return this.lines.length > 0
+  }
+
   /** Takes the next line. @param records receives each record that ends with it */
   push(line: RowText, records: RowText[]): void {
     // A line without quotes is a record.

@@ -1,21 +1,46 @@
-import { createWriteStream, renameSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
-import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
+import { InputError } from '../../engine/base/input-error.ts'
+import { packer, withoutPacking } from '../../engine/import/unpack.ts'
 import { ask } from './ask-server.ts'
 import { describeSize } from './describe-size.ts'
+import { binaryAttributes, columnOf, readCatalog, type ServerCatalog } from './export-table/export-column.ts'
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportFormatOf,
+  isTableFormat,
+  type TableFormat,
+} from './export-table/export-format.ts'
+import { readTable, type TableRows } from './export-table/table-rows.ts'
 
 const LINE_END = ',\n'
 
+/** Writers of the formats with types. */
+const TABLES: Readonly<Record<TableFormat, { name: string; write(path: string, table: TableRows): Promise<void> }>> = {
+  xlsx: {
+    name: 'Excel',
+    write: async (path, table) => (await import('./export-table/write-xlsx.ts')).writeXlsx(path, table),
+  },
+  parquet: {
+    name: 'Parquet',
+    write: async (path, table) => (await import('./export-table/write-parquet.ts')).writeParquet(path, table),
+  },
+  sqlite: {
+    name: 'SQLite',
+    write: async (path, table) => (await import('./export-table/write-sqlite.ts')).writeSqlite(path, table),
+  },
+}
+
 export interface ExportArguments {
   dataClass: string
-  /** Path; a name that ends in `.gz` is packed. Undefined: the standard output. */
+  /** Path; a name that ends in `.gz` or `.zst` is packed. Undefined: the standard output. */
   out?: string | undefined
   /** Address of the server, see `serverAddress`. */
   url: string
   key?: string | undefined
-  format?: Format | undefined
+  format?: ExportFormat | undefined
   filter?: string | undefined
   order?: string | undefined
   attributes?: string | undefined
@@ -26,34 +51,87 @@ export interface ExportArguments {
 
 /**
  * `tesser export`: writes entities of a running server to a file, which is there when all of it is.
+ * @param warn takes what the operator has to know of the export
  * @returns the outcome, for the operator; undefined for the standard output
  * @throws {Error} the server or the file cannot be used
  */
-export async function exportEntities(given: ExportArguments, output: Writable): Promise<string | undefined> {
-  const { out, key } = given
-  const format = given.format ?? (out === undefined ? 'csv' : formatOf(out))
-  if (!format) throw new Error(`${out} does not say its format by its name; give --format ${FORMATS.join('|')}`)
-  const answer = await ask(addressOf({ ...given, format }), { key })
+export async function exportEntities(
+  given: ExportArguments,
+  output: Writable,
+  warn = (line: string): void => void process.stderr.write(`${line}\n`),
+): Promise<string | undefined> {
+  const { dataClass, out, key, url, attributes } = given
+  const format = given.format ?? (out === undefined ? 'csv' : exportFormatOf(out))
+  if (!format)
+    throw new InputError(`${out} does not say its format by its name; give --format ${EXPORT_FORMATS.join('|')}`)
+  const packing = out === undefined ? undefined : packer(out)
+  if (packing === 'unable') throw new InputError(`${out}: writing Zstandard needs Node.js 22.15 or later; .gz does not`)
+  const table = isTableFormat(format) ? TABLES[format] : undefined
+  if (table) checkTable(table.name, format, out)
+  const catalog = readCatalog(await (await ask(new URL(`${url}/rest/$catalog/$all`), { key })).json())
+  const answer = await ask(addressOf(given, table || format === 'csv' ? 'csv' : 'ndjson'), { key })
+  const left = isAll(attributes) ? binaryAttributes(catalog, dataClass) : []
+  if (left.length > 0) warn(`not in the export: ${left.join(', ')}; tesser dump writes images and blobs`)
   const lines = Readable.fromWeb(answer.body as never)
+  if (table) {
+    await whole(out!, path => writeTable(table.write, path, dataClass, lines, catalog))
+    return `${out}: ${describeSize(statSync(out!).size)} of ${table.name}`
+  }
   const body = format === 'json' ? Readable.from(asArray(lines), { objectMode: false }) : lines
   if (out === undefined) {
     await pipeline(body, output, { end: false })
     return undefined
   }
-  const unfinished = `${out}.part`
   let bytes = 0
   body.on('data', (chunk: Uint8Array) => {
     bytes += chunk.length
   })
+  await whole(out, path => {
+    const file = createWriteStream(path, { mode: 0o600 })
+    return packing ? pipeline(body, packing, file) : pipeline(body, file)
+  })
+  return `${out}: ${describeSize(bytes)} of ${format.toUpperCase()}`
+}
+
+function checkTable(name: string, format: ExportFormat, out: string | undefined): void {
+  if (out === undefined) throw new InputError(`${name} is written to a file: name it with --out`)
+  if (withoutPacking(out) !== out) throw new InputError(`${out}: ${name} is not packed; CSV, NDJSON and JSON are`)
+  // Other tables of a database would go with it.
+  if (format === 'sqlite' && existsSync(out))
+    throw new InputError(`${out} exists; an export is a database of its own: give another name, or remove the file`)
+}
+
+/** True if all attributes are asked for. */
+const isAll = (attributes: string | undefined): boolean =>
+  attributes === undefined || attributes.split(',').some(name => name.trim() === '*')
+
+async function writeTable(
+  write: (path: string, table: TableRows) => Promise<void>,
+  path: string,
+  dataClass: string,
+  lines: Readable,
+  catalog: ServerCatalog,
+): Promise<void> {
   try {
-    const file = createWriteStream(unfinished, { mode: 0o600 })
-    await (out.endsWith('.gz') ? pipeline(body, createGzip(), file) : pipeline(body, file))
+    const { header, parts } = await readTable(lines)
+    await write(path, { dataClass, columns: header.map(name => columnOf(catalog, dataClass, name)), parts })
+  } finally {
+    // After a failure the server need not send the rest.
+    lines.destroy()
+  }
+}
+
+/** Has a file written under another name, which it keeps until it is complete. */
+async function whole(out: string, write: (path: string) => Promise<void>): Promise<void> {
+  const unfinished = `${out}.part`
+  try {
+    rmSync(unfinished, { force: true })
+    await write(unfinished)
     renameSync(unfinished, out)
   } catch (error) {
     rmSync(unfinished, { force: true })
     throw error
   }
-  return `${out}: ${describeSize(bytes)} of ${format.toUpperCase()}`
 }
 
 /** A JSON array of the entities in lines of NDJSON. */
@@ -69,11 +147,11 @@ async function* asArray(lines: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
   yield Buffer.from(']\n')
 }
 
-function addressOf({ url, dataClass, set, format, filter, order, attributes, top }: ExportArguments): URL {
+function addressOf({ url, dataClass, set, filter, order, attributes, top }: ExportArguments, format: string): URL {
   const collection = `${encodeURIComponent(dataClass)}${set === undefined ? '' : `/$entityset/${encodeURIComponent(set)}`}`
   const address = new URL(`${url}/rest/${collection}`)
   const parameters = {
-    format: format === 'json' ? 'ndjson' : format,
+    format,
     top: top === undefined ? undefined : String(top),
     filter: filter && JSON.stringify(filter),
     orderby: order && JSON.stringify(order),

@@ -1,7 +1,7 @@
-import { closeSync, existsSync, openSync, statSync, writeSync } from 'node:fs'
-import { basename } from 'node:path'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { counted } from '../../engine/base/counted.ts'
+import { InputError } from '../../engine/base/input-error.ts'
 import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
 import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
@@ -15,9 +15,11 @@ import {
 } from '../../engine/import/table-file.ts'
 import { sampleBytes } from '../../engine/import/sample-bytes.ts'
 import { sampleFile, tellFormat, withoutEmpty } from '../../engine/import/sample-file.ts'
+import { unpack } from '../../engine/import/unpack.ts'
 import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
 import { ask } from './ask-server.ts'
 import { ProgressDisplay } from './progress.ts'
+import { isRemote, nameOf, openSource, remoteBytes, type SourceFile } from './source-file.ts'
 import { TableBody } from './table-body.ts'
 
 export interface ImportArguments extends ForeignFormat {
@@ -64,27 +66,32 @@ export async function importFile(
   warn = (line: string): void => void process.stderr.write(`${line}\n`),
 ): Promise<boolean> {
   const { file, into, url, key } = given
-  const format = given.format ?? formatOf(new URL(file, 'file:///').pathname) ?? tableFormatOf(file)
+  const format = given.format ?? formatOf(nameOf(file)) ?? tableFormatOf(nameOf(file))
   if (!format)
-    throw new Error(
+    throw new InputError(
       `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
     )
   const progress = new ProgressDisplay(process.stderr)
   let text: string
   let rows: SentRows
+  let source: SourceFile | undefined
   try {
-    rows = isTableFormat(format) ? await tableRows(file, format, given) : await textRows(format, given, progress, warn)
+    if (isTableFormat(format)) source = await openSource(file)
+    rows = isTableFormat(format)
+      ? await tableRows(source!.path, format, given)
+      : await textRows(format, given, progress, warn)
     const body = Readable.toWeb(Readable.from(rows.bytes)) as ReadableStream
     const address = addressOf(url, into, { ...given, ...rows.format })
     text = await (await ask(address, { method: 'POST', key, body, duplex: 'half' })).text()
   } finally {
     progress.stop()
+    source?.close()
   }
   const { table } = rows
   const imported = withUnsent(JSON.parse(text) as Imported, table?.unsent.length ?? 0)
   print(describe(imported))
   if (imported.rejected > 0) {
-    const path = given.errors ?? `${file === '-' ? 'import' : basename(file)}.errors.ndjson`
+    const path = given.errors ?? `${file === '-' ? 'import' : nameOf(file)}.errors.ndjson`
     // Lines of the answer itself, with the digits of long integers.
     const lines = rejectedLines(text)
     writeLines(path, table ? table.inFile(lines) : lines)
@@ -117,7 +124,6 @@ async function textRows(
 
 /** The rows of a table are sent as CSV. */
 async function tableRows(file: string, format: TableFormat, options: ImportArguments): Promise<SentRows> {
-  if (!existsSync(file)) throw new Error(`there is no file ${file}; ${format} files are read from a path`)
   const opened = await openTable(file, format, options)
   const columns = withoutEmpty(await sampleTable(opened), options.columns)
   const table = new TableBody(opened)
@@ -132,14 +138,8 @@ const withUnsent = (imported: Imported, count: number): Imported => ({
 })
 
 async function open(file: string, progress: ProgressDisplay): Promise<AsyncIterable<Buffer>> {
-  if (file === '-') return process.stdin as AsyncIterable<Buffer>
-  if (/^https?:/.test(file)) {
-    const found = await fetch(file)
-    if (!found.ok || !found.body) throw new Error(`${file} answers with status ${found.status}`)
-    return Readable.fromWeb(found.body as never) as AsyncIterable<Buffer>
-  }
-  const size = statSync(file, { throwIfNoEntry: false })?.size
-  if (size === undefined) throw new Error(`there is no file ${file}`)
+  if (isRemote(file)) return unpack(nameOf(file), await remoteBytes(file))
+  const { size } = await openSource(file)
   let sent = 0
   return readBytes(file, count => {
     sent += count

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../../config/load-config.ts'
 import { type DataClass, type LoadProgress, openEngine } from '../../engine/index.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
+import { InputError } from '../../engine/base/input-error.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
 import { attributeName } from '../../engine/import/attribute-name.ts'
 import { type ForeignFormat, hintFor } from '../../engine/import/foreign-values.ts'
@@ -44,6 +45,7 @@ import { ModuleBundler } from '../module-bundler.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
 import { type Dialog, type NewClass, newClass, type NewClassOptions, startCommand, terminal } from './new-class.ts'
+import { isRemote, nameOf, openSource, type SourceFile } from './source-file.ts'
 import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from '../../engine/import/load-rows.ts'
 
 /**
@@ -53,6 +55,7 @@ import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from
 const LOGGED_BYTES = 32 * 2 ** 20
 
 export interface LoadArguments extends ForeignFormat {
+  /** Path, `-` for the standard input, or an address of the web. */
   file: string
   /** The dataclass, unless one is created. */
   into?: string | undefined
@@ -86,18 +89,42 @@ export interface LoadArguments extends ForeignFormat {
  */
 export async function load(
   config: Config,
-  { file, update, resume = false, restart = false, create, ...given }: LoadArguments,
+  given: LoadArguments,
   output: NodeJS.WriteStream,
   signal?: AbortSignal,
   dialog: Dialog = terminal,
 ): Promise<boolean> {
-  const format = given.format ?? formatOf(file) ?? tableFormatOf(file)
+  const name = nameOf(given.file)
+  const format = given.format ?? formatOf(name) ?? tableFormatOf(name)
   if (!format)
-    throw new Error(
-      `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
+    throw new InputError(
+      `${given.file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
     )
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (!found) throw new Error(`there is no file ${file}`)
+  const source = await openSource(given.file, signal)
+  try {
+    return await loadFile(config, { ...given, format, source }, output, signal, dialog)
+  } finally {
+    source.close()
+  }
+}
+
+async function loadFile(
+  config: Config,
+  {
+    file: original,
+    format,
+    source: { path: file, size, modifiedMs },
+    update,
+    resume = false,
+    restart = false,
+    create,
+    ...given
+  }: LoadArguments & { format: Format | TableFormat; source: SourceFile },
+  output: NodeJS.WriteStream,
+  signal: AbortSignal | undefined,
+  dialog: Dialog,
+): Promise<boolean> {
+  const name = nameOf(original)
   const { encoding, delimiter, decimal, dates, nulls, columns, relations } = {
     ...given,
     delimiter: readDelimiter(given.delimiter),
@@ -111,7 +138,7 @@ export async function load(
   }
   const first = create && (await sampled())
   const created =
-    create && (await newClass(config, file, first!, describeFormat(format, first!.format), create, dialog))
+    create && (await newClass(config, name, first!, describeFormat(format, first!.format), create, dialog))
   const into = created?.name ?? given.into
   if (into === undefined) throw new Error('name the dataclass with --into, or have one created with --new-class')
 
@@ -120,15 +147,15 @@ export async function load(
   const plugins = await importPlugins(config.plugins, config.folder, bundler)
   const engine = await openEngine({
     ...engineOptions(config, plugins, created?.model),
-    ...(found.size > (given.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
+    ...(size > (given.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
     memoryBytes: 0,
     onNote: text => void process.stderr.write(`${text}\n`),
   })
-  const errors = new ErrorFile(given.errors ?? `${basename(file)}.errors.ndjson`)
+  const errors = new ErrorFile(given.errors ?? `${name}.errors.ndjson`)
   const summary = emptySummary()
   const hints = new Set<string>()
   let progress: ReturnType<typeof showProgress> | undefined
-  const markKey = `load/${into}.${basename(file)}`
+  const markKey = `load/${into}.${name}`
   let journal: LoadJournal | undefined
   let isDone = false
   try {
@@ -138,13 +165,13 @@ export async function load(
     created?.write()
     const sample = first ?? (await sampled(new Set(dataClass.attributesByName.keys())))
     const named = withoutEmpty(sample, columns)
-    if (!created) tellFormat(file, format, sample, dialog.print)
+    if (!created) tellFormat(name, format, sample, dialog.print)
     const read = { ...sample.format, ...(created && created.nulls.length > 0 && { nulls: created.nulls }) }
-    progress = showProgress(found.size, output)
-    journal = new LoadJournal(join(config.data, `load.${into}.${basename(file)}.ndjson`), {
-      file: resolve(file),
-      size: found.size,
-      modifiedMs: found.mtimeMs,
+    progress = showProgress(size, output)
+    journal = new LoadJournal(join(config.data, `load.${into}.${name}.ndjson`), {
+      file: isRemote(original) ? original : resolve(file),
+      size,
+      modifiedMs,
       format,
       delimiter: delimiter ?? null,
       encoding: encoding ?? null,

@@ -5,6 +5,7 @@ import { Command, Option } from 'commander'
 import type { Config } from '../../config/load-config.ts'
 import { DATE_ORDERS, DECIMALS } from '../../engine/import/foreign-values.ts'
 import { FORMATS } from '../../engine/import/row-file.ts'
+import { EXPORT_FORMATS } from './export-table/export-format.ts'
 import { TABLE_FORMATS } from '../../engine/import/table-file.ts'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
@@ -27,7 +28,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const FAILED = 1
 /** Flags, configuration, model, roles or plugins are unusable: another try changes nothing. */
 const UNUSABLE = 2
-const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Source|Usage)Error$/
+const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Source|Usage|Input)Error$/
 
 /** Options of `tesser clone` for one kind of source. */
 const CLONE_OPTIONS = {
@@ -284,7 +285,10 @@ interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
 
 addConfigOptions(program.command('load'), key => ofStore.test(key))
   .description('Save the rows of a file as entities. The store must not be served meanwhile.')
-  .argument('<file>', 'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet; .gz is unpacked')
+  .argument(
+    '<file>',
+    'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet, also .gz or .zst; - for the standard input, or an http address',
+  )
   .option('--into <dataClass>', 'the dataclass')
   .option(
     '--new-class [name]',
@@ -356,7 +360,7 @@ with --update when rows have keys.`,
 
 addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath)$/.test(key))
   .description('Save the rows of a file as entities in a running server.')
-  .argument('<file>', 'as of tesser load; - for the standard input, or an http address')
+  .argument('<file>', 'as of tesser load')
   .requiredOption('--into <dataClass>', 'the dataclass')
   .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
   .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
@@ -409,11 +413,11 @@ addConfigOptions(program.command('export'), key => /^server\.(host|port|basePath
   .argument('<dataClass>', 'the dataclass')
   .option(
     '--out <file>',
-    'file, whose name says its format: .csv, .ndjson, .json, also .gz; the standard output by default',
+    'file, whose name says its format: .csv, .ndjson, .json, also .gz and .zst; .xlsx, .parquet, .sqlite; the standard output by default',
   )
   .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
   .addOption(new Option('--key <key>', 'API key or token').env('TESSER_KEY'))
-  .addOption(new Option('--format <format>', 'format; CSV for the standard output').choices(FORMATS))
+  .addOption(new Option('--format <format>', 'format; CSV for the standard output').choices(EXPORT_FORMATS))
   .option('--filter <query>', 'only these entities, as $filter')
   .option('--order <attributes>', 'order, as $orderby')
   .option('--attributes <list>', 'attributes, also of related entities, as $attributes: name,employer.name')

@@ -43,7 +43,13 @@ export const loadWorld = (t: Test, model: object, files: Record<string, string |
       const notes: string[] = []
       const isComplete = await load(
         config,
-        { file: join(cwd, file), into: more.create ? undefined : 'Person', update: false, errors, ...more },
+        {
+          file: file.startsWith('http') ? file : join(cwd, file),
+          into: more.create ? undefined : 'Person',
+          update: false,
+          errors,
+          ...more,
+        },
         output as never,
         signal,
         { print: line => notes.push(line), ask: async () => answer },

@@ -14,8 +14,16 @@ const TYPES: readonly (readonly [RegExp, string, object?])[] = [
   [/BLOB|BINARY/, 'blob'],
 ]
 
+/** Types with numbers, as `tesser export` declares them: texts that keep all digits. */
+const DECIMAL_TEXT = /^DECIMAL_TEXT\(\d+, ?(\d+)\)$/
+const VECTOR_TEXT = /^VECTOR_TEXT\((\d+)\)$/
+
 /** Values of a column may be of any storage class: each is read by its own, for the type of the attribute. */
 export function sqliteType(declared: string): SourceType {
+  const scale = DECIMAL_TEXT.exec(declared)?.[1]
+  if (scale !== undefined) return { attribute: { type: 'decimal', scale: Number(scale) }, cell }
+  const dimension = VECTOR_TEXT.exec(declared)?.[1]
+  if (dimension !== undefined) return { attribute: { type: 'vector', dimension: Number(dimension) }, cell }
   const found = TYPES.find(([words]) => words.test(declared.toUpperCase()))
   const type = { attribute: { type: found?.[1] ?? 'string', ...found?.[2] }, cell }
   return type.attribute.type === 'date' && found?.[2] ? { ...type, measure: timeIn(type) } : type
@@ -45,7 +53,11 @@ function cell(type: string): ReadCell {
   const ofText = CELLS[type]?.(type) ?? text
   return value => {
     if (typeof value === 'string')
-      return isNumeric(type) ? aNumber(value) : type === 'bool' ? aBool(value) : ofBytes(type, 'text', value, ofText)
+      return isNumeric(type) && !isExact(type, value)
+        ? aNumber(value)
+        : type === 'bool'
+          ? aBool(value)
+          : ofBytes(type, 'text', value, ofText)
     if (value instanceof Uint8Array) return type === 'blob' || type === 'image' ? blob(value) : aBlob(type, value)
     if (type === 'blob' || type === 'image') throw new Error(`${value} is a number, not bytes`)
     if (type === 'bool') return aBool(String(value))
@@ -55,6 +67,9 @@ function cell(type: string): ReadCell {
     return type === 'string' || type === 'uuid' ? text(value) : number(type)(value)
   }
 }
+
+/** True for a decimal as a text, which keeps its digits. */
+const isExact = (type: string, value: string): boolean => type === 'decimal' && /^-?\d+(?:\.\d+)?$/.test(value)
 
 const isNumeric = (type: string): boolean => /^(byte|word|long|long64|number|float|decimal)$/.test(type)
 

@@ -1,0 +1,87 @@
+import { pipeline, Readable, type Transform } from 'node:stream'
+import zlib from 'node:zlib'
+import { replay } from './sample-bytes.ts'
+
+interface Packing {
+  readonly extension: string
+  /** Bytes at the begin of a packed file, with which a text of UTF-8 or UTF-16 never begins. */
+  readonly magic: Buffer
+  unpack(bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer>
+}
+
+const PACKINGS: readonly Packing[] = [
+  {
+    extension: '.gz',
+    magic: Buffer.of(0x1f, 0x8b),
+    unpack: bytes => through(bytes, zlib.createGunzip()),
+  },
+  {
+    extension: '.zst',
+    magic: Buffer.of(0x28, 0xb5, 0x2f, 0xfd),
+    unpack: unpackZstd,
+  },
+]
+
+/** A part of Node.js from 22.15 and 23.8 on, which its types for older versions lack. */
+const zstd = zlib as { createZstdCompress?: () => Transform }
+
+/** Stream that packs as the name of a file says; undefined for a file that is not packed, `unable` where Node.js cannot do it. */
+export function packer(path: string): Transform | 'unable' | undefined {
+  if (path.endsWith('.gz')) return zlib.createGzip()
+  return path.endsWith('.zst') ? (zstd.createZstdCompress?.() ?? 'unable') : undefined
+}
+
+/** Name of a file without the extension of its packing. */
+export const withoutPacking = (path: string): string => path.replace(/\.(?:gz|zst)$/i, '')
+
+/**
+ * Unpacks bytes, as the name of their file or their begin says, in parts: memory does not grow with what they become.
+ * @throws {Error} they cannot be unpacked
+ */
+export async function* unpack(path: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  const begin: Buffer[] = []
+  let length = 0
+  while (length < 4) {
+    const next = await iterator.next()
+    if (next.done) break
+    begin.push(next.value)
+    length += next.value.length
+  }
+  const first = Buffer.concat(begin)
+  const packing = PACKINGS.find(
+    ({ extension, magic }) => path.endsWith(extension) || first.subarray(0, magic.length).equals(magic),
+  )
+  const all = replay(begin, iterator)
+  yield* packing ? packing.unpack(all) : all
+}
+
+/** The callback is required, but not its error: iteration throws the same one. */
+const through = (bytes: AsyncIterable<Buffer>, decoder: Transform): AsyncIterable<Buffer> =>
+  pipeline(Readable.from(bytes), decoder, () => {})
+
+/** Few enough that what they become fits into memory: a block of 4 bytes can become 128 KiB. */
+const PACKED_AT_ONCE = 1024
+
+/**
+ * Unpacks Zstandard. That of Node.js 22 leaves out all frames behind the first one, and takes a file that breaks off for a whole one,
+ * without a word.
+ */
+async function* unpackZstd(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const { Decompress } = await import('fzstd')
+  let unpacked: Uint8Array[] = []
+  const decoder = new Decompress(part => void unpacked.push(part))
+  const take = (): Buffer[] => {
+    const parts = unpacked.map(part => Buffer.from(part.buffer, part.byteOffset, part.length))
+    unpacked = []
+    return parts
+  }
+  for await (const chunk of bytes) {
+    for (let at = 0; at < chunk.length; at += PACKED_AT_ONCE) {
+      decoder.push(chunk.subarray(at, at + PACKED_AT_ONCE))
+      yield* take()
+    }
+  }
+  decoder.push(new Uint8Array(), true)
+  yield* take()
+}

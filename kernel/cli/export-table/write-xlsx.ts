@@ -1,0 +1,95 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { CellValue } from 'hucre/xlsx'
+import type { ColumnKind, ExportColumn } from './export-column.ts'
+import { dayMs, isoDay, type TableRows } from './table-rows.ts'
+
+/** Rows of a sheet without its header. Source: Excel specifications and limits. */
+const MAX_ROWS = 1_048_575
+/** Characters of a cell. Source: as above. */
+const MAX_TEXT = 32_767
+/** Digits that Excel keeps of a number. Source: as above. */
+const MAX_DIGITS = 15
+/** Days that Excel can show; before the first one it counts a day that did not exist, 29 February 1900. */
+const FIRST_MS = Date.UTC(1900, 2, 1)
+const END_MS = Date.UTC(10_000, 0, 1)
+
+/**
+ * Writes an Excel file with one sheet. Numbers of more digits than Excel keeps and dates that it cannot show are texts.
+ * @throws {Error} there are more rows, or longer texts, than a sheet can hold
+ */
+export async function writeXlsx(path: string, table: TableRows): Promise<void> {
+  const { writeXlsxStream } = await loadWriter()
+  const columns = table.columns.map(column => {
+    const numFmt = formatOf(column)
+    return { header: column.name, ...(numFmt !== undefined && { numFmt }) }
+  })
+  const file = writeXlsxStream(rowsOf(table), { name: table.dataClass.slice(0, 31), columns, freezePane: { rows: 1 } })
+  await pipeline(Readable.fromWeb(file as never), createWriteStream(path, { mode: 0o600 }))
+}
+
+async function loadWriter(): Promise<typeof import('hucre/xlsx')> {
+  try {
+    return await import('hucre/xlsx')
+  } catch (error) {
+    throw new Error('Excel files are written by the optional package hucre: npm install hucre', { cause: error })
+  }
+}
+
+async function* rowsOf({ columns, parts }: TableRows): AsyncGenerator<CellValue[]> {
+  const cells = columns.map(({ kind }) => CELLS[kind])
+  let row = 0
+  for await (const part of parts) {
+    for (const texts of part) {
+      if (++row > MAX_ROWS)
+        throw new Error(
+          `more than ${MAX_ROWS.toLocaleString('en')} entities, which is all that a sheet of Excel holds; export parts of them with --filter, or Parquet or CSV`,
+        )
+      yield texts.map((text, i) => {
+        if (text === null) return null
+        if (text.length > MAX_TEXT)
+          throw new Error(
+            `"${columns[i]!.name}" of entity ${row} has ${text.length} characters, a cell of Excel holds ${MAX_TEXT}; leave it out with --attributes, or export Parquet or CSV`,
+          )
+        return cells[i]!(text)
+      })
+    }
+  }
+}
+
+/** A text that looks like an escaped character would be read as that character. Source: ECMA-376, part 1, 22.9.2.19. */
+const text = (value: string): string => value.replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
+
+const exact = (value: string): CellValue =>
+  value.replace(/[-.]/g, '').replace(/^0+/, '').length > MAX_DIGITS ? value : Number(value)
+
+const moment = (ms: number, iso: string): CellValue => (ms >= FIRST_MS && ms < END_MS ? new Date(ms) : iso)
+
+const CELLS: Readonly<Record<ColumnKind, (value: string) => CellValue>> = {
+  text,
+  bool: value => value === 'true',
+  integer: Number,
+  long64: exact,
+  number: Number,
+  decimal: exact,
+  date: value => moment(Date.parse(value), value),
+  day: value => moment(dayMs(value), isoDay(value)),
+  duration: Number,
+  uuid: text,
+  json: text,
+  vector: text,
+}
+
+function formatOf({ kind, scale }: ExportColumn): string | undefined {
+  switch (kind) {
+    case 'date':
+      return 'yyyy-mm-dd hh:mm:ss.000'
+    case 'day':
+      return 'yyyy-mm-dd'
+    case 'decimal':
+      return scale === 0 ? '0' : `0.${'0'.repeat(scale)}`
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,102 @@
+import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { InputError } from '../../engine/base/input-error.ts'
+import { describeSize } from './describe-size.ts'
+
+/** Bytes that are kept in a temporary file; a larger file is downloaded by its owner, who knows a place for it. */
+const MAX_BYTES = 4 * 2 ** 30
+
+const isAddress = (source: string): boolean => /^https?:\/\//i.test(source)
+
+/** True for the standard input and an address of the web. */
+export const isRemote = (source: string): boolean => source === '-' || isAddress(source)
+
+/** Name of the file of a source, which says its format. */
+export function nameOf(source: string): string {
+  if (!isAddress(source)) return source === '-' ? 'stdin' : basename(source)
+  return basename(new URL(source).pathname) || 'download'
+}
+
+/**
+ * Bytes of the standard input or of an address.
+ * @throws {Error} the address does not answer
+ */
+export async function remoteBytes(source: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
+  if (source === '-') return process.stdin as AsyncIterable<Buffer>
+  const found = await fetch(source, signal && { signal }).catch((error: Error) => {
+    const { cause } = error
+    throw new Error(`${source} cannot be reached: ${cause instanceof Error ? cause.message : error.message}`, { cause })
+  })
+  if (found.ok && found.body) return Readable.fromWeb(found.body as never) as AsyncIterable<Buffer>
+  const message = `${source} answers with status ${found.status}`
+  throw found.status < 500 ? new InputError(message) : new Error(message)
+}
+
+/** A source as a file, which can be read several times. */
+export interface SourceFile {
+  readonly path: string
+  readonly size: number
+  /** Of a file that is not temporary. */
+  readonly modifiedMs: number
+  /** Removes it, if it is temporary. */
+  close(): void
+}
+
+/**
+ * The file of a source; the standard input and an address are first copied into a temporary file that only this user can read.
+ * @throws {Error} there is no such file, or it is too large to be copied
+ */
+export async function openSource(source: string, signal?: AbortSignal, maxBytes = MAX_BYTES): Promise<SourceFile> {
+  if (!isRemote(source)) {
+    const found = statSync(source, { throwIfNoEntry: false })
+    if (!found) throw new InputError(`there is no file ${source}`)
+    return { path: source, size: found.size, modifiedMs: found.mtimeMs, close() {} }
+  }
+  const bytes = await remoteBytes(source, signal)
+  // Its rights are those of the user alone.
+  const folder = mkdtempSync(join(tmpdir(), 'tesser-'))
+  const close = removedAtExit(folder)
+  try {
+    const path = join(folder, nameOf(source))
+    await pipeline(bounded(source, bytes, maxBytes), createWriteStream(path, { mode: 0o600 }), { signal })
+    return { path, size: statSync(path).size, modifiedMs: 0, close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+async function* bounded(source: string, bytes: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let size = 0
+  for await (const chunk of bytes) {
+    size += chunk.length
+    if (size > maxBytes) {
+      const name = source === '-' ? 'the standard input' : source
+      throw new InputError(
+        `${name} has more than ${describeSize(maxBytes)}, which are kept in a temporary file; save it as a file and name that`,
+      )
+    }
+    yield chunk
+  }
+}
+
+/** Removes a folder at the end of the process as well. @returns removes it now */
+function removedAtExit(folder: string): () => void {
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  const onSignal = (_: NodeJS.Signals, number: number): void => {
+    // Others listen to end in their own way.
+    if (process.listenerCount('SIGINT') === 1) process.exit(128 + number)
+  }
+  process.on('exit', remove)
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  return () => {
+    process.off('exit', remove)
+    process.off('SIGINT', onSignal)
+    process.off('SIGTERM', onSignal)
+    remove()
+  }
+}
