@@ -39,7 +39,7 @@ export async function remoteBytes(source: string, signal?: AbortSignal): Promise
 export interface SourceFile {
   readonly path: string
   readonly size: number
-  /** Of a file that is not temporary. */
+  /** 0 for a temporary file. */
   readonly modifiedMs: number
   /** Removes it, if it is temporary. */
   close(): void

@@ -45,21 +45,13 @@ function metricsOf({ state, step }: ModelChangeRun): Metric[] {
     values: [{ labels: {}, value }],
   })
   return [
-    gauge(
-      'tesser_model_change_running',
-      '1 while a change of the model is being prepared.',
-      state === 'running' ? 1 : 0,
-    ),
+    gauge('model_change_running', '1 while a change of the model is being prepared.', state === 'running' ? 1 : 0),
     gauge(
       'model_change_ready',
       '1 when the next start takes a prepared change of the model.',
       state === 'ready' ? 1 : 0,
     ),
-    gauge(
-      'tesser_model_change_failed',
-      '1 when the change of the model could not be prepared.',
-      state === 'failed' ? 1 : 0,
-    ),
+    gauge('model_change_failed', '1 when the change of the model could not be prepared.', state === 'failed' ? 1 : 0),
     gauge(
       'model_change_progress_ratio',
       'Part of the current step that is done.',

@@ -144,7 +144,7 @@ t.test('names, units and labels follow Prometheus, and no client adds to them', 
   t.equal(new Set(names).size, names.length, 'each name once')
   t.ok(names.length > 30, `${names.length} metrics`)
   for (const { name, help, type, values } of metrics) {
-    t.match(name, /^(?:tesser|process|nodejs|metered)_[a-z0-9_]+$/)
+    t.match(name, /^(?:tesser|process|nodejs|metered|model_change)_[a-z0-9_]+$/)
     t.match(help, /^[A-Z0-9].*\.$/, name)
     if (name.startsWith('tesser_')) t.equal(type === 'counter', name.endsWith('_total'), `${name} is a ${type}`)
     if (name.startsWith('tesser_') && type === 'histogram') t.match(name, /_seconds$/)
