@@ -340,7 +340,7 @@ t.test('an Excel file is sent to a server', async t => {
   t.match((await server.get('/Company(1)')).json, { name: 'A\nB', size: 1.5, founded: '2024-12-25' })
   await t.rejects(
     importFile({ ...given, file: join(folder, 'b.xlsx') }, () => {}),
-    { message: /files are read from a path/ },
+    { message: /there is no file/ },
   )
 })
 

@@ -42,7 +42,7 @@ export const tooLong = (bytes: number | string): Error =>
   new Error(`a value of ${bytes} bytes; at most ${MAX_BLOB_BYTES} are copied`)
 
 const DATE =
-  /^([+-]?\d{4,})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?\s*(?:(Z)|([+-]\d\d)(?::?(\d\d))?(?::?(\d\d))?)?)?( BC)?$/i
+  /^(\d{4,}|[+-]\d{6})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?\s*(?:(Z)|([+-]\d\d)(?::?(\d\d))?(?::?(\d\d))?)?)?( BC)?$/i
 const MINUTE_MS = 60_000
 
 /**
