@@ -44,3 +44,6 @@ export function configOf(command: Command, others: Readonly<Record<string, strin
   }
   return loadConfig({ file: flags.config, env: process.env, flags })
 }
+
+/** Tells the options of the store among all. */
+export const ofStore = /^(model|data|storage\.|protocol\.|write\.)/

@@ -1,0 +1,52 @@
+import type { Command } from 'commander'
+import { addConfigOptions, configOf } from './config-options.ts'
+import { list } from './option-values.ts'
+import { print } from './outcome.ts'
+
+const ofDirectory = /^auth\.(directoryFile|rolesFile|login\.maxPasswordBytes)$/
+const account = (parent: Command, name: string, description: string): Command =>
+  addConfigOptions(parent.command(name), key => ofDirectory.test(key)).description(description)
+const accounts = () => import('./accounts.ts')
+const withGrants = (command: Command): Command =>
+  command
+    .option('--privileges <a,b>', 'privileges of roles.json', list)
+    .option('--roles <a,b>', 'roles of roles.json', list)
+
+/** `tesser user` and `key`. */
+export function addAccountCommands(program: Command): void {
+  const user = program.command('user').description('Users who may log in. A running server notices changes.')
+  withGrants(account(user, 'add', 'Add a user, or give one a new password.'))
+    .argument('<name>')
+    .option('--full-name <text>', 'name for display')
+    .option('--id <id>', 'identifier of the user for older clients')
+    .option('--groups <a,b>', 'groups that the user belongs to', list)
+    .option('--password-stdin', 'read the password from the standard input')
+    .action(async (name: string, { passwordStdin, ...options }, command: Command) =>
+      print(
+        await (await accounts()).addUser(configOf(command), name, {
+          ...options,
+          passwordFrom: passwordStdin && process.stdin,
+        }),
+      ),
+    )
+  account(user, 'remove', 'Remove a user.')
+    .argument('<name>')
+    .action(async (name: string, _, command: Command) => print((await accounts()).removeUser(configOf(command), name)))
+  account(user, 'list', 'List the users.').action(async (_, command: Command) =>
+    (await accounts()).listUsers(configOf(command)).forEach(print),
+  )
+
+  const key = program.command('key').description('API keys, which machines send as Authorization: Bearer.')
+  withGrants(account(key, 'create', 'Create a key and print it. It is shown only once.'))
+    .argument('<name>')
+    .option('--expires <yyyy-mm-dd>', 'first day on which the key is refused')
+    .action(async (name: string, options, command: Command) =>
+      print((await accounts()).addKey(configOf(command), name, options)),
+    )
+  account(key, 'revoke', 'Revoke a key.')
+    .argument('<name>')
+    .action(async (name: string, _, command: Command) => print((await accounts()).revokeKey(configOf(command), name)))
+  account(key, 'list', 'List the keys.').action(async (_, command: Command) =>
+    (await accounts()).listKeys(configOf(command)).forEach(print),
+  )
+}

@@ -1,0 +1,111 @@
+import type { Command } from 'commander'
+import type { Config } from '../../config/load-config.ts'
+import type { BackupArguments } from './backup.ts'
+import { addConfigOptions, configOf } from './config-options.ts'
+import { FAILED, print } from './outcome.ts'
+import { daysOf, UsageError } from './option-values.ts'
+
+const PLACE = 'folder of backups, or s3://bucket/prefix'
+const ENDPOINT = [
+  '--endpoint <url>',
+  'server of the bucket, unless Amazon, such as https://minio.example:9000',
+] as const
+
+/** `tesser backup`, `restore`, `dump` and `undump`. */
+export function addBackupCommands(program: Command): void {
+  const backup = addConfigOptions(program.command('backup').usage('[options] <folder>'), key =>
+    /^(model|data|storage\.mapSizeBytes|backup\.fullDays|auth\.(rolesFile|directoryFile))$/.test(key),
+  )
+    .description('Make a backup of the store in a folder of backups, also while a server uses it.')
+    .argument('[folder]', `${PLACE}; backup.folder of the configuration by default`)
+    .option(...ENDPOINT)
+    .option('--full', 'copy the data file, also where the commits since the last backup would do', false)
+    .option('--keep-days <days>', 'remove backups that are older, unless a younger one needs them', daysOf)
+    .addHelpText(
+      'after',
+      `
+A backup has the data file, the images and blobs, and the files of configuration, model, roles and users. Where the log still
+has the commits since the last backup (storage.logBytes), those are enough. tesser restore brings a store back.
+
+A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for Amazon, AWS_REGION.`,
+    )
+    .action(async (folder: string | undefined, { full, keepDays }: BackupArguments, command: Command) => {
+      const config = configOf(command)
+      const place = placeOf(command, folder, config)
+      print(await (await import('./backup.ts')).backup(config, { place, full, keepDays }))
+    })
+
+  backup
+    .command('list')
+    .description('List the backups of a folder.')
+    .argument('<folder>', PLACE)
+    .option(...ENDPOINT)
+    .action(async (folder: string, _, command: Command) =>
+      (await (await import('./backup.ts')).listBackups(placeOf(command, folder))).forEach(print),
+    )
+
+  addConfigOptions(backup.command('verify'), key => key === 'storage.mapSizeBytes')
+    .description('Restore a backup into a temporary folder, and check the store. Exit code 1 when something is wrong.')
+    .argument('<folder>', PLACE)
+    .argument('[name]', 'name of the backup; the newest by default')
+    .option(...ENDPOINT)
+    .option('--temp <folder>', 'folder for the restored store; that of the system for temporary files by default')
+    .action(async (folder: string, name: string | undefined, { temp }: { temp?: string }, command: Command) => {
+      const { verify } = await import('./backup.ts')
+      const config = configOf(command)
+      const place = placeOf(command, folder, config)
+      if (!(await verify(config, { place, name, temp }, print))) process.exitCode = FAILED
+    })
+
+  addConfigOptions(program.command('restore'), key => /^(model|data|storage\.(mapSizeBytes|allowLoss))$/.test(key))
+    .description('Restore a store from backups, into a folder (--data) that is empty or does not exist.')
+    .argument('[folder]', `${PLACE}; backup.folder of the configuration by default`)
+    .option(...ENDPOINT)
+    .option('--backup <name>', 'name of the backup; the newest by default')
+    .option('--at <moment>', 'the last state that is not later: a time, such as 2026-01-31T09:30, or a __GlobalStamp')
+    .action(
+      async (folder: string | undefined, { backup: name, at }: { backup?: string; at?: string }, command: Command) => {
+        const config = configOf(command)
+        const place = placeOf(command, folder, config)
+        print(await (await import('./backup.ts')).restore(config, { place, name, at }))
+      },
+    )
+
+  addConfigOptions(program.command('dump'), key =>
+    /^(data|storage\.mapSizeBytes|auth\.(rolesFile|directoryFile))$/.test(key),
+  )
+    .description(
+      'Write everything of a store into a folder, in a form that all versions read. A server may be using it.',
+    )
+    .argument('<folder>', 'folder that is empty or does not exist')
+    .option('--with-accounts', 'also roles, users and keys; passwords and keys are hashes', false)
+    .action(async (folder: string, { withAccounts }: { withAccounts: boolean }, command: Command) =>
+      print(await (await import('./dump.ts')).dump(configOf(command), { folder, withAccounts })),
+    )
+
+  addConfigOptions(program.command('undump'), key =>
+    /^(data|storage\.mapSizeBytes|protocol\.dateOnlyFormat|server\.basePath|auth\.(rolesFile|directoryFile))$/.test(
+      key,
+    ),
+  )
+    .description('Make a store from a dump, in a folder (--data) that is empty or does not exist.')
+    .argument('<folder>', 'folder of the dump')
+    .option('--model <file>', 'model of the store, in place of that of the dump')
+    .option('--leave-out-unknown', 'leave out what the other model does not have', false)
+    .option('--with-accounts', 'also the files of roles, users and keys', false)
+    .action(
+      async (
+        folder: string,
+        options: { model?: string; leaveOutUnknown: boolean; withAccounts: boolean },
+        command: Command,
+      ) => print(await (await import('./dump.ts')).undump(configOf(command), { ...options, folder })),
+    )
+}
+
+/** The place that a command names, or else the configuration. @throws {UsageError} neither does */
+function placeOf(command: Command, given: string | undefined, config?: Config): BackupArguments['place'] {
+  const folder = given ?? config?.backup.folder
+  if (folder === undefined) throw new UsageError('name the folder of the backups, or set backup.folder')
+  // The parent of a command takes a flag that both have.
+  return { folder, endpoint: command.optsWithGlobals<{ endpoint?: string }>().endpoint ?? config?.backup.endpoint }
+}

@@ -1,0 +1,64 @@
+/** Flags that mean nothing, or not together. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** @throws {UsageError} it is not a number of days */
+export function daysOf(text: string): number {
+  const days = text.trim() === '' ? Number.NaN : Number(text)
+  if (days >= 0 && days < Number.POSITIVE_INFINITY) return days
+  throw new UsageError(`--keep-days ${JSON.stringify(text)}: it is a number of days`)
+}
+
+/** Adds a value of an option that is given several times. */
+export function addTo(text: string, others: readonly string[] = []): string[] {
+  return [...others, text]
+}
+
+/** Adds `name=value` to those that were given before. Without a value: null. */
+export function addPair(option: string) {
+  return (text: string, others: Record<string, string | null> = {}): Record<string, string | null> => {
+    const at = text.lastIndexOf('=')
+    const name = at < 0 ? text : text.slice(0, at)
+    if (name === '' || (at < 0 && option === 'table'))
+      throw new UsageError(
+        `--${option} ${text}: it is the name of a ${option}, "=" and ${option === 'table' ? 'that of the dataclass' : 'a column'}`,
+      )
+    return { ...others, [name]: at < 0 ? null : text.slice(at + 1) }
+  }
+}
+
+export function list(text: string): string[] {
+  return text.split(',').map(name => name.trim())
+}
+
+/** Adds `relation=Class.attribute` to the relations that were given before. */
+export function addRelation(text: string, others: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=')
+  if (at < 1)
+    throw new UsageError(`--relation ${text}: it is the name of a relation, "=", a dataclass, "." and an attribute`)
+  return { ...others, [text.slice(0, at)]: text.slice(at + 1) }
+}
+
+/** Adds `attribute=type` to the types that were given before. */
+export function addType(text: string, others: Record<string, string> = {}): Record<string, string> {
+  const at = text.lastIndexOf('=')
+  if (at < 1) throw new UsageError(`--type ${text}: it is the name of an attribute, "=" and a type`)
+  return { ...others, [text.slice(0, at)]: text.slice(at + 1) }
+}
+
+/** Adds `Name=attribute` to the columns that were given before. */
+export function addColumn(text: string, others: Record<string, string | null> = {}): Record<string, string | null> {
+  const at = text.lastIndexOf('=')
+  if (at < 1) throw new UsageError(`--column ${text}: it is the name of a column, "=" and an attribute or nothing`)
+  return { ...others, [text.slice(0, at)]: text.slice(at + 1) || null }
+}
+
+/** Reads an integer of an option. */
+export function numberFrom(least: number, most: number): (text: string) => number {
+  return text => {
+    const number = Number(text)
+    if (Number.isInteger(number) && number >= least && number <= most) return number
+    throw new UsageError(`${JSON.stringify(text)}: give an integer from ${least} to ${most}`)
+  }
+}

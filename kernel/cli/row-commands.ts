@@ -1,0 +1,181 @@
+import { type Command, Option } from 'commander'
+import { DATE_ORDERS, DECIMALS } from '../../engine/import/foreign-values.ts'
+import { FORMATS } from '../../engine/import/row-file.ts'
+import { TABLE_FORMATS } from '../../engine/import/table-file.ts'
+import { addConfigOptions, configOf, ofStore } from './config-options.ts'
+import { FAILED, print } from './outcome.ts'
+import { EXPORT_FORMATS } from './export-table/export-format.ts'
+import type { LoadArguments } from './load.ts'
+import { addColumn, addRelation, addType, list, UsageError } from './option-values.ts'
+
+interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
+  readonly newClass?: string | true
+  readonly yes: boolean
+  readonly type?: Readonly<Record<string, string>>
+  readonly key?: string
+  readonly column?: Readonly<Record<string, string | null>>
+  readonly relation?: Readonly<Record<string, string>>
+}
+
+/** `tesser load`, `import` and `export`. */
+export function addRowCommands(program: Command): void {
+  addConfigOptions(program.command('load'), key => ofStore.test(key))
+    .description('Save the rows of a file as entities. The store must not be served meanwhile.')
+    .argument(
+      '<file>',
+      'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet, also .gz or .zst; - for the standard input, or an http address',
+    )
+    .option('--into <dataClass>', 'the dataclass')
+    .option(
+      '--new-class [name]',
+      'propose a dataclass for the rows, show it, and create it in the model file after a yes',
+    )
+    .option('--yes', 'create the proposed dataclass without a question', false)
+    .option('--type <attribute=type>', 'type of an attribute of the new dataclass: string, day, decimal(2), …', addType)
+    .option('--key <attribute>', 'key of the new dataclass')
+    .option(
+      '--column <name=attribute>',
+      'attribute of a column; without an attribute the column is left out',
+      addColumn,
+    )
+    .option(
+      '--relation <name=Class.attribute>',
+      'a relation is given by that attribute of the related entity, which has an index, in place of its key',
+      addRelation,
+    )
+    .option('--update', 'change the entity that has the key of a row; without this, such a row is an error', false)
+    .option(
+      '--errors <file>',
+      'file for rows that cannot be saved, with line and reasons; {file}.errors.ndjson by default',
+    )
+    .addOption(
+      new Option('--format <format>', 'format of the file; by default from its name').choices([
+        ...FORMATS,
+        ...TABLE_FORMATS,
+      ]),
+    )
+    .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
+    .addOption(new Option('--resume', 'continue an interrupted load of this file').default(false).conflicts('restart'))
+    .option('--restart', 'begin with the first row, although a load of this file was interrupted', false)
+    .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
+    .addOption(
+      new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),
+    )
+    .addOption(
+      new Option('--dates <order>', 'order of day, month and year of dates in CSV; guessed by default').choices(
+        DATE_ORDERS,
+      ),
+    )
+    .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; by its bytes by default')
+    .option('--nulls <a,b>', 'texts of CSV that are null, except in texts, such as N/A; guessed by default', list)
+    .addHelpText(
+      'after',
+      `
+Relations are given by the foreign key, or by the key of the related entity. Rows that refer to later rows are tried again
+at the end. Dates are ISO texts, durations milliseconds or hh:mm:ss, images and blobs data: URLs, objects JSON. An empty
+CSV field is null, "" an empty text. A row with a problem is written to the file of errors, and the others are saved; that
+file, corrected, is loaded with the same options. The exit code is 1 when a row could not be saved. An interrupted load
+continues with --resume; without it nothing is saved until --restart confirms that all rows are to be loaded once more,
+with --update when rows have keys.`,
+    )
+    .action(async (file: string, options: LoadFlags, command: Command) => {
+      const [{ load }, { stopSignal }] = await Promise.all([import('./load.ts'), import('./start.ts')])
+      const stop = new AbortController()
+      void stopSignal().then(() => stop.abort())
+      const { newClass, yes, type, key, column, relation, ...others } = options
+      if ((newClass === undefined) === (options.into === undefined))
+        throw new UsageError('name the dataclass with --into, or have one created with --new-class')
+      const create =
+        newClass === undefined ? undefined : { newClass, yes, types: type, key, columns: column, relations: relation }
+      const config = configOf(command)
+      const isComplete = await load(
+        // The demo has its own model.
+        create && config.demo ? configOf(command, { model: 'model.json' }) : config,
+        { ...others, file, create, columns: column, relations: relation },
+        process.stdout,
+        stop.signal,
+      )
+      if (!isComplete) process.exitCode = FAILED
+    })
+
+  addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath)$/.test(key))
+    .description('Save the rows of a file as entities in a running server.')
+    .argument('<file>', 'as of tesser load')
+    .requiredOption('--into <dataClass>', 'the dataclass')
+    .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+    .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
+    .option('--trial', 'check all rows and save none', false)
+    .addOption(
+      new Option('--existing <what>', 'a row whose key exists is an error, changes that entity, or is left out')
+        .choices(['reject', 'update', 'skip'])
+        .default('reject'),
+    )
+    .option(
+      '--column <name=attribute>',
+      'attribute of a CSV column; without an attribute the column is left out',
+      addColumn,
+    )
+    .option(
+      '--relation <name=Class.attribute>',
+      'a relation is given by that attribute of the related entity, which has an index, in place of its key',
+      addRelation,
+    )
+    .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
+    .addOption(
+      new Option('--format <format>', 'format of the file; by default from its name').choices([
+        ...FORMATS,
+        ...TABLE_FORMATS,
+      ]),
+    )
+    .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
+    .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
+    .addOption(
+      new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),
+    )
+    .addOption(
+      new Option('--dates <order>', 'order of day, month and year of dates in CSV; guessed by default').choices(
+        DATE_ORDERS,
+      ),
+    )
+    .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; by its bytes by default')
+    .option('--nulls <a,b>', 'texts of CSV that are null, except in texts, such as N/A; guessed by default', list)
+    .action(async (file: string, { column, relation, url, ...options }, command: Command) => {
+      const [{ importFile }, { serverAddress }] = await Promise.all([
+        import('./import.ts'),
+        import('./server-address.ts'),
+      ])
+      const given = {
+        ...options,
+        file,
+        columns: column,
+        relations: relation,
+        url: serverAddress(url, configOf(command)),
+      }
+      if (!(await importFile(given, print))) process.exitCode = FAILED
+    })
+
+  addConfigOptions(program.command('export'), key => /^server\.(host|port|basePath)$/.test(key))
+    .description('Write entities of a running server to a file.')
+    .argument('<dataClass>', 'the dataclass')
+    .option(
+      '--out <file>',
+      'file, whose name says its format: .csv, .ndjson, .json, also .gz and .zst; .xlsx, .parquet, .sqlite; the standard output by default',
+    )
+    .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+    .addOption(new Option('--key <key>', 'API key or token').env('TESSER_KEY'))
+    .addOption(new Option('--format <format>', 'format; CSV for the standard output').choices(EXPORT_FORMATS))
+    .option('--filter <query>', 'only these entities, as $filter')
+    .option('--order <attributes>', 'order, as $orderby')
+    .option('--attributes <list>', 'attributes, also of related entities, as $attributes: name,employer.name')
+    .option('--set <id>', 'the entities of an entity set')
+    .option('--top <count>', 'the first entities; all by default', Number)
+    .action(async (dataClass: string, { url, ...options }, command: Command) => {
+      const [{ exportEntities }, { serverAddress }] = await Promise.all([
+        import('./export.ts'),
+        import('./server-address.ts'),
+      ])
+      const given = { ...options, dataClass, url: serverAddress(url, configOf(command)) }
+      const outcome = await exportEntities(given, process.stdout)
+      if (outcome !== undefined) print(outcome)
+    })
+}
