@@ -1,7 +1,7 @@
 import { suggestion } from '../base/suggestion.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { emptySummary, loadRows, type LoadSummary, type LoadTarget, numbered } from './load-rows.ts'
-import { type FindKeys, RelationLookup, type RelationsBy } from './relation-lookup.ts'
+import { type FindKeys, RelationLookup, type RelationsBy, relationsOf } from './relation-lookup.ts'
 import { rejectedRow } from './rejected-row.ts'
 import { openRowFile, type RowFileOptions } from './row-file.ts'
 
@@ -43,7 +43,14 @@ export async function importRows(
     dataClass,
     format,
     rows: until(numbered(rows), signal),
-    lookup: relations && new RelationLookup(dataClass, format, relations, engine.findKeys.bind(engine)),
+    lookup:
+      relations &&
+      new RelationLookup(
+        dataClass,
+        format,
+        relationsOf(relations, request.columns, name => dataClass.attributesByName.has(name)),
+        engine.findKeys.bind(engine),
+      ),
     existing,
     isTrial,
     onRejected: (row, reasons) => onRejected(row.line, rejectedRow(row, reasons)),

@@ -2,7 +2,7 @@ import { stringifyExact } from '../base/exact-json.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
 import { dataClassOf, type ImportRequest } from './import-rows.ts'
 import { loadRows, type LoadTarget, numbered } from './load-rows.ts'
-import { type FindKeys, RelationLookup } from './relation-lookup.ts'
+import { type FindKeys, RelationLookup, relationsOf } from './relation-lookup.ts'
 import { openRowFile } from './row-file.ts'
 import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
@@ -54,7 +54,14 @@ export async function previewRows(
     dataClass,
     format,
     rows: numbered(once(first)),
-    lookup: relations && new RelationLookup(dataClass, format, relations, engine.findKeys.bind(engine)),
+    lookup:
+      relations &&
+      new RelationLookup(
+        dataClass,
+        format,
+        relationsOf(relations, request.columns, name => dataClass.attributesByName.has(name)),
+        engine.findKeys.bind(engine),
+      ),
     existing: request.existing,
     isTrial: true,
     onRejected: ({ position }, reasons) => errors.set(position, reasons),

@@ -1,3 +1,4 @@
+import { InputError } from '../base/input-error.ts'
 import type { AttributeModel, DataClassModel, StorageModel } from '../catalog/model-schema.ts'
 import { fold } from '../base/text/fold.ts'
 import { attributeName } from './attribute-name.ts'
@@ -61,7 +62,7 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
   const named = nameColumns(columns, options.names)
   for (const name of [...Object.keys(types), ...(options.key === undefined ? [] : [options.key])])
     if (!named.includes(name))
-      throw new Error(`no column becomes the attribute "${name}"; they are ${named.filter(Boolean).join(', ')}`)
+      throw new InputError(`no column becomes the attribute "${name}"; they are ${named.filter(Boolean).join(', ')}`)
   const nulls = new Set(format.nulls)
   const proposed = columns.map((column, i): ProposedColumn => {
     const attribute = named[i]!
@@ -86,7 +87,7 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
 /** A name for each column; null for one without a name and without values. */
 function nameColumns(columns: readonly SampleColumn[], names: ProposalOptions['names']): (string | null)[] {
   for (const name of Object.keys(names))
-    if (!columns.some(column => column.name === name)) throw new Error(`there is no column "${name}"`)
+    if (!columns.some(column => column.name === name)) throw new InputError(`there is no column "${name}"`)
   const found: (string | null)[] = []
   for (const [i, { name, values }] of columns.entries()) {
     if (Object.hasOwn(names, name)) found.push(names[name]!)

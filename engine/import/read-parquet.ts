@@ -1,3 +1,4 @@
+import { InputError } from '../base/input-error.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 import type { TableFile, TableRow } from './table-file.ts'
 
@@ -28,7 +29,7 @@ export async function openParquet(path: string): Promise<TableFile> {
     await loadReader()
   const file = await asyncBufferFromFile(path)
   const metadata = await parquetMetadataAsync(file).catch((error: unknown) => {
-    throw new Error(`${path} is not a Parquet file: ${(error as Error).message}`, { cause: error })
+    throw new InputError(`${path} is not a Parquet file: ${(error as Error).message}`, { cause: error })
   })
   const schema = parquetSchema(metadata).children as readonly SchemaColumn[]
   const kinds = schema.map(kindOf)
@@ -72,7 +73,7 @@ async function loadReader() {
     return await Promise.all([import('hyparquet'), import('hyparquet-compressors')])
   } catch (error) {
     const packages = 'hyparquet hyparquet-compressors'
-    throw new Error(`Parquet files are read by the optional packages ${packages}: npm install ${packages}`, {
+    throw new InputError(`Parquet files are read by the optional packages ${packages}: npm install ${packages}`, {
       cause: error,
     })
   }

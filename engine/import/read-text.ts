@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { TextDecoder } from 'node:util'
+import { InputError } from '../base/input-error.ts'
 import { unpack } from './unpack.ts'
 
 /** Marks bytes that are not UTF-8: a lone surrogate, which is never the result of decoding UTF-8. */
@@ -21,7 +22,7 @@ export async function* readBytes(path: string, onBytes: (count: number) => void)
     yield* unpack(path, file as AsyncIterable<Buffer>)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') throw new Error(`there is no file ${path}`, { cause: error })
+    if (code === 'ENOENT') throw new InputError(`there is no file ${path}`, { cause: error })
     throw new Error(`${path} cannot be read: ${message}`, { cause: error })
   }
 }
@@ -46,7 +47,7 @@ function decoderOf(encoding: string): TextDecoder {
     return new TextDecoder(encoding)
   } catch (error) {
     const would = 'use utf-8, windows-1252, iso-8859-2 or utf-16le'
-    throw new Error(`there is no encoding "${encoding}"; ${would}`, { cause: error })
+    throw new InputError(`there is no encoding "${encoding}"; ${would}`, { cause: error })
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
+import { InputError } from '../base/input-error.ts'
 import type { TableFile, TableRow } from './table-file.ts'
 
 /** Larger than any workbook that Excel opens; the packed file is in memory, its rows are not. */
@@ -15,7 +16,7 @@ const ERROR = /^#(?:DIV\/0!|N\/A|NAME\?|NULL!|NUM!|REF!|VALUE!|SPILL!|CALC!|FIEL
 export async function openXlsx(path: string, sheet: string | undefined): Promise<TableFile> {
   const { streamXlsxRows } = await loadReader()
   const size = statSync(path).size
-  if (size > MAX_BYTES) throw new Error(`${path} has ${size} bytes; an Excel file of at most ${MAX_BYTES} is read`)
+  if (size > MAX_BYTES) throw new InputError(`${path} has ${size} bytes; an Excel file of at most ${MAX_BYTES} is read`)
   const bytes = readFileSync(path)
   const read = () => streamXlsxRows(bytes, sheet === undefined ? {} : { sheet })
   const header = await firstRow(path, sheet, read())
@@ -42,7 +43,7 @@ async function loadReader(): Promise<typeof import('hucre/xlsx')> {
   try {
     return await import('hucre/xlsx')
   } catch (error) {
-    throw new Error('Excel files are read by the optional package hucre: npm install hucre', { cause: error })
+    throw new InputError('Excel files are read by the optional package hucre: npm install hucre', { cause: error })
   }
 }
 
@@ -59,9 +60,9 @@ async function firstRow(path: string, sheet: string | undefined, rows: AsyncIter
       if (!row.values.every(isEmpty)) return row
     }
   } catch (error) {
-    throw new Error(`${path} is not an Excel file: ${(error as Error).message}`, { cause: error })
+    throw new InputError(`${path} is not an Excel file: ${(error as Error).message}`, { cause: error })
   }
-  if (sheet !== undefined && !hasRows) throw new Error(`${path} has no sheet "${sheet}", or it is empty`)
+  if (sheet !== undefined && !hasRows) throw new InputError(`${path} has no sheet "${sheet}", or it is empty`)
   return { index: 0, values: [] }
 }
 

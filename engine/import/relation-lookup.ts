@@ -1,17 +1,33 @@
 import { setImmediate } from 'node:timers/promises'
 import { stringifyExact } from '../base/exact-json.ts'
+import { InputError } from '../base/input-error.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { Value } from '../catalog/value.ts'
+import { attributeName } from './attribute-name.ts'
 import type { LoadRow } from './load-rows.ts'
 import { csvValue, type RowFormat, RowReader } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
 
 /** Attribute by which related entities are looked up, for each relation: `{ employer: 'Company.name' }`. */
 export type RelationsBy = Readonly<Record<string, string>>
+
+/** Relations by the names of their attributes. They may be given by the names of columns, as the header of the file has them. */
+export function relationsOf(
+  relations: RelationsBy,
+  columns: Readonly<Record<string, string | null>> = {},
+  isAttribute: (name: string) => boolean,
+): RelationsBy {
+  const found = Object.entries(relations).map(([name, by]): [string, string] => {
+    const column = Object.hasOwn(columns, name) ? (columns[name] ?? name) : name
+    const known = [name, column, attributeName(name), attributeName(column)].find(isAttribute)
+    return [known ?? name, by]
+  })
+  return Object.fromEntries(found)
+}
 
 /**
  * Finds entities by their values of an indexed attribute, all in one state of the store.
@@ -161,21 +177,23 @@ function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: 
   if (relation?.kind !== 'relatedEntity') {
     const relations = dataClass.attributes.filter(({ kind }) => kind === 'relatedEntity').map(each => each.name)
     const others = suggestion(name, relations)
-    throw new Error(`${name} is not a relation to one of ${dataClass.name}${others || listOf(relations)}`)
+    throw new InputError(`${name} is not a relation to one of ${dataClass.name}${others || listOf(relations)}`)
   }
-  const [className, attributeName = '', ...more] = text.split('.')
+  const [className, byName = '', ...more] = text.split('.')
   const { target } = relation
   if (className !== target.name || more.length > 0)
-    throw new Error(`${name} leads to ${target.name}, so it is looked up by ${target.name}.attribute, not by "${text}"`)
-  const by = target.attributesByName.get(attributeName)
+    throw new InputError(
+      `${name} leads to ${target.name}, so it is looked up by ${target.name}.attribute, not by "${text}"`,
+    )
+  const by = target.attributesByName.get(byName)
   if (by?.kind !== 'storage' || !by.indexed) {
     const indexed = target.attributes.filter(each => each.kind === 'storage' && each.indexed).map(each => each.name)
-    throw new Error(
-      `${target.name} cannot be looked up by "${attributeName}": it is not an attribute with an index${listOf(indexed)}`,
+    throw new InputError(
+      `${target.name} cannot be looked up by "${byName}": it is not an attribute with an index${listOf(indexed)}`,
     )
   }
   const column = csv ? csv.attributes.indexOf(name) : 0
-  if (column < 0) throw new Error(`no column is the relation ${name}: --column 'NAME=${name}' says which one`)
+  if (column < 0) throw new InputError(`no column is the relation ${name}: --column 'NAME=${name}' says which one`)
   return { relation, by, column }
 }
 

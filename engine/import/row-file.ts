@@ -1,3 +1,4 @@
+import { InputError } from '../base/input-error.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { suggestion } from '../base/suggestion.ts'
 import { attributeName } from './attribute-name.ts'
@@ -64,7 +65,7 @@ export async function openRowFile(file: RowFileOptions, dataClass: DataClass): P
   const records = splitCsv(after(first, lines), splitter)
   const begun = await firstOf(records)
   const [header, ...others] = begun
-  if (header?.problem !== undefined) throw new Error(`line ${header.line}, the header: ${header.problem}`)
+  if (header?.problem !== undefined) throw new InputError(`line ${header.line}, the header: ${header.problem}`)
   const found = header ? splitter.split(header.text).map(name => name?.trim() ?? '') : []
   const attributes = file.attributes ?? columns(found, dataClass, names, leavesOutOthers)
   return { format: { ...foreign, csv: { delimiter, attributes } }, header: found, rows: after(others, records) }
@@ -153,9 +154,9 @@ export function columns(
     if (!attribute) {
       const others = suggestion(name, attributesByName.keys())
       const what = name === column ? `column "${column}"` : `"${name}", for column "${column}",`
-      throw new Error(`${what} is not an attribute of ${className}${others}`)
+      throw new InputError(`${what} is not an attribute of ${className}${others}`)
     }
-    if (found.includes(attribute.name)) throw new Error(`there are two columns "${attribute.name}"`)
+    if (found.includes(attribute.name)) throw new InputError(`there are two columns "${attribute.name}"`)
     found.push(attribute.name)
   }
   return found

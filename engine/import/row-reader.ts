@@ -162,8 +162,9 @@ const isOfErrors = (
   Object.keys(others).length === 0 &&
   !attributesByName.has('errors')
 
-const TRUE = /^\s*(?:true|yes|t|y|1)\s*$/i
-const FALSE = /^\s*(?:false|no|f|n|0)\s*$/i
+/** Words for true and false in English, German, Dutch, French, Italian, Spanish and Portuguese. */
+const TRUE = /^\s*(?:true|yes|t|y|1|ja|j|wahr|waar|oui|vrai|sì|si|vero|sí|verdadero|sim|verdadeiro)\s*$/i
+const FALSE = /^\s*(?:false|no|f|n|0|nein|falsch|nee|onwaar|non|faux|falso|não|nao)\s*$/i
 
 /** JSON value of a field. The server itself reads numbers, dates and keys from text. */
 export function csvValue(attribute: Attribute, field: string | null, format: ForeignFormat): unknown {

@@ -1,3 +1,4 @@
+import { InputError } from '../base/input-error.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 import type { SampleColumn } from './propose-class.ts'
 import type { FileSample } from './sample-file.ts'
@@ -38,7 +39,7 @@ export const isTableFormat = (format: string): format is TableFormat =>
 
 /** @throws {Error} the file cannot be read */
 export async function openTable(path: string, format: TableFormat, { sheet }: TableOptions): Promise<TableFile> {
-  if (sheet !== undefined && format !== 'xlsx') throw new Error(`--sheet is for Excel files; ${path} is Parquet`)
+  if (sheet !== undefined && format !== 'xlsx') throw new InputError(`--sheet is for Excel files; ${path} is Parquet`)
   return format === 'xlsx'
     ? (await import('./read-xlsx.ts')).openXlsx(path, sheet)
     : (await import('./read-parquet.ts')).openParquet(path)

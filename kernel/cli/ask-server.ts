@@ -1,3 +1,7 @@
+import { InputError } from '../../engine/base/input-error.ts'
+
+/** Too slow, too many requests: another try may succeed. */
+const LATER: ReadonlySet<number> = new Set([408, 429])
 const LOCAL: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 /**
@@ -26,7 +30,8 @@ export async function ask(
   }
   if (answer.ok) return answer
   const text = await answer.text()
-  throw new Error(messageOf(text) ?? `${address.origin} answers with status ${answer.status}: ${text.slice(0, 200)}`)
+  const message = messageOf(text) ?? `${address.origin} answers with status ${answer.status}: ${text.slice(0, 200)}`
+  throw LATER.has(answer.status) || answer.status >= 500 ? new Error(message) : new InputError(message)
 }
 
 function messageOf(text: string): string | undefined {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { counted } from '../../engine/base/counted.ts'
 import {
@@ -102,7 +103,7 @@ export async function restore(
       onProgress,
     }),
   )
-  return `${data} has the state of ${describeState(restored)}; configuration, model, roles and users of backup ${restored.backup} are in its folder config`
+  return `${data} has the state of ${describeState(restored)}; configuration, model, roles and users of backup ${restored.backup} are in ${join(data, 'config')}`
 }
 
 function readMoment(text: string): Moment {

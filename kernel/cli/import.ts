@@ -18,6 +18,7 @@ import { sampleFile, tellFormat, withoutEmpty } from '../../engine/import/sample
 import { unpack } from '../../engine/import/unpack.ts'
 import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
 import { ask } from './ask-server.ts'
+import { correctedCommand } from './corrected-command.ts'
 import { ProgressDisplay } from './progress.ts'
 import { isRemote, nameOf, openSource, remoteBytes, type SourceFile } from './source-file.ts'
 import { TableBody } from './table-body.ts'
@@ -98,6 +99,11 @@ export async function importFile(
     const more = imported.rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
     const first = more > 0 ? ` of the first ${imported.rejectedRows.length}` : ''
     print(`${counted(imported.rejected, 'row')} could not be saved; ${path} says why${first}`)
+    const { relations, existing } = given
+    const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]
+    print(
+      `once it is corrected: ${correctedCommand('import', path, { ...rows.format, into, relations, more: options })}`,
+    )
   }
   return imported.isComplete && imported.rejected === 0
 }
@@ -172,8 +178,9 @@ function addressOf(
 function columnsText(columns: ImportArguments['columns'], relations: RelationsBy = {}): string | undefined {
   const all: Record<string, unknown> = { ...columns }
   for (const [attribute, by] of Object.entries(relations)) {
-    const names = Object.keys(columns ?? {}).filter(name => columns![name] === attribute)
-    for (const name of [...names, attribute]) all[name] = { attribute, by }
+    const named = columns?.[attribute] ?? attribute
+    const names = Object.keys(columns ?? {}).filter(name => columns![name] === named)
+    for (const name of [...names, attribute]) all[name] = { attribute: named, by }
   }
   return Object.keys(all).length > 0 ? JSON.stringify(all) : undefined
 }

@@ -27,7 +27,7 @@ import {
   tellFormat,
   withoutEmpty,
 } from '../../engine/import/sample-file.ts'
-import { RelationLookup, type RelationsBy } from '../../engine/import/relation-lookup.ts'
+import { RelationLookup, type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
 import {
   isTableFormat,
   openTable,
@@ -43,8 +43,17 @@ import type { ReadRow } from '../../engine/import/row-reader.ts'
 import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { importPlugins } from '../plugin-loader.ts'
+import { correctedCommand } from './corrected-command.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
-import { type Dialog, type NewClass, newClass, type NewClassOptions, startCommand, terminal } from './new-class.ts'
+import {
+  type Dialog,
+  type NewClass,
+  newClass,
+  type NewClassOptions,
+  startCommand,
+  storeOptions,
+  terminal,
+} from './new-class.ts'
 import { isRemote, nameOf, openSource, type SourceFile } from './source-file.ts'
 import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from '../../engine/import/load-rows.ts'
 
@@ -140,7 +149,7 @@ async function loadFile(
   const created =
     create && (await newClass(config, name, first!, describeFormat(format, first!.format), create, dialog))
   const into = created?.name ?? given.into
-  if (into === undefined) throw new Error('name the dataclass with --into, or have one created with --new-class')
+  if (into === undefined) throw new InputError('name the dataclass with --into, or have one created with --new-class')
 
   const bundler = new ModuleBundler()
   // Events of plugins are part of a save, and their calculated attributes part of an entity.
@@ -161,7 +170,9 @@ async function loadFile(
   try {
     const dataClass = engine.catalog.dataClassesByName.get(into)
     if (!dataClass)
-      throw new Error(`there is no dataclass "${into}"${suggestion(into, engine.catalog.dataClassesByName.keys())}`)
+      throw new InputError(
+        `there is no dataclass "${into}"${suggestion(into, engine.catalog.dataClassesByName.keys())}`,
+      )
     created?.write()
     const sample = first ?? (await sampled(new Set(dataClass.attributesByName.keys())))
     const named = withoutEmpty(sample, columns)
@@ -193,11 +204,12 @@ async function loadFile(
           },
           dataClass,
         )
+    const by = relations && relationsOf(relations, columns, each => dataClass.attributesByName.has(each))
     await loadRows({
       engine,
       dataClass,
       format: rowFile.format,
-      lookup: relations && new RelationLookup(dataClass, rowFile.format, relations, engine.findKeys.bind(engine)),
+      lookup: by && new RelationLookup(dataClass, rowFile.format, by, engine.findKeys.bind(engine)),
       rows: rowsToLoad(numbered(rowFile.rows), left, signal),
       existing: update ? 'update' : 'reject',
       position: left?.position,
@@ -223,8 +235,12 @@ async function loadFile(
     output.write(`${describeSummary(summary)}\n`)
     if (!isDone)
       output.write(`stopped before the end of the file${resume || summary.read > 0 ? '; --resume continues' : ''}\n`)
-    if (summary.rejected > 0)
+    if (summary.rejected > 0) {
+      const more = [...(update ? ['--update'] : []), ...storeOptions(config)]
+      const again = correctedCommand('load', errors.path, { ...read, into, relations: by, more })
       output.write(`${counted(summary.rejected, 'row')} could not be saved; ${errors.path} says why\n`)
+      output.write(`once it is corrected: ${again}\n`)
+    }
     for (const hint of hints) output.write(`${hint}\n`)
     if (created && isDone) output.write(`serve it: ${startCommand(config)}\n`)
     return isDone && summary.rejected === 0
@@ -308,7 +324,7 @@ function namesOf(
 function readDelimiter(given: string | undefined): string | undefined {
   const delimiter = given === 'tab' || given === '\\t' ? '\t' : given
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter))) {
-    throw new Error(`--delimiter ${JSON.stringify(given)}: it is one character, or the word tab`)
+    throw new InputError(`--delimiter ${JSON.stringify(given)}: it is one character, or the word tab`)
   }
   return delimiter
 }

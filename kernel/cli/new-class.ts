@@ -4,10 +4,11 @@ import { createInterface } from 'node:readline/promises'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { counted } from '../../engine/base/counted.ts'
+import { InputError } from '../../engine/base/input-error.ts'
 import { type DataClassModel, loadModel } from '../../engine/index.ts'
 import { attributeName } from '../../engine/import/attribute-name.ts'
 import { type ProposedClass, proposeClass, type SampleColumn } from '../../engine/import/propose-class.ts'
-import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
+import { type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
 import type { FileSample } from '../../engine/import/sample-file.ts'
 import { insertJson } from './insert-json.ts'
 import { addRelations, type Related } from './new-relations.ts'
@@ -77,8 +78,8 @@ export async function newClass(
   const name = options.newClass === true ? classNameOf(file) : options.newClass
   const { text, model } = readModel(config.model, name)
   if (Object.hasOwn(model.dataClasses, name))
-    throw new Error(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
-  if (sample.columns.length === 0) throw new Error(`${file} is empty: there is nothing to make a dataclass of`)
+    throw new InputError(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
+  if (sample.columns.length === 0) throw new InputError(`${file} is empty: there is nothing to make a dataclass of`)
   const proposed = proposeClass({
     className: name,
     columns: sample.columns,
@@ -88,7 +89,12 @@ export async function newClass(
     types: Object.fromEntries(Object.entries(options.types ?? {}).map(([each, type]) => [each, typeOf(each, type)])),
     key: options.key,
   })
-  const related = addRelations(name, proposed.dataClass, model.dataClasses, options.relations ?? {})
+  const related = addRelations(
+    name,
+    proposed.dataClass,
+    model.dataClasses,
+    relationsOf(options.relations ?? {}, options.columns, each => Object.hasOwn(proposed.dataClass.attributes, each)),
+  )
   const whole = { ...model, dataClasses: { ...related.others, [name]: related.dataClass } }
   loadModel(whole)
   show({ file, as, name, sample, proposed, related }, dialog.print)
@@ -127,7 +133,7 @@ function readModel(path: string, className: string): { text: string; model: Mode
 /** `cities.csv.gz` → `Cities`. */
 function classNameOf(file: string): string {
   const name = attributeName(basename(file).split('.')[0]!)
-  if (name === '') throw new Error(`the name of ${file} gives no name of a dataclass: --new-class NAME does`)
+  if (name === '') throw new InputError(`the name of ${file} gives no name of a dataclass: --new-class NAME does`)
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
@@ -136,7 +142,8 @@ const TYPE = /^(\w+)(?:\((\d+)\))?$/
 /** `string`, `decimal(2)`, `vector(384)`, `day` for a date without a time. */
 function typeOf(attribute: string, text: string): { type: never } {
   const [, type, size] = TYPE.exec(text) ?? []
-  if (type === undefined) throw new Error(`--type ${attribute}=${text}: it is a type such as string, day or decimal(2)`)
+  if (type === undefined)
+    throw new InputError(`--type ${attribute}=${text}: it is a type such as string, day or decimal(2)`)
   if (type === 'day') return { type: 'date', simpleDate: true } as never
   const option = size !== undefined && { [type === 'vector' ? 'dimension' : 'scale']: Number(size) }
   return { type, ...option } as never
@@ -206,9 +213,10 @@ function examplesOf({ values }: SampleColumn): string {
 
 async function agree(question: string, { ask }: Dialog): Promise<void> {
   const answer = await ask(question)
-  if (answer === undefined) throw new Error('nothing is created without a yes: give --yes, or answer at a terminal')
+  if (answer === undefined)
+    throw new InputError('nothing is created without a yes: give --yes, or answer at a terminal')
   if (!/^\s*y(es)?\s*$/i.test(answer))
-    throw new Error('nothing was created; --column, --type and --key change the proposal')
+    throw new InputError('nothing was created; --column, --type and --key change the proposal')
 }
 
 const shortPath = (path: string): string => {
@@ -217,8 +225,11 @@ const shortPath = (path: string): string => {
 }
 
 /** Command that serves the store of a configuration. */
-export function startCommand({ file, model, data, folder }: Config): string {
-  if (file !== undefined) return 'npx tesser start'
+export const startCommand = (config: Config): string => ['npx tesser start', ...storeOptions(config)].join(' ')
+
+/** Options that name the model and the store of a configuration, unless a file does. */
+export function storeOptions({ file, model, data, folder }: Config): string[] {
+  if (file !== undefined) return []
   const isUsual = relative(folder, data) === 'data/store'
-  return `npx tesser start --model ${shortPath(model)}${isUsual ? '' : ` --data ${shortPath(data)}`}`
+  return ['--model', shortPath(model), ...(isUsual ? [] : ['--data', shortPath(data)])]
 }

@@ -1,3 +1,4 @@
+import { InputError } from '../../engine/base/input-error.ts'
 import type { DataClassModel } from '../../engine/index.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
 import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
@@ -36,7 +37,7 @@ export function addRelations(
   const attributes: Record<string, AttributeModel> = {}
   for (const each of Object.keys(relations))
     if (!Object.hasOwn(dataClass.attributes, each))
-      throw new Error(
+      throw new InputError(
         `no column becomes the relation "${each}"; they are ${Object.keys(dataClass.attributes).join(', ')}`,
       )
   for (const [attribute, model] of Object.entries(dataClass.attributes)) {
@@ -48,7 +49,7 @@ export function addRelations(
     const target = by.split('.')[0]!
     const other = Object.hasOwn(others, target) ? others[target]! : undefined
     if (!other)
-      throw new Error(
+      throw new InputError(
         `--relation ${attribute}=${by}: there is no dataclass "${target}"${suggestion(target, Object.keys(others))}`,
       )
     const foreignKey = freeName(`${attribute}ID`, dataClass.attributes)

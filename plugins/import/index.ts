@@ -103,7 +103,9 @@ export default definePlugin({
 
 /** Errors of other classes have their own status, or are faults of the server. */
 const unreadable = (error: unknown, saved: number): unknown =>
-  error instanceof Error && error.constructor === Error ? ImportErrors.UNREADABLE(error.message, saved) : error
+  error instanceof Error && (error.constructor === Error || error.name === 'InputError')
+    ? ImportErrors.UNREADABLE(error.message, saved)
+    : error
 
 /** An import that is running. */
 interface Running {
