@@ -99,6 +99,7 @@ export async function importFile(
     const more = imported.rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
     const first = more > 0 ? ` of the first ${imported.rejectedRows.length}` : ''
     print(`${counted(imported.rejected, 'row')} could not be saved; ${path} says why${first}`)
+    if (given.trial) return false
     const { relations, existing } = given
     const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]
     print(

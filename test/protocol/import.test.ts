@@ -293,7 +293,7 @@ t.test('tesser import', async t => {
   )
   writeFileSync(file, 'Name,big\nB,1\n')
   t.ok(await run())
-  t.match(lines, [/1 inserted, 1 rejected/, /wrong/, '1 row read: 1 inserted'])
+  t.match(lines, [/1 inserted, 1 rejected/, /wrong/, /^once it is corrected: /, '1 row read: 1 inserted'])
   t.same(await names(server), ['A', 'B'])
   await t.rejects(run({ file: join(folder, 'none.csv') }), { message: /^there is no file/ })
   await t.rejects(run({ file: join(folder, 'a.txt') }), { message: /does not say its format by its name/ })
@@ -327,7 +327,11 @@ t.test('an Excel file is sent to a server', async t => {
     trial: false,
   } as const
   t.notOk(await importFile({ ...given, errors }, line => lines.push(line)))
-  t.match(lines, ['4 rows read: 1 inserted, 3 rejected', /wrong\.ndjson says why/])
+  t.match(lines, [
+    '4 rows read: 1 inserted, 3 rejected',
+    /wrong\.ndjson says why/,
+    /^once it is corrected: npx tesser import /,
+  ])
   const rejected = readFileSync(errors, 'utf8').trim().split('\n')
   t.match(
     rejected.map(line => JSON.parse(line)),
