@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createWriteStream, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { InputError } from '../../engine/base/input-error.ts'
@@ -87,7 +87,8 @@ export async function exportEntities(
     bytes += chunk.length
   })
   await whole(out, path => {
-    const file = createWriteStream(path, { mode: 0o600 })
+    // Open before anything can fail: a stream would open it later, maybe when it has been removed.
+    const file = createWriteStream(path, { fd: openSync(path, 'w', 0o600) })
     return packing ? pipeline(body, packing, file) : pipeline(body, file)
   })
   return `${out}: ${describeSize(bytes)} of ${format.toUpperCase()}`

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { CellValue } from 'hucre/xlsx'
@@ -26,7 +26,9 @@ export async function writeXlsx(path: string, table: TableRows): Promise<void> {
     return { header: column.name, ...(numFmt !== undefined && { numFmt }) }
   })
   const file = writeXlsxStream(rowsOf(table), { name: table.dataClass.slice(0, 31), columns, freezePane: { rows: 1 } })
-  await pipeline(Readable.fromWeb(file as never), createWriteStream(path, { mode: 0o600 }))
+  // Open before anything can fail: a stream would open it later, maybe when it has been removed.
+  const output = createWriteStream(path, { fd: openSync(path, 'w', 0o600) })
+  await pipeline(Readable.fromWeb(file as never), output)
 }
 
 async function loadWriter(): Promise<typeof import('hucre/xlsx')> {
