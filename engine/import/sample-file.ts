@@ -22,6 +22,8 @@ export interface FileSample {
   readonly columns: readonly SampleColumn[]
   /** Texts were texts in the source, and numbers numbers. */
   readonly isTyped: boolean
+  /** The values are read as fields of CSV, not as JSON. */
+  readonly hasFields: boolean
   readonly rows: number
   /** True if the file has no other rows. */
   readonly isWhole: boolean
@@ -54,6 +56,7 @@ async function sampleFields(sample: ByteSample, given: TextFormat, names?: Reado
   return {
     columns: header.map((name, i) => ({ name, values: columns[i]! })),
     isTyped: false,
+    hasFields: true,
     rows,
     isWhole,
     format: { encoding, delimiter, ...guessed, ...(nulls.length > 0 && { nulls }) },
@@ -77,6 +80,7 @@ async function sampleObjects(format: 'json' | 'ndjson', sample: ByteSample, give
   return {
     columns: [...names].map(name => ({ name, values: rows.map(row => row[name] ?? null) })),
     isTyped: true,
+    hasFields: false,
     rows: rows.length,
     isWhole: sample.isWhole && texts.length <= MAX_ROWS,
     format: { ...given, encoding },

@@ -62,7 +62,7 @@ export async function sampleTable(table: TableFile): Promise<FileSample> {
     const values = rows.map(({ cells }) => cells[i])
     return { name, values, type: type?.type === 'object' ? (vectorOf(values) ?? type) : type }
   })
-  return { columns, isTyped: true, rows: rows.length, isWhole, format: {}, open: [] }
+  return { columns, isTyped: true, hasFields: true, rows: rows.length, isWhole, format: {}, open: [] }
 }
 
 const MIN_DIMENSION = 8
@@ -91,11 +91,14 @@ export const csvText = (cells: readonly unknown[]): string => cells.map(fieldOf)
 
 function fieldOf(cell: unknown): string {
   if (cell === null || cell === undefined) return ''
-  if (typeof cell === 'number' || typeof cell === 'boolean' || typeof cell === 'bigint') return String(cell)
-  if (cell instanceof Uint8Array)
-    return `"data:application/octet-stream;base64,${Buffer.from(cell).toString('base64')}"`
-  const text = typeof cell === 'string' ? cell : JSON.stringify(cell, jsonValue)
-  return `"${text.replaceAll('"', '""')}"`
+  const text = cellText(cell)
+  return typeof cell === 'string' || typeof cell === 'object' ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Text of a cell that is not null, as CSV has it. */
+export function cellText(cell: unknown): string {
+  if (cell instanceof Uint8Array) return `data:application/octet-stream;base64,${Buffer.from(cell).toString('base64')}`
+  return typeof cell === 'object' ? JSON.stringify(cell, jsonValue) : String(cell)
 }
 
 const jsonValue = (_: string, value: unknown): unknown =>

@@ -5,8 +5,10 @@ import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { InputError } from '../../engine/base/input-error.ts'
-import { type DataClassModel, loadModel } from '../../engine/index.ts'
+import { excerpt } from '../../engine/base/text/excerpt.ts'
+import { type DataClass, type DataClassModel, loadModel } from '../../engine/index.ts'
 import { attributeName } from '../../engine/import/attribute-name.ts'
+import { firstMisfit } from '../../engine/import/misfit.ts'
 import { type ProposedClass, proposeClass, type SampleColumn } from '../../engine/import/propose-class.ts'
 import { type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
 import type { FileSample } from '../../engine/import/sample-file.ts'
@@ -96,7 +98,7 @@ export async function newClass(
     relationsOf(options.relations ?? {}, options.columns, each => Object.hasOwn(proposed.dataClass.attributes, each)),
   )
   const whole = { ...model, dataClasses: { ...related.others, [name]: related.dataClass } }
-  loadModel(whole)
+  refuseMisfits(loadModel(whole).dataClassesByName.get(name)!, proposed, sample, options.types ?? {})
   show({ file, as, name, sample, proposed, related }, dialog.print)
   if (!options.yes)
     await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
@@ -209,6 +211,24 @@ function examplesOf({ values }: SampleColumn): string {
     if (found.size === EXAMPLES) break
   }
   return [...found].join(' · ')
+}
+
+/** @throws {InputError} a value of the sample is not of the type that `--type` gives its attribute */
+function refuseMisfits(
+  { attributesByName }: DataClass,
+  { columns, nulls }: ProposedClass,
+  sample: FileSample,
+  types: Readonly<Record<string, string>>,
+): void {
+  for (const { attribute, column } of columns) {
+    if (attribute === null || !Object.hasOwn(types, attribute)) continue
+    const misfit = firstMisfit(attributesByName.get(attribute)!, column.values, sample, { ...sample.format, nulls })
+    if (!misfit) continue
+    const without = sample.isTyped ? '' : ', or name it with --nulls if it stands for null'
+    throw new InputError(
+      `--type ${attribute}=${types[attribute]}: column "${column.name}" has ${JSON.stringify(excerpt(misfit.text))}: ${misfit.reason}; correct it, choose another type${without}`,
+    )
+  }
 }
 
 async function agree(question: string, { ask }: Dialog): Promise<void> {

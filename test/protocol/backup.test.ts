@@ -48,7 +48,7 @@ t.test('a running server makes backups, which commands list, verify and restore'
   t.match(printed, [/^backup \d{8}T\d{9}Z is all right: \d+ entities, stamp \d+/])
   t.match(
     await restore(config('restored'), { place: { folder: place }, name }),
-    /restored has the state of \d+ entities/,
+    /restored has the state of \d+ entities.* are in .*\/restored\/config$/,
   )
   await t.rejects(restore(config('restored'), { place: { folder: place } }), { message: /restored is not empty/ })
   await t.rejects(restore(config('other'), { place: { folder: place }, at: 'noon' }), {

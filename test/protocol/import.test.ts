@@ -300,8 +300,12 @@ t.test('tesser import', async t => {
   await t.rejects(run({ url: 'http://127.0.0.1:1' }), { message: /127\.0\.0\.1:1 cannot be reached/ })
   t.ok(await run({ columns: {} }), 'a header is that of the attribute which it would be named')
   t.match(notes[0], /^a\.csv: CSV in utf-8, "," between fields$/)
-  await t.rejects(run({ columns: { Name: 'nme' } }), { message: /"nme", for column "Name", is not an attribute/ })
-  await t.rejects(run({ key: 'wrong' }), { message: /./ })
+  await t.rejects(run({ columns: { Name: 'nme' } }), {
+    name: 'InputError',
+    message: /"nme", for column "Name", is not an attribute/,
+  })
+  await t.rejects(run({ key: 'wrong' }), { name: 'InputError' })
+  await t.rejects(run({ into: 'Compny' }), { name: 'InputError', message: /Compny/ })
   t.notOk(existsSync(join(folder, 'none.csv.errors.ndjson')))
 })
 

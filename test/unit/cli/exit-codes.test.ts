@@ -1,9 +1,13 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { loadConfig } from '../../../config/load-config.ts'
 import { outputUrl } from '../../../engine/base/output-root.ts'
 import { correctedCommand } from '../../../kernel/cli/corrected-command.ts'
+import { entities } from '../../support/load-world.ts'
 
 /** Exit codes of commands that read and write files, by the table in kernel/cli/README.md. */
 
@@ -16,6 +20,7 @@ const FILES = {
   'wrong.csv': 'ID,nothing\n1,2\n',
   'bad.csv': 'ID\nx\n',
   'text.xlsx': 'no',
+  'words.csv': 'paid\nja\nperhaps\n',
 }
 const SERVER = ['--url', 'http://127.0.0.1:1']
 
@@ -23,6 +28,10 @@ const CASES: readonly (readonly [args: readonly string[], code: number, message:
   [['load', 'none.csv', '--into', 'Person'], 2, /there is no file/],
   [['load', 'a.csv', '--into', 'Persn'], 2, /there is no dataclass "Persn"/],
   [['load', 'wrong.csv', '--into', 'Person'], 2, /column "nothing" is not an attribute of Person/],
+  [['load', 'a.csv', '--into', 'Person', '--format', 'txt'], 2, /'txt' is invalid/],
+  [['load', 'a.csv', '--into', 'Person', '--relation', 'ID=Person.ID'], 2, /ID is not a relation/],
+  [['load', 'words.csv', '--new-class', '--yes', '--type', 'paid=bool'], 2, /column "paid" has "perhaps"/],
+  [['load', 'words.csv', '--new-class', '--yes', '--type', 'paid=bol'], 2, /"bol"/],
   [['load', 'model.txt', '--into', 'Person'], 2, /does not say its format by its name/],
   [['load', 'text.xlsx', '--into', 'Person'], 2, /is not an Excel file/],
   [
@@ -66,4 +75,46 @@ t.test('the command that loads a corrected file', async t => {
     correctedCommand('load', 'my file.errors.ndjson', { ...given, more: ['--update'] }),
     `npx tesser load 'my file.errors.ndjson' --into Order --relation 'kunde=Firm.it'\\''s' --decimal , --dates dmy --nulls N/A,- --update`,
   )
+})
+
+t.test('the printed command loads a corrected file with decimal commas and German dates', async t => {
+  const order = {
+    nr: { type: 'long' },
+    betrag: { type: 'number' },
+    am: { type: 'date', simpleDate: true },
+    bezahlt: { type: 'bool' },
+    firmaID: { type: 'long' },
+    firma: { kind: 'relatedEntity', type: 'Firma', foreignKey: 'firmaID' },
+  }
+  const firm = { ID: { type: 'long', autoFill: 'increment' }, name: { type: 'string', unique: true } }
+  const dataClasses = { Order: { key: 'nr', attributes: order }, Firma: { key: 'ID', attributes: firm } }
+  const cwd = t.testdir({
+    'model.json': JSON.stringify({ name: 'shop', dataClasses }),
+    'firmen.csv': 'name\nAcme\n',
+    'Aufträge Mai.csv':
+      'Nr;Betrag;Am;Bezahlt;Kunde\n1;1.234,50;25.12.2024;ja;Acme\n2;2.345,75;3.4.2024;vielleicht;Acme\n',
+  })
+  const program = `'${process.execPath}' '${fileURLToPath(outputUrl('kernel/cli/main.js'))}'`
+  const run = (command: string) =>
+    spawnSync('sh', ['-c', command.replace('npx tesser', program)], {
+      cwd,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH },
+    })
+  t.equal(run('npx tesser load firmen.csv --into Firma --model model.json --data data').status, 0)
+  const first = run(
+    "npx tesser load 'Aufträge Mai.csv' --into Order --column Kunde=firma --relation Kunde=Firma.name --model model.json --data data",
+  )
+  t.match(first, { status: 1, stdout: /^2 rows read: 1 inserted, 1 rejected/m }, first.stderr)
+  const errors = join(cwd, 'Aufträge Mai.csv.errors.ndjson')
+  writeFileSync(errors, readFileSync(errors, 'utf8').replace(':"vielleicht"', ':"nein"'))
+  const again = /^once it is corrected: (.*)$/m.exec(first.stdout)![1]!
+  t.match(again, / --relation firma=Firma\.name --decimal , --dates dmy /)
+  const second = run(again)
+  t.match(second, { status: 0, stdout: '1 row read: 1 inserted\n' }, second.stderr)
+  const config = loadConfig({ cwd, env: {}, flags: { model: 'model.json', data: 'data' } })
+  t.match(await entities(config, 'Order'), [
+    { nr: 1, betrag: 1234.5, am: '2024-12-25', bezahlt: true, firmaID: 1 },
+    { nr: 2, betrag: 2345.75, am: '2024-04-03', bezahlt: false, firmaID: 1 },
+  ])
 })

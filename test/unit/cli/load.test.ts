@@ -50,6 +50,25 @@ t.test('a JSON array is loaded, private and read-only attributes and long intege
   ])
 })
 
+t.test('words for bools in seven languages', async t => {
+  const words = {
+    true: 'true Yes T y 1 ja J wahr WAAR oui vrai sì si vero sí verdadero sim verdadeiro',
+    false: 'false No F n 0 nein falsch nee onwaar non faux falso não NAO',
+    none: 'maybe jain jaa yesno 2',
+  }
+  const rows = Object.values(words).flatMap(some => some.split(' '))
+  const { load, people } = world(t, {
+    'a.csv': `ID,name,woman\n${rows.map((word, i) => `${i},x,${word}`).join('\n')}\n`,
+  })
+  const { rejected } = await load('a.csv')
+  t.same(
+    rejected.map(({ row }: { row: { woman: string } }) => row.woman),
+    words.none.split(' '),
+  )
+  const saved = (await people()).map(({ woman }) => woman)
+  t.same(saved, [...words.true.split(' ').map(() => true), ...words.false.split(' ').map(() => false)])
+})
+
 t.test('rows may refer to rows further down, in chains', async t => {
   const { load, people } = world(t, {
     'a.ndjson':

@@ -80,6 +80,36 @@ t.test('a proposal is changed by options, and the name of a dataclass is that of
   t.notOk('Town' in JSON.parse(readFileSync(config.model, 'utf8')).dataClasses)
 })
 
+t.test('values of the sample that are not of the type of --type are refused before anything is written', async t => {
+  const { load, config, cwd } = world(t, {
+    'a.csv': 'Aktiv;Betrag;Tag\nja;1.234,50;1.2.2024\nNEIN;;31.12.2024\n;2,5;N/A\nvielleicht;3;1.2.2024\n',
+    'b.json': '[{"size":1},{"size":"ja"}]',
+  })
+  const create = { newClass: 'A', yes: true } as const
+  const before = readFileSync(config.model, 'utf8')
+  const refused = [
+    ['a.csv', { aktiv: 'bool' }, /^--type aktiv=bool: column "Aktiv" has "vielleicht": .* is true or false; .*--nulls/],
+    ['a.csv', { betrag: 'long' }, /^--type betrag=long: column "Betrag" has "1\.234,50"/],
+    ['a.csv', { tag: 'duration' }, /^--type tag=duration: column "Tag" has "1\.2\.2024"/],
+    ['a.csv', { aktiv: 'object' }, /^--type aktiv=object: column "Aktiv" has "ja"/],
+    ['b.json', { size: 'bool' }, /^--type size=bool: column "size" has "ja"/],
+    ['b.json', { size: 'number' }, /^--type size=number: column "size" has "ja"/],
+  ] as const
+  for (const [file, types, message] of refused)
+    await t.rejects(load(file, { create: { ...create, types } }), { name: 'InputError', message })
+  t.equal(readFileSync(config.model, 'utf8'), before)
+  t.notOk(existsSync(join(cwd, 'data')))
+  const given = { create: { ...create, types: { aktiv: 'bool', betrag: 'decimal(2)', tag: 'day' } } }
+  const { text } = await load('a.csv', { ...given, nulls: ['vielleicht', 'N/A'] })
+  t.match(text, /^4 rows read: 4 inserted/)
+  t.match(await entities(config, 'A'), [
+    { aktiv: true, betrag: 1234.5, tag: '2024-02-01' },
+    { aktiv: false, betrag: null },
+    { aktiv: null, betrag: 2.5, tag: null },
+    { aktiv: null, betrag: 3 },
+  ])
+})
+
 t.test('a model file is made where there is none; objects with other names, and a key of the file', async t => {
   const rows =
     '{"id":7,"first name":"Ada","born":"1815-12-10","zip":"01234"}\n{"id":8,"first name":"Bob","__STAMP":3}\n'

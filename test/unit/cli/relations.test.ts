@@ -92,6 +92,32 @@ t.test('by numbers, and by rows further down of the same dataclass', async t => 
   t.equal(keys.get('B')!.bossID, keys.get('C')!.ID)
 })
 
+t.test('the name of a relation may be that of its column, as the header has it', async t => {
+  const cases = [
+    ['name,Employer', {}, { Employer: 'Company.name' }],
+    ['name,Die Firma', { 'Die Firma': 'employer' }, { 'Die Firma': 'Company.name' }],
+    ['name,Die Firma', { 'Die Firma': 'employer' }, { employer: 'Company.name' }],
+  ] as const
+  for (const [header, columns, relations] of cases) {
+    await t.test(`${header} ${JSON.stringify(relations)}`, async t => {
+      const { load, people } = await world(t, { 'people.csv': `${header}\nA,Acme\n` })
+      t.match(await load('people.csv', { columns, relations }), { text: '1 row read: 1 inserted\n' })
+      t.match(await people(), [{ name: 'A', employerID: 1 }])
+    })
+  }
+  const { load, config, entities } = await world(t, { 'orders.csv': 'Nr;Kunde (Firma)\n1;Acme\n2;Globex\n' })
+  for (const [newClass, columns, relations] of [
+    ['Order', undefined, { 'Kunde (Firma)': 'Company.name' }],
+    ['Bill', { 'Kunde (Firma)': 'kunde' }, { 'Kunde (Firma)': 'Company.name' }],
+  ] as const) {
+    const given = { columns, relations }
+    t.match((await load('orders.csv', { create: { newClass, yes: true, ...given }, ...given })).text, /2 inserted/)
+  }
+  t.match(await entities('Order'), [{ kundeFirmaID: 1 }, { kundeFirmaID: 2 }])
+  t.match(await entities('Bill'), [{ kundeID: 1 }, { kundeID: 2 }])
+  t.match(JSON.parse(readFileSync(config.model, 'utf8')).dataClasses.Bill.attributes, { kunde: { type: 'Company' } })
+})
+
 t.test('refused', async t => {
   const { load } = await world(t, { 'people.csv': 'name,employer\nA,Acme\n' })
   const cases = [
