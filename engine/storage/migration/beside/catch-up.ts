@@ -25,7 +25,10 @@ interface CatchUpOptions {
   readonly source: Environment
   /** Its copy, which has been brought to the other model. */
   readonly copy: Environment
-  /** True if the change log of the source says what has changed since; otherwise all rows are compared. */
+  /**
+   * True if the change log of the source says what has changed since; otherwise the stamps of all rows are compared, as they have to be
+   * wherever another data file may have been put into place since the last comparison.
+   */
   readonly hasChanges: boolean
   readonly onProgress: Progress
 }

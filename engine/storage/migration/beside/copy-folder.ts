@@ -22,8 +22,6 @@ export interface CopyTarget {
 interface Described extends CopyTarget {
   /** Lets the model remove or break data that it no longer allows. */
   readonly allowLoss: boolean
-  /** See {@link dataFileOf}. */
-  readonly dataFile: string
 }
 
 const DESCRIPTION = 'target.json'
@@ -54,11 +52,6 @@ export class CopyFolder {
     }
   }
 
-  /** True while the copy is of the data file that the store has now, and not of one that has been put in its place since. */
-  get isOfDataFile(): boolean {
-    return this.described?.dataFile === dataFileOf(this.store)
-  }
-
   isFor({ model, wire }: CopyTarget): boolean {
     const { described } = this
     // Both as JSON, in which a file has no undefined members.
@@ -66,10 +59,10 @@ export class CopyFolder {
   }
 
   /** Begins a copy: an empty folder with its description. */
-  begin({ model, wire, allowLoss }: Omit<Described, 'dataFile'>): void {
+  begin({ model, wire, allowLoss }: Described): void {
     this.clear()
     makeFolder(this.path)
-    const described: Described = { model, wire, allowLoss, dataFile: dataFileOf(this.store) }
+    const described: Described = { model, wire, allowLoss }
     writeFileSync(join(this.path, DESCRIPTION), JSON.stringify(described), { mode: 0o600 })
   }
 
@@ -106,9 +99,3 @@ export class CopyFolder {
 }
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
-
-/** Identifies the data file among those that have been in its place. */
-function dataFileOf(store: string): string {
-  const { dev, ino } = statSync(join(store, DATA_FILE), { bigint: true })
-  return `${dev}:${ino}`
-}

@@ -50,8 +50,7 @@ export async function migrateBeside(options: BesideOptions, { onNote, onProgress
       try {
         // Checked above.
         prepareStore({ environment: copy, model, wire, allowLoss: true, onProgress })
-        const hasChanges = folder.isOfDataFile
-        for (let pass = 1; catchUp({ source, copy, hasChanges, onProgress }) > FEW && pass < PASSES; pass++);
+        for (let pass = 1; catchUp({ source, copy, hasChanges: pass > 1, onProgress }) > FEW && pass < PASSES; pass++);
       } finally {
         await copy.close()
       }

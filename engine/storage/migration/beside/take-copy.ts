@@ -75,7 +75,7 @@ async function complete(folder: CopyFolder, source: Environment, options: TakeOp
     const copy = folder.open({ mapSizeBytes })
     try {
       prepareStore({ environment: copy, model, wire, allowLoss: true, onProgress })
-      const comparison = { source, copy, hasChanges: folder.isOfDataFile, onProgress }
+      const comparison = { source, copy, hasChanges: false, onProgress }
       catchUp(comparison)
       relink(comparison)
       takeOverRest(source, copy)
