@@ -43,7 +43,7 @@ export {
 } from './conditional.ts'
 export { methodNotApplicable } from './errors.ts'
 export { MAX_ASSET_BYTES } from './assets.ts'
-export type { Metric, MetricValue } from '../engine/base/counts/metric.ts'
+export { gauge, type Metric, type MetricValue } from '../engine/base/counts/metric.ts'
 export { callFunction } from './function-call.ts'
 export type { Metrics, ReadMetrics } from './metrics/metrics.ts'
 export type { InnerRequest } from './inner-request.ts'

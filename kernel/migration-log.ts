@@ -5,7 +5,8 @@ import { describeProgress } from './describe-progress.ts'
 /** Minimum time between two lines. */
 const LINE_MS = 5_000
 
-const VERBS: Record<MigrationStep['what'], string> = {
+/** Steps of a migration, before the name of a dataclass. */
+export const MIGRATION_STEPS: Record<MigrationStep['what'], string> = {
   check: 'looking for what would be lost in',
   rewrite: 'rewriting',
   index: 'building indexes of',
@@ -31,7 +32,7 @@ export class MigrationLog {
   show(step: MigrationStep): void {
     const now = this.now()
     const { what, dataClass, done, total } = step
-    const part = `${VERBS[what]} ${dataClass}`
+    const part = `${MIGRATION_STEPS[what]} ${dataClass}`
     if (part !== this.part) {
       this.part = part
       // A part begins when the previous one is done.

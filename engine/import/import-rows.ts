@@ -1,7 +1,7 @@
 import { suggestion } from '../base/suggestion.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { emptySummary, loadRows, type LoadSummary, type LoadTarget, numbered } from './load-rows.ts'
-import { type FindKeys, RelationLookup, type RelationsBy, relationsOf } from './relation-lookup.ts'
+import { type FindKeys, lookupFor, type RelationsBy } from './relation-lookup.ts'
 import { rejectedRow } from './rejected-row.ts'
 import { openRowFile, type RowFileOptions } from './row-file.ts'
 
@@ -35,7 +35,7 @@ export async function importRows(
   catalog: Catalog,
   request: ImportRequest,
 ): Promise<LoadSummary> {
-  const { existing, isTrial, onRejected, signal, relations, summary = emptySummary() } = request
+  const { existing, isTrial, onRejected, signal, summary = emptySummary() } = request
   const dataClass = dataClassOf(request, catalog)
   const { format, rows } = await openRowFile(request, dataClass)
   return loadRows({
@@ -43,14 +43,7 @@ export async function importRows(
     dataClass,
     format,
     rows: until(numbered(rows), signal),
-    lookup:
-      relations &&
-      new RelationLookup(
-        dataClass,
-        format,
-        relationsOf(relations, request.columns, name => dataClass.attributesByName.has(name)),
-        engine.findKeys.bind(engine),
-      ),
+    lookup: lookupFor(dataClass, format, request, engine),
     existing,
     isTrial,
     onRejected: (row, reasons) => onRejected(row.line, rejectedRow(row, reasons)),

@@ -2,7 +2,7 @@ import { stringifyExact } from '../base/exact-json.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
 import { dataClassOf, type ImportRequest } from './import-rows.ts'
 import { loadRows, type LoadTarget, numbered } from './load-rows.ts'
-import { type FindKeys, RelationLookup, relationsOf } from './relation-lookup.ts'
+import { type FindKeys, lookupFor } from './relation-lookup.ts'
 import { openRowFile } from './row-file.ts'
 import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
@@ -44,7 +44,6 @@ export async function previewRows(
   catalog: Catalog,
   request: PreviewRequest,
 ): Promise<RowPreview> {
-  const { relations } = request
   const dataClass = dataClassOf(request, catalog)
   const { format, header, rows } = await openRowFile({ ...request, leavesOutOthers: true }, dataClass)
   const first = await firstRows(rows, request.rows)
@@ -54,14 +53,7 @@ export async function previewRows(
     dataClass,
     format,
     rows: numbered(once(first)),
-    lookup:
-      relations &&
-      new RelationLookup(
-        dataClass,
-        format,
-        relationsOf(relations, request.columns, name => dataClass.attributesByName.has(name)),
-        engine.findKeys.bind(engine),
-      ),
+    lookup: lookupFor(dataClass, format, request, engine),
     existing: request.existing,
     isTrial: true,
     onRejected: ({ position }, reasons) => errors.set(position, reasons),

@@ -198,3 +198,18 @@ function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: 
 }
 
 const listOf = (names: readonly string[]): string => (names.length > 0 ? `; there are ${names.join(', ')}` : '')
+
+/** Lookup for the relations of a request; undefined if it gives none by other attributes. */
+export function lookupFor(
+  dataClass: DataClass,
+  format: RowFormat,
+  {
+    relations,
+    columns,
+  }: { relations?: RelationsBy | undefined; columns?: Readonly<Record<string, string | null>> | undefined },
+  engine: { findKeys: FindKeys },
+): RelationLookup | undefined {
+  if (!relations) return undefined
+  const by = relationsOf(relations, columns, name => dataClass.attributesByName.has(name))
+  return new RelationLookup(dataClass, format, by, engine.findKeys.bind(engine))
+}

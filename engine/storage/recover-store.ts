@@ -11,7 +11,7 @@ import { DamagedStoreError, DATA_FILE } from './data-file.ts'
 import { type Environment, openEnvironment } from './environment.ts'
 import { LOG_FOLDER } from './store-folder.ts'
 import { LmdbTransaction } from './lmdb-transaction.ts'
-import { LOCK, lockDataFile, StoreLock, waitFor } from './store-lock.ts'
+import { excludeReaders, LOCK, StoreLock } from './store-lock.ts'
 import { pin, writePosition } from './store-log.ts'
 import { loadSchema } from './stored-schema.ts'
 import { syncFile } from './sync-file.ts'
@@ -104,15 +104,9 @@ export async function recoverIfUnused(location: StoreLocation, onNote: Note): Pr
 
 /** Recovers a store whose lock the caller has. @throws {Error} while a process without the lock reads the data file */
 export async function recoverExclusively(recovery: Recovery, onNote: Note): Promise<void> {
-  const { path } = recovery
+  const { path, lock } = recovery
   if (!readCheckpoint(path)) return
-  const { waitMs } = { ...LOCK, ...recovery.lock }
-  const readers = waitFor(
-    () => lockDataFile(path, { shared: false }),
-    waitMs,
-    () => onNote(`the store in ${path} is read by a check or a backup; waiting for it to end`),
-  )
-  if (!readers) throw new Error(`the store in ${path} is read by a check or a backup; start when that is done`)
+  const readers = excludeReaders(path, { ...LOCK, ...lock }, onNote)
   try {
     await recoverStore(recovery, onNote)
   } finally {

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type FileLock, hasFileLocks, tryFileLock } from './file-lock.ts'
-import type { LockKind, StoreLockOptions } from '../data/store-options.ts'
+import type { LockKind, Note as Report, StoreLockOptions } from '../data/store-options.ts'
 
 const LOCK_FILE = 'server.lock'
 const READERS_FILE = 'readers.lock'
@@ -97,6 +97,22 @@ export const lockForReading = (folder: string): FileLock | undefined =>
     TRIED_MS,
     () => {},
   )
+
+/**
+ * Locks the data file before it is replaced or changed as a whole. A process that has the old file open while another one opens the new
+ * file would share its table of readers.
+ * @throws {Error} a process goes on reading
+ */
+export function excludeReaders(folder: string, { waitMs }: Pick<StoreLockOptions, 'waitMs'>, onNote: Report): FileLock {
+  const others = 'a check, a backup or the preparation of a changed model'
+  const lock = waitFor(
+    () => lockDataFile(folder, { shared: false }),
+    waitMs,
+    () => onNote(`the store in ${folder} is read by ${others}; waiting for it to end`),
+  )
+  if (lock) return lock
+  throw new Error(`the store in ${folder} is read by ${others}; start when that is done`)
+}
 
 /** True while a process reads the store without its lock: a check or a backup, which needs the files of its commit. */
 export function isReadByOthers(folder: string): boolean {

@@ -15,6 +15,7 @@ export function serveProcess<Name extends keyof Processes>(
   ) => Promise<Processes[Name]['result']>,
 ): void {
   let reportedAt = 0
+  const server = process.ppid
   const send = (message: FromProcess<Name>, onSent = (): void => {}): void => void process.send!(message, onSent)
   /** Sends the last message. */
   const end = (message: FromProcess<Name>): void => {
@@ -32,6 +33,8 @@ export function serveProcess<Name extends keyof Processes>(
       const result = await work(job, {
         onNote: (text, level) => send({ kind: 'note', text, level }),
         onProgress(step) {
+          // Synchronous work keeps the event from coming.
+          if (process.ppid !== server) die()
           const now = performance.now()
           if (now - reportedAt < REPORT_MS) return
           reportedAt = now

@@ -129,7 +129,7 @@ addConfigOptions(program.command('migrate'), key => /^server\.(host|port|basePat
     'after',
     `
 Edit the model file that the server was started with, and run this command. The server goes on with the old model, and brings a copy of
-its store to the new one: as much disk as data.mdb has, and a process of a lower priority. A restart takes the copy, with all
+its store to the new one: up to twice the disk of data.mdb, and a process of a lower priority. A restart takes the copy, with all
 that was written meanwhile. After an interruption the server goes on with it by itself.`,
   )
   .action(async ({ url, ...options }, command: Command) => {

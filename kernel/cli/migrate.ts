@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { MigrationStep } from '../../engine/index.ts'
+import { MIGRATION_STEPS } from '../migration-log.ts'
 import { ask } from './ask-server.ts'
 import { ProgressDisplay } from './progress.ts'
 
@@ -15,23 +17,11 @@ export interface MigrateArguments {
 interface ModelChange {
   readonly state: 'none' | 'running' | 'ready' | 'failed'
   readonly changes?: readonly string[]
-  readonly step?: {
-    readonly dataClass: string
-    readonly what: string
-    readonly done: number
-    readonly total: number
-  } | null
+  readonly step?: MigrationStep | null
   readonly error?: string
 }
 
 const POLL_MS = 300
-
-const STEPS: Readonly<Record<string, string>> = {
-  check: 'looking for what would be lost in',
-  rewrite: 'rewriting',
-  index: 'building indexes of',
-  catchUp: 'taking over changes of',
-}
 
 /**
  * `tesser migrate`: has a running server prepare the change to the model that its file has now, and waits for it.
@@ -57,7 +47,7 @@ export async function migrate(
   try {
     for (; change.state === 'running'; change = await send('GET')) {
       const { step } = change
-      if (step) progress.show(`${STEPS[step.what] ?? step.what} ${step.dataClass}`, step.done, step.total)
+      if (step) progress.show(`${MIGRATION_STEPS[step.what]} ${step.dataClass}`, step.done, step.total)
       await delay(POLL_MS)
     }
   } finally {

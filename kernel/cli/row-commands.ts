@@ -17,9 +17,31 @@ interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
   readonly relation?: Readonly<Record<string, string>>
 }
 
+/** Adds the options that say how the rows of a file are written. */
+const withFormat = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--format <format>', 'format of the file; by default from its name').choices([
+        ...FORMATS,
+        ...TABLE_FORMATS,
+      ]),
+    )
+    .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
+    .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
+    .addOption(
+      new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),
+    )
+    .addOption(
+      new Option('--dates <order>', 'order of day, month and year of dates in CSV; guessed by default').choices(
+        DATE_ORDERS,
+      ),
+    )
+    .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; by its bytes by default')
+    .option('--nulls <a,b>', 'texts of CSV that are null, except in texts, such as N/A; guessed by default', list)
+
 /** `tesser load`, `import` and `export`. */
 export function addRowCommands(program: Command): void {
-  addConfigOptions(program.command('load'), key => ofStore.test(key))
+  const load = addConfigOptions(program.command('load'), key => ofStore.test(key))
     .description('Save the rows of a file as entities. The store must not be served meanwhile.')
     .argument(
       '<file>',
@@ -48,26 +70,9 @@ export function addRowCommands(program: Command): void {
       '--errors <file>',
       'file for rows that cannot be saved, with line and reasons; {file}.errors.ndjson by default',
     )
-    .addOption(
-      new Option('--format <format>', 'format of the file; by default from its name').choices([
-        ...FORMATS,
-        ...TABLE_FORMATS,
-      ]),
-    )
-    .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
     .addOption(new Option('--resume', 'continue an interrupted load of this file').default(false).conflicts('restart'))
     .option('--restart', 'begin with the first row, although a load of this file was interrupted', false)
-    .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
-    .addOption(
-      new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),
-    )
-    .addOption(
-      new Option('--dates <order>', 'order of day, month and year of dates in CSV; guessed by default').choices(
-        DATE_ORDERS,
-      ),
-    )
-    .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; by its bytes by default')
-    .option('--nulls <a,b>', 'texts of CSV that are null, except in texts, such as N/A; guessed by default', list)
+  withFormat(load)
     .addHelpText(
       'after',
       `
@@ -98,7 +103,7 @@ with --update when rows have keys.`,
       if (!isComplete) process.exitCode = FAILED
     })
 
-  addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath)$/.test(key))
+  const imported = addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath)$/.test(key))
     .description('Save the rows of a file as entities in a running server.')
     .argument('<file>', 'as of tesser load')
     .requiredOption('--into <dataClass>', 'the dataclass')
@@ -121,38 +126,20 @@ with --update when rows have keys.`,
       addRelation,
     )
     .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
-    .addOption(
-      new Option('--format <format>', 'format of the file; by default from its name').choices([
-        ...FORMATS,
-        ...TABLE_FORMATS,
-      ]),
-    )
-    .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
-    .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
-    .addOption(
-      new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),
-    )
-    .addOption(
-      new Option('--dates <order>', 'order of day, month and year of dates in CSV; guessed by default').choices(
-        DATE_ORDERS,
-      ),
-    )
-    .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; by its bytes by default')
-    .option('--nulls <a,b>', 'texts of CSV that are null, except in texts, such as N/A; guessed by default', list)
-    .action(async (file: string, { column, relation, url, ...options }, command: Command) => {
-      const [{ importFile }, { serverAddress }] = await Promise.all([
-        import('./import.ts'),
-        import('./server-address.ts'),
-      ])
-      const given = {
-        ...options,
-        file,
-        columns: column,
-        relations: relation,
-        url: serverAddress(url, configOf(command)),
-      }
-      if (!(await importFile(given, print))) process.exitCode = FAILED
-    })
+  withFormat(imported).action(async (file: string, { column, relation, url, ...options }, command: Command) => {
+    const [{ importFile }, { serverAddress }] = await Promise.all([
+      import('./import.ts'),
+      import('./server-address.ts'),
+    ])
+    const given = {
+      ...options,
+      file,
+      columns: column,
+      relations: relation,
+      url: serverAddress(url, configOf(command)),
+    }
+    if (!(await importFile(given, print))) process.exitCode = FAILED
+  })
 
   addConfigOptions(program.command('export'), key => /^server\.(host|port|basePath)$/.test(key))
     .description('Write entities of a running server to a file.')

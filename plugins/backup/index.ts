@@ -1,4 +1,4 @@
-import { definePlugin, json, type Metric, type Reply, type RestRequest, Type } from '../../kernel/api.ts'
+import { definePlugin, gauge, json, type Metric, type Reply, type RestRequest, Type } from '../../kernel/api.ts'
 import { BackupErrors } from './errors.ts'
 import { BackupRuns } from './backup-runs.ts'
 
@@ -68,12 +68,6 @@ async function startTimer(schedule: string, onTime: () => void) {
 }
 
 function metricsOf({ running, lastSuccess, failures }: BackupRuns): Metric[] {
-  const gauge = (name: string, help: string, value: number): Metric => ({
-    name,
-    help,
-    type: 'gauge',
-    values: [{ labels: {}, value }],
-  })
   return [
     gauge('backup_running', '1 while a backup is being made.', running ? 1 : 0),
     gauge(

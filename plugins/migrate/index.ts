@@ -1,4 +1,4 @@
-import { definePlugin, json, type Metric, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, gauge, json, type Metric, type RestRequest } from '../../kernel/api.ts'
 import { MigrateErrors } from './errors.ts'
 import { ModelChangeRun } from './model-change-run.ts'
 
@@ -13,7 +13,7 @@ import { ModelChangeRun } from './model-change-run.ts'
  *   DELETE /$migrate                 →  { "state": "none" }; the copy is removed
  *
  * The states are `none`, `running`, `ready` and `failed`, with an `error`. `what` is `check` (what would be lost), `rewrite`, `index` or
- * `catchUp`. It takes the disk space of the data file once more, and a process of its own at a lower priority. A server that is
+ * `catchUp`. It takes up to twice the disk space of the data file, and a process of its own at a lower priority. A server that is
  * started again with the old model goes on by itself; with the new one, the start does the rest. A second POST takes over what has been
  * written since.
  */
@@ -38,12 +38,6 @@ export default definePlugin({
 })
 
 function metricsOf({ state, step }: ModelChangeRun): Metric[] {
-  const gauge = (name: string, help: string, value: number): Metric => ({
-    name,
-    help,
-    type: 'gauge',
-    values: [{ labels: {}, value }],
-  })
   return [
     gauge('model_change_running', '1 while a change of the model is being prepared.', state === 'running' ? 1 : 0),
     gauge(

@@ -41,7 +41,10 @@ export class ModelChangeRun {
 
   private async run(allowLoss: boolean): Promise<void> {
     const { modelChange, log, now } = this.options
-    Object.assign(this, { state: 'running', since: now(), step: undefined, changes: [], error: undefined })
+    this.state = 'running'
+    this.since = now()
+    this.changes = []
+    this.error = undefined
     log.info('a change of the model is being prepared')
     try {
       const isChange = await modelChange.run(allowLoss, {
@@ -73,7 +76,9 @@ export class ModelChangeRun {
     this.isStopped = true
     await this.options.modelChange.discard()
     await this.running
-    Object.assign(this, { state: 'none', step: undefined, isStopped: false })
+    this.state = 'none'
+    this.step = undefined
+    this.isStopped = false
   }
 
   /** Called before the server ends the process. The next one goes on. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Progress } from '../../engine/base/progress.ts'
 import { checkModel } from '../../engine/catalog/check-model.ts'
 import type { EncodedUpload } from '../../engine/data/stored-uploads.ts'
-import type { LogOptions } from '../../engine/data/store-options.ts'
+import type { LogOptions, StoreLockOptions } from '../../engine/data/store-options.ts'
 import { BinaryValue } from '../../engine/catalog/value.ts'
 import { encodeBinary } from '../../engine/files/encode-binary.ts'
 import { checkStore } from '../../engine/storage/inspect/check-store.ts'
@@ -54,13 +54,14 @@ interface OpenOptions {
   readonly model?: object
   readonly allowLoss?: boolean
   readonly onProgress?: Progress
+  readonly lock?: Partial<StoreLockOptions>
 }
 
 /** @param log options of the log, or `off` to use the store without it */
 export async function openLogged(
   path: string,
   log: LogOptions | 'off' = {},
-  { model: given = model, allowLoss = false, onProgress = () => {} }: OpenOptions = {},
+  { model: given = model, allowLoss = false, onProgress = () => {}, lock }: OpenOptions = {},
 ): Promise<LoggedStore> {
   const opened: OpenedForWriting = await openForWriting(
     {
@@ -71,6 +72,7 @@ export async function openLogged(
       model: checkModel(given),
       wire: ISO,
       allowLoss,
+      lock,
     },
     { onNote() {}, onProgress, onLost() {} },
   )

@@ -18,6 +18,7 @@ import t from 'tap'
 import type { MigrationStep } from '../../engine/base/progress.ts'
 import { checkModel } from '../../engine/catalog/check-model.ts'
 import { migrateBeside } from '../../engine/storage/migration/beside/migrate-beside.ts'
+import { lockForReading } from '../../engine/storage/store-lock.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
 import { ISO, model } from '../unit/engine/write/test-store.ts'
@@ -201,23 +202,44 @@ t.test('a copy that is damaged, or of another model, is not used', async t => {
   }
 })
 
-t.test('after the data file has been replaced, all rows are compared', async t => {
+const REPLACED: Readonly<Record<string, (path: string, earlier: string) => void>> = {
+  'by another file': (path, earlier) => renameSync(earlier, path),
+  'in place': (path, earlier) => writeFileSync(path, readFileSync(earlier)),
+}
+for (const [how, replace] of Object.entries(REPLACED))
+  t.test(`after the data file has been replaced ${how}, nothing of the abandoned state is taken over`, async t => {
+    const [target] = Object.values(CHANGES) as [object]
+    for (let seed = 760; seed < 764; seed++) {
+      const random = randomOf(seedOf(seed))
+      const { path, control, store } = await begin(join(t.testdir(), `${seed}`), random)
+      await store.close()
+      const earlier = join(path, 'earlier.mdb')
+      cpSync(join(path, 'data.mdb'), earlier)
+      const abandoned = await openLogged(path, 'off')
+      abandoned.write(random, ROUND)
+      await beside(path, target)
+      await abandoned.close()
+      replace(join(path, 'data.mdb'), earlier)
+      const again = await openLogged(path, 'off')
+      // Its stamps overtake those of the copy.
+      again.write(random, 2 * ROUND)
+      await again.close()
+      copyPlain(path, control)
+      t.same(await compare(path, control, target), [], `${seed}`)
+    }
+  })
+
+t.test('a copy is not put into place while a process reads the data file', async t => {
   const [target] = Object.values(CHANGES) as [object]
-  const random = randomOf(seedOf(760))
-  const { path, control, store } = await begin(t.testdir(), random)
+  const { path, control, store } = await begin(t.testdir(), randomOf(seedOf(770)))
   await beside(path, target)
   await store.close()
-  // An earlier state of the store, which has gone another way since.
-  const earlier = join(path, 'earlier.mdb')
-  cpSync(join(path, 'data.mdb'), earlier)
-  const copied = await openLogged(path, 'off')
-  copied.write(random, ROUND)
-  await beside(path, target)
-  await copied.close()
-  renameSync(earlier, join(path, 'data.mdb'))
-  const again = await openLogged(path, 'off')
-  again.write(random, ROUND)
-  await again.close()
   copyPlain(path, control)
+  const reader = lockForReading(path)!
+  const lock = { waitMs: 0 }
+  await t.rejects(openLogged(path, {}, { model: target, allowLoss: true, lock }), {
+    message: /is read by a check, a backup or the preparation of a changed model; start when that is done/,
+  })
+  reader.release()
   t.same(await compare(path, control, target), [])
 })

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { InputError } from '../../../engine/base/input-error.ts'
 import type { ParquetWriter } from 'hyparquet-writer'
 import type { ColumnKind, ExportColumn } from './export-column.ts'
 import { dayMs, type TableRows } from './table-rows.ts'
@@ -43,7 +44,7 @@ async function loadWriter(): Promise<typeof import('hyparquet-writer')> {
   try {
     return await import('hyparquet-writer')
   } catch (error) {
-    throw new Error(
+    throw new InputError(
       'Parquet files are written by the optional package hyparquet-writer: npm install hyparquet-writer',
       { cause: error },
     )
@@ -65,7 +66,7 @@ const VALUES: Readonly<Record<ColumnKind, (scale: number) => ReadValue>> = {
   decimal: scale => text => unscaled(text, scale),
   date: plain(text => new Date(text)),
   day: plain(text => new Date(dayMs(text))),
-  duration: plain(BigInt),
+  duration: plain(Number),
   uuid: plain(text => text),
   json: plain(bytes),
   vector: plain(text => JSON.parse(text) as number[]),
@@ -99,7 +100,8 @@ const TYPES: Readonly<Record<Exclude<ColumnKind, 'vector'>, (scale: number) => T
     logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
   }),
   day: () => ({ type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } }),
-  duration: () => ({ type: 'INT64' }),
+  // Milliseconds may have fractions.
+  duration: () => ({ type: 'DOUBLE' }),
   uuid: () => ({ type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, logical_type: { type: 'UUID' } }),
   // Without a converted type the package leaves the text as it is.
   json: () => ({ type: 'BYTE_ARRAY', logical_type: { type: 'JSON' } }),

@@ -1,6 +1,7 @@
 import { createWriteStream, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { InputError } from '../../../engine/base/input-error.ts'
 import type { CellValue } from 'hucre/xlsx'
 import type { ColumnKind, ExportColumn } from './export-column.ts'
 import { dayMs, isoDay, type TableRows } from './table-rows.ts'
@@ -35,7 +36,7 @@ async function loadWriter(): Promise<typeof import('hucre/xlsx')> {
   try {
     return await import('hucre/xlsx')
   } catch (error) {
-    throw new Error('Excel files are written by the optional package hucre: npm install hucre', { cause: error })
+    throw new InputError('Excel files are written by the optional package hucre: npm install hucre', { cause: error })
   }
 }
 

@@ -136,16 +136,20 @@ class CatchUp {
     const { source, copy } = this.options
     const { tableNumber } = change.after
     const copies = tableRows(copy, tableNumber, first)
-    let there = copies.next()
-    for (const { rowId, bytes } of tableRows(source, tableNumber, first)) {
-      for (; !there.done && there.value.rowId < rowId; there = copies.next())
-        yield { rowId: there.value.rowId, row: undefined, isThere: true }
-      const isThere = !there.done && there.value.rowId === rowId
-      if (!isThere || !isSame(change, bytes, there.value as StoredRow)) yield { rowId, row: bytes, isThere }
-      if (isThere) there = copies.next()
+    try {
+      let there = copies.next()
+      for (const { rowId, bytes } of tableRows(source, tableNumber, first)) {
+        for (; !there.done && there.value.rowId < rowId; there = copies.next())
+          yield { rowId: there.value.rowId, row: undefined, isThere: true }
+        const isThere = !there.done && there.value.rowId === rowId
+        if (!isThere || !isSame(change, bytes, there.value as StoredRow)) yield { rowId, row: bytes, isThere }
+        if (isThere) there = copies.next()
+      }
+      for (; !there.done; there = copies.next()) yield { rowId: there.value.rowId, row: undefined, isThere: true }
+    } finally {
+      // A slice ends before the rows do.
+      copies.return(undefined)
     }
-    for (; !there.done; there = copies.next()) yield { rowId: there.value.rowId, row: undefined, isThere: true }
-    copies.return(undefined)
   }
 
   /** Rows whose references are others now. */

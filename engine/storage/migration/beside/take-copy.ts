@@ -1,6 +1,6 @@
 import type { Database, Key } from 'lmdb'
 import type { Progress } from '../../../base/progress.ts'
-import type { Note, StoreLocation } from '../../../data/store-options.ts'
+import type { Note, StoreLocation, StoreLockOptions } from '../../../data/store-options.ts'
 import { encodeBinary } from '../../../files/encode-binary.ts'
 import { BinaryTable, removeUnreferenced } from '../../binary-table.ts'
 import { DamagedStoreError } from '../../data-file.ts'
@@ -8,7 +8,7 @@ import { type Environment, openEnvironment } from '../../environment.ts'
 import { keepFingerprints, readFingerprints, writeFingerprints } from '../../fingerprints.ts'
 import { IMAGE } from '../../lmdb-writable.ts'
 import { examineFolder } from '../../store-folder.ts'
-import { LOCK, StoreLock } from '../../store-lock.ts'
+import { excludeReaders, LOCK, StoreLock } from '../../store-lock.ts'
 import { loadSchema } from '../../stored-schema.ts'
 import { UploadTable } from '../../upload-table.ts'
 import { planMigration } from '../plan-migration.ts'
@@ -18,6 +18,7 @@ import { CopyFolder, type CopyTarget } from './copy-folder.ts'
 
 interface TakeOptions extends StoreLocation, CopyTarget {
   readonly allowLoss: boolean
+  readonly lock?: Partial<StoreLockOptions> | undefined
   readonly onNote: Note
   readonly onProgress: Progress
 }
@@ -26,11 +27,22 @@ interface TakeOptions extends StoreLocation, CopyTarget {
  * Puts the copy of a store that has been brought to the model in the place of the store, after it has taken over what has changed
  * since. The caller has exclusive use of the store, which is complete without its log. An interruption costs only time.
  * @throws {MigrationError} the model does not fit the data; the copy stays
+ * @throws {Error} a process without the lock of the store goes on reading the data file
  */
 export async function takeCopy(options: TakeOptions): Promise<void> {
-  const { path, mapSizeBytes, onNote } = options
+  const { path, lock, onNote } = options
   const folder = new CopyFolder(path)
   if (!folder.exists) return
+  const readers = excludeReaders(path, { ...LOCK, ...lock }, onNote)
+  try {
+    await takeAlone(folder, options)
+  } finally {
+    readers.release()
+  }
+}
+
+async function takeAlone(folder: CopyFolder, options: TakeOptions): Promise<void> {
+  const { path, mapSizeBytes, onNote } = options
   const source = openEnvironment({ path, mapSizeBytes })
   let isTaken = false
   try {
@@ -39,13 +51,14 @@ export async function takeCopy(options: TakeOptions): Promise<void> {
       if (!folder.described || folder.isFor(options)) folder.clear()
       return
     }
+    // Before the copy is removed: a model with a mistake does not cost it.
+    checkedChange(source, options)
     const reason = reasonAgainst(folder, options)
     if (reason !== undefined) {
       onNote(`the copy of the store that was being brought to a changed model is not used, and removed: ${reason}`)
       folder.clear()
       return
     }
-    checkedChange(source, options)
     onNote('the copy of the store that has been brought to the model takes over the last changes')
     await complete(folder, source, options)
     isTaken = true
