@@ -26,6 +26,7 @@ const fixture = {
           text: { type: 'decimal', scale: 3, asText: true },
           note: { type: 'string' },
           uri: { type: 'string' },
+          places: { kind: 'relatedEntities', type: 'PlaceSelection', inverseName: 'price' },
         },
       },
       Place: {
@@ -34,6 +35,8 @@ const fixture = {
           ID: { type: 'long', autoFill: 'increment' },
           name: { type: 'string' },
           vector: { type: 'vector', dimension: 2, metric: 'cosine' },
+          priceID: { type: 'long64' },
+          price: { kind: 'relatedEntity', type: 'Price', foreignKey: 'priceID', inverseName: 'places' },
         },
       },
     },
@@ -45,7 +48,7 @@ const fixture = {
       { ID: '9007199254740993', amount: '1234567890123456.89', text: '-3.000', note: '\u0000n12345678901234567890' },
     ],
     Place: [
-      { ID: 1, name: 'east', vector: [1, 0] },
+      { ID: 1, name: 'east', vector: [1, 0], priceID: '9007199254740993' },
       { ID: 2, name: 'north', vector: [0, 1] },
       { ID: 3, name: 'north-east', vector: [1, 1] },
     ],
@@ -181,6 +184,18 @@ const READS: Record<string, [(db: Db) => Promise<unknown>, unknown]> = {
   'exact aggregates': [
     async db => [await db.Price.all.sum('amount'), await db.Price.all.max('ID'), await db.Price.all.distinct('amount')],
     ['1234567890123469.39', 9_007_199_254_740_993n, ['12.50', '1234567890123456.89']],
+  ],
+  'exact numbers over relations': [
+    async db => {
+      const place = await db.Place.query`ID = 1`.select('price.amount', 'price.places.price.ID').first()
+      const { price } = await db.Place.get(1, ['price.*'])
+      const values = [await db.Place.all.distinct('price.amount'), await db.Place.all.max('price.ID')]
+      return [place.price.amount, place.price.places.entities[0].price.ID, price.ID, price.amount, ...values]
+    },
+    [
+      ...['1234567890123456.89', 9_007_199_254_740_993n, 9_007_199_254_740_993n, '1234567890123456.89'],
+      ...[['1234567890123456.89'], 9_007_199_254_740_993n],
+    ],
   ],
   'an exact key': [async db => (await db.Price.get(9_007_199_254_740_993n)).text, '-3.000'],
   'similar vectors': [

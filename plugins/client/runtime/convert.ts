@@ -21,8 +21,6 @@ interface Deferred {
 
 /** Converts answers to results, and values to request bodies, by the schema. */
 export class Converter {
-  /** True if the model has numbers that a double may not hold. */
-  readonly isExact: boolean
   readonly #readers = new Map<string, readonly (readonly [name: string, read: Read])[]>()
   readonly #schema: Schema
   readonly #base: string
@@ -31,9 +29,17 @@ export class Converter {
   constructor(schema: Schema, base: string) {
     this.#schema = schema
     this.#base = base
-    this.isExact = Object.values(schema.classes).some(each =>
-      Object.values(each).some(kind => kind === 'long64' || typeof kind === 'number'),
-    )
+  }
+
+  /** True if these attributes of a dataclass may be numbers that a double cannot hold. */
+  isExact(dataClass: string, paths: readonly string[] = ['*']): boolean {
+    const kinds = this.#schema.classes[dataClass] ?? {}
+    return paths.some(path => {
+      const [name = '', ...rest] = path.split('.')
+      if (name === '*') return Object.values(kinds).some(isLong)
+      const target = targetOf(kinds[name])
+      return target === undefined ? isLong(kinds[name]) : this.isExact(target, [rest.join('.')])
+    })
   }
 
   /** Converts an entity of an answer to a result, in place. */
@@ -128,7 +134,8 @@ interface Collection {
   readonly __ENTITIES: Fields[]
 }
 
-const targetOf = (kind: Kind): string | undefined => /^(?:one|many) (.*)$/.exec(String(kind))?.[1]
+const isLong = (kind: Kind | undefined): boolean => kind === 'long64' || typeof kind === 'number'
+const targetOf = (kind: Kind | undefined): string | undefined => /^(?:one|many) (.*)$/.exec(String(kind))?.[1]
 
 /** ISO text of a day, whichever form the server sends: `2020-01-31` for `31!1!2020`. */
 function dayOf(text: string): string {

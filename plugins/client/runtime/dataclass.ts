@@ -64,7 +64,7 @@ export class DataClass<C extends Shape, E extends Environment> {
     const { connection, converter } = this.#context
     const address = `${this.#name}(${keyText(key)})${addressOf({ $attributes: paths?.join(',') })}`
     try {
-      const answer = await connection.ask(address, { exact: converter.isExact, ...options })
+      const answer = await connection.ask(address, { exact: converter.isExact(this.#name, paths), ...options })
       return converter.entity(this.#name, answer) as Row<C, L>
     } catch (error) {
       if (error instanceof TesserError && error.code === NO_ENTITY) return null
@@ -136,7 +136,7 @@ export class DataClass<C extends Shape, E extends Environment> {
 
   async #save(values: object, method: string, options?: RequestOptions): Promise<Row<C, '*'>> {
     const { connection, converter } = this.#context
-    const sent = { body: converter.body(this.#name, values), exact: converter.isExact, ...options }
+    const sent = { body: converter.body(this.#name, values), exact: converter.isExact(this.#name), ...options }
     const reply = await connection.exchange(`${this.#name}?$method=${method}`, sent)
     if (!reply.isError) return this.#row(reply.json)
     // A validation answers with a list.
@@ -149,7 +149,12 @@ export class DataClass<C extends Shape, E extends Environment> {
     const body = entities.map(each => converter.body(this.#name, each))
     const address = `${this.#name}${addressOf({ $method: 'update', $atomic: atomic })}`
     // Without `atomic`, some entities of the batch may already have been saved.
-    const reply = await connection.exchange(address, { body, exact: converter.isExact, repeatable: atomic, ...options })
+    const reply = await connection.exchange(address, {
+      body,
+      exact: converter.isExact(this.#name),
+      repeatable: atomic,
+      ...options,
+    })
     const rows = (reply.json as { __ENTITIES?: object[] } | undefined)?.__ENTITIES
     if (!rows) throw errorOf(reply)
     return { reply, rows }

@@ -44,20 +44,33 @@ function markNotIn(text: string): string {
   return mark
 }
 
+/** Characters of a number that a double holds in any case. */
+const SHORT = 15
+
 /** Numbers that lose digits as doubles, with their positions. */
 function longNumbers(text: string): { index: number; digits: string }[] {
   const found = []
-  const pattern = /-?\d[\d.]{15,}/g
   // Everything before this index has been scanned, and the index itself is not inside a text.
   let outside = 0
-  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-    const [digits] = match
-    outside = endOfTextAround(text, outside, match.index)
-    if (outside > match.index) pattern.lastIndex = outside
-    else if (String(Number(digits)) !== digits && !/[eE]/.test(text.charAt(pattern.lastIndex)))
-      found.push({ index: match.index, digits })
+  // A longer number covers one of these places, so the characters between them need not be looked at.
+  for (let at = SHORT; at < text.length; at += SHORT + 1) {
+    if (!isDigit(text, at)) continue
+    let index = at
+    while (isDigit(text, index - 1)) index--
+    while (isDigit(text, at + 1)) at++
+    if (at - index < SHORT || String(Number(text.slice(index, at + 1))) === text.slice(index, at + 1)) continue
+    if (text.charAt(index - 1) === '-') index--
+    outside = endOfTextAround(text, outside, index)
+    if (outside > index) at = outside
+    else if (!/[eE]/.test(text.charAt(at + 1))) found.push({ index, digits: text.slice(index, at + 1) })
   }
   return found
+}
+
+/** True for digits and the point; the slash between them in Unicode occurs in texts alone. */
+function isDigit(text: string, index: number): boolean {
+  const code = text.charCodeAt(index)
+  return code > 45 && code < 58
 }
 
 /** @returns `index` if it is not inside a text, otherwise the end of that text */

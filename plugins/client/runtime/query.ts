@@ -69,7 +69,7 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
   }
 
   async page(options?: RequestOptions): Promise<Page<Row<C, P>>> {
-    const answer = await this.ask('', this.#parameters(), options)
+    const answer = await this.ask('', this.#parameters(), this.#reading(this.selection.attributes, options))
     return this.context.converter.page(this.selection.dataClass, answer) as Page<Row<C, P>>
   }
 
@@ -117,7 +117,7 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
     const values = await this.ask(
       `/${path}`,
       { ...this.#parameters(), $attributes: undefined, $distinct: true },
-      options,
+      this.#reading([path], options),
     )
     return (values as unknown[]).map(value =>
       this.context.converter.value(this.selection.dataClass, path, value),
@@ -181,7 +181,7 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
 
   async #compute(keyword: Aggregate, path: string, options?: RequestOptions): Promise<never> {
     const { $filter, $params } = this.#parameters()
-    const value = await this.ask(`/${path}`, { $filter, $params, $compute: keyword }, options)
+    const value = await this.ask(`/${path}`, { $filter, $params, $compute: keyword }, this.#reading([path], options))
     const isOwn = keyword !== 'average' || typeof value !== 'number'
     return (isOwn ? this.context.converter.value(this.selection.dataClass, path, value) : value) as never
   }
@@ -198,11 +198,18 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
     return parameters
   }
 
-  protected ask(behind: string, parameters: object, options?: RequestOptions): Promise<unknown> {
-    const { connection, converter } = this.context
-    const exact = converter.isExact
-    return connection.ask(`${this.selection.path}${behind}/$query`, { body: parameters, exact, ...options })
+  /** Options of a request whose answer has the values of these attributes. */
+  #reading(paths: readonly string[] | undefined, options?: RequestOptions): Reading {
+    return { exact: this.context.converter.isExact(this.selection.dataClass, paths), ...options }
   }
+
+  protected ask(behind: string, parameters: object, options?: Reading): Promise<unknown> {
+    return this.context.connection.ask(`${this.selection.path}${behind}/$query`, { body: parameters, ...options })
+  }
+}
+
+interface Reading extends RequestOptions {
+  readonly exact?: boolean
 }
 
 type SelectionFunction<
