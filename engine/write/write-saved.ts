@@ -17,7 +17,8 @@ interface Outcome {
 
 /**
  * Writes the answer to a save: the entities as they are on the server, one for each element of the body, in `__ENTITIES` or a bare
- * array (`$asArray=true`) if the body was an array. Unsaved entities have `__STATUS` and `__ERROR` after their attributes.
+ * array (`$asArray=true`) if the body was an array. Unsaved entities have `__STATUS`, `__ERROR` and, if the body was an array, their
+ * `__INDEX` after their attributes.
  * @param snapshot the state after the save; relations that `$expand` names are read from it
  * @returns UTF-8 JSON, or the part that has not been written to the sink; valid until the next answer in this thread
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE}
@@ -51,15 +52,18 @@ export function writeSaved(
     if (start === 0 && many) out.ascii(isArray ? '[' : '{"__ENTITIES":[')
     for (const [i, outcome] of outcomes.entries()) {
       if (start + i > 0) out.ascii(',')
-      writeOutcome(outcome, rows, uri)
+      writeOutcome(outcome, many ? start + i : undefined, rows, uri)
     }
   } while (end < entities.length)
   if (many) out.ascii(isArray ? ']' : ']}')
   return finishAnswer()
 }
 
-/** @param uri start of the entity's address, up to its key; an encoded address needs no escaping in JSON */
-function writeOutcome({ row, rowId, failure }: Outcome, rows: RowWriter, uri: string): void {
+/**
+ * @param index position in the batch
+ * @param uri start of the entity's address, up to its key; an encoded address needs no escaping in JSON
+ */
+function writeOutcome({ row, rowId, failure }: Outcome, index: number | undefined, rows: RowWriter, uri: string): void {
   const { out, projection } = rows
   out.ascii('{')
   if (row) {
@@ -77,13 +81,15 @@ function writeOutcome({ row, rowId, failure }: Outcome, rows: RowWriter, uri: st
   if (failure) {
     if (row) out.ascii(',')
     out.text(`"__STATUS":${JSON.stringify({ ...failure.status, success: false })},`)
-    writeErrors(failure, out)
+    writeErrors(failure, index, out)
   }
   out.ascii('}')
 }
 
-function writeErrors(failure: SaveFailure, out: ByteWriter): void {
+/** @param index position in the batch */
+function writeErrors(failure: SaveFailure, index: number | undefined, out: ByteWriter): void {
   out.text(`"__ERROR":${JSON.stringify(failure.error.entries)}`)
+  if (index !== undefined) out.ascii(`,"__INDEX":${index}`)
 }
 
 /** Number of failures between two checks of the budget. */
@@ -108,8 +114,8 @@ export function writeProblems(
     if (!failure) continue
     if (count % FAILURES_AT_ONCE === 0) context.budget?.examine(0)
     out.ascii(count++ === 0 ? '{"__ENTITIES":[{' : ',{')
-    writeErrors(failure, out)
-    out.ascii(many ? `,"__INDEX":${index}}` : '}')
+    writeErrors(failure, many ? index : undefined, out)
+    out.ascii('}')
   }
   out.ascii(count === 0 ? '{"ok":true}' : ']}')
   return finishAnswer()

@@ -22,6 +22,7 @@ const SERVICE: Readonly<Record<string, JsonSchema>> = {
   uri: { type: 'string', format: 'uri-reference', description: 'Of a saved entity.' },
   __STATUS: schemaRef('rest.Status'),
   __ERROR: { type: 'array', items: schemaRef('rest.Error'), description: 'Why it was not saved.' },
+  __INDEX: { type: 'integer', description: 'Position in a batch, of an entity that was not saved.' },
 }
 const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 

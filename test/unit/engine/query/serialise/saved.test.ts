@@ -56,8 +56,14 @@ const cases = [
   {
     spec: 'notes 5.4',
     name: 'a new entity that was not saved has nothing but its failure',
-    body: savedText([{ failure: STALE }, zoe], true),
-    expected: `{"__ENTITIES":[{${FAILURE}},{${ZOE}}]}`,
+    body: savedText([{ failure: STALE }], false),
+    expected: `{${FAILURE}}`,
+  },
+  {
+    spec: 'notes 5.4',
+    name: 'failures of a batch have their positions',
+    body: savedText([{ failure: STALE }, zoe, { ...ada, failure: STALE }], true),
+    expected: `{"__ENTITIES":[{${FAILURE},"__INDEX":0},{${ZOE}},{${ADA},${FAILURE},"__INDEX":2}]}`,
   },
   {
     spec: 'notes 4.1',
