@@ -57,11 +57,16 @@ t.test('each row is saved once', async t => {
   const journal = join(cwd, 'store/load.Item.rows.csv.ndjson')
   const written = (): number => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').length : 0)
   let kills = 0
-  for (; kills < KILLS; kills++) {
+  // The journal is there from the first commit to the last one: without it a load that was killed is complete.
+  for (; kills < KILLS && (kills === 0 || existsSync(journal)); kills++) {
     const before = written()
     const process = spawn('node', args(before > 0 ? '--resume' : '--restart'), { cwd, stdio: 'ignore' })
     const ended = once(process, 'exit')
-    while (process.exitCode === null && written() === before) await sleep(2)
+    let hasEnded = false
+    void ended.then(() => {
+      hasEnded = true
+    })
+    while (!hasEnded && written() === before) await sleep(2)
     await sleep(random.integer(0, 1_500))
     process.kill('SIGKILL')
     const [, signal] = await ended
@@ -80,9 +85,12 @@ t.test('each row is saved once', async t => {
     const source = { kind: 'all' } as const
     const body = await engine.read({ dataClass: 'Item', source, skip: 0, top: Number.POSITIVE_INFINITY, output })
     const found = decode(await bytesOf(body)) as { position: number }[]
-    const positions = found.map(({ position }) => position).sort((a, b) => a - b)
-    const expected = rows.flatMap(({ isWrong }, position) => (isWrong ? [] : [position]))
-    t.same(positions, expected, `${kills} kills`)
+    const times = Array.from({ length: ROWS }, () => 0)
+    for (const { position } of found) times[position]! += 1
+    const wrong = rows.flatMap(({ isWrong }, position) => {
+      return times[position] === (isWrong ? 0 : 1) ? [] : [`row ${position}: ${times[position]} times`]
+    })
+    t.same([wrong.length, wrong.slice(0, 3)], [0, []], `${kills} kills`)
     const rejected = readFileSync(join(cwd, 'rows.csv.errors.ndjson'), 'utf8').trim().split('\n')
     t.same(
       rejected.map(line => Number((JSON.parse(line) as { line: number }).line) - 2).sort((a, b) => a - b),

@@ -66,7 +66,7 @@ async function problemsOf(document: Json): Promise<unknown> {
 }
 
 t.test('documents of random models are valid', async t => {
-  const worlds = seeds(isLong ? 200 : 5)
+  const worlds = seeds(isLong ? 200 : 50)
   for (const seed of worlds) {
     const source = modelOf(randomModel(randomOf(seed)))
     const document = documentOf(source)
