@@ -3,7 +3,11 @@
 /** The name, in quotes unless it is an identifier. */
 export const nameText = (name: string): string => (IDENTIFIER.test(name) ? name : stringText(name))
 export const stringText = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll("'", "\\'")}'`
-export const isIdentifier = (name: string): boolean => IDENTIFIER.test(name)
+/** True for names that can be labels in the type of a tuple. */
+export const isLabel = (name: string): boolean => IDENTIFIER.test(name) && !NO_LABELS.has(name)
+/** The name as a part of an identifier, without its first character. Names of dataclasses have no `$`, so that none stays equal to another. */
+export const partOfIdentifier = (name: string): string =>
+  name.replace(/[^\p{ID_Continue}]/gu, sign => `$${sign.codePointAt(0)!.toString(16)}`)
 /** A union of types; `never` if there are none. */
 export const unionOf = (types: readonly string[]): string => [...new Set(types)].join(' | ') || 'never'
 /** `{ a: A; b: B }` over several lines. */
@@ -16,3 +20,10 @@ export const commentOf = (text: string | undefined): string =>
   text === undefined ? '' : `/** ${text.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */\n`
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
+/** Words that begin no type, so that the compiler does not take them for labels. */
+const NO_LABELS = new Set(
+  (
+    'break case catch class const continue debugger default delete do else enum export extends finally for if in instanceof ' +
+    'return super switch throw try var while with'
+  ).split(' '),
+)

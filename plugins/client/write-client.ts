@@ -1,5 +1,5 @@
 import type { AttributeDescription, ClassDescription, VisibleModel } from './visible-model.ts'
-import { block, nameText, stringText, unionOf } from './text.ts'
+import { block, nameText, partOfIdentifier, stringText, unionOf } from './text.ts'
 import { writeFunctions } from './write-functions.ts'
 
 export interface WriteOptions {
@@ -28,7 +28,7 @@ export const createClient = <Classes = unknown>(url: string | URL, options?: Cli
 /** An entity: \`Entity<'City'>\`, or with the attributes of a list, \`Entity<'City', 'name' | 'country.name'>\`. */
 export type Entity<Name extends keyof Model, Paths extends string = '*'> = Row<Model[Name], Paths>
 
-export interface Model ${block(model.dataClasses.map(({ name }) => `${name}: ${shapeName(name)}`))}
+export interface Model ${block(model.dataClasses.map(({ name }) => `${nameText(name)}: ${shapeName(name)}`))}
 
 export interface Database<Classes = unknown> {
   readonly model: Model
@@ -40,7 +40,7 @@ export interface Database<Classes = unknown> {
 }
 
 ${shapes.join('\n')}
-export const schema: Schema = ${JSON.stringify(schemaOf(model, dates))}
+export const schema: Schema = ${JSON.stringify(schemaOf(model, dates))} as const
 ${runtime ?? ''}`
 }
 
@@ -69,7 +69,7 @@ export * from 'tesser/client'
 
 const indented = (text: string): string => text.replaceAll('\n', '\n    ')
 /** Names of dataclasses have no `$`, so none of these collides with a name of the language or of the runtime. */
-const shapeName = (dataClass: string): string => `$${dataClass}`
+const shapeName = (dataClass: string): string => `$${partOfIdentifier(dataClass)}`
 
 /** Dataclasses that relations and aliases lead to. */
 class Relations {

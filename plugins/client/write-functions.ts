@@ -1,5 +1,5 @@
 import { type ClassFunction, ENTITY_OF, SELECTION_OF } from '../../engine/index.ts'
-import { block, commentOf, isIdentifier, nameText, stringText, unionOf } from './text.ts'
+import { block, commentOf, isLabel, nameText, stringText, unionOf } from './text.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -13,7 +13,7 @@ export function writeFunctions(functions: readonly ClassFunction[], shows: (data
 
 function signature({ parameters, result }: ClassFunction, shows: (dataClass: string) => boolean): string {
   if (!parameters && !result) return 'null'
-  const isNamed = parameters?.every(({ name }) => isIdentifier(name)) ?? false
+  const isNamed = parameters?.every(({ name }) => isLabel(name)) ?? false
   const list = parameters?.map(({ name, schema, isOptional }) => {
     const type = typeOf(schema, { shows, entity: 'EntityArgument', selection: 'SelectionArgument' })
     const orNull = isOptional ? `${type} | null` : type

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { hashKey } from '../../kernel/auth/directory.ts'
 import { hashPassword } from '../../kernel/auth/password.ts'
+import { connect } from '../../plugins/client/runtime/client.ts'
 import { runTesser } from '../support/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
 import { declaredPlugin, staffPlugin } from '../support/test-plugins.ts'
@@ -452,6 +453,25 @@ t.test('hidden names leave no trace in a client, which caches keep until the rig
   t.match(await server.get('/$client/other.ts'), { status: 404, json: { __ERROR: [{ errCode: 1806 }] } })
   t.match(await server.get('/$client?$dates=now'), { status: 400, json: { __ERROR: [{ errCode: 1806 }] } })
   t.equal((await server.post('/$client', '')).status, 405)
+})
+
+t.test('links and keys stay within the server', async t => {
+  const requests: string[] = []
+  const server = createServer((request, response) => {
+    requests.push(String(request.url))
+    const photo = { __deferred: { uri: 'http://127.0.0.2:1/image', image: true } }
+    response.end(JSON.stringify({ __KEY: '1', photo }))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rest`
+  const db = connect(url, { dates: 'date', classes: { A: { photo: 'image' } } }) as Db
+  const { photo } = await db.A.get('1')
+  t.ok(photo.url.startsWith(`${url}http`), 'an address of another host is none')
+  await t.rejects(db.$download({ url: 'http://127.0.0.2:1/rest/image' }), { message: /not a link of/ })
+  await t.rejects(db.$download({ url: `${url}@127.0.0.2/rest/image` }), { message: /not a link of/ })
+  await db.A.get(`a')"b`)
+  t.equal(requests.at(-1), `/rest/A(${encodeURIComponent(`'a')"b'`).replace(')', '%29')})`)
 })
 
 t.test('dates as texts', async t => {

@@ -78,3 +78,26 @@ t.test('bodies are written with all digits', async t => {
     '{"a":12,"b":[1,0.5],"c":"1970-01-01T00:00:00.000Z"}',
   )
 })
+
+t.test('texts that look like the marks of numbers, and powers with many digits, are read as what they are', async t => {
+  const long = 12345678901234567890n
+  const cases: readonly (readonly [name: string, text: string, value: unknown])[] = [
+    ['a mark', `["\\u00000n7", ${long}]`, ['\u00000n7', long]],
+    ['a mark with an escaped letter', `["\\u00000\\u006e7", ${long}]`, ['\u00000n7', long]],
+    ['a mark with escaped digits', `["\\u0000\\u0030nx", ${long}]`, ['\u00000nx', long]],
+    ['several marks', `["\\u00000n\\u00001n", {"\\u00002n": ${long}}]`, ['\u00000n\u00001n', { '\u00002n': long }]],
+    ['a power', '[1e0000000000000000002]', [100]],
+    ['a power with a sign', '[1E+0000000000000000002, 100e-0000000000000000002]', [100, 1]],
+  ]
+  for (const [name, text, value] of cases) t.strictSame(parseExact(text), value, name)
+  t.equal(writeExact(['\u00000n7', 'x"\u00001n8', 5n]), '["\\u00000n7","x\\"\\u00001n8",5]')
+})
+
+t.test('documents of some megabytes take no time that grows with the square of their size', async t => {
+  const long = '12345678901234567'
+  const numbers = parseExact(`[${`${long},`.repeat(300_000)}1]`) as unknown[]
+  t.equal(numbers.length, 300_001)
+  const letters = 'n'.repeat(1_000_000)
+  t.strictSame(parseExact(`["\\u0000${letters}",${long}]`), [`\u0000${letters}`, BigInt(long)])
+  t.equal(writeExact([`\u0000${letters}`, 1n]), `["\\u0000${letters}",1]`)
+})

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
 import { publicView } from '../../engine/catalog/view.ts'
-import { loadModel } from '../../engine/index.ts'
+import { type ClassFunction, loadModel } from '../../engine/index.ts'
 import { ClassRegistry } from '../../engine/author/declare/class-registry.ts'
 import { clientText } from '../../plugins/client/index.ts'
+import { writeFunctions } from '../../plugins/client/write-functions.ts'
 import { installTesser, runCompiler, runTesser } from '../support/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
 import { writeProject } from '../support/typed-client.ts'
@@ -248,6 +249,40 @@ t.test('dates are texts on request', async t => {
 export const born = async (): Promise<string | null> => (await createClient('/').Employee.get(1))!.birthDate\n`
   writeProject(folder, { 'client.ts': clientOf(company.model, 'text'), 'program.ts': program })
   t.strictSame(runCompiler(folder), { code: 0, output: '' })
+})
+
+t.test('names of any kind compile', async t => {
+  const text = { type: 'string' }
+  const attributes = {
+    ID: { type: 'long' },
+    ...{ constructor: text, toString: { type: 'long64' }, valueOf: { type: 'date' }, hasOwnProperty: { type: 'blob' } },
+    ...{ then: text, class: text, 'm²': { type: 'long64' }, 日付: { type: 'date' } },
+  }
+  const names = ['m²', 'Area¼', 'constructor', 'toString', 'Promise', 'Record', 'Model', 'Database', 'Row', 'class']
+  const relation = (name: string) => ({
+    toRow: { kind: 'relatedEntity', type: 'm²', foreignKey: 'rowID', inverseName: `of${name}` },
+    rowID: { type: 'long' },
+  })
+  const inverse = { ofRow: { kind: 'relatedEntities', type: 'RowSelection', inverseName: 'toRow' } }
+  const dataClasses = names.map(name => {
+    const own = name === 'Row' ? relation(name) : name === 'm²' ? inverse : {}
+    return [name, { key: 'ID', attributes: { ...attributes, ...own } }] as const
+  })
+  const program = `import { createClient } from './client.ts'
+const db = createClient('/')
+export const amount = async (): Promise<number | bigint | null> => (await db['m²'].get(1))!['m²']
+export const day = async () => (await db.Row.all.select('toRow.valueOf').list())[0]!.toRow!.valueOf satisfies Date | null\n`
+  const folder = t.testdir()
+  const model = { name: 'names', dataClasses: Object.fromEntries(dataClasses) }
+  writeProject(folder, { 'client.ts': clientOf(model), 'program.ts': program })
+  t.strictSame(runCompiler(folder), { code: 0, output: '' })
+  for (const word of ['class', 'default', 'in', 'this', 'null', 'readonly', '$x']) {
+    const parameters = [{ name: word, schema: { type: 'string' }, isOptional: true }]
+    const written = writeFunctions([{ name: 'f', parameters } as unknown as ClassFunction], () => true)
+    const program = `import type { Declared } from 'tesser/client'\nexport const f = (f: ${written}): void => void f\n`
+    const { diagnostics } = ts.transpileModule(program, { reportDiagnostics: true })
+    t.strictSame(diagnostics, [], `a parameter ${word}`)
+  }
 })
 
 /** A model with many dataclasses, related to each other in many ways. */

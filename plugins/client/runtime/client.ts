@@ -109,7 +109,11 @@ export function connect<E extends Environment>(
       return (await connection.ask(`$upload?${image ? '$rawPict' : '$binary'}=true`, sent)) as Upload
     },
     async $download(link, { format, width, height, ...options } = {}) {
-      const answer = await connection.respond(imageUrl(link, { format, width, height }), options)
+      const address = imageUrl(link, { format, width, height })
+      // Another host must not receive the key.
+      if (!address.startsWith(`${connection.url}/`))
+        throw new TypeError(`${address} is not a link of ${connection.url}`)
+      const answer = await connection.respond(address, options)
       if (!answer.ok) throw errorOf(await readJson(answer))
       return answer.blob()
     },

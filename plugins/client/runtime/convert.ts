@@ -122,9 +122,12 @@ export class Converter {
     return value => ((value as Deferred).__deferred ? undefined : this.page(target, value))
   }
 
-  /** Addresses in answers begin after the host, with the path at which a proxy serves the server. */
+  /**
+   * Addresses in answers begin after the host, with the path at which a proxy serves the server. A link never leads to another
+   * host, which would receive the key.
+   */
   #link({ __deferred }: Deferred): BinaryLink | null {
-    return __deferred ? { url: __deferred.uri.replace(/^.*?\/rest(?=\/)/, this.#base) } : null
+    return __deferred ? { url: `${this.#base}${__deferred.uri.replace(/^.*?\/rest(?=\/)/, '')}` } : null
   }
 }
 

@@ -37,12 +37,26 @@ export function writeExact(value: unknown): string {
   return write(each => `\u0000${mark}${each}`).replace(new RegExp(`"\\\\u0000${mark}(-?\\d+)"`, 'g'), '$1')
 }
 
-/** Returns letters that follow no NUL in a JSON text, so that NUL and these letters can mark what is replaced. */
-function markNotIn(text: string): string {
-  let mark = 'n'
-  while (text.includes(`\\u0000${mark}`)) mark += 'n'
-  return mark
+/** Returns a number and a letter that follow no NUL in the texts of a JSON document, so that NUL and these can mark what is replaced. */
+function markNotIn(document: string): string {
+  const taken = new Set<string>()
+  const note = (each: unknown): void => {
+    if (typeof each === 'string') for (const [, number] of each.matchAll(MARK)) taken.add(number!)
+  }
+  // NUL has one spelling in JSON. What follows it has several, so that the texts have to be parsed.
+  if (document.includes('\\u0000')) {
+    JSON.parse(document, (name, value: unknown) => {
+      note(name)
+      note(value)
+      return value
+    })
+  }
+  let number = 0
+  while (taken.has(String(number))) number++
+  return `${number}n`
 }
+
+const MARK = /\0(\d{1,9})n/g
 
 /** Characters of a number that a double holds in any case. */
 const SHORT = 15
@@ -50,8 +64,7 @@ const SHORT = 15
 /** Numbers that lose digits as doubles, with their positions. */
 function longNumbers(text: string): { index: number; digits: string }[] {
   const found = []
-  // Everything before this index has been scanned, and the index itself is not inside a text.
-  let outside = 0
+  const texts = new Texts(text)
   // A longer number covers one of these places, so the characters between them need not be looked at.
   for (let at = SHORT; at < text.length; at += SHORT + 1) {
     if (!isDigit(text, at)) continue
@@ -60,9 +73,10 @@ function longNumbers(text: string): { index: number; digits: string }[] {
     while (isDigit(text, at + 1)) at++
     if (at - index < SHORT || String(Number(text.slice(index, at + 1))) === text.slice(index, at + 1)) continue
     if (text.charAt(index - 1) === '-') index--
-    outside = endOfTextAround(text, outside, index)
+    const outside = texts.endAround(index)
+    const isPower = /[eE+]/.test(text.charAt(index - 1)) || /[eE]/.test(text.charAt(at + 1))
     if (outside > index) at = outside
-    else if (!/[eE]/.test(text.charAt(at + 1))) found.push({ index, digits: text.slice(index, at + 1) })
+    else if (!isPower) found.push({ index, digits: text.slice(index, at + 1) })
   }
   return found
 }
@@ -73,13 +87,25 @@ function isDigit(text: string, index: number): boolean {
   return code > 45 && code < 58
 }
 
-/** @returns `index` if it is not inside a text, otherwise the end of that text */
-function endOfTextAround(text: string, from: number, index: number): number {
-  for (let at = from; ; ) {
-    const open = text.indexOf('"', at)
-    if (open < 0 || open > index) return index
-    at = endOfText(text, open)
-    if (at > index) return at
+/** Texts of a JSON document, which are passed once, from the first to the last. */
+class Texts {
+  readonly #document: string
+  /** Quote of the first text that has not been passed; negative if there is none. */
+  #open: number
+
+  constructor(document: string) {
+    this.#document = document
+    this.#open = document.indexOf('"')
+  }
+
+  /** @param index not before earlier ones @returns the index if it is not inside a text, otherwise the end of that text */
+  endAround(index: number): number {
+    while (this.#open >= 0 && this.#open < index) {
+      const end = endOfText(this.#document, this.#open)
+      this.#open = this.#document.indexOf('"', end)
+      if (end > index) return end
+    }
+    return index
   }
 }
 

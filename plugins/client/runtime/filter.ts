@@ -27,7 +27,9 @@ function parameterOf(value: QueryValue | undefined): unknown {
 /** A key as addresses have it: in quotes if it has characters other than letters, digits, `_`, `.` and `-`. */
 export const keyText = (key: string | number | bigint): string => {
   const text = String(key)
-  return encodeURIComponent(/^[\w.-]+$/.test(text) ? text : text.includes('"') ? `'${text}'` : `"${text}"`)
+  const quoted = /^[\w.-]+$/.test(text) ? text : text.includes('"') ? `'${text}'` : `"${text}"`
+  // A bracket that is encoded does not end the keys.
+  return encodeURIComponent(quoted).replaceAll('(', '%28').replaceAll(')', '%29')
 }
 
 /** Query string of the parameters: `?$filter=%22name%20%3D%20%3A1%22`. */
