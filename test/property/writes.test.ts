@@ -82,6 +82,7 @@ async function save(live: LiveWorld, random: Random): Promise<string | undefined
     const got = answers[i]
     const difference = errorDifference(element, got)
     if (difference) return about(told, difference)
+    if (got.__INDEX !== (isMany && element.errors ? i : undefined)) return about(told, `__INDEX ${got.__INDEX} of ${i}`)
     if (!element.errors && element.hasNewKey && isSaved) element.row!.values.set(spec.key, typedKey(spec, got.__KEY))
   }
   if (elements.some(({ errors }) => errors) !== answer.status >= 400) return about(told, `status ${answer.status}`)
@@ -123,7 +124,7 @@ function entityDifference(
     }
   ).__ENTITIES[0]!
   const expected = { __KEY, __STAMP, uri: `/rest/${spec.name}(${__KEY})`, __TIMESTAMP, ...attributes }
-  const { __STATUS, __ERROR, ...entity } = got
+  const { __STATUS, __ERROR, __INDEX, ...entity } = got
   if (errors) {
     const { success, status } = __STATUS as { success: boolean; status: number }
     if (success || (status === 2) !== (errors[0] === 1263)) return `/__STATUS: ${JSON.stringify(__STATUS)}`
