@@ -356,6 +356,27 @@ for (const transport of transports) {
       })
       t.equal(await db.Company.validate({ name: 'x' }), undefined)
     })
+    await t.test('values that JSON would replace by null are refused before anything is sent', async t => {
+      const employee = await db.Employee.get(3)
+      const never = new Date('x')
+      for (const [send, message] of [
+        [() => db.Employee.save({ ...employee, salary: Number('12,5') }), /^salary is NaN/],
+        [() => db.Employee.save({ ...employee, birthDate: never }), /^birthDate is an invalid Date/],
+        [() => db.Company.create({ name: 'x', info: { deep: [Number.POSITIVE_INFINITY] } }), /is Infinity/],
+        [() => db.Employee.query`birthDate > ${never}`.list(), /filter is an invalid Date/],
+        [() => db.Employee.query`salary in ${[1, Number.NaN]}`.list(), /is NaN/],
+        [() => db.Employee.get(undefined), /the key is undefined/],
+        [() => db.Employee.delete(undefined), /the key is undefined/],
+      ] as const) {
+        const error = await failed((async () => send())())
+        t.match(error, { name: 'TypeError', message })
+      }
+      t.match(await db.Employee.get(3), {
+        salary: employee.salary,
+        birthDate: employee.birthDate,
+        __STAMP: employee.__STAMP,
+      })
+    })
     await t.test('exact numbers', async t => {
       const made = await db.Price.create({ amount: '0.10', ID: 9_007_199_254_740_995n, text: 7, uri: 'here' })
       t.match(made, { ID: 9_007_199_254_740_995n, amount: '0.10', text: '7.000', uri: 'here' })

@@ -398,6 +398,8 @@ import { createClient } from './client.ts'
 const db = createClient<typeof import('./classes.ts')>('/rest')
 export async function calls() {
   ;(await db.Employee.call('hire', ['Ada'])).lastName satisfies string
+  await db.Employee.call('hire', ['Ada', '2020-01-31'])
+  // @ts-expect-error the method gets a text
   await db.Employee.call('hire', ['Ada', new Date()])
   const raised = await db.Employee.at(1).call('raise', [5])
   raised.salary satisfies number

@@ -21,13 +21,20 @@ function unmarked(value: unknown, mark: string): unknown {
   return digits.includes('.') ? digits : BigInt(digits)
 }
 
-/** JSON of a request body: bigints as their digits, typed arrays as arrays. */
+/**
+ * JSON of a request body: bigints as their digits, typed arrays as arrays.
+ * @throws {TypeError} for NaN, infinity and invalid dates, for which JSON has nothing but null
+ */
 export function writeExact(value: unknown): string {
   let mark: string | undefined
   const write = (replace: (each: bigint) => string): string =>
-    JSON.stringify(value, (_, each: unknown) =>
-      typeof each === 'bigint' ? replace(each) : ArrayBuffer.isView(each) ? Array.from(each as Float32Array) : each,
-    )
+    JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, each: unknown) {
+      // Dates are texts already, invalid ones null.
+      const given = this[name]
+      if (each === null || typeof each === 'number') refuseUnsendable(given, name || 'the value')
+      if (typeof each === 'bigint') return replace(each)
+      return ArrayBuffer.isView(each) ? Array.from(each as Float32Array) : each
+    })
   const text = write(each => {
     mark = ''
     return String(each)
@@ -35,6 +42,15 @@ export function writeExact(value: unknown): string {
   if (mark === undefined) return text
   mark = markNotIn(text)
   return write(each => `\u0000${mark}${each}`).replace(new RegExp(`"\\\\u0000${mark}(-?\\d+)"`, 'g'), '$1')
+}
+
+/** @throws {TypeError} JSON would replace the value by null */
+export function refuseUnsendable(value: unknown, name: string): void {
+  const isInvalid = value instanceof Date && Number.isNaN(value.getTime())
+  if (isInvalid || (typeof value === 'number' && !Number.isFinite(value)))
+    throw new TypeError(
+      `${name} is ${isInvalid ? 'an invalid Date' : value}, which cannot be sent; send null for no value`,
+    )
 }
 
 /** Returns a number and a letter that follow no NUL in the texts of a JSON document, so that NUL and these can mark what is replaced. */

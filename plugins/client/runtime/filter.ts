@@ -1,4 +1,4 @@
-import { writeExact } from './exact.ts'
+import { refuseUnsendable, writeExact } from './exact.ts'
 import type { QueryValue } from './types.ts'
 
 /** A filter with the values of its placeholders. */
@@ -7,7 +7,7 @@ export interface Filter {
   readonly values: readonly unknown[]
 }
 
-/** Returns the filter of a tagged template. @throws {TypeError} a value is undefined */
+/** Returns the filter of a tagged template. @throws {TypeError} a value is undefined, or cannot be sent */
 export function filterOf(template: TemplateStringsArray | string, given: readonly QueryValue[]): Filter {
   if (typeof template === 'string') return { text: template, values: given.map(parameterOf) }
   const values: unknown[] = []
@@ -21,11 +21,13 @@ export function filterOf(template: TemplateStringsArray | string, given: readonl
 
 function parameterOf(value: QueryValue | undefined): unknown {
   if (value === undefined) throw new TypeError('a value of the filter is undefined; null finds what has no value')
+  refuseUnsendable(value, 'a value of the filter')
   return typeof value === 'object' && value !== null && '__KEY' in value ? value.__KEY : value
 }
 
-/** A key as addresses have it: in quotes if it has characters other than letters, digits, `_`, `.` and `-`. */
+/** A key as addresses have it: in quotes if it has characters other than letters, digits, `_`, `.` and `-`. @throws {TypeError} there is none */
 export const keyText = (key: string | number | bigint): string => {
+  if ((key ?? undefined) === undefined) throw new TypeError(`the key is ${key}`)
   const text = String(key)
   const quoted = /^[\w.-]+$/.test(text) ? text : text.includes('"') ? `'${text}'` : `"${text}"`
   // A bracket that is encoded does not end the keys.

@@ -77,8 +77,14 @@ interface AuthorSelection<Name> {
   getDataClass(): { getInfo(): { readonly name: Name } }
 }
 
-type SentAs<T> =
-  T extends AuthorSelection<infer N> ? SelectionArgument<N> : T extends AuthorEntity<infer N> ? EntityArgument<N> : T
+/** An argument as a client sends it: methods get dates as texts. */
+type SentAs<T> = T extends Date
+  ? string
+  : T extends AuthorSelection<infer N>
+    ? SelectionArgument<N>
+    : T extends AuthorEntity<infer N>
+      ? EntityArgument<N>
+      : T
 
 /** A result as a client receives it. */
 type Received<T, E extends Environment, C extends string, P extends string> = unknown extends T

@@ -66,7 +66,8 @@ export function sendFromBrowser(address: string, sent: SentBytes): Promise<Uploa
 
 /** The bytes as a stream that reports how much of it has been consumed. */
 export function counted(body: Blob | Uint8Array, onProgress: (share: number) => void): ReadableStream<Uint8Array> {
-  const blob = body instanceof Blob ? body : new Blob([body as Uint8Array<ArrayBuffer>])
+  // TypeScript from 5.7 on distinguishes the buffers of arrays; earlier versions do not know how.
+  const blob = body instanceof Blob ? body : new Blob([body] as ConstructorParameters<typeof Blob>[0])
   let sent = 0
   return new ReadableStream({
     async pull(stream) {
