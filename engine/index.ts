@@ -25,7 +25,13 @@ export { type EntitySet, readTimeout, type SavedQuery, sourceOf } from './entity
 export { EntitySetErrors } from './entity-set/entity-set-errors.ts'
 export { type CreateOptions, type EntitySets, savedQuery, type SetOperator } from './entity-set/entity-sets.ts'
 export { type ClassFunction, type ClassRegistry, isLogin } from './author/declare/class-registry.ts'
-export { alternativesOf, ENTITY_OF, type FunctionParameter, SELECTION_OF } from './author/declare/signature.ts'
+export {
+  alternativesOf,
+  ENTITY_OF,
+  type FunctionParameter,
+  SELECTION_OF,
+  visibleSchema,
+} from './author/declare/signature.ts'
 export type { JsonSchema } from './base/json-schema.ts'
 export type { CallResult } from './author/run/function-client.ts'
 export { FunctionErrors } from './author/declare/function-errors.ts'

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Config } from '../../config/load-config.ts'
 import { serverAddress } from './server-address.ts'
@@ -19,7 +18,7 @@ interface Message {
 
 /** Version in `_meta` of requests since 2026. */
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
-const DATA_LINE = /^data: ?(.*)$/gm
+const DATA = 'data:'
 const PARSE_ERROR = -32_700
 const SERVER_ERROR = -32_000
 
@@ -80,7 +79,7 @@ export async function bridge(
     }
   }
 
-  for await (const line of createInterface({ input })) {
+  for await (const line of linesOf(input)) {
     if (line.trim() === '') continue
     const message = parsed(line)
     if (!message) fail(null, PARSE_ERROR, 'received a line that is not a JSON object; send one JSON-RPC message a line')
@@ -96,9 +95,23 @@ export async function bridge(
 /** Address of `/mcp`. @throws {Error} the given address is none */
 export const mcpAddress = (given: string | undefined, config: Config): string => `${serverAddress(given, config)}/mcp`
 
+/** Lines of a stream. `readline` would also end them at U+2028, which JSON texts contain as it is. */
+async function* linesOf(input: Readable): AsyncGenerator<string, void, undefined> {
+  let pieces: string[] = []
+  for await (const piece of input.setEncoding('utf8') as AsyncIterable<string>) {
+    const [first = '', ...others] = piece.split('\n')
+    pieces.push(first)
+    for (const other of others) {
+      yield pieces.join('')
+      pieces = [other]
+    }
+  }
+  yield pieces.join('')
+}
+
 function messagesIn(text: string, mediaType: string): Message[] {
   const texts = mediaType.startsWith('text/event-stream')
-    ? [...text.matchAll(DATA_LINE)].map(([, data]) => data!)
+    ? text.split(/[\r\n]+/).flatMap(line => (line.startsWith(DATA) ? line.slice(DATA.length) : []))
     : [text]
   return texts.flatMap(each => {
     const message = parsed(each)

@@ -1,5 +1,6 @@
 import { parseJsonBody } from '../../engine/index.ts'
 import { readBody, type Reply, type RestRequest, type Scope } from '../../kernel/api.ts'
+import { beginningOf } from './answer.ts'
 import { type Fault, refused, ToolError } from './tool.ts'
 
 /** A request to the public protocol. */
@@ -86,7 +87,7 @@ interface Failed {
 /** The errors of an answer; those of a save with the index of the entity. */
 function faultOf(status: number, { mediaType, bytes }: Answer): ToolError {
   // Class functions answer with arbitrary content.
-  if (!isJson(mediaType)) return new ToolError([{ message: Buffer.from(bytes).toString().slice(0, 1_000) }], status)
+  if (!isJson(mediaType)) return new ToolError([{ message: beginningOf(Buffer.from(bytes).toString(), 1_000) }], status)
   const answer = jsonOf({ mediaType, bytes }) as (Failed & { readonly __ENTITIES?: readonly Failed[] }) | undefined
   const ofEntities = (answer?.__ENTITIES ?? []).flatMap(({ __ERROR = [] }, entity) =>
     __ERROR.map(fault => ({ entity, ...shown(fault) })),

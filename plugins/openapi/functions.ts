@@ -5,6 +5,7 @@ import {
   type JsonSchema,
   SELECTION_OF,
   type View,
+  visibleSchema,
 } from '../../engine/index.ts'
 import { componentName, jsonContent, partRef, ref, schemaRef } from './names.ts'
 import { sampleOfSchema } from './samples.ts'
@@ -15,6 +16,9 @@ interface FunctionParts {
   readonly responses: Readonly<Record<string, object>>
   readonly parameters: Readonly<Record<string, object>>
 }
+
+const shown = (schema: JsonSchema, view: View): JsonSchema =>
+  visibleSchema(schema, name => view.find(name) !== undefined)
 
 const partName = ({ owner, target, name }: ClassFunction): string =>
   `${componentName(owner)}.${target.kind}.${componentName(name)}`
@@ -72,15 +76,6 @@ function argumentsSchema({ parameters }: ClassFunction, view: View): JsonSchema 
     minItems: needed,
     maxItems: elements.length,
   }
-}
-
-/** A schema of an author without dataclasses that the caller may not see. */
-function shown(schema: JsonSchema, view: View): JsonSchema {
-  const { anyOf } = schema
-  if (Array.isArray(anyOf)) return { ...schema, anyOf: (anyOf as JsonSchema[]).map(each => shown(each, view)) }
-  const dataClass = schema[ENTITY_OF] ?? schema[SELECTION_OF]
-  if (dataClass === undefined || view.find(String(dataClass))) return schema
-  return { type: 'object' }
 }
 
 function responseOf({ result }: ClassFunction, view: View): object {

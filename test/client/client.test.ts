@@ -476,6 +476,31 @@ t.test('hidden names leave no trace in a client, which caches keep until the rig
   t.equal((await server.post('/$client', '')).status, 405)
 })
 
+t.test('cookies of another host are not kept', async t => {
+  const received: (string | undefined)[] = []
+  const listening = async (host: string, setCookie: string, location?: () => string): Promise<string> => {
+    const server = createServer((request, response) => {
+      received.push(request.headers.cookie)
+      const target = location?.()
+      response.writeHead(target ? 307 : 200, { 'Set-Cookie': setCookie, ...(target && { Location: target }) })
+      response.end('{"__COUNT":0,"__ENTITIES":[]}')
+    })
+    await new Promise<void>(resolve => server.listen(0, host, resolve))
+    t.teardown(() => server.close())
+    return `http://${host}:${(server.address() as AddressInfo).port}/rest`
+  }
+  const other = await listening('127.0.0.1', 'foreign=1')
+  let target: string | undefined
+  const url = await listening('127.0.0.1', 'own=1', () => target as string)
+  const db = connect(url, { dates: 'date', classes: { A: {} } }) as Db
+  await db.A.all.list()
+  target = `${other}/A`
+  await db.A.all.list()
+  target = undefined
+  await db.A.all.list()
+  t.strictSame(received, [undefined, 'own=1', undefined, 'own=1'])
+})
+
 t.test('links and keys stay within the server', async t => {
   const requests: string[] = []
   const server = createServer((request, response) => {
@@ -506,17 +531,18 @@ t.test('dates as texts', async t => {
 t.test('requests to busy servers are repeated', async t => {
   const server = await startServer(t, company)
   const client = await moduleOf(t, server)
-  const answers: { status: number; after?: string; body?: string }[] = []
+  const answers: { status: number; after?: string; type?: string; body?: string }[] = []
   const seen: string[] = []
   const proxy = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`)
     const {
       status,
       after,
+      type = 'application/json',
       body = '{"__ERROR":[{"message":"later","componentSignature":"dbmg","errCode":1200}]}',
     } = answers.shift()!
     response.writeHead(status, {
-      'Content-Type': 'application/json',
+      'Content-Type': type,
       ...(after !== undefined && { 'Retry-After': after }),
     })
     response.end(body)
@@ -530,6 +556,20 @@ t.test('requests to busy servers are repeated', async t => {
   const scripts: [string, typeof answers, () => Promise<unknown>, object, number][] = [
     ['503 and 429', [{ status: 503 }, { status: 429, after: '0' }, empty], () => db.City.all.list(), [], 3],
     ['a save', [{ status: 503 }, entity], () => db.City.create({ name: 'x' }), { name: 'x' }, 2],
+    [
+      'not a save after the 503 of a proxy, which may have lost the answer',
+      [{ status: 503, type: 'text/plain', body: 'disconnect before headers' }],
+      () => db.City.create({ name: 'x' }),
+      { kind: 'busy', code: 0 },
+      1,
+    ],
+    [
+      'not an atomic batch after it',
+      [{ status: 503, type: 'text/plain', body: 'disconnect before headers' }],
+      () => db.City.saveAtomic([{ name: 'x' }]),
+      { kind: 'busy', code: 0 },
+      1,
+    ],
     [
       'not for ever',
       [503, 503, 503, 503].map(status => ({ status })),

@@ -308,6 +308,12 @@ const READS: readonly Case[] = [
     error: /has no image/,
   },
   {
+    says: 'an attribute that is not an image',
+    tool: 'image',
+    input: { class: 'Employee', key: '1', attribute: 'lastName' },
+    error: /the attribute is not an image/,
+  },
+  {
     says: 'an image of an unknown entity',
     tool: 'image',
     input: { class: 'Employee', key: '99', attribute: 'photo' },
@@ -634,6 +640,20 @@ t.test('declared functions', async t => {
       has: { count: 1, data: [{ lastName: 'Lovelace' }] },
     },
   ])
+})
+
+t.test('declarations do not show dataclasses that are hidden', async t => {
+  const roles = {
+    privileges: [{ privilege: 'finance' }],
+    permissions: { allowed: [{ applyTo: 'Company', type: 'dataclass', read: ['finance'] }] },
+  }
+  const server = await startServer(t, company, { roles, config: { plugins: [declaredPlugin] } })
+  const agent = await connect(t, server.url)
+  for (const input of [{}, { class: ['Employee'] }]) {
+    const { text } = await agent.call('describe', input)
+    t.match(text, /earning\(/)
+    t.notMatch(text, /Company/)
+  }
 })
 
 t.test('restrict events', async t => {

@@ -115,6 +115,21 @@ const byGet: ProtocolCase[] = [
   { spec: 'D7', name: 'all are given', get: '/Employee/earning?$params=[1,3,"down"]', keys: ['6', '3', '1'] },
   {
     spec: 'D7',
+    name: 'an integer that a double cannot hold is no number',
+    get: '/Employee/earning?$params=[12345678901234567890]',
+    status: 400,
+    errors: [1603],
+    has: {
+      __ERROR: [
+        {
+          message:
+            'Employee.earning: argument 1, "minimum", has to be a number of at least 0; received 12345678901234567890, which a double cannot hold',
+        },
+      ],
+    },
+  },
+  {
+    spec: 'D7',
     name: 'null stands for an omitted argument',
     get: '/Employee/earning?$params=[1,null,"down"]',
     count: 2,

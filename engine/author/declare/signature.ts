@@ -41,6 +41,14 @@ export const alternativesOf = (schema: JsonSchema): JsonSchema[] => [
   ...((schema.anyOf as JsonSchema[] | undefined) ?? []),
 ]
 
+/** A schema of an author without dataclasses that a caller does not see. */
+export function visibleSchema(schema: JsonSchema, shows: (dataClass: string) => boolean): JsonSchema {
+  const { anyOf } = schema
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: (anyOf as JsonSchema[]).map(each => visibleSchema(each, shows)) }
+  const dataClass = schema[ENTITY_OF] ?? schema[SELECTION_OF]
+  return dataClass === undefined || shows(String(dataClass)) ? schema : { type: 'object' }
+}
+
 /** Schema of a parameter that is an entity, as `{"__ENTITY":true,"__DATACLASS":"City","__KEY":1}`, or of such a result. */
 export const entityOf = <const N extends DataClassName>(name: N, options: SchemaOptions = {}): TUnsafe<EntityOf<N>> =>
   Type.Unsafe<EntityOf<N>>({

@@ -72,6 +72,8 @@ const range = (least: unknown, most: unknown): string =>
 /** Short description of a client's value, at bounded cost. */
 export function received(value: unknown): string {
   if (Array.isArray(value)) return `an array with ${value.length} element${value.length === 1 ? '' : 's'}`
+  // Numbers with more digits than a double holds.
+  if (typeof value === 'bigint' || value instanceof String) return `${cut(String(value))}, which a double cannot hold`
   if (typeof value === 'object' && value !== null) return 'an object'
   return quoted(typeof value === 'string' ? value.slice(0, MAX_QUOTED + 1) : value)
 }

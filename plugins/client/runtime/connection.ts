@@ -30,8 +30,11 @@ interface Sent extends RequestOptions {
   readonly body?: unknown
   /** True if numbers may have more digits than doubles can hold. */
   readonly exact?: boolean
-  /** False for requests that may already have had an effect: they are not repeated after 503. */
-  readonly repeatable?: boolean
+  /**
+   * False for requests that may already have had an effect: they are not repeated after 503. `refused` for those that had none if
+   * the server itself says so: a proxy also answers with 503 when it has lost the answer.
+   */
+  readonly repeatable?: boolean | 'refused'
   /** Called with the fraction that has been sent, from 0 to 1. */
   readonly onProgress?: ((share: number) => void) | undefined
 }
@@ -82,7 +85,7 @@ export class Connection {
     const { retries = 3, backOffMs = 200, maxWaitMs = 30_000 } = this.#options
     for (let attempt = 0; ; attempt++) {
       const answer = await this.#send(address, sent)
-      const isBusy = answer.status === 429 || (answer.status === 503 && sent.repeatable !== false)
+      const isBusy = answer.status === 429 || (answer.status === 503 && isRepeatable(answer, sent))
       if (!isBusy || attempt >= retries) return answer
       // Random, so that clients that were refused together do not retry together.
       const waitMs = Math.max((retryAfter(answer) ?? 0) * 1000, Math.random() * backOffMs * 2 ** attempt)
@@ -122,8 +125,10 @@ export class Connection {
     }
   }
 
-  #keepCookies({ headers }: Response): void {
+  #keepCookies({ headers, redirected, url }: Response): void {
     const cookies = (headers as { getSetCookie?: () => string[] }).getSetCookie?.() ?? []
+    // Cookies of another host, which an address was redirected to, are not for this one.
+    if (cookies.length === 0 || (redirected && new URL(url).origin !== new URL(this.url).origin)) return
     for (const cookie of cookies) {
       const [, name = '', value = ''] = /^\s*([^=;]+)=([^;]*)/.exec(cookie) ?? []
       if (value === '' || /;\s*max-age=0/i.test(cookie)) this.#cookies.delete(name)
@@ -136,6 +141,9 @@ const NOT_JSON = { message: 'the answer is not JSON', errCode: 0, componentSigna
 
 const isBytes = (body: unknown): body is Blob | Uint8Array =>
   ArrayBuffer.isView(body) || (typeof Blob === 'function' && body instanceof Blob)
+
+const isRepeatable = ({ headers }: Answer, { repeatable = true }: Sent): boolean =>
+  repeatable === 'refused' ? /\bjson\b/.test(headers.get('Content-Type') ?? '') : repeatable
 
 /** The JSON of an answer; undefined for other content. */
 export async function readJson(answer: Answer, exact = false): Promise<Exchanged> {

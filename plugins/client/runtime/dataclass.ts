@@ -136,8 +136,12 @@ export class DataClass<C extends Shape, E extends Environment> {
 
   async #save(values: object, method: string, options?: RequestOptions): Promise<Row<C, '*'>> {
     const { connection, converter } = this.#context
-    const sent = { body: converter.body(this.#name, values), exact: converter.isExact(this.#name), ...options }
-    const reply = await connection.exchange(`${this.#name}?$method=${method}`, sent)
+    const reply = await connection.exchange(`${this.#name}?$method=${method}`, {
+      body: converter.body(this.#name, values),
+      exact: converter.isExact(this.#name),
+      repeatable: 'refused',
+      ...options,
+    })
     if (!reply.isError) return this.#row(reply.json)
     // A validation answers with a list.
     const { __ENTITIES: [row = reply.json] = [] } = (reply.json ?? {}) as { __ENTITIES?: object[] }
@@ -152,7 +156,7 @@ export class DataClass<C extends Shape, E extends Environment> {
     const reply = await connection.exchange(address, {
       body,
       exact: converter.isExact(this.#name),
-      repeatable: atomic,
+      repeatable: atomic && 'refused',
       ...options,
     })
     const rows = (reply.json as { __ENTITIES?: object[] } | undefined)?.__ENTITIES

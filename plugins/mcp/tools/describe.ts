@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import type { PluginEngine } from '../../../kernel/api.ts'
+import { type ClassFunction, type JsonSchema, visibleSchema } from '../../../engine/index.ts'
+import type { PluginEngine, RestRequest } from '../../../kernel/api.ts'
 import { jsonOf, nameIn } from '../ask.ts'
 import { MAX_ANSWER_BYTES } from '../answer.ts'
 import { type CatalogText, type DataClass, detailOf, overviewOf } from '../catalog-text.ts'
+import type { Method } from '../signature-text.ts'
 import { defineTool } from '../tool.ts'
 
 /** Room for the descriptions of thousands of dataclasses. */
@@ -24,29 +26,42 @@ export const describe = defineTool({
     },
     { additionalProperties: false },
   ),
-  async run({ class: names, match }, { ask, scope }) {
+  async run({ class: names, match }, { ask, scope, request }) {
     const path = `$catalog/${names ? names.map(nameIn).join(',') : '$all'}`
     const catalog = jsonOf(await ask({ path, maxBytes: MAX_CATALOG_BYTES })) as CatalogText | DataClass
-    const whole = declared('attributes' in catalog ? { dataClasses: [catalog] } : catalog, scope.engine)
+    const whole = declared('attributes' in catalog ? { dataClasses: [catalog] } : catalog, scope.engine, request)
     const text = names ? detailOf(whole) : overviewOf(whole, match)
     return { content: [{ type: 'text', text: cut(text) }] }
   },
 })
 
-/** Adds what authors have declared to the functions that the catalog shows. */
-function declared({ dataClasses, methods = [], singletons = [] }: CatalogText, { classes }: PluginEngine): CatalogText {
+/** Adds what authors have declared to the functions that the catalog shows, without dataclasses that it does not show. */
+function declared(
+  { dataClasses, methods = [], singletons = [] }: CatalogText,
+  { classes }: PluginEngine,
+  { view }: RestRequest,
+): CatalogText {
+  const visible = (schema: JsonSchema): JsonSchema => visibleSchema(schema, name => view.find(name) !== undefined)
+  const withDeclaration = (method: Method, called: ClassFunction | undefined): Method => {
+    const { parameters, result } = called ?? {}
+    return {
+      ...called,
+      ...(parameters && { parameters: parameters.map(each => ({ ...each, schema: visible(each.schema) })) }),
+      ...(result && { result: visible(result) }),
+      ...method,
+    }
+  }
   return {
     dataClasses: dataClasses.map(each => ({
       ...each,
-      methods: each.methods?.map(method => ({
-        ...classes.find(each.name, method.name, method.applyTo === 'entity'),
-        ...method,
-      })),
+      methods: (each.methods ?? []).map(method =>
+        withDeclaration(method, classes.find(each.name, method.name, method.applyTo === 'entity')),
+      ),
     })),
-    methods: methods.map(method => ({ ...classes.dataStore.get(method.name), ...method })),
+    methods: methods.map(method => withDeclaration(method, classes.dataStore.get(method.name))),
     singletons: singletons.map(({ name, methods }) => ({
       name,
-      methods: methods.map(method => ({ ...classes.singletons.get(name)?.get(method.name), ...method })),
+      methods: methods.map(method => withDeclaration(method, classes.singletons.get(name)?.get(method.name))),
     })),
   }
 }

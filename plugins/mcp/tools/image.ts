@@ -38,6 +38,7 @@ async function smaller(ask: Ask, path: string, side: number): Promise<Answer | u
   for (let each = side; ; each = Math.floor(each / 2)) {
     const answer = await ask({ path, parameters: { imageformat: 'webp', width: each, height: each } })
     if (answer.bytes.length === 0) return undefined
+    if (!SHOWN.test(answer.mediaType)) throw refused('the attribute is not an image')
     if (answer.bytes.length <= MAX_BYTES) return answer
     if (each / 2 < MIN_SIDE) throw refused(`the image has more than ${MAX_BYTES} bytes at ${each} pixels`)
   }

@@ -40,6 +40,24 @@ async function answersTo(url: string, lines: readonly string[]): Promise<{ error
   return written.map(line => JSON.parse(line))
 }
 
+t.test('lines end at line feeds, not at the separators of Unicode, which JSON contains as they are', async t => {
+  const server = await startServer(t, company)
+  const text = 'a\u2028b\u2029c\u0085d'
+  const list = { jsonrpc: '2.0', id: text, method: 'tools/list' }
+  const initialize = {
+    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: text, version: '1' } },
+  }
+  const found = await answersTo(`${server.url}/mcp`, [JSON.stringify(initialize), `${JSON.stringify(list)}\r`])
+  t.match(
+    found.sort((a, b) => String(Object(a).id).localeCompare(String(Object(b).id))),
+    [
+      { id: 1, result: {} },
+      { id: text, result: { tools: [] } },
+    ],
+  )
+})
+
 t.test('over the standard input and output', async t => {
   const roles = {
     privileges: [{ privilege: 'staff' }],
