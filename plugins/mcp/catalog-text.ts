@@ -100,7 +100,7 @@ const VALUED = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern', 'sc
 const FLAGS = ['unique', 'indexed', 'mandatory', 'readOnly', 'autosequence', 'simpleDate', 'asText']
 
 function facts(attribute: Attribute): string[] {
-  const { kind, type, path, foreignKey, inverseName, dimension } = attribute
+  const { kind, type, path, foreignKey, inverseName } = attribute
   const options = [
     ...FLAGS.filter(name => attribute[name] === true),
     ...VALUED.flatMap(name => (attribute[name] === undefined ? [] : `${name} ${attribute[name]}`)),
@@ -115,11 +115,11 @@ function facts(attribute: Attribute): string[] {
     case 'relatedEntities':
       return [`several, ${type}`, ...(inverseName ? [`back: ${inverseName}`] : [])]
     case 'alias':
-      return [type, path ? `alias of ${path}` : 'alias', ...options]
+      return [typeOf(attribute), path ? `alias of ${path}` : 'alias', ...options]
     case 'calculated':
-      return [type, 'calculated', ...options]
+      return [typeOf(attribute), 'calculated', ...options]
     case 'storage':
-      return [dimension ? 'vector' : type, ...options]
+      return [typeOf(attribute), ...options]
   }
 }
 
@@ -135,9 +135,12 @@ function related({ name, kind, type }: Attribute, classOf: (type: string) => str
 }
 
 function withType(attribute: Attribute, classOf: (type: string) => string): string {
-  const { name, type, dimension } = attribute
-  return related(attribute, classOf) ?? (type === 'string' ? name : `${name} ${dimension ? 'vector' : type}`)
+  const { name, type } = attribute
+  return related(attribute, classOf) ?? (type === 'string' ? name : `${name} ${typeOf(attribute)}`)
 }
+
+const typeOf = ({ type, dimension, scale }: Attribute): string =>
+  dimension ? 'vector' : type === 'duration' ? 'duration ms' : scale === undefined ? type : 'decimal'
 
 const functionsOf = ({ methods = [] }: DataClass): string[] => methods.map(callOf)
 

@@ -2,6 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Static, RestRequest } from '../../kernel/api.ts'
 import { answerOf, fitting } from './answer.ts'
+import { cutHints, filterHints } from './hints.ts'
 import { jsonOf, nameIn } from './ask.ts'
 import { plain } from './plain.ts'
 import { refused, type ToolContext, type ToolResult } from './tool.ts'
@@ -38,6 +39,8 @@ const READ = Type.Object({ ...SELECTION, ...PAGE })
 interface Entities extends Omit<Static<typeof READ>, 'attributes'> {
   readonly attributes?: readonly string[] | undefined
   readonly orderBy?: string | undefined
+  /** Hint for an answer without entities. */
+  readonly hintForNone?: string | undefined
 }
 
 interface Collection {
@@ -60,8 +63,13 @@ export async function showEntities(wanted: Entities, { ask, request, mayWrite }:
     throw refused('one entity alone is too large; name fewer attributes, or a smaller textBytes')
   const next = first + shown.length
   const narrower = shown.length < entities.length ? ', or name fewer attributes' : ''
-  const hint = next < count ? `go on with skip: ${next}${narrower}; a filter or aggregate may say it sooner` : undefined
-  return answerOf(shown, { count, first, shown: shown.length, hint })
+  const hints = [
+    ...(next < count ? [`go on with skip: ${next}${narrower}; a filter or aggregate may say it sooner`] : []),
+    ...(count === 0 && wanted.hintForNone ? [wanted.hintForNone] : []),
+    ...filterHints(wanted, count),
+    ...cutHints(__ENTITIES.slice(0, shown.length)),
+  ]
+  return answerOf(shown, { count, first, shown: shown.length, hint: hints.join('; ') || undefined })
 }
 
 /** The parameters that select entities. */

@@ -3,6 +3,7 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { shapeProblems, suggestion } from '../../engine/index.ts'
 import { errorOf } from './answer.ts'
 import { askerFor } from './ask.ts'
+import { nameHints } from './hints.ts'
 import { type AgentRequest, type Tool, ToolError, type ToolResult } from './tool.ts'
 import { aggregate } from './tools/aggregate.ts'
 import { call } from './tools/call.ts'
@@ -44,9 +45,9 @@ export async function callTool(name: string, given: Record<string, unknown>, age
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message)
   }
   try {
-    const input = withoutBigints(given)
+    const input = withLists(tool.input, withoutBigints(given))
     const problems = shapeProblems(tool.input, input, 'arguments')
-    if (problems.length > 0) throw new ToolError(problems.map(message => ({ message })))
+    if (problems.length > 0) throw new ToolError([...problems, ...nameHints(given)].map(message => ({ message })))
     const { scope, request, mayWrite } = agent
     return await tool.run(input as never, { ...agent, ask: askerFor(scope, request, mayWrite) })
   } catch (error) {
@@ -57,5 +58,14 @@ export async function callTool(name: string, given: Record<string, unknown>, age
 }
 
 /** Replaces integers beyond 2^53 by texts, which the public protocol accepts as numbers. */
-const withoutBigints = (given: object): object =>
-  JSON.parse(JSON.stringify(given, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each))) as object
+const withoutBigints = (given: object): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(given, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)))
+
+/** Makes lists of texts that stand in place of a list: agents often send `"class": "City"`. */
+const withLists = ({ properties }: Tool['input'], input: Record<string, unknown>): object =>
+  Object.fromEntries(
+    Object.entries(input).map(([name, value]) => {
+      const isList = Object.hasOwn(properties, name) && properties[name]!.type === 'array'
+      return [name, isList && typeof value === 'string' ? [value] : value]
+    }),
+  )

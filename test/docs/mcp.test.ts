@@ -46,6 +46,8 @@ t.test('an answer about the demo', async t => {
   t.match((await agent.call('describe')).text, /\nCountry\(code\): .*cities>>City/)
   const largest = { class: 'Country', orderBy: 'population desc', attributes: ['name', 'region.name'], top: 1 }
   t.match(await agent.call('query', largest), { json: { data: [{ name: 'China', region: { name: 'Eastern Asia' } }] } })
+  const sentence = { class: 'Passage', text: 'Where is it always cold and windy?' }
+  t.match(await agent.call('search', sentence), { json: { count: 0, hint: 'try by: meaning' } })
   const seconds = (performance.now() - begun) / 1000
   t.comment(`${seconds.toFixed(1)} s`)
   if (isLong) t.ok(seconds < MINUTES * 60, `${MINUTES} minutes`)

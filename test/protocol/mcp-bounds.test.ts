@@ -142,6 +142,8 @@ t.test('answers have at most 16 KiB, and say how to continue', async t => {
       `${name} ${JSON.stringify(input).slice(0, 100)}: ${Buffer.byteLength(text)}`,
     )
   }
+  const cut = await agent.call('query', { class: 'Note', filter: 'ID = 1', attributes: ['children.ID'] })
+  t.match(cut.json, { data: [{ children: { length: 100 } }], hint: /^children shows 100 of 499: query or aggregate/ })
   const alone = await agent.call('query', {
     class: 'Note',
     filter: 'ID = 1',

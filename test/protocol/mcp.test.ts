@@ -62,6 +62,13 @@ const READS: readonly Case[] = [
     text: /^City, key name\n.*\n\nTag, key id\n/s,
   },
   {
+    says: 'all about one, named by a text',
+    tool: 'describe',
+    input: { class: 'Company' },
+    text: /^Company, key ID\n/,
+  },
+  { says: 'units', tool: 'describe', input: { class: 'Employee' }, text: /\ndailyWork: duration ms/ },
+  {
     says: 'a class that does not exist',
     tool: 'describe',
     input: { class: ['Citi'] },
@@ -196,6 +203,42 @@ const READS: readonly Case[] = [
     tool: 'query',
     input: employees({ filtr: 'ID = 1' }),
     error: /arguments\.filtr.*did you mean "filter"/,
+  },
+  {
+    says: 'arguments of other interfaces',
+    tool: 'query',
+    input: employees({ limit: 5 }),
+    error: /instead of limit there is top/,
+  },
+  {
+    says: 'an aggregate of other interfaces',
+    tool: 'aggregate',
+    input: { class: 'Employee', function: 'avg', attribute: 'salary' },
+    error: /instead of avg there is average/,
+  },
+  {
+    says: 'a wildcard of other interfaces',
+    tool: 'query',
+    input: employees({ filter: "lastName = '%love%'" }),
+    has: { count: 0, hint: /the wildcard in values is @/ },
+  },
+  {
+    says: 'a wildcard of other interfaces in a value',
+    tool: 'query',
+    input: employees({ filter: 'lastName = :1', params: ['love*'] }),
+    has: { count: 0, hint: /the wildcard in values is @/ },
+  },
+  {
+    says: 'and beside or',
+    tool: 'query',
+    input: employees({ filter: 'ID = 1 or ID = 2 and salary > 1' }),
+    has: { hint: /from left to right/ },
+  },
+  {
+    says: 'and beside or, in parentheses',
+    tool: 'query',
+    input: employees({ filter: 'ID = 1 or (ID = 2 and salary > 1)' }),
+    has: { hint: undefined },
   },
   {
     says: 'a wrong type',
@@ -381,7 +424,13 @@ const READS: readonly Case[] = [
     says: 'an unknown function',
     tool: 'call',
     input: { class: 'Employee', key: '1', function: 'greets' },
-    error: /greets/,
+    error: /^Employee has no function "greets"; did you mean "greet"/,
+  },
+  {
+    says: 'an unknown function of the datastore',
+    tool: 'call',
+    input: { function: 'greet' },
+    error: /^the datastore has no function "greet"; those of a dataclass take class/,
   },
   {
     says: 'a function that is not exposed',

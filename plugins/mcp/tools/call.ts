@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox'
+import { suggestion } from '../../../engine/index.ts'
 import { boundedAnswer } from '../answer.ts'
 import { type Answer, entityPath, isJson, jsonOf, nameIn } from '../ask.ts'
 import { pageOf, selectionOf, SHOWN } from '../entities.ts'
+import { cutHints } from '../hints.ts'
 import { plain } from '../plain.ts'
-import { defineTool, refused, ToolError, type ToolResult } from '../tool.ts'
+import { defineTool, refused, type ToolContext, ToolError, type ToolResult } from '../tool.ts'
 
 const LOGIN = 'authentify'
 
@@ -25,21 +27,49 @@ export const call = defineTool({
     { additionalProperties: false },
   ),
   writes: true,
-  async run(input, { ask, mayWrite }) {
+  async run(input, context) {
+    const { ask, mayWrite } = context
     const { filter, arguments: given = [] } = input
     const path = pathOf(input)
     const parameters = { ...selectionOf({ filter }), ...pageOf(input) }
-    const answer = mayWrite
-      ? await ask({ path, parameters, body: given })
-      : await ask({ path, parameters: { ...parameters, params: JSON.stringify(given) } }).catch(withReason)
+    const asked = mayWrite
+      ? ask({ path, parameters, body: given })
+      : ask({ path, parameters: { ...parameters, params: JSON.stringify(given) } })
+    const answer = await asked.catch((error: unknown) => withReason(error, input, context))
     return resultOf(answer, mayWrite)
   },
 })
 
-function withReason(error: unknown): never {
-  if (error instanceof ToolError && error.status === 405)
+/** Errors of names that the protocol has read as attributes, or as those of dataclasses. */
+const NO_ATTRIBUTES = 1804
+const NO_DATACLASS = 1800
+
+/** @throws {ToolError} the error, in terms of the tool */
+async function withReason(
+  error: unknown,
+  { function: name, class: dataClass, ...target }: Target,
+  { ask }: ToolContext,
+): Promise<never> {
+  if (!(error instanceof ToolError)) throw error
+  if (error.status === 405)
     throw refused('the function does not allow GET, so it may change something, and writing is off here (mcp.write)')
+  const has = (code: number): boolean => error.faults.some(({ errCode }) => errCode === code)
+  if (dataClass !== undefined && has(NO_ATTRIBUTES)) {
+    const { methods = [] } = jsonOf(await ask({ path: `$catalog/${nameIn(dataClass)}` })) as Described
+    const hint =
+      suggestion(
+        name,
+        methods.map(each => each.name),
+      ) || '; describe with class lists them'
+    throw refused(`${dataClass} has no function ${JSON.stringify(name)}${hint}`)
+  }
+  if (dataClass === undefined && target.singleton === undefined && has(NO_DATACLASS))
+    throw refused(`the datastore has no function ${JSON.stringify(name)}; those of a dataclass take class`)
   throw error
+}
+
+interface Described {
+  readonly methods?: readonly { readonly name: string }[]
 }
 
 function resultOf(answer: Answer, withStamps: boolean): ToolResult {
@@ -50,10 +80,11 @@ function resultOf(answer: Answer, withStamps: boolean): ToolResult {
   }
   const value = jsonOf(answer)
   if (typeof value !== 'object' || value === null) return boundedAnswer(value)
+  const hint = { hint: cutHints(value).join('; ') || undefined }
   if ('__ENTITIES' in value && '__COUNT' in value) {
-    return boundedAnswer(plain(value, withStamps), { count: value.__COUNT })
+    return boundedAnswer(plain(value, withStamps), { count: value.__COUNT, ...hint })
   }
-  return boundedAnswer(plain('result' in value ? value.result : value, withStamps))
+  return boundedAnswer(plain('result' in value ? value.result : value, withStamps), hint)
 }
 
 interface Target {

@@ -41,13 +41,14 @@ export const search = defineTool({
   input: INPUT,
   async run(input, context) {
     const { filter, params = [], ...others } = input
-    const { searched, operator, operand, isScored } = await conditionOf(input, context)
+    const { searched, operator, operand, isScored, hintForNone } = await conditionOf(input, context)
     const placeholder = `:${params.length + 1}`
     const condition = searched.map(each => `${each} ${operator} ${placeholder}`).join(' or ')
     const attributes = input.attributes ?? valuesOf(input.class, context.request)
     return showEntities(
       {
         ...others,
+        hintForNone,
         filter: filter ? `(${condition}) and (${filter})` : condition,
         params: [...params, operand],
         attributes: isScored ? ['__SCORE', ...attributes] : attributes,
@@ -63,6 +64,7 @@ interface Condition {
   readonly operator: '%' | '=' | '>'
   readonly operand: unknown
   readonly isScored: boolean
+  readonly hintForNone?: string | undefined
 }
 
 async function conditionOf(input: Search, context: ToolContext): Promise<Condition> {
@@ -71,7 +73,10 @@ async function conditionOf(input: Search, context: ToolContext): Promise<Conditi
   if (given.length !== 1) throw refused(`give one of text, similarTo and vector; received ${given.length}`)
   const kind = text === undefined ? 'vector' : by
   const searched = input.in ?? attributesFor(kind, input.class, context)
-  if (kind === 'words') return { searched, operator: '%', operand: text, isScored: false }
+  if (kind === 'words') {
+    const hintForNone = namesFor('meaning', input.class, context).length > 0 ? 'try by: meaning' : undefined
+    return { searched, operator: '%', operand: text, isScored: false, hintForNone }
+  }
   if (searched.length > 1) throw refused(`name one attribute in "in"; received ${searched.length}`)
   if (kind === 'meaning') return { searched, operator: '=', operand: text, isScored: true }
   const near = vector ?? (await vectorOf(similarTo!, input.class, searched[0]!, context))
@@ -86,21 +91,27 @@ async function vectorOf(key: string, dataClass: string, attribute: string, { ask
   throw refused(`${attribute} of ${dataClass} ${key} is not a vector`)
 }
 
-/** Attributes that can be searched this way, judged by the catalog: by meaning, a calculated text of a class with a vector. */
-function attributesFor(kind: 'words' | 'meaning' | 'vector', dataClass: string, context: ToolContext): string[] {
-  const { view } = context.request
+type Kind = 'words' | 'meaning' | 'vector'
+
+/** Attributes that are searched if none is named. @throws {ToolError} there is none */
+function attributesFor(kind: Kind, dataClass: string, context: ToolContext): string[] {
   // For an unknown dataclass any attribute name will do: the protocol answers with the error.
+  if (!context.request.view.find(dataClass)) return ['ID']
+  const names = namesFor(kind, dataClass, context)
+  if (names.length === 0) throw refused(`${dataClass} has nothing to be searched by ${kind}`)
+  return kind === 'words' ? names : names.slice(0, 1)
+}
+
+/** Attributes that can be searched this way, judged by the catalog: by meaning, a calculated text of a class with a vector. */
+function namesFor(kind: Kind, dataClass: string, { request: { view } }: ToolContext): string[] {
   const found = view.find(dataClass)
   const attributes = found ? view.attributes(found) : []
   const isOf = (attribute: Attribute, type: string): boolean => 'type' in attribute && attribute.type === type
   const hasVector = attributes.some(each => isOf(each, 'vector'))
-  const fits: Record<typeof kind, (attribute: Attribute) => boolean> = {
+  const fits: Record<Kind, (attribute: Attribute) => boolean> = {
     words: each => each.kind === 'storage' && isOf(each, 'string'),
     meaning: each => hasVector && each.kind === 'calculated' && isOf(each, 'string'),
     vector: each => isOf(each, 'vector'),
   }
-  const names = attributes.filter(fits[kind]).map(({ name }) => name)
-  if (!found) return ['ID']
-  if (names.length === 0) throw refused(`${dataClass} has nothing to be searched by ${kind}`)
-  return kind === 'words' ? names : names.slice(0, 1)
+  return attributes.filter(fits[kind]).map(({ name }) => name)
 }
