@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { type ClassRegistry, outputUrl, publicView, type View } from '../../engine/index.ts'
+import { InputError } from '../../engine/base/input-error.ts'
+import { ask } from './ask-server.ts'
 import { modelOf } from './model-of.ts'
 
 export interface ClientArguments {
@@ -17,7 +19,7 @@ export interface ClientArguments {
  * `tesser client`: writes the file that `$client` answers with, from a running server or from the model and the plugins.
  * @param readConfig reads the configuration, which is not needed for a running server
  * @returns a line for the user
- * @throws {Error} the server cannot be reached, or its answer is not a client; {@link ModelError} {@link PluginError}
+ * @throws {Error} the server cannot be reached; {@link InputError} it refuses, or its answer is not a client; {@link ModelError} {@link PluginError}
  */
 export async function client(readConfig: () => Config, options: ClientArguments): Promise<string> {
   const text =
@@ -43,16 +45,12 @@ async function fromModel(config: Config, { dates, module: isModule }: ClientArgu
 }
 
 async function fromServer(url: string, { key, dates, module }: ClientArguments): Promise<string> {
-  const address = `${url.replace(/\/+$/, '')}/$client?$dates=${dates}${module ? '&$module=true' : ''}`
-  const answer = await fetch(address, { headers: key === undefined ? {} : { Authorization: `Bearer ${key}` } }).catch(
-    (error: Error) => {
-      throw new Error(`${url} cannot be reached: ${(error.cause as Error | undefined)?.message ?? error.message}`)
-    },
-  )
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${address} answered ${answer.status}: ${text.slice(0, 500)}`)
+  const path = `/$client?$dates=${dates}${module ? '&$module=true' : ''}`
+  if (!URL.canParse(url)) throw new InputError(`--url ${url} is not an address such as http://127.0.0.1:8080/rest`)
+  const address = new URL(url.replace(/\/+$/, '') + path)
+  const text = await (await ask(address, { key })).text()
   if (!text.startsWith('/* eslint-disable */')) {
-    throw new Error(`${address} did not answer a client; --url takes the address up to /rest`)
+    throw new InputError(`${address} did not answer a client; --url takes the address up to /rest`)
   }
   return text
 }

@@ -653,8 +653,8 @@ t.test('sessions and keys', async t => {
       code: 0,
       output: /from 'tesser\/client'.*\$Company/s,
     })
-    t.match(await written(url, '--key', 'wrong'), { code: 1, output: /answered 401/ })
-    t.match(await written(server.url), { code: 1, output: /answered 404|did not answer a client/ })
+    t.match(await written(url, '--key', 'wrong'), { code: 2, output: /the key or token is invalid/ })
+    t.match(await written(server.url), { code: 2, output: /nothing is served at \/\$client/ })
     t.match(await written('http://127.0.0.1:9/rest'), { code: 1, output: /cannot be reached/ })
   })
 })

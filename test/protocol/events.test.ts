@@ -35,7 +35,12 @@ const stopped: ProtocolCase[] = [
     post: update,
     body: kurt({ lastName: 'serious' }),
     status: 422,
-    has: { lastName: 'Gödel', __STATUS: { status: 8, statusText: 'Serious Validation Error', success: false } },
+    has: {
+      lastName: 'Gödel',
+      __STATUS: { status: 8, statusText: 'Serious Validation Error', success: false },
+      // It names an attribute that the client may not read.
+      __ERROR: [{ errCode: 7002, attribute: undefined }, {}],
+    },
     errors: [7002, 1517],
   },
   {

@@ -33,6 +33,8 @@ export type EventOf<K extends keyof EventDetails> = EventBase<K> & Readonly<Even
 export interface EventError {
   readonly errCode: number
   readonly message: string
+  /** Attribute that the error is about, for forms; by default that of the code. Clients that may not read it do not see its name. */
+  readonly attribute?: string
   /** Any JSON value; sent with the error. */
   readonly extraDescription?: unknown
   /** For `validateSave` and `validateDrop`: true reports an error and not only a status. Other events always report one. */

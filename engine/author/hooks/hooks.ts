@@ -91,7 +91,8 @@ export class Hooks implements EntityHooks {
     for (const kind of ['validateSave', 'saving'] as const) {
       const refusal = events?.run(kind, entity, saving.attributes)
       if (refusal) {
-        const attribute = refusal.attribute && view?.attribute(dataClass, refusal.attribute)?.name
+        const named = refusal.error.attribute ?? refusal.attribute
+        const attribute = typeof named === 'string' ? view?.attribute(dataClass, named)?.name : undefined
         return eventFailure(refusal.error, kind === 'validateSave', notSaved(entity), attribute)
       }
       // Code may have assigned further attributes.

@@ -44,6 +44,8 @@ const CASES: readonly (readonly [args: readonly string[], code: number, message:
   [['export', 'Person', '--out', 'a.txt', ...SERVER], 2, /does not say its format by its name/],
   [['export', 'Person', '--out', 'a.csv', ...SERVER], 1, /cannot be reached/],
   [['clone', 'none.db'], 2, /none\.db/],
+  [['client', '--url', 'nowhere'], 2, /nowhere is not an address/],
+  [['client', ...SERVER], 1, /cannot be reached/],
 ]
 
 t.test('exit codes', async t => {

@@ -27,8 +27,8 @@ function log(text: string): void {
 }
 
 const ERRORS: Record<string, EventError> = {
-  mild: { errCode: 7001, message: 'rather not', extraDescription: { field: 'lastName' } },
-  serious: { errCode: 7002, message: 'no', seriousError: true },
+  mild: { errCode: 7001, message: 'rather not', attribute: 'lastName', extraDescription: { field: 'lastName' } },
+  serious: { errCode: 7002, message: 'no', attribute: 'secret', seriousError: true },
 }
 
 export class Employee extends DataClass('Employee') {
