@@ -256,7 +256,7 @@ t.test('names of any kind compile', async t => {
   const attributes = {
     ID: { type: 'long' },
     ...{ constructor: text, toString: { type: 'long64' }, valueOf: { type: 'date' }, hasOwnProperty: { type: 'blob' } },
-    ...{ then: text, class: text, 'm²': { type: 'long64' }, 日付: { type: 'date' } },
+    ...{ await: text, class: text, 'm²': { type: 'long64' }, 日付: { type: 'date' } },
   }
   const names = ['m²', 'Area¼', 'constructor', 'toString', 'Promise', 'Record', 'Model', 'Database', 'Row', 'class']
   const relation = (name: string) => ({
