@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Config } from '../../config/load-config.ts'
+import { InputError } from '../../engine/base/input-error.ts'
 import { serverAddress } from './server-address.ts'
 
 type Id = string | number | null
@@ -19,6 +20,7 @@ interface Message {
 /** Version in `_meta` of requests since 2026. */
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const DATA = 'data:'
+const HEADER_TEXT = /^[\x21-\x7e]+$/
 const PARSE_ERROR = -32_700
 const SERVER_ERROR = -32_000
 
@@ -29,6 +31,7 @@ const SERVER_ERROR = -32_000
  * @param key API key or token; undefined for a guest
  * @param write called with each line of the output
  * @returns when the input has ended and every request is answered
+ * @throws {InputError} the key cannot be sent
  */
 export async function bridge(
   url: string,
@@ -36,6 +39,7 @@ export async function bridge(
   input: Readable,
   write: (line: string) => void,
 ): Promise<void> {
+  if (key !== undefined && !HEADER_TEXT.test(key)) throw new InputError('the key has characters that no key has')
   const asked = new Map<Id, AbortController>()
   const pending = new Set<Promise<void>>()
   /** Agreed on by the handshake before 2026. */
@@ -130,7 +134,7 @@ function parsed(text: string): Message | undefined {
 
 /** Source: Model Context Protocol 2026-07-28, Streamable HTTP: values that a header cannot contain are sent as Base64. */
 const encodedName = (name: string): string =>
-  /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
+  HEADER_TEXT.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
 
 /** Describes an answer of the server that is not a message of the protocol. */
 function refusalOf(status: number, text: string, url: string): string {
@@ -143,5 +147,7 @@ function refusalOf(status: number, text: string, url: string): string {
 /** @param error of `fetch`, which has the reason as its cause */
 function unreachable(url: string, { cause, message }: Error): string {
   const { code } = (cause ?? {}) as { readonly code?: string }
+  // A member of the message that is sent as a header.
+  if (!cause) return `the request cannot be sent: ${message.slice(0, 200)}`
   return `no server answers at ${url} (${code ?? message}); start it by tesser start, or name it by --url`
 }

@@ -46,6 +46,7 @@ const CASES: readonly (readonly [args: readonly string[], code: number, message:
   [['clone', 'none.db'], 2, /none\.db/],
   [['client', '--url', 'nowhere'], 2, /nowhere is not an address/],
   [['client', ...SERVER], 1, /cannot be reached/],
+  [['mcp', '--key', 'a\nb', ...SERVER], 2, /^(?!.*a\nb).*the key has characters that no key has/s],
 ]
 
 t.test('exit codes', async t => {
