@@ -75,7 +75,7 @@ const OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/^\/\$singleton/, 'functions'],
   [/^\/\$upload/, 'upload'],
   [/\/\$entityset/, 'entity-set'],
-  [/\/\$query$/, 'post-query'],
+  [/\/\$query(\/|$)/, 'post-query'],
 ]
 
 /** Plugin of an operation, by the part of its id after the dataclass. */

@@ -130,7 +130,7 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
         responses: answer('collection'),
       }),
     },
-    [`/${title}/{attributes}/$query`]: {
+    [`/${title}/$query/{attributes}`]: {
       post: operation(
         'queryAttributes',
         'Some attributes, aggregates, different values, with the parameters in the body',
