@@ -25,7 +25,7 @@ export const wrong = (employee: Employee): number | undefined => employee.lastNa
 // @ts-expect-error no such attribute
 export const none = (employee: Employee) => employee.lastNam
 export const saved: components['schemas']['Employee.save'] = { lastName: 'Lovelace', salary: 1, employer: { __KEY: 1 } }
-// @ts-expect-error a text
+// @ts-expect-error a number
 export const unsaved: components['schemas']['Employee.save'] = { salary: true }
 type Earning = paths['/Employee/earning']['post']
 type Arguments = NonNullable<Earning['requestBody']>['content']['application/json']
@@ -94,6 +94,6 @@ t.test(
     const client = (await import(pathToFileURL(join(folder, 'client.js')).href)) as {
       use(baseUrl: string): Promise<unknown[]>
     }
-    t.same(await client.use(`${server.url}/rest`), [2, 4, 400, ['Lovelace'], 'Hopper', 200])
+    t.same(await client.use(`${server.url}/rest`), [2, 4, 404, ['Lovelace'], 'Hopper', 200])
   },
 )
