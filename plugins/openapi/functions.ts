@@ -7,8 +7,9 @@ import {
   type View,
   visibleSchema,
 } from '../../engine/index.ts'
-import { componentName, jsonContent, partRef, ref, schemaRef } from './names.ts'
+import { componentName, FAILURE, jsonContent, partRef, ref, schemaRef } from './names.ts'
 import { sampleOfSchema } from './samples.ts'
+import { JSON_TEXT } from './shared.ts'
 
 /** Components of a function, to which its addresses refer. */
 interface FunctionParts {
@@ -25,12 +26,16 @@ const partName = ({ owner, target, name }: ClassFunction): string =>
 
 export function functionParts(called: ClassFunction, view: View): FunctionParts {
   const schema = argumentsSchema(called, view)
-  const example = called.parameters
-    ?.filter(({ isOptional }) => !isOptional)
-    .map(each => sampleOfSchema(shown(each.schema, view)))
+  const needed = called.parameters?.filter(({ isOptional }) => !isOptional).length ?? 0
+  const example = called.parameters?.slice(0, Math.max(needed, 1)).map(each => sampleOfSchema(shown(each.schema, view)))
   const content = jsonContent(schema, { ...(example && { example }) })
   const of = <T>(part: T): Record<string, T> => ({ [partName(called)]: part })
-  const given = { ...ARGUMENTS, required: (example ?? []).length > 0, content }
+  const given = {
+    ...ARGUMENTS,
+    required: needed > 0,
+    schema: { ...JSON_TEXT, contentSchema: schema },
+    ...(example && { example: JSON.stringify(example) }),
+  }
   return {
     requestBodies: of({ content }),
     responses: of(responseOf(called, view)),
@@ -50,7 +55,7 @@ export function functionPath(called: ClassFunction, id: string, more: readonly o
     summary: description ?? `The function ${fullName}`,
     tags: [owner],
   })
-  const responses = { '200': ref('responses', partName(called)), default: ref('responses', 'Error') }
+  const responses = { '200': ref('responses', partName(called)), ...FAILURE }
   return {
     ...(more.length > 0 && { parameters: more }),
     post: { ...operation('post'), requestBody: ref('requestBodies', partName(called)), responses },
@@ -60,7 +65,7 @@ export function functionPath(called: ClassFunction, id: string, more: readonly o
   }
 }
 
-const ARGUMENTS = { name: '$params', in: 'query', description: 'Arguments of the function.' }
+const ARGUMENTS = { name: '$params', in: 'query', description: 'Arguments of the function, as a JSON array.' }
 
 function argumentsSchema({ parameters }: ClassFunction, view: View): JsonSchema {
   if (!parameters) return { type: 'array' }
@@ -69,14 +74,25 @@ function argumentsSchema({ parameters }: ClassFunction, view: View): JsonSchema 
     const own = shown(schema, view)
     return isOptional ? { title: name, anyOf: [own, { type: 'null' }] } : { ...own, title: name }
   })
-  return {
+  if (elements.length === 0) return { type: 'array', maxItems: 0 }
+  const lengths = lengthsOf(Math.max(needed, 1), elements.length)
+  const tuples = lengths.map(length => ({
     type: 'array',
-    ...(elements.length > 0 && { prefixItems: elements }),
-    ...(elements.length > 0 ? { items: false } : {}),
-    minItems: needed,
-    maxItems: elements.length,
-  }
+    prefixItems: elements.slice(0, length),
+    items: false,
+    minItems: length,
+    maxItems: length,
+  }))
+  return tuples.length === 1 ? tuples[0]! : { anyOf: tuples }
 }
+
+/** Generators read one tuple of several lengths as one of full length. Optional arguments at the end may be null, too. */
+function lengthsOf(least: number, most: number): number[] {
+  if (most - least > MAX_OPTIONAL) return [least, most]
+  return Array.from({ length: most - least + 1 }, (_, i) => least + i)
+}
+
+const MAX_OPTIONAL = 3
 
 function responseOf({ result }: ClassFunction, view: View): object {
   if (!result) return { description: 'Whatever the function returns.', content: ANYTHING }
@@ -93,8 +109,8 @@ const ANYTHING = { 'application/json': { schema: {} }, '*/*': { schema: { type: 
 /** Schema of an answer: entities and selections are sent as they are, other values in `result`. */
 function bodyOf(schema: JsonSchema, view: View): JsonSchema {
   const [entity, selection] = [schema[ENTITY_OF], schema[SELECTION_OF]]
-  if (entity !== undefined) return view.find(String(entity)) ? partRef(String(entity)) : {}
-  if (selection !== undefined) return view.find(String(selection)) ? partRef(String(selection), '.selection') : {}
+  if (entity !== undefined) return view.find(String(entity)) ? partRef(String(entity), '.returned') : {}
+  if (selection !== undefined) return view.find(String(selection)) ? partRef(String(selection), '.collection') : {}
   return wrapped(schema)
 }
 

@@ -75,7 +75,7 @@ const OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/^\/\$singleton/, 'functions'],
   [/^\/\$upload/, 'upload'],
   [/\/\$entityset/, 'entity-set'],
-  [/\/\$query$/, 'post-query'],
+  [/\/\$query(\/|$)/, 'post-query'],
 ]
 
 /** Plugin of an operation, by the part of its id after the dataclass. */
@@ -98,14 +98,20 @@ interface Operation {
 const ownerIn = (table: readonly (readonly [RegExp, string])[], text: string): string | undefined =>
   table.find(([expression]) => expression.test(text))?.[1]
 
-/** Paths and parameters of loaded plugins. A path that no table names is always included. */
-export function loadedParts(
+/** True if the plugin of a parameter, by the name of its component, is loaded. */
+export const isParameterOf = (plugins: readonly string[], name: string): boolean => {
+  const owner = OF_PARAMETER[name.split('.').at(-1)!]
+  return owner === undefined || plugins.includes(owner)
+}
+
+/** Paths of loaded plugins, with their parameters. A path that no table names is always included. */
+export function loadedPaths(
   paths: Readonly<Record<string, object>>,
   parameters: Readonly<Record<string, object>>,
   plugins: readonly string[],
-): { paths: Record<string, object>; parameters: Record<string, object> } {
+): Record<string, object> {
   const isLoaded = (owner: string | undefined): boolean => owner === undefined || plugins.includes(owner)
-  const isParameter = (name: string): boolean => isLoaded(OF_PARAMETER[name.split('.').at(-1)!])
+  const isParameter = (name: string): boolean => isParameterOf(plugins, name)
   const nameOf = (ref: string | undefined): string => ref?.split('/').at(-1) ?? ''
   const isWhole = ({ parameters: own = [] }: Operation): boolean =>
     own.every(({ $ref }) => isParameter(nameOf($ref)) || !(parameters[nameOf($ref)] as { required?: boolean }).required)
@@ -113,7 +119,7 @@ export function loadedParts(
   const kept = (item: Item): Item | undefined => {
     const members = Object.entries(item).flatMap(([name, value]) => {
       if (name === 'parameters') return [[name, keptOf(value as NonNullable<Operation['parameters']>)]]
-      if (name === '$ref' || name === 'servers') return [[name, value]]
+      if (name === 'servers') return [[name, value]]
       const operation = value as Operation
       const id = operation.operationId?.split('.').slice(1).join('.') ?? ''
       if (!isLoaded(ownerIn(OF_OPERATION, id)) || !isWhole(operation)) return []
@@ -127,8 +133,5 @@ export function loadedParts(
     const found = isLoaded(ownerIn(OF_PATH, path)) ? kept(item as Item) : undefined
     return found ? [[path, found] as const] : []
   })
-  return {
-    paths: Object.fromEntries(shown),
-    parameters: Object.fromEntries(Object.entries(parameters).filter(([name]) => isParameter(name))),
-  }
+  return Object.fromEntries(shown)
 }

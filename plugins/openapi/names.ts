@@ -4,13 +4,16 @@ import type { JsonSchema } from '../../engine/index.ts'
 export const componentName = (name: string): string =>
   name.replaceAll(/[^A-Za-z0-9_]/gu, character => `-${character.codePointAt(0)!.toString(16)}`)
 
-type Section = 'headers' | 'schemas' | 'parameters' | 'responses' | 'requestBodies' | 'pathItems'
+type Section = 'headers' | 'schemas' | 'parameters' | 'responses' | 'requestBodies'
 
 export const ref = (section: Section, name: string): JsonSchema => ({ $ref: `#/components/${section}/${name}` })
 export const schemaRef = (name: string): JsonSchema => ref('schemas', name)
 
-/** Schemas of a dataclass: an entity as it is sent, a selection of them, any form of a selection, a save, and its answer. */
-type Part = '' | '.collection' | '.selection' | '.save' | '.saved'
+/**
+ * Schemas of a dataclass: an entity as it is sent, one of a function, which may be new, a selection of them, any form of a selection, a
+ * save, and its answer.
+ */
+type Part = '' | '.returned' | '.collection' | '.selection' | '.save' | '.saved'
 export const partRef = (dataClass: string, part: Part = ''): JsonSchema =>
   schemaRef(`${componentName(dataClass)}${part}`)
 
@@ -18,8 +21,12 @@ export const partRef = (dataClass: string, part: Part = ''): JsonSchema =>
 export const jsonContent = (schema: JsonSchema, more: object = {}): object => ({
   'application/json': { schema, ...more },
 })
-export const DONE = { '200': ref('responses', 'Ok'), default: ref('responses', 'Error') }
+/** An object with any members. Without `additionalProperties`, generators make it one without members. */
+export const ANY_OBJECT: JsonSchema = { type: 'object', additionalProperties: true }
+/** Responses of a request that failed. */
+export const FAILURE = { default: ref('responses', 'Error') }
+export const DONE = { '200': ref('responses', 'Ok'), ...FAILURE }
 export const ok = (schema: JsonSchema, description = 'The answer.'): object => ({
   '200': { description, content: jsonContent(schema) },
-  default: ref('responses', 'Error'),
+  ...FAILURE,
 })

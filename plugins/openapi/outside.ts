@@ -1,4 +1,4 @@
-import { jsonContent, ref } from './names.ts'
+import { ANY_OBJECT, FAILURE, jsonContent } from './names.ts'
 
 const HEALTH = jsonContent({ type: 'object', properties: { status: { type: 'string' } }, required: ['status'] })
 const health = (id: string, summary: string): object => ({
@@ -7,7 +7,7 @@ const health = (id: string, summary: string): object => ({
     responses: {
       '200': { description: 'Healthy.', content: HEALTH },
       '503': { description: 'Not healthy.', content: HEALTH },
-      default: ref('responses', 'Error'),
+      ...FAILURE,
     },
   },
 })
@@ -18,7 +18,7 @@ const METRICS = {
     tags: ['server'],
     responses: {
       '200': { description: 'The text format.', content: { 'text/plain': { schema: { type: 'string' } } } },
-      default: ref('responses', 'Error'),
+      ...FAILURE,
     },
   },
 }
@@ -30,17 +30,26 @@ const MCP = {
     requestBody: {
       required: true,
       content: jsonContent(
-        { type: 'object', properties: { jsonrpc: { const: '2.0' } }, required: ['jsonrpc'] },
+        {
+          type: 'object',
+          properties: {
+            jsonrpc: { type: 'string', const: '2.0' },
+            id: { type: ['string', 'number'] },
+            method: { type: 'string' },
+            params: ANY_OBJECT,
+          },
+          required: ['jsonrpc'],
+        },
         { example: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
       ),
     },
     responses: {
       '200': {
         description: 'A message of JSON-RPC.',
-        content: { ...jsonContent({ type: 'object' }), 'text/event-stream': { schema: { type: 'string' } } },
+        content: { ...jsonContent(ANY_OBJECT), 'text/event-stream': { schema: { type: 'string' } } },
       },
       '202': { description: 'A notification was taken.' },
-      default: { description: 'An error of JSON-RPC or of the server.', content: jsonContent({ type: 'object' }) },
+      default: { description: 'An error of JSON-RPC or of the server.', content: jsonContent(ANY_OBJECT) },
     },
   },
 }

@@ -1,7 +1,8 @@
 import type { Attribute, DataClass, JsonSchema, View } from '../../engine/index.ts'
-import { componentName, DONE, jsonContent, ok, partRef, ref, schemaRef } from './names.ts'
+import { componentName, DONE, FAILURE, jsonContent, ok, partRef, ref, schemaRef } from './names.ts'
 import { comparable, conditionOn, sampleOf } from './samples.ts'
 import { isSaved, relatedBy } from './schemas.ts'
+import { releaseSets } from './services.ts'
 
 type Paths = Record<string, object>
 
@@ -48,7 +49,7 @@ export function parametersOf(dataClass: DataClass, view: View): Record<string, o
       in: 'path',
       required: true,
       description: `The primary key. In quotes when it holds a bracket, comma, slash or blank.`,
-      schema: { type: 'string' },
+      schema: { type: ['string', 'integer'] },
       example: String(example ?? 1),
     },
     [`${name}.list`]: {
@@ -78,12 +79,14 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
   })
   const selected = own('filter', 'orderby')
   const paged = parameters('params', 'top', 'limit', 'skip')
-  const shape = [...own('expand'), ...parameters('asArray', 'exact', 'format', 'brief', 'prettyprint')]
+  const shape = [...own('expand'), ...parameters('exact', 'prettyprint')]
+  /** They make the answer anything but a collection. */
+  const form = parameters('asArray', 'format', 'brief')
   const plan = parameters('queryplan', 'querypath')
   const keep = parameters('keep', 'timeout', 'savedfilter', 'savedorderby')
-  const selection = (form: 'selection' | 'values'): object => ({
-    '200': ref('responses', `${name}.${form}`),
-    default: ref('responses', 'Error'),
+  const answer = (part: 'collection' | 'values'): object => ({
+    '200': ref('responses', `${name}.${part}`),
+    ...FAILURE,
   })
   const list = [...selected, ...paged, ...shape]
   const maySave = isSaved(dataClass, view) && loads('update')
@@ -104,7 +107,7 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
     [`/${title}`]: {
       get: operation('list', `Entities of ${title}`, {
         parameters: [...list, ...own('attributes'), ...parameters('prettyformatting'), ...plan, ...keep],
-        responses: selection('selection'),
+        responses: answer('collection'),
       }),
       ...drop(
         'deleteSelection',
@@ -117,18 +120,26 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
     },
     [`/${title}/{attributes}`]: {
       get: operation('listAttributes', `Some attributes of ${title}, aggregates, different values`, {
-        parameters: [...own('list'), ...list, ...parameters('compute', 'distinct', 'counts')],
-        responses: selection('values'),
+        parameters: [...own('list'), ...list, ...form, ...parameters('compute', 'distinct', 'counts')],
+        responses: answer('values'),
       }),
     },
     [`/${title}/$query`]: {
       post: operation('query', 'Entities, with the parameters in the body', {
-        requestBody: {
-          required: true,
-          content: jsonContent({ type: 'object' }, { example: { $filter: '__STAMP > :1', $params: [0], $top: 3 } }),
-        },
-        responses: selection('values'),
+        requestBody: ref('requestBodies', 'Query'),
+        responses: answer('collection'),
       }),
+    },
+    [`/${title}/$query/{attributes}`]: {
+      post: operation(
+        'queryAttributes',
+        'Some attributes, aggregates, different values, with the parameters in the body',
+        {
+          parameters: own('list'),
+          requestBody: ref('requestBodies', 'ValuesQuery'),
+          responses: answer('values'),
+        },
+      ),
     },
     [`/${title}({key})`]: {
       parameters: own('key'),
@@ -153,8 +164,8 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
     [`/${title}({key},{keys})`]: {
       parameters: [...own('key'), ...parameters('keys')],
       get: operation('getSeveral', `Entities of ${title} by their keys`, {
-        parameters: [...own('orderby', 'attributes', 'expand'), ...parameters('asArray', 'brief', 'keep')],
-        responses: selection('selection'),
+        parameters: [...own('orderby', 'attributes', 'expand'), ...parameters('keep')],
+        responses: answer('collection'),
       }),
       ...(mayDrop && {
         delete: operation('deleteSeveral', 'Deletes the entities', { parameters: ATOMIC, responses: DONE }),
@@ -171,7 +182,7 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
       parameters: parameters('set'),
       get: operation('openSet', 'Entities of an entity set', {
         parameters: [
-          ...[...list, ...own('attributes')],
+          ...[...list, ...form, ...own('attributes')],
           ...parameters(
             'clean',
             'logicOperator',
@@ -183,11 +194,11 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
             'savedorderby',
           ),
         ],
-        responses: selection('values'),
+        responses: answer('values'),
       }),
       ...drop('deleteSet', 'Deletes the entities of an entity set', ...ATOMIC),
     },
-    [`/${title}/$entityset/$release`]: ref('pathItems', 'releaseSets'),
+    [`/${title}/$entityset/$release`]: releaseSets(`${title}.releaseSets`),
   }
   for (const attribute of view.attributes(dataClass))
     Object.assign(paths, attributePaths(attribute, view, operation, own))
@@ -198,7 +209,7 @@ export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string
 const oneOf = (dataClass: string): object => ({
   '200': ref('responses', `${componentName(dataClass)}.entity`),
   '304': NOT_MODIFIED,
-  default: ref('responses', 'Error'),
+  ...FAILURE,
 })
 
 const NOT_MODIFIED = ref('responses', 'NotModified')
@@ -210,14 +221,10 @@ const LOCKED: JsonSchema = {
 }
 type Operation = (id: string, summary: string, more: object) => object
 
-/** Responses with an entity, with a selection, and with the values of aggregates, `$distinct` and combined sets. */
+/** Responses with an entity, with a collection, and with any form of them and the values of aggregates, `$distinct` and combined sets. */
 export function responsesOf({ name }: DataClass): Record<string, object> {
-  const response = (...more: JsonSchema[]): object => {
-    const selection = partRef(name, '.selection')
-    const schema = more.length > 0 ? { anyOf: [selection, ...more] } : selection
-    return { description: `Entities of ${name}.`, content: { ...jsonContent(schema), ...LINES } }
-  }
-  const values = { type: ['number', 'string', 'boolean', 'null', 'array', 'object'] }
+  const description = `Entities of ${name}.`
+  const values = { type: ['number', 'string', 'boolean', 'null', 'array', 'object'], additionalProperties: true }
   const own = componentName(name)
   return {
     [`${own}.entity`]: {
@@ -225,8 +232,11 @@ export function responsesOf({ name }: DataClass): Record<string, object> {
       headers: { ETag: ref('headers', 'ETag') },
       content: jsonContent(partRef(name)),
     },
-    [`${own}.selection`]: response(),
-    [`${own}.values`]: response(values),
+    [`${own}.collection`]: { description, content: jsonContent(partRef(name, '.collection')) },
+    [`${own}.values`]: {
+      description,
+      content: { ...jsonContent({ anyOf: [partRef(name, '.selection'), values] }), ...LINES },
+    },
   }
 }
 
@@ -321,7 +331,7 @@ function binaryOperations(attribute: Attribute & { kind: 'storage' }, view: View
         '206': { description: 'The part that `Range` asks for.', content: bytes },
         '304': NOT_MODIFIED,
         '416': { description: 'There is no such part.' },
-        default: ref('responses', 'Error'),
+        ...FAILURE,
       },
     }),
     ...(isWritable && {

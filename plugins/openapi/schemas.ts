@@ -31,6 +31,8 @@ export const ENTITY_SCHEMA: JsonSchema = { type: 'object', properties: SERVICE }
 
 /** Schemas of a dataclass, as far as the view shows it. */
 export function schemasOf(dataClass: DataClass, view: View): Record<string, JsonSchema> {
+  const values = (isStored: boolean): JsonSchema =>
+    Object.fromEntries(view.attributes(dataClass).map(each => [each.name, sentSchema(each, view, isStored)]))
   const name = componentName(dataClass.name)
   const entity = partRef(dataClass.name)
   const { properties, required, example } = saveParts(dataClass, view)
@@ -39,12 +41,19 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
       description: `An entity of ${dataClass.name}. Attributes that were not asked for are absent.`,
       allOf: [shared('Entity')],
       type: 'object',
-      properties: Object.fromEntries(view.attributes(dataClass).map(each => [each.name, sentSchema(each, view)])),
+      properties: values(true),
+    },
+    [`${name}.returned`]: {
+      description: `An entity of ${dataClass.name} that a function returns. A new one may lack its key and mandatory values.`,
+      allOf: [shared('Entity')],
+      type: 'object',
+      properties: values(false),
     },
     [`${name}.collection`]: {
       allOf: [shared('Collection')],
       type: 'object',
       properties: { __ENTITIES: { type: 'array', items: entity } },
+      required: ['__ENTITIES'],
     },
     [`${name}.selection`]: {
       description: 'A collection; with `$asArray` an array, with `$format=looker` a table; see `$brief`.',
@@ -93,11 +102,10 @@ export const COLLECTION_SCHEMA: JsonSchema = {
     __COUNT: { type: 'integer', description: 'Entities of the selection.' },
     __FIRST: { type: 'integer', description: 'Position of the page in it.' },
     __SENT: { type: 'integer', description: 'Entities of the page.' },
-    __ENTITIES: { type: 'array' },
     __queryPlan: {},
     __queryPath: {},
   },
-  required: ['__COUNT', '__ENTITIES'],
+  required: ['__COUNT'],
 }
 
 /** The dataclass to which a relation, or an alias of one, leads. */
@@ -108,7 +116,8 @@ export function relatedBy(attribute: Attribute): { target: DataClass; isMany: bo
   return { target: end.target, isMany: [...passed, end].some(({ kind }) => kind === 'relatedEntities') }
 }
 
-function sentSchema(attribute: Attribute, view: View): JsonSchema {
+/** @param isStored false for values that may not have been saved */
+function sentSchema(attribute: Attribute, view: View, isStored: boolean): JsonSchema {
   const relation = relatedBy(attribute)
   if (relation) {
     const { name } = relation.target
@@ -121,8 +130,13 @@ function sentSchema(attribute: Attribute, view: View): JsonSchema {
   }
   const end = (attribute.kind === 'alias' ? attribute.target : attribute) as StorageAttribute
   if (end.type === 'image' || end.type === 'blob') return { anyOf: [shared('Link'), { type: 'null' }] }
-  return nullable(TYPES[end.type].jsonSchemas(end).sent)
+  const schema = TYPES[end.type].jsonSchemas(end).sent
+  return isStored && isNeverNull(attribute) ? schema : nullable(schema)
 }
+
+/** A mandatory value may be computed, or be read by an alias of an entity that is not there. The key is mandatory. */
+const isNeverNull = (attribute: Attribute): boolean =>
+  attribute.kind === 'storage' && attribute.mandatory && !attribute.calculation
 
 const nullable = ({ type, ...schema }: JsonSchema): JsonSchema => ({ ...schema, type: [type, 'null'].flat() })
 

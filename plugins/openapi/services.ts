@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../engine/index.ts'
-import { DONE, jsonContent, ok, ref, schemaRef } from './names.ts'
+import { ANY_OBJECT, DONE, FAILURE, jsonContent, ok, ref, schemaRef } from './names.ts'
 
 const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 const operation = (id: string, tag: string, summary: string, more: object): object => ({
@@ -16,7 +16,6 @@ const result = (schema: JsonSchema): JsonSchema => ({
 const get = (id: string, tag: string, summary: string, schema: JsonSchema): object => ({
   get: operation(id, tag, summary, { responses: ok(schema) }),
 })
-const ANY_OBJECT = { type: 'object' }
 
 /** Addresses that belong to no dataclass. @param first name of a dataclass that the caller may see, for examples */
 export function servicePaths(first: string | undefined, isAdministrator: boolean): Record<string, object> {
@@ -42,7 +41,7 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
         parameters: [ref('parameters', 'dates'), ref('parameters', 'module')],
         responses: {
           '200': { description: 'The file.', content: { 'text/plain': { schema: { type: 'string' } } } },
-          default: ref('responses', 'Error'),
+          ...FAILURE,
         },
       }),
     },
@@ -57,9 +56,9 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
               prefixItems: [
                 { type: 'string', title: 'user' },
                 { type: 'string', title: 'password' },
-                { type: 'number', title: 'seconds' },
               ],
               minItems: 2,
+              description: 'A third item, a number, is the seconds that the session lives without use.',
             },
             { example: ['ada', 'secret'] },
           ),
@@ -68,7 +67,9 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
       }),
     },
     '/$directory/logout': {
-      post: operation('logout', 'session', 'Ends the session', { responses: ok(result({ const: true })) }),
+      post: operation('logout', 'session', 'Ends the session', {
+        responses: ok(result({ type: 'boolean', const: true })),
+      }),
     },
     '/$directory/currentUser': get('currentUser', 'session', 'User of the session, null for a guest', {
       type: 'object',
@@ -104,7 +105,7 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
             in: 'query',
             required: true,
             description: 'The body is a file. Not needed beside `$rawPict`.',
-            schema: { const: true },
+            schema: { type: 'boolean', const: true },
             example: true,
           },
           ref('parameters', 'timeout'),
@@ -116,23 +117,22 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
         responses: ok(shared('Upload')),
       }),
     },
-    '/$entityset/$release': ref('pathItems', 'releaseSets'),
+    '/$entityset/$release': releaseSets('releaseSets'),
     ...(isAdministrator && { ...infoPaths(), ...backupPaths(), ...migratePaths(), ...importPaths(dataClass) }),
   }
 }
 
-/** Path items that several addresses share. */
-export const PATH_ITEMS: Readonly<Record<string, object>> = {
-  releaseSets: {
-    post: {
-      summary: 'Ends entity sets',
-      tags: ['data'],
-      requestBody: {
-        required: true,
-        content: jsonContent({ type: 'array', items: { type: 'string' } }, { example: [] }),
-      },
-      responses: DONE,
-    },
+/** Operation that ends entity sets, at an address of a dataclass or of all. */
+export const releaseSets = (id: string): object => ({
+  post: operation(id, 'data', 'Ends entity sets', { requestBody: ref('requestBodies', 'SetIds'), responses: DONE }),
+})
+
+/** Bodies of requests that several addresses share. */
+export const REQUEST_BODIES: Readonly<Record<string, object>> = {
+  SetIds: {
+    description: 'Ids of entity sets.',
+    required: true,
+    content: jsonContent({ type: 'array', items: { type: 'string' } }, { example: [] }),
   },
 }
 
@@ -143,6 +143,7 @@ function infoPaths(): Record<string, object> {
     in: 'path',
     required: true,
     schema: {
+      type: 'string',
       enum: ['cacheInfo', 'entitySet', 'progressInfo', 'sessionInfo', 'metrics', 'locks', 'quotas', 'roles', 'rights'],
     },
     example: 'cacheInfo',
@@ -159,7 +160,7 @@ function infoPaths(): Record<string, object> {
 function backupPaths(): Record<string, object> {
   const responses = {
     '202': { description: 'A backup is being made.', content: jsonContent(ANY_OBJECT) },
-    default: ref('responses', 'Error'),
+    ...FAILURE,
   }
   return {
     '/$backup': {
@@ -172,7 +173,7 @@ function backupPaths(): Record<string, object> {
 function migratePaths(): Record<string, object> {
   const responses = {
     '202': { description: 'The change is being prepared.', content: jsonContent(ANY_OBJECT) },
-    default: ref('responses', 'Error'),
+    ...FAILURE,
   }
   return {
     '/$migrate': {
@@ -211,7 +212,7 @@ function importPaths(dataClass: object): Record<string, object> {
         requestBody: { required: true, content: { 'text/csv': rows, 'application/x-ndjson': rows } },
         responses: {
           '200': { description: 'Counts, and the rows that could not be saved.', content: jsonContent(ANY_OBJECT) },
-          default: ref('responses', 'Error'),
+          ...FAILURE,
         },
       }),
     },

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../engine/index.ts'
-import { jsonContent, schemaRef } from './names.ts'
+import { ANY_OBJECT, schemaRef } from './names.ts'
 
 const text = { type: 'string' }
 const integer = { type: 'integer' }
@@ -40,7 +40,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       statusText: text,
       lockKind: integer,
       lockKindText: text,
-      lockInfo: { type: 'object' },
+      lockInfo: ANY_OBJECT,
       wasNotLocked: flag,
     },
     ['success'],
@@ -90,7 +90,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     {
       __COUNT: integer,
       __FIRST: integer,
-      schema: { type: 'array', items: { type: 'object' } },
+      schema: { type: 'array', items: ANY_OBJECT },
       rows: { type: 'array', items: object({ values: { type: 'array' } }, ['values']) },
       filtersApplied: flag,
     },
@@ -100,12 +100,12 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ...object({ ID: { ...text, description: 'Of an upload by `$upload`.' } }, ['ID']),
     description: 'An uploaded file, which becomes the value of an image or a blob.',
   },
-  'rest.Ok': object({ ok: { const: true } }, ['ok']),
+  'rest.Ok': object({ ok: { type: 'boolean', const: true } }, ['ok']),
   'rest.Result': object({ result: {} }, ['result']),
   'rest.Attribute': object(
     {
       name: text,
-      kind: { enum: ['storage', 'relatedEntity', 'relatedEntities', 'calculated', 'alias'] },
+      kind: { type: 'string', enum: ['storage', 'relatedEntity', 'relatedEntities', 'calculated', 'alias'] },
       type: text,
       scope: text,
       fieldPos: integer,
@@ -135,7 +135,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       scope: text,
       dataURI: text,
       defaultTopSize: integer,
-      extraProperties: { type: 'object' },
+      extraProperties: ANY_OBJECT,
       attributes: { type: 'array', items: schemaRef('rest.Attribute') },
       key: { type: 'array', items: object({ name: text }, ['name']) },
       methods: { type: 'array', items: schemaRef('rest.Method') },
@@ -145,7 +145,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'rest.Catalog': object(
     {
       dataClass: { type: 'array', items: object({ name: text, uri: text, dataURI: text }, ['name', 'uri', 'dataURI']) },
-      dataClasses: { type: 'array', items: { type: 'object' } },
+      dataClasses: { type: 'array', items: ANY_OBJECT },
       singletons: {
         type: 'array',
         items: object({ name: text, methods: { type: 'array', items: schemaRef('rest.Method') } }, ['name', 'methods']),
@@ -165,16 +165,20 @@ const query = (name: string, schema: JsonSchema, description: string, example?: 
 })
 const condition = (name: string, description: string): object => ({ name, in: 'header', description, schema: text })
 const count = { type: 'integer' }
+/** JSON in a text; generators that know `content` of parameters are few. */
+export const JSON_TEXT: JsonSchema = { type: 'string', contentMediaType: 'application/json' }
+export const VALUES_SCHEMA: JsonSchema = { anyOf: [{ type: 'array', items: {} }, ANY_OBJECT] }
+const VALUES = { ...JSON_TEXT, contentSchema: VALUES_SCHEMA }
 const LOCK = query('$lock', flag, 'Locks or unlocks the entity for the session.', true)
 
 /** Parameters that mean the same for every dataclass, by name without `$`. */
 export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
-  params: {
-    name: '$params',
-    in: 'query',
-    description: 'Values of the placeholders `:1`, `:2` … of `$filter`, as JSON.',
-    content: jsonContent({ type: ['array', 'object'] }, { example: [] }),
-  },
+  params: query(
+    '$params',
+    VALUES,
+    'Values of the placeholders `:1`, `:2` … of `$filter`, as JSON: `["Paris", true]`.',
+    '[]',
+  ),
   top: query('$top', count, 'Entities of the page; negative for all.', 10),
   limit: query('$limit', count, 'The same; `$top` has precedence.', 5),
   skip: query('$skip', count, 'Entities before the page.', 0),
@@ -182,7 +186,7 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   exact: query('$exact', flag, 'Vectors are compared one by one, without an index.', true),
   format: query(
     '$format',
-    { enum: ['json', 'csv', 'ndjson', 'looker'] },
+    { type: 'string', enum: ['json', 'csv', 'ndjson', 'looker'] },
     'Form of the answer. `csv` and `ndjson` are of all entities unless `$top` is given.',
     'looker',
   ),
@@ -196,10 +200,10 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   ),
   prettyprint: query('$prettyprint', flag, 'Line breaks and indentation.', true),
   prettyformatting: query('$prettyformatting', flag, 'The same as `$prettyprint`.', true),
-  keep: query('$method', { const: 'entityset' }, 'Keeps the selection as an entity set.', 'entityset'),
+  keep: query('$method', { type: 'string', const: 'entityset' }, 'Keeps the selection as an entity set.', 'entityset'),
   keepRelated: query(
     '$method',
-    { const: 'subentityset' },
+    { type: 'string', const: 'subentityset' },
     'Keeps the related entities as an entity set, and answers with them alone.',
     'subentityset',
   ),
@@ -210,13 +214,13 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   clean: query('$clean', flag, 'Leaves out entities that have been deleted.', true),
   logicOperator: query(
     '$logicOperator',
-    { enum: ['AND', 'OR', 'EXCEPT', 'INTERSECT'] },
+    { type: 'string', enum: ['AND', 'OR', 'EXCEPT', 'INTERSECT'] },
     'Combines the set with that of `$otherCollection`. `INTERSECT` answers whether both have an entity.',
   ),
   otherCollection: query('$otherCollection', text, 'Id of the other set.'),
   release: query(
     '$method',
-    { enum: ['entityset', 'release'] },
+    { type: 'string', enum: ['entityset', 'release'] },
     '`release` ends the set; `entityset` keeps what it becomes.',
   ),
   distinct: query('$distinct', flag, 'The different values of the first attribute, ascending.', true),
@@ -229,6 +233,7 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   compute: query(
     '$compute',
     {
+      type: 'string',
       enum: ['count', 'sum', 'average', 'min', 'max', 'countDistinct', 'sumDistinct', 'averageDistinct', '$all'],
     },
     'Aggregate of the attributes in place of entities.',
@@ -236,50 +241,58 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   ),
   save: query(
     '$method',
-    { enum: ['update', 'validate'] },
+    { type: 'string', enum: ['update', 'validate'] },
     '`validate` saves nothing and answers with what is wrong.',
     'update',
   ),
   saveOrDrop: query(
     '$method',
-    { enum: ['update', 'validate', 'delete'] },
+    { type: 'string', enum: ['update', 'validate', 'delete'] },
     '`validate` saves nothing and answers with what is wrong. `delete` takes no body, and deletes what the filter selects.',
     'update',
   ),
-  drop: query('$method', { const: 'delete' }, 'Deletes; the verb DELETE does so without it.'),
+  drop: query('$method', { type: 'string', const: 'delete' }, 'Deletes; the verb DELETE does so without it.'),
   dropFilter: query('$filter', text, 'With `$method=delete`: what is deleted.'),
-  dropParams: {
-    name: '$params',
-    in: 'query',
-    description: 'Values of its placeholders, as JSON.',
-    content: jsonContent({ type: ['array', 'object'] }),
+  dropParams: query('$params', VALUES, 'Values of its placeholders, as JSON.'),
+  mustDrop: {
+    ...query('$method', { type: 'string', const: 'delete' }, 'Deletes, as the verb DELETE does.'),
+    required: true,
   },
-  mustDrop: { ...query('$method', { const: 'delete' }, 'Deletes, as the verb DELETE does.'), required: true },
   atomic: query('$atomic', flag, 'Saves or deletes everything or nothing.', true),
   atOnce: query('$atOnce', flag, 'The same as `$atomic`.', true),
   atonce: query('$atonce', flag, 'The same as `$atomic`.', true),
   refresh: query('$refresh', flag, 'Answers what would be saved and saves nothing.', true),
   version: query('$version', text, 'Key for caches: with the current stamp an answer may be kept.', '1'),
   imageformat: {
-    ...query('$imageformat', { enum: ['best', 'png', 'jpeg', 'gif', 'tiff', 'webp'] }, 'Form of the image.', 'best'),
+    ...query(
+      '$imageformat',
+      { type: 'string', enum: ['best', 'png', 'jpeg', 'gif', 'tiff', 'webp'] },
+      'Form of the image.',
+      'best',
+    ),
     required: true,
   },
   width: query('$width', { type: 'integer', minimum: 1 }, 'Maximum width.', 64),
   height: query('$height', { type: 'integer', minimum: 1 }, 'Maximum height.', 64),
-  binary: { ...query('$binary', { const: true }, 'The bytes of the blob.', true), required: true },
+  binary: { ...query('$binary', { type: 'boolean', const: true }, 'The bytes of the blob.', true), required: true },
   lock: LOCK,
   mustLock: { ...LOCK, required: true },
   rawPict: query('$rawPict', text, '`true` or a media type: the body is an image.'),
   subOrderby: query('$subOrderby', text, 'Order of the set of related entities.', '__KEY desc'),
   subExpand: query('$subExpand', text, 'Relations that are expanded in it.'),
-  dates: query('$dates', { enum: ['date', 'text'] }, 'How dates with a time are read.', 'text'),
+  dates: query('$dates', { type: 'string', enum: ['date', 'text'] }, 'How dates with a time are read.', 'text'),
   rowsFormat: query(
     '$format',
-    { enum: ['csv', 'ndjson', 'json'] },
+    { type: 'string', enum: ['csv', 'ndjson', 'json'] },
     'Format of the rows; otherwise the content type says it.',
     'csv',
   ),
-  existing: query('$existing', { enum: ['reject', 'update', 'skip'] }, 'A row whose key exists.', 'update'),
+  existing: query(
+    '$existing',
+    { type: 'string', enum: ['reject', 'update', 'skip'] },
+    'A row whose key exists.',
+    'update',
+  ),
   trial: query('$trial', flag, 'All rows are checked, none is saved.', true),
   columns: query(
     '$columns',
@@ -287,8 +300,8 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
     'JSON object: attributes by the names of columns, null for one that is left out, or `{"attribute":"employer","by":"Company.name"}`.',
   ),
   delimiter: query('$delimiter', text, 'Between CSV fields: a character, or `tab`.'),
-  decimal: query('$decimal', { enum: ['.', ','] }, 'Decimal character of numbers.'),
-  dateOrder: query('$dates', { enum: ['ymd', 'dmy', 'mdy'] }, 'Order of day, month and year.'),
+  decimal: query('$decimal', { type: 'string', enum: ['.', ','] }, 'Decimal character of numbers.'),
+  dateOrder: query('$dates', { type: 'string', enum: ['ymd', 'dmy', 'mdy'] }, 'Order of day, month and year.'),
   encoding: query('$encoding', text, 'Encoding of the body, such as `windows-1252`.'),
   nulls: query('$nulls', text, 'Texts of CSV that are null, with commas between, except in attributes of texts.'),
   preview: query(
@@ -304,10 +317,4 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   keys: { name: 'keys', in: 'path', required: true, description: 'Further keys, with commas between.', schema: text },
   ifNoneMatch: condition('If-None-Match', 'Entity tags that the client has; one that is current is answered by 304.'),
   ifMatch: condition('If-Match', 'Entity tags, or stamps in quotes: another version is answered by 412, and stays.'),
-  arguments: {
-    name: '$params',
-    in: 'query',
-    description: 'Arguments of the function, as a JSON array.',
-    content: jsonContent({ type: 'array' }, { example: [] }),
-  },
 }

@@ -62,7 +62,25 @@ async function problemsOf(document: Json): Promise<unknown> {
   const missing = [
     ...new Set([...text.matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)].map(([, , name]) => name!)),
   ].filter(name => !Object.values<Json>(document.components).some(section => name in section))
-  return [...twice, ...missing]
+  const unused = Object.entries<Json>(document.components).flatMap(([section, parts]) =>
+    section === 'securitySchemes'
+      ? []
+      : Object.keys(parts).filter(name => !text.includes(`"$ref":"#/components/${section}/${name}"`)),
+  )
+  return [...twice, ...missing, ...unused.map(name => `unused: ${name}`), ...unreadable(document)]
+}
+
+/** Parts that some generators do not read: path items by reference, parameters with content, choices without a type. */
+function unreadable(document: Json): string[] {
+  const found = Object.entries<Json>(document.paths).flatMap(([path, { $ref }]) => ($ref ? [path] : []))
+  const visit = (part: Json, where: string): void => {
+    if (typeof part !== 'object' || part === null) return
+    if ('in' in part && part.type !== 'apiKey' && !part.schema) found.push(`${where}: a parameter without a schema`)
+    if ((Array.isArray(part.enum) || 'const' in part) && !part.type) found.push(`${where}: a choice without a type`)
+    for (const [name, each] of Object.entries(part)) visit(each, `${where}/${name}`)
+  }
+  visit(document, '#')
+  return found
 }
 
 t.test('documents of random models are valid', async t => {

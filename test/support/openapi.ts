@@ -39,15 +39,16 @@ export class Contract {
   }
 
   /**
-   * Template of a request, if the document has its address, its verb and all of its parameters.
+   * Template of a request, if the document has its address, its verb, all of its parameters, and the members of a body that may have
+   * no others.
    * @param address below `/rest`, with its query string
    */
-  covering(method: string, address: string): string | undefined {
+  covering(method: string, address: string, body?: unknown): string | undefined {
     const [path = '', ...query] = address.split('?')
     const template = this.templateOf(decoded(path))
     const item = template === undefined ? undefined : this.resolve(this.document.paths[template])
     const operation = item?.[method.toLowerCase()]
-    if (!operation) return undefined
+    if (!operation || !this.takes(operation, body)) return undefined
     const parameters: Json[] = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(each =>
       this.resolve(each),
     )
@@ -64,6 +65,13 @@ export class Contract {
     return isComplete && [...given].every(isKnown) ? template : undefined
   }
 
+  /** False for a body with members that its schema rules out. Other invalid bodies are answered as documented, too. */
+  private takes({ requestBody }: Json, body: unknown): boolean {
+    const { $ref } = this.resolve(requestBody)?.content['application/json']?.schema ?? {}
+    if ($ref === undefined || this.resolve({ $ref }).additionalProperties !== false) return true
+    return this.compile(`document${$ref}`)(parsedOr(body))
+  }
+
   /** Template of an address below `/rest`, decoded and without parameters. */
   templateOf(path: string): string | undefined {
     const plain = path
@@ -74,8 +82,8 @@ export class Contract {
   }
 
   /** @throws {Error} if the answer to a request that the document covers does not match it */
-  demand(method: string, address: string, answer: Parameters<Contract['problemWith']>[1]): void {
-    const template = answer.headers['content-encoding'] ? undefined : this.covering(method, address)
+  demand(method: string, address: string, body: unknown, answer: Parameters<Contract['problemWith']>[1]): void {
+    const template = answer.headers['content-encoding'] ? undefined : this.covering(method, address, body)
     const problem = template && this.problemWith({ method, template }, answer)
     if (problem)
       throw new Error(`${method} ${address.slice(0, 200)} is not answered as the OpenAPI document says: ${problem}`)
@@ -89,7 +97,8 @@ export class Contract {
     const operation = this.resolve(this.document.paths[template])?.[method.toLowerCase()]
     if (!operation) return `${method} ${template} is not in the document`
     const { status } = answer
-    const known = String(status) in operation.responses ? String(status) : 'default'
+    const isKnown = (name: string): boolean => name in operation.responses
+    const known = [String(status), `${String(status)[0]}XX`].find(isKnown) ?? 'default'
     const response = this.resolve(operation.responses[known])
     if (!response.content) return answer.text === '' ? undefined : `${status} has no body in the document`
     const type = String(answer.headers['content-type']).split(';')[0]!
@@ -148,7 +157,15 @@ export class Contract {
   }
 
   private bodiesOf(media: Json): unknown[] {
-    if ('example' in media) return [media.example]
+    const { additionalProperties, properties } = this.resolve(media.schema)
+    // One for each member that has an example.
+    const single =
+      additionalProperties === false
+        ? Object.entries<Json>(properties).flatMap(([name, { examples = [] }]) =>
+            examples.map((each: unknown) => ({ [name]: each })),
+          )
+        : []
+    if ('example' in media) return [media.example, ...single]
     const schemas = (media.schema.anyOf ?? [media.schema]).map((each: Json) => this.resolve(each))
     const examples = schemas.flatMap((each: Json) => ('example' in each ? [each.example] : []))
     // An array of all examples is valid, too.
@@ -169,6 +186,16 @@ export class Contract {
       this.compiled.set(ref, validate)
     }
     return validate
+  }
+}
+
+/** Value of a body that is a JSON text; the body itself otherwise. */
+function parsedOr(body: unknown): unknown {
+  if (typeof body !== 'string') return body
+  try {
+    return JSON.parse(body)
+  } catch {
+    return body
   }
 }
 
@@ -196,7 +223,7 @@ const PNG = Buffer.from(
 )
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-const exampleOf = (parameter: Json): unknown => parameter.example ?? parameter.content?.['application/json'].example
+const exampleOf = (parameter: Json): unknown => parameter.example
 /** Step of a JSON pointer in a URI. */
 const pointer = (step: string): string => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))
 

@@ -79,7 +79,7 @@ async function check(t: Test, server: TestServer, each: ProtocolCase, contract: 
   const verb = (['get', 'post', 'put', 'delete', 'head'] as const).find(name => each[name] !== undefined)!
   const answer = await server.send(verb.toUpperCase() as Dispatcher.HttpMethod, each[verb]!, each.body)
   t.equal(answer.status, each.status ?? 200, `status of ${each[verb]}: ${answer.text.slice(0, 500)}`)
-  const template = contract?.covering(verb, each[verb]!)
+  const template = contract?.covering(verb, each[verb]!, each.body)
   if (template)
     t.equal(contract!.problemWith({ method: verb, template }, answer), undefined, 'as the OpenAPI document says')
   if (each.json !== undefined) t.same(answer.json, each.json)

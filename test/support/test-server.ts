@@ -146,7 +146,8 @@ export async function startServer(
       // Not every answer is JSON.
     }
     const given = { status: answer.statusCode, headers: answer.headers, text, json, bytes }
-    contract?.demand(method, path, given)
+    // The document has the forms that an address has without `Accept`.
+    if (headers.accept === undefined) contract?.demand(method, path, body, given)
     return given
   }
   const get: TestServer['get'] = (path, headers) => send('GET', path, undefined, headers)

@@ -46,7 +46,7 @@ export function visibleSchema(schema: JsonSchema, shows: (dataClass: string) => 
   const { anyOf } = schema
   if (Array.isArray(anyOf)) return { ...schema, anyOf: (anyOf as JsonSchema[]).map(each => visibleSchema(each, shows)) }
   const dataClass = schema[ENTITY_OF] ?? schema[SELECTION_OF]
-  return dataClass === undefined || shows(String(dataClass)) ? schema : { type: 'object' }
+  return dataClass === undefined || shows(String(dataClass)) ? schema : { type: 'object', additionalProperties: true }
 }
 
 /** Schema of a parameter that is an entity, as `{"__ENTITY":true,"__DATACLASS":"City","__KEY":1}`, or of such a result. */

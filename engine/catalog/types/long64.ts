@@ -12,7 +12,7 @@ export const long64: PropertyDescriptor = {
   exactJson: 'integers',
   code: { value: 'number | bigint' },
   keyFamily: () => 'integer',
-  jsonSchemas: () => schemas({ type: 'integer' }, { type: ['integer', 'string'] }),
+  jsonSchemas: () => schemas({ type: 'integer', format: 'int64' }, { type: ['integer', 'string'], format: 'int64' }),
   convert: json => readLong64(json) ?? new Mismatch('a whole number from -2^63 to 2^63 - 1 (as a text beyond 2^53)'),
   holds: value => typeof value === 'bigint' || Number.isInteger(value),
   totals: {

@@ -14,7 +14,7 @@ export const object: TypeDescriptor = {
   cell: 'json',
   aggregates: 'opaque',
   code: { value: 'any' },
-  jsonSchemas: () => schemas({ type: ['object', 'array'] }),
+  jsonSchemas: () => schemas({ type: ['object', 'array'], additionalProperties: true }),
   field: 'json',
   convert(json) {
     if (typeof json !== 'object' || isLongNumber(json)) return new Mismatch('an object or an array')

@@ -1,0 +1,26 @@
+import type { DataClass } from '../../engine/index.ts'
+
+/** Tags of addresses that belong to no dataclass. */
+const SERVICES: Readonly<Record<string, string>> = {
+  catalog: 'The data model, and clients of it.',
+  session: 'Logins and the user.',
+  data: 'Files and entity sets.',
+  server: 'State and administration of the server.',
+}
+
+/** Tags of the operations of a document, those of dataclasses first. */
+export function tagsOf(paths: object, dataClasses: readonly DataClass[]): object[] {
+  const described = new Map([
+    ...dataClasses.map(({ name }) => [name, `Entities of ${name}.`] as const),
+    ...Object.entries(SERVICES).filter(([name]) => !dataClasses.some(each => each.name === name)),
+  ])
+  const used = new Set<string>()
+  for (const item of Object.values(paths) as Record<string, { tags?: string[] }>[]) {
+    for (const { tags = [] } of Object.values(item)) for (const name of tags) used.add(name)
+  }
+  const others = [...used].filter(name => !described.has(name))
+  return [
+    ...[...described].filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description })),
+    ...others.map(name => ({ name, description: `Functions of ${name}.` })),
+  ]
+}
