@@ -157,8 +157,8 @@ addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/
   )
   .action(async ({ url, key }: { url?: string; key?: string }, command: Command) => {
     const { bridge, mcpAddress } = await import('./mcp.ts')
-    // The client has gone: there is no one left to answer.
-    process.stdout.on('error', () => process.exit())
+    // The client has gone, if it is EPIPE: there is no one left to answer.
+    process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : FAILED))
     await bridge(mcpAddress(url, configOf(command)), key, process.stdin, print)
   })
 

@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Static, RestRequest } from '../../kernel/api.ts'
 import { answerOf, fitting } from './answer.ts'
-import { cutHints, filterHints } from './hints.ts'
+import { cutHints, filterHints, hintOf } from './hints.ts'
 import { jsonOf, nameIn } from './ask.ts'
 import { plain } from './plain.ts'
 import { refused, type ToolContext, type ToolResult } from './tool.ts'
@@ -67,9 +67,9 @@ export async function showEntities(wanted: Entities, { ask, request, mayWrite }:
     ...(next < count ? [`go on with skip: ${next}${narrower}; a filter or aggregate may say it sooner`] : []),
     ...(count === 0 && wanted.hintForNone ? [wanted.hintForNone] : []),
     ...filterHints(wanted, count),
-    ...cutHints(__ENTITIES.slice(0, shown.length)),
+    ...cutHints(__ENTITIES.slice(0, shown.length), request.view.find(dataClass)!, request.view),
   ]
-  return answerOf(shown, { count, first, shown: shown.length, hint: hints.join('; ') || undefined })
+  return answerOf(shown, { count, first, shown: shown.length, hint: hintOf(hints) })
 }
 
 /** The parameters that select entities. */

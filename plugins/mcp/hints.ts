@@ -1,4 +1,5 @@
 /** Hints for an agent whose answer says less than it seems to. */
+import type { DataClass, View } from '../../engine/index.ts'
 
 /** A text that is wrapped in the wildcards of SQL or of file names. */
 const FOREIGN_WILDCARD = /^[%*]|[%*]$/
@@ -21,24 +22,54 @@ export function filterHints({ filter = '', params = [] }: Asked, count: number):
   ]
 }
 
-/** Hints about lists of related entities that the server has cut. @param value an answer of the protocol */
-export function cutHints(value: unknown): string[] {
+/**
+ * Hints about lists of related entities that the server has cut. Values of object attributes are not looked at: a text in them must not
+ * come to stand outside the data.
+ * @param entities of an answer of the protocol
+ */
+export function cutHints(entities: readonly object[], dataClass: DataClass, view: View): string[] {
   const cut = new Map<string, { readonly shown: number; readonly count: number }>()
-  visit(value, '')
+  visit(entities, dataClass)
   return [...cut].map(
     ([name, { shown, count }]) =>
       `${name} shows ${shown} of ${count}: query or aggregate the class behind it for the others`,
   )
 
-  function visit(each: unknown, name: string): void {
-    if (typeof each !== 'object' || each === null) return
-    const { __COUNT: count, __ENTITIES: entities } = each as { __COUNT?: number; __ENTITIES?: readonly unknown[] }
-    const shown = entities?.length ?? 0
-    if (name !== '' && entities && count !== undefined && count > Math.max(shown, cut.get(name)?.count ?? 0))
-      cut.set(name, { shown, count })
-    for (const [member, inner] of Object.entries(each)) visit(inner, entities || Array.isArray(each) ? name : member)
+  function visit(rows: readonly object[], of: DataClass): void {
+    const relations = view.attributes(of).flatMap(each => {
+      const end = each.kind === 'alias' ? each.target : each
+      return end.kind === 'relatedEntity' || end.kind === 'relatedEntities' ? [[each.name, end.target] as const] : []
+    })
+    for (const row of rows) for (const [name, target] of relations) related((row as Members)[name], name, target)
+  }
+
+  function related(value: Members[string], name: string, target: DataClass): void {
+    if (!value) return
+    const { __COUNT: count, __ENTITIES: rows } = value as Partial<Collection>
+    if (rows && count !== undefined && count > Math.max(rows.length, cut.get(name)?.count ?? 0))
+      cut.set(name, { shown: rows.length, count })
+    visit(rows ?? [value], target)
   }
 }
+
+type Members = Readonly<Record<string, object | null | undefined>>
+
+interface Collection {
+  readonly __COUNT: number
+  readonly __ENTITIES: readonly object[]
+}
+
+/** The first hints that fit into an answer beside its data; undefined if there are none. */
+export function hintOf(hints: readonly string[]): string | undefined {
+  let text = ''
+  for (const each of hints) {
+    const longer = text === '' ? each : `${text}; ${each}`
+    if (Buffer.byteLength(longer) <= MAX_HINT_BYTES) text = longer
+  }
+  return text || undefined
+}
+
+const MAX_HINT_BYTES = 640
 
 /** Names of other interfaces, with those of the tools here. */
 const OWN_NAMES: Readonly<Record<string, string>> = {

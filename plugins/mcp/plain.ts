@@ -12,8 +12,10 @@ interface Link {
 export function plain(value: unknown, withStamps: boolean): unknown {
   // A number with too many digits for a double is a String object.
   if (typeof value !== 'object' || value === null || value instanceof String) return value
-  if ('__deferred' in value) return linked(value.__deferred as Link)
-  if ('__ENTITIES' in value) return (value.__ENTITIES as unknown[]).map(each => plain(each, withStamps))
+  // Objects that are values may have such members, too.
+  if ('__deferred' in value && typeof value.__deferred === 'object' && value.__deferred) return linked(value.__deferred)
+  if ('__ENTITIES' in value && Array.isArray(value.__ENTITIES))
+    return value.__ENTITIES.map(each => plain(each, withStamps))
   if (Array.isArray(value)) return value.map(each => plain(each, withStamps))
   const isEntity = '__KEY' in value
   const members = Object.entries(value).filter(([name]) => !isEntity || isShown(name, withStamps))

@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { runCompiler, runTesser } from '../support/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong, timeoutMs } from '../support/reference/rounds.ts'
 import { startServer } from '../support/test-server.ts'
 import { loadModule, writeProject } from '../support/typed-client.ts'
+
+t.setTimeout(timeoutMs)
 
 t.test('the runtime has at most 8 KB, compressed', async t => {
   const { outputFiles } = await build({
@@ -50,20 +52,42 @@ export const names = async (): Promise<string[]> => {
 
 /** Time of a client compared with that of `fetch`, in alternating requests of the same content. */
 t.test('a client adds at most 5 % to the time of fetch', { skip: isLong ? false : 'in the long run' }, async t => {
-  const rows = Array.from({ length: 2_000 }, (_, index) => ({
-    name: `Company ${index}`,
-    revenues: index / 7,
-    active: true,
-  }))
-  const server = await startServer(t, { model: company.model, rows: { Company: rows } })
+  const amounts = { ID: { type: 'long64', autoFill: 'increment' }, amount: { type: 'decimal', scale: 2 } }
+  const model = {
+    ...company.model,
+    dataClasses: {
+      ...(company.model as { dataClasses: object }).dataClasses,
+      Price: { key: 'ID', attributes: { ...amounts, name: { type: 'string' }, rate: { type: 'number' } } },
+    },
+  }
+  const numbers = Array.from({ length: 2_000 }, (_, index) => index / 7)
+  const server = await startServer(t, {
+    model,
+    rows: {
+      Company: numbers.map((revenues, index) => ({ name: `Company ${index}`, revenues, active: true })),
+      Price: numbers.map((rate, index) => ({ name: `Price ${index}`, rate, amount: rate.toFixed(2) })),
+    },
+  })
   const folder = t.testdir()
   writeProject(folder, { 'client.ts': (await server.get('/$client')).text })
   const { createClient } = await loadModule(folder, 'client.ts')
   const db = createClient(`${server.url}/rest`)
-  const query = db.Company.query`revenues > ${10}`.select('name', 'revenues', 'active', 'founded').top(100)
+  const names = ['name', 'revenues', 'active', 'founded']
+  const ratio = await compare(t, 'doubles', server.url, db.Company.query`revenues > ${10}`.select(...names).top(100))
+  t.ok(ratio <= 1.05, String(ratio))
+  // Above the goal, as D507 says: shown, so that it can be followed.
+  await compare(t, 'beside exact numbers', server.url, db.Price.query`rate > ${10}`.top(100))
+})
+
+interface Listed {
+  readonly key: [path: string, body: object]
+  list(): Promise<unknown>
+}
+
+async function compare(t: Test, name: string, url: string, query: Listed): Promise<number> {
   const [path, body] = query.key
   const bare = async (): Promise<unknown> => {
-    const answer = await fetch(`${server.url}/rest/${path}/$query`, { method: 'POST', body: JSON.stringify(body) })
+    const answer = await fetch(`${url}/rest/${path}/$query`, { method: 'POST', body: JSON.stringify(body) })
     if (!answer.ok) throw new Error(String(answer.status))
     return answer.json()
   }
@@ -82,6 +106,6 @@ t.test('a client adds at most 5 % to the time of fetch', { skip: isLong ? false 
     ratios.push(isFirst ? second / first : first / second)
   }
   const median = ratios.sort((a, b) => a - b)[50]!
-  t.comment(`median of 100 ratios: ${median.toFixed(3)}`)
-  t.ok(median <= 1.05, String(median))
-})
+  t.comment(`${name}: median of 100 ratios: ${median.toFixed(3)}`)
+  return median
+}

@@ -3,7 +3,7 @@ import { suggestion } from '../../../engine/index.ts'
 import { boundedAnswer } from '../answer.ts'
 import { type Answer, entityPath, isJson, jsonOf, nameIn } from '../ask.ts'
 import { pageOf, selectionOf, SHOWN } from '../entities.ts'
-import { cutHints } from '../hints.ts'
+import { cutHints, hintOf } from '../hints.ts'
 import { plain } from '../plain.ts'
 import { defineTool, refused, type ToolContext, ToolError, type ToolResult } from '../tool.ts'
 
@@ -36,7 +36,7 @@ export const call = defineTool({
       ? ask({ path, parameters, body: given })
       : ask({ path, parameters: { ...parameters, params: JSON.stringify(given) } })
     const answer = await asked.catch((error: unknown) => withReason(error, input, context))
-    return resultOf(answer, mayWrite)
+    return resultOf(answer, context)
   },
 })
 
@@ -61,10 +61,13 @@ async function withReason(
         name,
         methods.map(each => each.name),
       ) || '; describe with class lists them'
-    throw refused(`${dataClass} has no function ${JSON.stringify(name)}${hint}`)
+    throw new ToolError([{ message: `${dataClass} has no function ${JSON.stringify(name)}${hint}` }], error.status)
   }
   if (dataClass === undefined && target.singleton === undefined && has(NO_DATACLASS))
-    throw refused(`the datastore has no function ${JSON.stringify(name)}; those of a dataclass take class`)
+    throw new ToolError(
+      [{ message: `the datastore has no function ${JSON.stringify(name)}; those of a dataclass take class` }],
+      error.status,
+    )
   throw error
 }
 
@@ -72,7 +75,7 @@ interface Described {
   readonly methods?: readonly { readonly name: string }[]
 }
 
-function resultOf(answer: Answer, withStamps: boolean): ToolResult {
+function resultOf(answer: Answer, { mayWrite: withStamps, request: { view } }: ToolContext): ToolResult {
   const { mediaType, bytes } = answer
   if (!isJson(mediaType)) {
     const text = Buffer.from(bytes).toString()
@@ -80,11 +83,18 @@ function resultOf(answer: Answer, withStamps: boolean): ToolResult {
   }
   const value = jsonOf(answer)
   if (typeof value !== 'object' || value === null) return boundedAnswer(value)
-  const hint = { hint: cutHints(value).join('; ') || undefined }
-  if ('__ENTITIES' in value && '__COUNT' in value) {
-    return boundedAnswer(plain(value, withStamps), { count: value.__COUNT, ...hint })
-  }
-  return boundedAnswer(plain('result' in value ? value.result : value, withStamps), hint)
+  const { __entityModel: name, __ENTITIES: entities = [value], __COUNT: count, result } = value as Result
+  const dataClass = name === undefined ? undefined : view.find(name)
+  // Any other value is in `result`, and as it is.
+  if (!dataClass) return boundedAnswer(plain('result' in value ? result : value, withStamps))
+  return boundedAnswer(plain(value, withStamps), { count, hint: hintOf(cutHints(entities, dataClass, view)) })
+}
+
+interface Result {
+  readonly __entityModel?: string
+  readonly __COUNT?: number
+  readonly __ENTITIES?: readonly object[]
+  readonly result?: unknown
 }
 
 interface Target {
