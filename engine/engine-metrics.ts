@@ -83,12 +83,14 @@ export class EngineMetrics {
 
   private functions(): Metric[] {
     if (!this.parts.functions) return []
-    const { threads, running, waiting, broken } = this.parts.functions.load
+    const { threads, running, waiting, suspended, broken } = this.parts.functions.load
     return [
       gauge('tesser_function_threads', 'Function threads, with those that are still ending.', threads),
-      gauge('tesser_function_calls', 'Calls of plugin code that are with a thread, or wait for one.', [
-        ...byLabel('state', { running, waiting }),
-      ]),
+      gauge(
+        'tesser_function_calls',
+        'Calls of plugin code that are with a thread, wait for one, or wait for something outside (suspended).',
+        [...byLabel('state', { running, waiting, suspended })],
+      ),
       gauge('tesser_function_breakers_open', 'Functions that are refused because they ended their threads.', broken),
     ]
   }

@@ -85,7 +85,9 @@ interface EntitySetOptions extends EntitySetLifetimes, GuestSetLimits {
 export const FUNCTIONS: Omit<FunctionPoolOptions, 'modules' | 'tasks' | 'dataClasses'> = {
   threads: 0,
   queueLimit: 256,
+  asyncLimit: 4096,
   deadlineMs: 5_000,
+  asyncDeadlineMs: 30_000,
   memoryBytes: 2 ** 28,
   breakerLimit: 3,
   breakerPauseMs: 30_000,

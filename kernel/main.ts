@@ -286,7 +286,7 @@ export function engineOptions(
   model: unknown = readJsonFile(config.model, 'model'),
 ): EngineOptions {
   const { storage, protocol, query, pool, vector, entitySet, upload } = config
-  const { deadlineSeconds, loadSeconds, breakerPauseSeconds, argumentBytes: _, ...functions } = config.functions
+  const { deadlineSeconds, asyncDeadlineSeconds, loadSeconds, breakerPauseSeconds, ...functions } = config.functions
   const { queueBytes: writeQueueBytes, ...write } = config.write
   const { basePath } = config.server
   return {
@@ -298,6 +298,7 @@ export function engineOptions(
       ...functions,
       modules: plugins.flatMap(({ classes }) => classes),
       deadlineMs: deadlineSeconds * 1000,
+      asyncDeadlineMs: asyncDeadlineSeconds * 1000,
       loadMs: loadSeconds * 1000,
       breakerPauseMs: breakerPauseSeconds * 1000,
       argumentBounds: argumentBounds(config),

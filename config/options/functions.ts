@@ -17,6 +17,16 @@ export const functionOptions = {
     min: 0.001,
     doc: 'Deadline of a function without a `deadlineSeconds` of its own; then its thread is ended and replaced.',
   }),
+  'functions.asyncDeadlineSeconds': number({
+    default: 30,
+    min: 0.001,
+    doc: 'Deadline of an asynchronous function without a `deadlineSeconds` of its own, waiting included; `functions.deadlineSeconds` bounds the time for which its code runs.',
+  }),
+  'functions.asyncLimit': integer({
+    default: 4096,
+    min: 1,
+    doc: 'Maximum number of calls of asynchronous functions that have not ended; beyond it the server answers 503.',
+  }),
   'functions.loadSeconds': number({
     default: 10,
     min: 1,

@@ -1,6 +1,6 @@
 /**
  * Entry point of the threads that run plugin code: classes are loaded once, calls run one after the other, each on its own
- * snapshot. Messages are declared in `engine/author/run/tasks.ts`.
+ * snapshot; while the code of one waits, others run. Messages are declared in `engine/author/run/tasks.ts`.
  */
 import { dirname } from 'node:path'
 import { workerData } from 'node:worker_threads'
@@ -22,11 +22,15 @@ import { countThread } from '../base/counts/loop-delay.ts'
 import { suggestion } from '../base/suggestion.ts'
 import { type CodePlace, observeCode, runAs } from '../author/declare/running-code.ts'
 import { CodeConsole } from '../author/run/code-console.ts'
+import { followCalls, ForgottenPromises } from '../author/run/follow-calls.ts'
 import { noteMemory } from '../author/run/measure-memory.ts'
 import { openReadStore } from '../open-read-store.ts'
 import { lineOf, CallRunner } from '../author/run/call-runner.ts'
+import { WaitingCalls } from '../author/run/waiting-calls.ts'
+import { codeContext, RunningCall } from '../author/declare/running-call.ts'
 import { loadTasks } from '../placement/task-registry.ts'
 import {
+  ALIVE_AT,
   ALL_DONE,
   type BatchTask,
   type ClassModule,
@@ -59,6 +63,21 @@ const console = new CodeConsole(
   plugins.size === 1 ? { plugin: [...plugins][0]! } : undefined,
 )
 const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+
+/** Number of the last call. */
+let lastCall = 0
+const waiting = new WaitingCalls(progress, (call, outcome, ranMs) => {
+  console.endCall(call)
+  const sent = encoded(outcome)
+  post({ call: call.id, outcome: sent, ranMs }, buffersOf(sent))
+})
+
+// It belongs to one call, and the others go on; without a call it ends the thread like an exception.
+process.on('unhandledRejection', reason => {
+  const { call } = codeContext() ?? {}
+  if (!call) throw reason
+  if (!waiting.fail(call, reason)) post({ log: lineOf(reason) })
+})
 
 // The thread ends, because its state is unknown; the stack trace is logged.
 process.on('uncaughtExceptionMonitor', error => {
@@ -129,6 +148,7 @@ try {
   let runner: CallRunner | undefined
   port.on('message', (message: ToFunctionThread) => {
     if ('close' in message) process.exit()
+    else if ('gone' in message) waiting.gone(message.gone)
     else if ('open' in message) {
       const { store, limits } = message.open
       runner = new CallRunner({
@@ -145,6 +165,14 @@ try {
         },
         connectWriter: end => port.postMessage({ connect: end }, [end.port]),
         onFault: log => post({ log }),
+        forgotten: new ForgottenPromises(modules.map(({ source }) => source)),
+      })
+      followCalls({
+        begins: call => waiting.begins(call),
+        ends(call) {
+          runner!.endStretch()
+          waiting.ends(call)
+        },
       })
       observeCode(isRunning => {
         if (isRunning) Atomics.store(progress, RUNNING_SINCE, Date.now() | 0)
@@ -190,26 +218,29 @@ function runBatch(runner: CallRunner, batch: readonly BatchTask[]): void {
     // Fails when the kernel thread has asked to stop.
     if (Atomics.compareExchange(progress, CURRENT, done, done + 1) !== done) break
     Atomics.store(progress, MEMORY, NOT_MEASURED)
-    const { task, deadlineMs } = batch[done]!
-    console.beginTask(traceOf(task))
+    const { task, ...times } = batch[done]!
+    const call = new RunningCall(++lastCall, times, traceOf(task))
     const begunAt = performance.now()
-    const outcome = runner.run(task, deadlineMs)
-    // Console output is in the log before the client has the answer.
-    console.endTask()
-    send(done, outcome, performance.now() - begunAt)
+    const outcome = runner.run(task, call)
+    const ranMs = performance.now() - begunAt
+    if ('stop' in outcome) {
+      post({ index: done, waits: call.id })
+      waiting.add(outcome, ranMs)
+    } else {
+      // Console output is in the log before the client has the answer.
+      console.endCall(call)
+      const sent = encoded(outcome)
+      post({ index: done, outcome: sent, ranMs }, buffersOf(sent))
+    }
     done++
   }
+  Atomics.store(progress, ALIVE_AT, Date.now() | 0)
   Atomics.store(progress, CURRENT, ALL_DONE)
   post({ done })
 }
 
 /** Maximum length of texts that are sent as such: longer ones the kernel thread would have to copy and encode. */
 const MAX_TEXT = 16 * 1024
-
-function send(index: number, outcome: FunctionOutcome, ranMs: number): void {
-  const sent = encoded(outcome)
-  post({ index, outcome: sent, ranMs }, buffersOf(sent))
-}
 
 function encoded(outcome: FunctionOutcome): FunctionOutcome {
   if ('body' in outcome) {

@@ -1,7 +1,7 @@
 import { derived } from './derived-class.ts'
 import { type AuthorClass, SUBJECT, type Subject, subjectOf } from '../declare/describe-classes.ts'
 import type { CallRequest, CallSession, DataStoreOf } from '../declare/author-types.ts'
-import type { Language } from './language.ts'
+import { type Language, waitingScope } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { giveMetadata } from '../declare/members.ts'
 import { nameBase } from '../declare/module-declarations.ts'
@@ -17,8 +17,9 @@ export function setCurrent(language: Language | undefined): Language | undefined
 
 /** @throws {LanguageErrors.NO_CALL} */
 function currentLanguage(): Language {
-  if (!current) throw LanguageErrors.NO_CALL()
-  return current
+  const language = current ?? waitingScope()?.language
+  if (!language) throw LanguageErrors.NO_CALL()
+  return language
 }
 
 /** The datastore while a function runs: `ds.Employee.query(…)`. */
@@ -45,6 +46,9 @@ export const Session = new Proxy({} as CallSession, {
 export const request: CallRequest = {
   get traceparent() {
     return currentLanguage().request.traceparent
+  },
+  get signal() {
+    return currentLanguage().request.signal
   },
 }
 

@@ -2,7 +2,7 @@ import { ofFunction } from '../../permission/roles.ts'
 import { membersOf } from '../declare/members.ts'
 import { extend, subjectOf } from '../declare/describe-classes.ts'
 import type { Language } from './language.ts'
-import { placeOf, runAs } from '../declare/running-code.ts'
+import { placeOf, startAs } from '../declare/running-code.ts'
 
 /**
  * A subclass of the same name for one language; the plugin class itself is not changed. Its functions run under their names and
@@ -18,7 +18,7 @@ export function derived<T extends object>(base: new () => T, language: Language)
     const resources = ofFunction(kind, kind === 'singleton' ? base.name : dataClass, name)
     const called = Reflect.get(base.prototype, name) as (...args: unknown[]) => unknown
     function promoted(this: unknown, ...args: unknown[]): unknown {
-      return runAs(place, () => language.promoting(resources, () => Reflect.apply(called, this, args)))
+      return startAs(place, () => language.promoting(resources, () => Reflect.apply(called, this, args)))
     }
     Object.defineProperty(subclass.prototype, name, { value: promoted, writable: true, configurable: true })
   }

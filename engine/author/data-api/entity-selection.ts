@@ -34,6 +34,8 @@ export class SelectionBase implements Iterable<EntityBase> {
   declare readonly [BINDING]: Binding
   #rows: Rows | undefined
   #pending: PendingRows | undefined
+  /** Version of the language for which they were pending. */
+  #version = -1
   /** Rows from {@link add} that are not yet part of the rows. */
   #added: number[] = []
 
@@ -50,7 +52,10 @@ export class SelectionBase implements Iterable<EntityBase> {
 
   static make(selectionClass: new () => SelectionBase, rows: Rows | PendingRows): SelectionBase {
     const selection = construct(selectionClass, rows)
-    if (selection.#pending) selection[BINDING].language.wait(selection)
+    if (!selection.#pending) return selection
+    const { language } = selection[BINDING]
+    language.wait(selection)
+    selection.#version = language.version
     return selection
   }
 
@@ -64,7 +69,11 @@ export class SelectionBase implements Iterable<EntityBase> {
     if (!this.#pending) return
     const { language, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending
-    this.#rows = selectRows(dataClass, query, from, language.context, page)
+    const { context } = language
+    // After an await some may have been deleted.
+    const rows =
+      this.#version === language.version ? from : from.narrow(from.set.and(context.snapshot.table(dataClass).live))
+    this.#rows = selectRows(dataClass, query, rows, context, page)
     this.#pending = undefined
     language.settled(this)
   }

@@ -5,7 +5,14 @@ export const LanguageErrors = defineErrors('LANGUAGE', {
   NO_CALL: {
     errCode: 1562,
     http: 500,
-    message: () => 'data can be reached only while a function runs: synchronously, not in a timer or after an await',
+    message: () =>
+      'data can be reached only while a call runs; this code belongs to none, or to one that has been answered: a function has to await everything that it starts',
+  },
+  ASYNC_TRANSACTION: {
+    errCode: 1562,
+    http: 500,
+    message: () =>
+      'a transaction cannot wait, because other writes wait for it: its function returned a promise, and nothing was kept; await first, then begin it',
   },
   NO_SESSION: {
     errCode: 1562,

@@ -21,7 +21,9 @@ import type {
   SaveRequest,
   SaveResult,
 } from '../../write/contract/requests.ts'
+import { isThenable } from '../../base/promised.ts'
 import type { CallRequest, CallSession } from '../declare/author-types.ts'
+import { codeContext, inContext } from '../declare/running-call.ts'
 import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../../write/writer-link.ts'
 import { bindClasses } from './bind-classes.ts'
@@ -48,10 +50,13 @@ export interface LanguageOptions {
 }
 
 export interface CallOptions {
-  /** End of its time, in milliseconds since 1970: queries end then. Code that computes is stopped from outside. */
-  readonly deadlineAt?: number
-  /** Total time of the call, for the message of a query that exceeds it. */
-  readonly deadlineMs?: number
+  /**
+   * Its time: queries end at `deadlineAt`, in milliseconds since 1970, with a message that names `deadlineMs`. Code that computes is
+   * stopped from outside.
+   */
+  readonly time?: { readonly deadlineAt: number; readonly deadlineMs: number }
+  /** What its parts share; made by the outermost one unless given. */
+  readonly state?: CallState
   /** False in the middle of a read, as in a getter or a query handler: saves and drops are refused. */
   readonly canWrite?: boolean
   /** True for work of the server itself: restrict events do not apply. */
@@ -66,6 +71,24 @@ export interface CallOptions {
   readonly access?: Access | undefined
 }
 
+/** What a call keeps until it ends. */
+export interface CallState extends RowCounter {
+  /** Session of a call without a request, made on first use. */
+  noSession?: NoSession
+}
+
+/** A call whose code waits, and the language that it belongs to. */
+interface WaitingScope {
+  readonly language: Language
+  readonly options: CallOptions
+}
+
+/** The call of code that runs after an await; undefined if it has ended. */
+export function waitingScope(): WaitingScope | undefined {
+  const { call, data, revoked } = codeContext() ?? {}
+  return !call || call.hasEnded || revoked?.is ? undefined : (data as WaitingScope | undefined)
+}
+
 /** A read of the current state that has not been done yet. */
 interface Pending {
   settle(): void
@@ -75,7 +98,8 @@ const TRANSACTION_TIMEOUT_MS = 2_000
 
 /**
  * The data API of plugin code in one thread. Everything is synchronous. A call reads from one snapshot, which is opened with the
- * first read and moves on only with the writes of the call itself.
+ * first read and moves on only with the writes of the call itself. Code that waits has none meanwhile: each stretch between two
+ * awaits has its own.
  */
 export class Language {
   readonly catalog: Catalog
@@ -90,12 +114,10 @@ export class Language {
   readonly queries: QueryCache
   private readonly pending = new Set<Pending>()
   private readonly singletons = new Map<string, object>()
-  private call: CallOptions | undefined
-  private readonly counter: RowCounter = { examined: 0 }
+  /** Options of the code that runs, unless it has waited. */
+  private running: CallOptions | undefined
   /** Cached rights of the last promotion. */
   private raised: { from: Access; privileges: readonly string[]; access: Access } | undefined
-  /** Session of a call without a request, made on first use. */
-  private noSession: NoSession | undefined
   private open: Snapshot | undefined
   private seen: RestrictedSnapshot | undefined
   /** Version of `seen`: restrict events may find other entities after each write. */
@@ -118,22 +140,28 @@ export class Language {
    * @throws what `work` throws
    */
   run<T>(call: CallOptions, work: () => T): T {
-    const outer = this.call
+    const { running, call: outer } = this
+    const options = { state: { examined: 0 }, ...outer, ...call }
     const before = setCurrent(this)
-    if (!outer) this.counter.examined = 0
-    this.call = { ...outer, ...call }
+    this.running = options
     try {
-      return work()
+      return inContext({ data: { language: this, options } satisfies WaitingScope }, work)
     } finally {
-      this.call = outer
+      this.running = running
       setCurrent(before)
       if (!outer) this.rest()
     }
   }
 
-  /** Number of rows that the queries of the current or last call have examined. */
-  get examined(): number {
-    return this.counter.examined
+  /** Called when code that has waited waits again or ends. */
+  endStretch(): void {
+    if (!this.running) this.rest()
+  }
+
+  private get call(): CallOptions | undefined {
+    if (this.running) return this.running
+    const scope = waitingScope()
+    return scope?.language === this ? scope.options : undefined
   }
 
   /** Snapshot of the call, restricted by restrict events. @throws {LanguageErrors.NO_CALL} */
@@ -161,16 +189,22 @@ export class Language {
   /** Session of the call; an empty one without a request. @throws {LanguageErrors.NO_CALL} */
   get session(): CallSession {
     if (!this.call) throw LanguageErrors.NO_CALL()
-    const { session, isUnrestricted = false } = this.call
+    const { session, isUnrestricted = false, state } = this.call
     if (session) return session
-    this.noSession ??= new NoSession(isUnrestricted)
-    return this.noSession
+    state!.noSession ??= new NoSession(isUnrestricted)
+    return state!.noSession
   }
 
   /** Request of the call; an empty one without a request. @throws {LanguageErrors.NO_CALL} */
   get request(): CallRequest {
     if (!this.call) throw LanguageErrors.NO_CALL()
-    return { traceparent: this.call.traceparent ?? '' }
+    const { traceparent = '' } = this.call
+    return {
+      traceparent,
+      get signal() {
+        return codeContext()?.call?.signal ?? NEVER_ABORTED
+      },
+    }
   }
 
   /** View of the running code. */
@@ -203,17 +237,24 @@ export class Language {
     const { access, session } = this.call ?? {}
     if (!access || !session) return work()
     const promotions = this.views.promotedBy(resources, access).map(privilege => session.promote(privilege))
-    try {
-      return work()
-    } finally {
+    const demote = () => {
       for (const promotion of promotions) session.demote(promotion)
+    }
+    if (promotions.length === 0) return work()
+    let isLater = false
+    try {
+      const result = work()
+      isLater = isThenable(result)
+      return isLater ? (endingWith(result as PromiseLike<unknown>, demote) as T) : result
+    } finally {
+      if (!isLater) demote()
     }
   }
 
   /** Context for one query of the call. */
   get context(): QueryContext {
     const { snapshot, limits } = this
-    return { snapshot, budget: new QueryBudget({ ...limits, ...this.deadline, counter: this.counter }) }
+    return { snapshot, budget: new QueryBudget({ ...limits, ...this.deadline, counter: this.call!.state! }) }
   }
 
   /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
@@ -284,7 +325,7 @@ export class Language {
   /**
    * Keeps all or none of the saves and drops of `work`, which sees its own writes.
    * @returns what `work` returns; if that is false, nothing is kept
-   * @throws what `work` throws, and nothing is kept
+   * @throws what `work` throws, and nothing is kept; {@link LanguageErrors.ASYNC_TRANSACTION}
    */
   transaction<T>(work: () => T): T {
     const writer = this.writer()
@@ -295,9 +336,15 @@ export class Language {
     if (isOutermost) this.overlay = new Overlay(this.freshSnapshot(), this.options.store.layouts)
     const overlay = this.overlay!
     const { mark } = overlay
+    const revoked = { is: false }
     let keep = false
     try {
-      const result = work()
+      const result = inContext({ revoked }, work)
+      if (isThenable(result)) {
+        revoked.is = true
+        result.then(undefined, () => {})
+        throw LanguageErrors.ASYNC_TRANSACTION()
+      }
       this.settleAll()
       keep = result !== false
       return result
@@ -347,15 +394,12 @@ export class Language {
   }
 
   private get deadline(): Pick<BudgetLimits, 'deadlineAt' | 'timeoutMs'> {
-    const { deadlineAt, deadlineMs } = this.call ?? {}
-    return {
-      ...(deadlineAt !== undefined && { deadlineAt }),
-      ...(deadlineMs !== undefined && { timeoutMs: deadlineMs }),
-    }
+    const { time } = this.call ?? {}
+    return time ? { deadlineAt: time.deadlineAt, timeoutMs: time.deadlineMs } : {}
   }
 
   private timeLeft(): number {
-    const deadlineAt = this.call?.deadlineAt
+    const deadlineAt = this.call?.time?.deadlineAt
     // The process is being debugged.
     if (deadlineAt === Number.POSITIVE_INFINITY) return deadlineAt
     const most = this.options.transactionTimeoutMs ?? TRANSACTION_TIMEOUT_MS
@@ -379,10 +423,20 @@ export class Language {
   }
 
   private rest(): void {
-    this.noSession = undefined
     this.pending.clear()
     if (!this.open) return
     this.moveOn()
     this.options.store.releaseSnapshot()
+  }
+}
+
+const NEVER_ABORTED = new AbortController().signal
+
+/** A promise for the same result that is settled after `end`. */
+async function endingWith(result: PromiseLike<unknown>, end: () => void): Promise<unknown> {
+  try {
+    return await result
+  } finally {
+    end()
   }
 }

@@ -11,6 +11,7 @@ import type {
   CallSession,
   DataClassName,
   DataStoreOf,
+  Immediate,
 } from '../declare/author-types.ts'
 
 // With `*`, because only then can `Model` and `Classes` be merged into under the name of this module.
@@ -32,7 +33,7 @@ export declare const request: CallRequest
 
 /** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
 export declare class DataStore implements BaseDataStore {
-  transaction<T>(work: () => T): T
+  transaction<T>(work: () => Immediate<T>): T
 }
 
 /** Base class of shared singletons: one instance, called by the name of its class. */

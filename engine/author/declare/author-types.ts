@@ -204,19 +204,24 @@ export interface BaseSelection<N extends string> extends Iterable<EntityOf<N>> {
   drop(): SelectionOf<N>
 }
 
+/** A value that is not a promise. */
+export type Immediate<T> = T extends PromiseLike<unknown> ? never : T
+
 export interface BaseDataStore {
   /**
    * Runs `work` so that all of its saves and drops become durable together, or none. `work` sees its own writes. When it throws or
-   * returns false, nothing is kept. Other writes wait meanwhile, so the time of `work` is bounded.
+   * returns false, nothing is kept. Other writes wait meanwhile, so the time of `work` is bounded, and it cannot be asynchronous.
    * @returns what `work` returns @throws what `work` throws
    */
-  transaction<T>(work: () => T): T
+  transaction<T>(work: () => Immediate<T>): T
 }
 
 /** The request that the code runs for; empty where there is none, as in `tesser load`. */
 export interface CallRequest {
   /** `traceparent` (W3C) of the client, to pass on with outgoing requests; empty without a valid one. */
   readonly traceparent: string
+  /** Fires when the client has gone, or at the deadline of the call: `fetch(url, { signal: request.signal })`. */
+  readonly signal: AbortSignal
 }
 
 /**

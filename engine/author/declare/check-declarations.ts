@@ -49,7 +49,7 @@ export function whereOf({ plugin, place }: Origin, described: ClassDescriptor): 
 }
 
 function memberProblems(member: Member, described: ClassDescriptor, catalog: Catalog): string[] {
-  if (member.isAsync) return [ASYNC[member.kind]]
+  if (member.flow === 'generator' || (member.flow === 'async' && !mayWait(member))) return [flowProblem(member)]
   switch (member.kind) {
     case 'function':
       return functionProblems(member, described, catalog)
@@ -63,12 +63,25 @@ function memberProblems(member: Member, described: ClassDescriptor, catalog: Cat
   }
 }
 
-const ASYNC: Record<Member['kind'], string> = {
-  function: 'it is asynchronous or a generator, but functions run synchronously, on one state of the data',
-  event: 'it is asynchronous or a generator, but events run synchronously: nothing would wait for what it finds',
-  queryOf: 'it is asynchronous or a generator, but a query waits for no promise',
-  orderByOf: 'it is asynchronous or a generator, but a query waits for no promise',
-  calculated: 'it is asynchronous or a generator',
+/** Events whose code runs when all is decided. */
+const EVENTS_AFTERWARDS: ReadonlySet<EventKind> = new Set(['afterSave', 'afterDrop'])
+
+const mayWait = (member: Member): boolean =>
+  member.kind === 'function' || (member.kind === 'event' && EVENTS_AFTERWARDS.has(member.event))
+
+function flowProblem(member: Member): string {
+  const what = member.flow === 'generator' ? 'it is a generator' : 'it is asynchronous'
+  switch (member.kind) {
+    case 'function':
+      return `${what}; return an array, or a selection`
+    case 'event':
+      return `${what}, but this event runs synchronously: nothing would wait for what it finds; afterSave and afterDrop may wait`
+    case 'queryOf':
+    case 'orderByOf':
+      return `${what}, but a query waits for no promise`
+    case 'calculated':
+      return what
+  }
 }
 
 function functionProblems(member: Of<'function'>, described: ClassDescriptor, catalog: Catalog): string[] {

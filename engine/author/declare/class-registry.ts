@@ -21,6 +21,8 @@ export interface ClassFunction extends FunctionSignature {
   readonly owner: string
   readonly allowedOnHTTPGET: boolean
   readonly deadlineSeconds: number | undefined
+  /** It may wait for something outside. */
+  readonly isAsync: boolean
   /** For log lines. */
   readonly place: CodePlace
 }
@@ -138,7 +140,7 @@ function exposedFunctions({ kind, name: className, dataClass, members }: ClassDe
       const { name, allowedOnHTTPGET, deadlineSeconds, description, parameters, result } = member
       const place = placeOf(member, className)
       const called = { name, fullName: `${shown}.${name}`, owner, target, allowedOnHTTPGET, deadlineSeconds, place }
-      return [name, { ...called, description, parameters, result }]
+      return [name, { ...called, isAsync: member.flow === 'async', description, parameters, result }]
     }),
   )
 }

@@ -43,10 +43,13 @@ export interface EventError {
 
 // biome-ignore lint/suspicious/noConfusingVoidType: what a method without `return` gives
 type Nothing = void | null | undefined
-/** Result of code that can stop an operation, or of code that cannot: never a promise. */
+/** Result of code that can stop an operation, or of code that cannot. Only the latter may wait, when all is decided. */
 export type EventResult<K> = K extends 'validateSave' | 'saving' | 'validateDrop' | 'dropping'
   ? EventError | Nothing
-  : Status | boolean | number | string | Nothing
+  : K extends 'afterSave' | 'afterDrop'
+    ? Ignored | Promise<Ignored>
+    : Ignored
+type Ignored = Status | boolean | number | string | Nothing
 
 /** Result of the `restrict` event of a dataclass: a selection of it. */
 export type Restriction<DataClass> = DataClass extends { all(): infer Selection }

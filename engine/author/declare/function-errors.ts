@@ -37,6 +37,26 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     http: 503,
     message: (name: string, seconds: number) => `${name} was stopped: it exceeded its deadline of ${seconds} s`,
   },
+  /** The code of an asynchronous function has run for too long in total, not counting the time for which it waited. */
+  BUDGET: {
+    errCode: 1562,
+    http: 503,
+    message: (name: string, seconds: number) => `${name} was stopped: its code ran for more than ${seconds} s`,
+  },
+  /** The log names the promise. */
+  FORGOTTEN_PROMISE: {
+    errCode: 1562,
+    http: 500,
+    message: (name: string) =>
+      `${name} returned while something that it had started was still running; it has to await it; the log of the server tells more`,
+  },
+  /** Another call ended the thread in which this one was waiting. */
+  INTERRUPTED: {
+    errCode: 1562,
+    http: 503,
+    message: (name: string, how: string) =>
+      `${name} was stopped while it waited, because its thread ended (${how}); what it had saved stays`,
+  },
   ENDED_THREAD: {
     errCode: 1562,
     http: 500,
@@ -52,6 +72,12 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     errCode: 1562,
     http: 503,
     message: (waiting: number) => `the queue of functions is full (${waiting} waiting); try again in a moment`,
+  },
+  BUSY_WAITING: {
+    errCode: 1562,
+    http: 503,
+    message: (waiting: number) =>
+      `${waiting} calls of asynchronous functions are waiting already; try again in a moment`,
   },
   NOT_BEGUN: {
     errCode: 1562,

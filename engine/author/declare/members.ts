@@ -10,8 +10,8 @@ if (!('metadata' in Symbol)) Object.defineProperty(Symbol, 'metadata', { value: 
 /** Member recorded by the decorators of one class: plain data. */
 export type Member = DeclaredMember &
   Origin & {
-    /** The method is an `async` function or a generator. */
-    readonly isAsync?: boolean
+    /** The method is an `async` function, which may wait, or a generator. */
+    readonly flow?: 'async' | 'generator'
   }
 export type DeclaredMember =
   | ({
@@ -56,8 +56,8 @@ export function note(
   const metadata = context.metadata as Metadata
   // Members of a base class are in the prototype of the metadata.
   if (!Object.hasOwn(metadata, MEMBERS)) metadata[MEMBERS] = []
-  const isAsync = isAsyncFunction(decorated) || isGeneratorFunction(decorated)
-  metadata[MEMBERS]!.push({ ...member, ...(isAsync && { isAsync }), ...originOfMember(metadata, decorator) })
+  const flow = isGeneratorFunction(decorated) ? 'generator' : isAsyncFunction(decorated) ? 'async' : undefined
+  metadata[MEMBERS]!.push({ ...member, ...(flow && { flow }), ...originOfMember(metadata, decorator) })
 }
 
 /** Name of the decorator of a member, as plugin code writes it. */

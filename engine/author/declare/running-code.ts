@@ -1,4 +1,5 @@
 import type { Member } from './members.ts'
+import { codeContext, inContext } from './running-call.ts'
 
 /** Names of a piece of plugin code, for log lines. */
 export interface CodePlace {
@@ -19,7 +20,7 @@ let observe: (isRunning: boolean) => void = () => {}
 /** Place at which each error was first thrown: errors pass through the code of their callers. */
 const places = new WeakMap<object, CodePlace>()
 
-export const runningCode = (): CodePlace | undefined => running
+export const runningCode = (): CodePlace | undefined => running ?? codeContext()?.place
 
 /** Place of the code that threw, if known. */
 export const placeOfFault = (thrown: unknown): CodePlace | undefined =>
@@ -53,6 +54,9 @@ export function runAs<T>(place: CodePlace, work: () => T): T {
     running = outer
   }
 }
+
+/** Runs plugin code that may wait: what it does after an await is under its names too. */
+export const startAs = <T>(place: CodePlace, work: () => T): T => inContext({ place }, () => runAs(place, work))
 
 /** @param className as its author wrote it */
 export function placeOf(member: Member, className: string): CodePlace {

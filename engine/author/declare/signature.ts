@@ -88,7 +88,9 @@ export type ArgumentsOf<P> = 0 extends 1 & P
     : []
 
 /** Values that a function may return for a declared result. */
-export type ResultOf<R> = 0 extends 1 & R ? unknown : R extends TSchema ? Sendable<Static<R>> : never
+export type ResultOf<R> = 0 extends 1 & R ? unknown : R extends TSchema ? MaybeLater<Sendable<Static<R>>> : never
+
+type MaybeLater<T> = T | Promise<T>
 
 /** Values that can be sent as a `T`. */
 type Sendable<T> = T extends string

@@ -2,7 +2,8 @@ import { inspect } from 'node:util'
 import type { EventKind } from '../declare/decorators.ts'
 import type { EventError } from '../declare/event-types.ts'
 import type { ClassDescriptor } from '../declare/describe-classes.ts'
-import { type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
+import { codeContext } from '../declare/running-call.ts'
+import { type CodePlace, placeOf, startAs } from '../declare/running-code.ts'
 import { isThenable } from '../../base/promised.ts'
 
 /** Details of an event for its code. */
@@ -79,7 +80,7 @@ export class EventCode {
         dataClassName: this.dataClass,
         ...(attributeName !== undefined && { attributeName }),
       }
-      const error = runAs(place, () =>
+      const error = startAs(place, () =>
         errorOf(kind, () => (entity as Record<string, (event: EventDetails) => unknown>)[name]!(event)),
       )
       if (error) return error
@@ -95,6 +96,9 @@ const STOPPABLE: ReadonlySet<EventKind> = new Set([
   ...(['validateSave', 'saving', 'validateDrop', 'dropping'] as const),
 ])
 
+/** Events that may wait: the answer of their call waits for them. */
+const AFTERWARDS: ReadonlySet<EventKind> = new Set(['afterSave', 'afterDrop'])
+
 /**
  * Returns the error object that the code returns or throws.
  * @throws {TypeError} something else was returned: code that tries to stop a save in the wrong way must not let it pass
@@ -104,9 +108,14 @@ function errorOf(kind: EventKind, work: () => unknown): EventError | undefined {
     const returned = work()
     if (returned === undefined || returned === null) return undefined
     if (isThenable(returned)) {
-      // Its rejection would end the thread.
+      const { call, place } = codeContext() ?? {}
+      if (AFTERWARDS.has(kind) && call) {
+        call.waitFor(returned, place)
+        return undefined
+      }
+      // Its rejection has no other reader.
       returned.then(undefined, () => {})
-      throw new TypeError(`the code of the event ${kind} returned a promise; events run synchronously`)
+      throw new TypeError(`the code of the event ${kind} returned a promise; only afterSave and afterDrop may wait`)
     }
     if (!STOPPABLE.has(kind)) return undefined
     if (isEventError(returned)) return returned

@@ -7,7 +7,7 @@ import { attachCalculated } from '../hooks/live-values.ts'
 import { saveElements } from '../hooks/save-elements.ts'
 import { ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
-import { type CallOptions, Language } from '../data-api/language.ts'
+import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
 import { planTask } from '../../placement/plan-task.ts'
 import type { TaskRegistry } from '../../placement/task-kind.ts'
 import type { QueryLimits } from '../../query/contract/query-limits.ts'
@@ -23,10 +23,14 @@ import type { RecordStore } from '../../data/record-store.ts'
 import type { JsonBounds } from '../../base/json-bounds.ts'
 import type { checkArguments } from './check-arguments.ts'
 import { parseArguments } from './read-arguments.ts'
+import { FunctionErrors } from '../declare/function-errors.ts'
+import { inContext, type RunningCall } from '../declare/running-call.ts'
 import { asCode, placeOfFault, runningCode } from '../declare/running-code.ts'
 import { type CodeLogLine, faultOf } from './code-log.ts'
-import { runCall } from './run-call.ts'
+import type { ForgottenPromises } from './follow-calls.ts'
+import { type Later, runCall } from './run-call.ts'
 import type { CalculateTask, CallTask, FunctionOutcome, FunctionTask, SaveTask, TaskOutcome } from './tasks.ts'
+import { writeResult } from './write-result.ts'
 
 function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
   return {
@@ -60,6 +64,25 @@ interface RunnerOptions {
   onCode(): void
   /** Called with faults that can no longer be reported to a client. */
   onFault(line: CodeLogLine): void
+  readonly forgotten: ForgottenPromises
+}
+
+/** A task whose code waits. */
+export interface WaitingCall {
+  readonly call: RunningCall
+  /** For messages. */
+  readonly name: string
+  readonly ended: Promise<FunctionOutcome>
+  /** Ends it with an error, unless its outcome is known: only events run then, and the error is logged. */
+  stop(thrown: unknown): void
+}
+
+interface Waiting {
+  readonly task: FunctionTask
+  readonly call: RunningCall
+  readonly options: CallOptions
+  readonly first: TaskOutcome | Later
+  finish(outcome: TaskOutcome): FunctionOutcome
 }
 
 /** Runs tasks, each on the latest state of the data, and turns whatever they throw into an outcome. */
@@ -86,33 +109,95 @@ export class CallRunner {
     this.scope = { language, limits }
   }
 
-  run(task: FunctionTask, deadlineMs: number): FunctionOutcome {
+  /** Runs the code of a task until it ends or waits. */
+  run(task: FunctionTask, call: RunningCall): FunctionOutcome | WaitingCall {
     const { views } = this.scope.language
     const expand: SessionContext['expand'] = rights => views.expand(accessOf(task), rights)
     const session = task.session && new TaskSession(task.session, { ...this.sessionContext, expand })
-    const call: CallOptions = {
+    const state: CallState = { examined: 0 }
+    const options: CallOptions = {
       session,
       traceparent: task.traceparent,
       // All other tasks run handlers, getters and events, which have their own rights.
       access: task.kind === 'call' ? task.access : undefined,
       isUnrestricted: isOfServer(task),
+      time: call,
+      state,
     }
-    const outcome = outcomeOf(() => {
-      const args = task.kind === 'call' ? this.argumentsOf(task) : []
-      this.options.onCode()
-      return this.scope.language.run({ ...call, deadlineMs, deadlineAt: Date.now() + deadlineMs }, () =>
-        this.outcome(task, args),
-      )
-    })
-    try {
-      const changes = session?.changes()
-      return { ...outcome, examined: this.scope.language.examined, ...(changes && { session: changes }) }
-    } catch (error) {
-      const failed = outcomeOf(() => {
-        throw error
+    const finish = (outcome: TaskOutcome): FunctionOutcome => {
+      const changed = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
+      call.hasEnded = true
+      return { ...changed, examined: state.examined }
+    }
+    return inContext({ call }, () => {
+      const first = outcomeOf(() => {
+        const args = task.kind === 'call' ? this.argumentsOf(task) : []
+        this.options.onCode()
+        call.begin()
+        return this.scope.language.run(options, () => this.outcome(task, args))
       })
-      return { ...failed, examined: this.scope.language.examined }
+      if ('later' in first || call.events.length > 0) return this.wait({ task, call, options, first, finish })
+      return finish(this.withoutForgotten(first, task, call))
+    })
+  }
+
+  /** Goes on with a task whose code waits. */
+  private wait({ first, finish, ...waiting }: Waiting): WaitingCall {
+    const { call } = waiting
+    let known = 'later' in first ? undefined : first
+    let end!: (outcome: TaskOutcome) => void
+    const ended = new Promise<FunctionOutcome>(resolve => {
+      end = outcome => {
+        if (!call.hasEnded) resolve(finish(outcome))
+      }
+    })
+    const goOn = async (): Promise<void> => {
+      if ('later' in first) known = await this.resultOf(first, waiting)
+      for (const { place, ended } of call.events) {
+        const [event] = await ended
+        // The outcome of the save is decided already.
+        if (event!.status === 'rejected') this.options.onFault({ ...lineOf(event!.reason), place })
+      }
+      end(known!)
     }
+    void goOn()
+    return {
+      call,
+      name: waiting.task.kind === 'call' ? `the function ${waiting.task.fullName}` : 'an asynchronous event',
+      ended,
+      stop: thrown => {
+        if (known && !call.hasEnded) this.options.onFault(lineOf(thrown))
+        end(known ?? failed(thrown))
+      },
+    }
+  }
+
+  /** Result of a function that waits. */
+  private async resultOf({ later }: Later, { task, call, options }: Omit<Waiting, 'first' | 'finish'>) {
+    let outcome: TaskOutcome
+    try {
+      const result = await later
+      const write = () => writeResult(result, task as CallTask, this.scope)
+      outcome = outcomeOf(() => this.scope.language.run(options, write))
+    } catch (thrown) {
+      outcome = failed(thrown)
+    }
+    return this.withoutForgotten(outcome, task, call)
+  }
+
+  /** The outcome, or an error if a call has begun something that it does not wait for. */
+  private withoutForgotten(outcome: TaskOutcome, task: FunctionTask, call: RunningCall): TaskOutcome {
+    if (call.alone.size === 0 || task.kind !== 'call' || 'fault' in outcome) return outcome
+    const trace = this.options.forgotten.find(call)
+    if (trace === undefined) return outcome
+    const error = FunctionErrors.FORGOTTEN_PROMISE(`the function ${task.fullName}`)
+    this.options.onFault({ ...lineOf(error), error: { ...faultOf(error), stack: `${error.message}\n${trace}` } })
+    return { error: error.toData() }
+  }
+
+  /** Called when code that had waited waits again or ends. */
+  endStretch(): void {
+    this.scope.language.endStretch()
   }
 
   /** Arguments that fit the declaration of the function. */
@@ -125,7 +210,7 @@ export class CallRunner {
   }
 
   /** Tasks are declared in `engine/author/run/tasks.ts`. */
-  private outcome(task: FunctionTask, args: readonly unknown[]): TaskOutcome {
+  private outcome(task: FunctionTask, args: readonly unknown[]): TaskOutcome | Later {
     const { language, limits } = this.scope
     switch (task.kind) {
       case 'call':
@@ -189,16 +274,20 @@ function accessOf(task: FunctionTask): Access | undefined {
   }
 }
 
-function outcomeOf(work: () => TaskOutcome): TaskOutcome {
+function outcomeOf<Outcome>(work: () => Outcome): Outcome | TaskOutcome {
   try {
     return work()
   } catch (thrown) {
-    try {
-      return asCode(() => outcomeOfThrown(thrown))
-    } catch {
-      // The thrown value is a proxy or has an accessor that throws.
-      return { fault: UNREADABLE, place: placeOfFault(thrown) }
-    }
+    return failed(thrown)
+  }
+}
+
+function failed(thrown: unknown): TaskOutcome {
+  try {
+    return asCode(() => outcomeOfThrown(thrown))
+  } catch {
+    // The thrown value is a proxy or has an accessor that throws.
+    return { fault: UNREADABLE, place: placeOfFault(thrown) }
   }
 }
 

@@ -1,4 +1,5 @@
 import { type CodePlace, runningCode } from '../declare/running-code.ts'
+import { codeContext, type RunningCall } from '../declare/running-call.ts'
 import type { CodeLogLine, LogLevel } from './code-log.ts'
 import { logConsole } from './log-console.ts'
 
@@ -7,11 +8,11 @@ const MAX_LENGTH = 8_192
 
 /**
  * `console` of the code in a function thread: its lines go to the log with the names of the running code. The number of lines per
- * task is bounded, because the kernel thread writes them.
+ * call is bounded, because the kernel thread writes them.
  */
 export class CodeConsole {
-  private count = 0
-  private trace: string | undefined
+  /** Lines of code that runs outside a call. */
+  private readonly outside = { lines: 0 }
 
   /** @param usual place of code that runs outside a call: the plugin, if there is only one */
   constructor(
@@ -22,23 +23,19 @@ export class CodeConsole {
     globalThis.console = logConsole((level, text) => this.write(level, text))
   }
 
-  /** @param trace id of the trace of the task's caller */
-  beginTask(trace: string | undefined): void {
-    this.trace = trace
-  }
-
-  /** Ends a task: the lines of the next one are counted from zero. */
-  endTask(): void {
-    const { count, maxLines } = this
-    if (count > maxLines)
-      this.log({ level: 'warn', text: `${count - maxLines} further lines were left out`, place: this.usual })
-    this.count = 0
-    this.trace = undefined
+  /** Ends a call: logs how many of its lines were left out. */
+  endCall({ lines }: RunningCall): void {
+    const { maxLines } = this
+    if (lines > maxLines)
+      this.log({ level: 'warn', text: `${lines - maxLines} further lines were left out`, place: this.usual })
+    this.outside.lines = 0
   }
 
   private write(level: LogLevel, text: string): void {
-    if (++this.count > this.maxLines) return
+    const { call } = codeContext() ?? {}
+    const counted = call ?? this.outside
+    if (++counted.lines > this.maxLines) return
     const shown = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}… (${text.length} characters)` : text
-    this.log({ level, text: shown, place: runningCode() ?? this.usual, trace: this.trace })
+    this.log({ level, text: shown, place: runningCode() ?? this.usual, trace: call?.trace })
   }
 }

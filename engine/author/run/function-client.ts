@@ -46,14 +46,18 @@ export class FunctionClient {
   ) {}
 
   call(
-    { fullName, target, deadlineSeconds, place }: ClassFunction,
+    { fullName, target, deadlineSeconds, isAsync, place }: ClassFunction,
     task: CallTask,
     caller?: Caller,
   ): Promise<CallResult> {
+    const ownMs = deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000
     const options = {
       name: `the function ${fullName}`,
       place,
-      deadlineMs: deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000,
+      // The deadline of an asynchronous function is mostly waiting.
+      deadlineMs: isAsync && ownMs !== undefined ? Math.min(ownMs, this.deadlineMs) : ownMs,
+      asyncDeadlineMs: ownMs,
+      isAsync,
       isSingleton: target.kind === 'singleton',
       caller,
     }

@@ -24,8 +24,12 @@ export interface FunctionPoolOptions
   readonly threads: number
   /** Maximum number of calls that wait for a thread; further ones are refused with 503. */
   readonly queueLimit: number
-  /** Deadline of a function that declares none. */
+  /** Maximum number of calls of asynchronous functions that have not ended; further ones are refused with 503. */
+  readonly asyncLimit: number
+  /** Deadline of a function that declares none: time for which code may run. */
   readonly deadlineMs: number
+  /** Deadline of an asynchronous function that declares none: time until its answer. */
+  readonly asyncDeadlineMs: number
   /** Maximum time for loading the modules. */
   readonly loadMs: number
   /** Number of threads in a row that a function has to end before it is refused. */
@@ -38,9 +42,13 @@ export interface RunOptions {
   readonly name: string
   /** Place for the log. */
   readonly place?: CodePlace | undefined
-  /** Undefined: the pool's deadline. */
+  /** Time for which its code may run. Undefined: the pool's deadline. */
   readonly deadlineMs?: number | undefined
-  /** All singleton calls run in one thread, one after the other. */
+  /** Time until its answer if its code waits. Undefined: the pool's deadline for asynchronous functions. */
+  readonly asyncDeadlineMs?: number | undefined
+  /** It is declared as asynchronous. */
+  readonly isAsync?: boolean
+  /** All singleton calls run in one thread. */
   readonly isSingleton?: boolean
   readonly caller?: Caller | undefined
 }
@@ -57,7 +65,8 @@ interface Pending extends BatchTask {
   readonly name: string
   readonly place: CodePlace | undefined
   /** Time after which a task that no thread has begun is given up. */
-  readonly waitMs: number
+  readonly queueMs: number
+  readonly isAsync: boolean
   /** Milliseconds since 1970. */
   readonly waitsUntil: number
   /** As of `performance.now`. */
@@ -83,6 +92,12 @@ class Group {
   readonly slots = new Set<WorkerSlot>()
   readonly waiting: Pending[] = []
   constructor(readonly size: number) {}
+
+  /** Idle slots, those with the fewest waiting calls first. */
+  get idle(): WorkerSlot[] {
+    const idle = [...this.slots].filter(slot => slot.isIdle)
+    return idle.length > 1 ? idle.sort((a, b) => a.waitingCount - b.waitingCount) : idle
+  }
 }
 
 /**
@@ -94,6 +109,8 @@ export class FunctionPool {
   private readonly singletons = new Group(1)
   /** Number of calls that are running or pending. */
   private openCount = 0
+  /** Those of asynchronous functions among them. */
+  private asyncCount = 0
   private readonly breaker: Breaker
   private readonly gauge = memoryGauge()
   /** Slots of the groups, and terminated ones still in work that cannot be interrupted. */
@@ -136,11 +153,15 @@ export class FunctionPool {
     for (let i = this.functions.slots.size; i < this.functions.size; i++) this.addSlot(this.functions)
   }
 
-  /** Number of threads, of running and pending calls, and of functions that the breaker refuses now. */
-  get load(): { threads: number; running: number; waiting: number; broken: number } {
+  /**
+   * Number of threads; of calls that run, that wait for a thread (`waiting`), and whose code waits (`suspended`); and of functions
+   * that the breaker refuses now.
+   */
+  get load(): { threads: number; running: number; waiting: number; suspended: number; broken: number } {
     const waiting = this.functions.waiting.length + this.singletons.waiting.length
-    const running = this.openCount - waiting
-    return { threads: this.alive.size, running, waiting, broken: this.breaker.openCount }
+    const suspended = [...this.alive].reduce((sum, slot) => sum + slot.waitingCount, 0)
+    const running = Math.max(0, this.openCount - waiting - suspended)
+    return { threads: this.alive.size, running, waiting, suspended, broken: this.breaker.openCount }
   }
 
   /** Ids of the live threads. */
@@ -149,7 +170,8 @@ export class FunctionPool {
   }
 
   /** @throws {ProtocolError} one that the task throws; {@link FunctionErrors} */
-  run(task: FunctionTask, { name, place, deadlineMs = this.options.deadlineMs, isSingleton, caller }: RunOptions) {
+  run(task: FunctionTask, options: RunOptions): Promise<FunctionOutcome> {
+    const { name, place, deadlineMs = this.options.deadlineMs, isSingleton, isAsync = false, caller } = options
     return new Promise<FunctionOutcome>((resolve, reject) => {
       if (this.isClosed) throw FunctionErrors.CLOSED()
       const refusedForMs = this.breaker.refusedForMs(name)
@@ -158,23 +180,35 @@ export class FunctionPool {
         throw later(FunctionErrors.REFUSED(name, Math.ceil(refusedForMs / 1000)), refusedForMs / 1000)
       }
       const group = isSingleton ? this.singletons : this.functions
-      if (group.waiting.length >= this.options.queueLimit) {
+      const busy = this.busy(group, isAsync)
+      if (busy) {
         this.counts[COUNT.functionsBusy]!++
-        throw later(FunctionErrors.BUSY(group.waiting.length))
+        throw later(busy)
       }
       // A thread may have to start first.
-      const waitMs = Math.max(deadlineMs, this.options.deadlineMs)
-      const waitsUntil = Date.now() + waitMs
-      const allowedMs = isDebugged() ? Number.POSITIVE_INFINITY : deadlineMs
-      const arrivedAt = performance.now()
-      const times = { deadlineMs: allowedMs, waitMs, waitsUntil, arrivedAt }
-      const pending: Pending = { task, name, place, ...times, caller, isOpen: true, resolve, reject }
+      const queueMs = Math.max(deadlineMs, this.options.deadlineMs)
+      const waitsUntil = Date.now() + queueMs
+      const allowed = isDebugged()
+        ? { deadlineMs: Number.POSITIVE_INFINITY, waitMs: Number.POSITIVE_INFINITY }
+        : { deadlineMs, waitMs: options.asyncDeadlineMs ?? this.options.asyncDeadlineMs }
+      const times = { ...allowed, queueMs, waitsUntil, arrivedAt: performance.now() }
+      const pending: Pending = { task, name, place, isAsync, ...times, caller, isOpen: true, resolve, reject }
       this.openCount++
+      if (isAsync) this.asyncCount++
       group.waiting.push(pending)
       caller?.onAborted(() => remove(group.waiting, pending) && this.settle(pending))
       this.sendNext(group)
       this.watch()
     })
+  }
+
+  /** The reason to refuse a call. Those of asynchronous functions leave their thread soon, and have a limit of their own. */
+  private busy({ waiting }: Group, isAsync: boolean): ProtocolError | undefined {
+    const { queueLimit, asyncLimit } = this.options
+    if (isAsync) return this.asyncCount >= asyncLimit ? FunctionErrors.BUSY_WAITING(this.asyncCount) : undefined
+    if (waiting.length < queueLimit) return undefined
+    const queued = waiting.filter(each => !each.isAsync).length
+    return queued >= queueLimit ? FunctionErrors.BUSY(queued) : undefined
   }
 
   async close(): Promise<void> {
@@ -188,9 +222,8 @@ export class FunctionPool {
   }
 
   private sendNext(group: Group): void {
-    for (const slot of group.slots) {
+    for (const slot of group.idle) {
       if (group.waiting.length === 0) return
-      if (!slot.isIdle) continue
       // Spread evenly over the threads; the remaining calls are sent with the next batches.
       slot.send(group.waiting.splice(0, Math.min(MAX_BATCH, Math.ceil(group.waiting.length / group.slots.size))))
     }
@@ -214,6 +247,7 @@ export class FunctionPool {
         this.breaker.succeeded(name)
         ;(task as Pending).resolve(outcome)
       },
+      onWaits: (task, gone) => (task as Pending).caller?.onAborted(gone),
       onIdle: rest => {
         this.putBack(group, rest)
         this.sendNext(group)
@@ -226,7 +260,7 @@ export class FunctionPool {
         this.hooks?.onThreadEnd()
         if (isLoaded) this.sendNext(group)
       },
-      onEnd: ({ reason, running, isLate, isReading, isCode, rest }) => {
+      onEnd: ({ reason, running, isLate, isReading, isCode, waiting, rest }) => {
         group.slots.delete(slot)
         this.putBack(group, rest)
         if (!isLoaded && first) return first.reject(new Error(reason))
@@ -235,6 +269,8 @@ export class FunctionPool {
         if (running && isReading)
           this.fail(running as Pending, FunctionErrors.UNREADABLE_ARGUMENTS((running as Pending).name, reason))
         else if (running) this.lost(running as Pending, reason, isLate, isCode)
+        for (const pending of waiting as readonly Pending[])
+          this.fail(pending, later(FunctionErrors.INTERRUPTED(pending.name, reason)))
         if (isLoaded) this.sendNext(group)
         else setTimeout(() => this.sendNext(group), RESTART_MS).unref()
       },
@@ -271,6 +307,7 @@ export class FunctionPool {
     if (!pending.isOpen) return false
     pending.isOpen = false
     this.openCount--
+    if (pending.isAsync) this.asyncCount--
     return true
   }
 
@@ -290,7 +327,7 @@ export class FunctionPool {
         for (const pending of [...group.waiting]) {
           if (pending.waitsUntil > now || isDebugged()) continue
           remove(group.waiting, pending)
-          this.fail(pending, later(FunctionErrors.NOT_BEGUN(pending.name, pending.waitMs)))
+          this.fail(pending, later(FunctionErrors.NOT_BEGUN(pending.name, pending.queueMs)))
         }
       }
       const isBusy =

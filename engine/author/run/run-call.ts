@@ -3,12 +3,16 @@ import type { Language } from '../data-api/language.ts'
 import { isThenable } from '../../base/promised.ts'
 import { openSource } from '../../query/execute/open-source.ts'
 import { planPage, runPage } from '../../query/select.ts'
-import { FunctionErrors } from '../declare/function-errors.ts'
 import { asCode } from '../declare/running-code.ts'
 import { convertArguments } from './read-arguments.ts'
 import type { FunctionScope } from './call-runner.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
 import { writeResult } from './write-result.ts'
+
+/** The function waits: its result comes later, and is to be written then. */
+export interface Later {
+  readonly later: PromiseLike<unknown>
+}
 
 /**
  * Calls a class function.
@@ -16,18 +20,13 @@ import { writeResult } from './write-result.ts'
  * @throws {ProtocolError} the request is invalid, or the function throws one; anything else that the function throws
  * Source: protocol notes, 7.
  */
-export function runCall(task: CallTask, values: readonly unknown[], scope: FunctionScope): TaskOutcome {
+export function runCall(task: CallTask, values: readonly unknown[], scope: FunctionScope): TaskOutcome | Later {
   const { language } = scope
   const target = targetOf(task, language)
   const called = Reflect.get(target, task.function) as unknown
   if (typeof called !== 'function') throw new TypeError(`${task.fullName} is not a function`)
   const result = Reflect.apply(called, target, convertArguments(values, task, language)) as unknown
-  if (asCode(() => endsLater(result))) {
-    throw FunctionErrors.BAD_RESULT(
-      task.fullName,
-      'it is a promise; functions run synchronously, on one state of the data',
-    )
-  }
+  if (asCode(() => isThenable(result))) return { later: result as PromiseLike<unknown> }
   return writeResult(result, task, scope)
 }
 
@@ -44,13 +43,6 @@ function targetOf({ target, read }: CallTask, language: Language): object {
     case 'entity':
       return entityOf(language.binding(read!.dataClass), read!, language)
   }
-}
-
-/** True if a result is a promise. Its rejection must not end the thread, and is not reported. */
-function endsLater(result: unknown): boolean {
-  if (!isThenable(result)) return false
-  result.then(undefined, () => {})
-  return true
 }
 
 type Read = NonNullable<CallTask['read']>

@@ -126,7 +126,7 @@ export interface FunctionThreadOptions {
   readonly tasks: readonly TaskModule[]
   /** Names of all dataclasses; undefined if the model is too invalid to know them. */
   readonly dataClasses: readonly string[] | undefined
-  /** {@link CURRENT}, {@link STARTED_AT}, {@link MEMORY}, {@link PHASE} and {@link RUNNING_SINCE}. */
+  /** {@link PROGRESS_WORDS} words, see {@link CURRENT}. */
   readonly progress: Int32Array
   /** Memory limit of plugin code. */
   readonly memoryBytes: number
@@ -143,14 +143,18 @@ export interface FunctionThreadOptions {
  * since 1970. `MEMORY`: `NOT_MEASURED` since the task began, `ASKED` to measure, `ENOUGH`, or `TOO_LITTLE` memory. `PHASE`:
  * `READING` the arguments of a call, which come from a client; `RUNNING` plugin code; or `SERVING`, all other work of a task,
  * whose cost is also up to the client: the body of a save, the entities of an answer. `RUNNING_SINCE`: last start of plugin code,
- * like `STARTED_AT`. A task may run plugin code many times, as an event or a getter for each entity.
+ * like `STARTED_AT`. A task may run plugin code many times, as an event or a getter for each entity. `RESUMED`: number of the call
+ * whose code goes on after an await, or 0. `ALIVE_AT`: last time at which the thread was free for other calls, like `STARTED_AT`;
+ * kept up to date while calls wait.
  */
 export const CURRENT = 0
 export const STARTED_AT = 1
 export const MEMORY = 2
 export const PHASE = 3
 export const RUNNING_SINCE = 4
-export const PROGRESS_WORDS = 5
+export const RESUMED = 5
+export const ALIVE_AT = 6
+export const PROGRESS_WORDS = 7
 export const STOP = 1 << 16
 export const ALL_DONE = STOP - 1
 export const READING = 0
@@ -165,12 +169,16 @@ export const TOO_LITTLE = 3
 export type ToFunctionThread =
   | { readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits } }
   | { readonly batch: readonly BatchTask[] }
+  /** The client of a call that waits has gone. */
+  | { readonly gone: number }
   | { readonly close: true }
 
 export interface BatchTask {
   readonly task: FunctionTask
-  /** Measured from the start of the task. */
+  /** Time for which its code may run. */
   readonly deadlineMs: number
+  /** Time until its answer, if its code waits. */
+  readonly waitMs: number
 }
 
 /** Messages from a function thread. Handled in `engine/author/run/worker-slot.ts`. */
@@ -184,6 +192,10 @@ export type FromFunctionThread =
   | { readonly refused: string }
   /** Outcome of the task with this number in the batch. */
   | { readonly index: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
+  /** The code of the task with this number in the batch waits; its call has the number `waits`. */
+  | { readonly index: number; readonly waits: number }
+  /** Outcome of the call with this number. */
+  | { readonly call: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
   /** End of a link, to be connected to the writer thread. */
   | { readonly connect: LinkEnd }
   | { readonly log: CodeLogLine }

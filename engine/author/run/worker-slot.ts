@@ -5,6 +5,7 @@ import { isDebugged } from './debugger.ts'
 import { outputUrl } from '../../base/output-root.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import {
+  ALIVE_AT,
   ASKED,
   type BatchTask,
   type ClassModule,
@@ -16,6 +17,7 @@ import {
   PHASE,
   PROGRESS_WORDS,
   READING,
+  RESUMED,
   RUNNING,
   RUNNING_SINCE,
   STARTED_AT,
@@ -30,6 +32,8 @@ interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   /** Called when the classes of the modules have been loaded: the thread can open the store. */
   onLoad(loaded: LoadedClasses): void
   onOutcome(task: BatchTask, outcome: FunctionOutcome, ranMs: number): void
+  /** Called when the code of a task waits. @param gone to be called when its client goes */
+  onWaits(task: BatchTask, gone: () => void): void
   /** Called when the thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
   onIdle(rest: readonly BatchTask[]): void
   onLog(line: CodeLogLine): void
@@ -37,7 +41,7 @@ interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   connectWriter(end: LinkEnd): () => void
   /** Measures the thread's memory: see `memoryGauge`. */
   measure(threadId: number): void
-  /** Called when the thread ends, with its current task (`running`), if any, and tasks that it did not begin (`rest`). */
+  /** Called when the thread ends. */
   onEnd(end: SlotEnd): void
   /** Called when the thread has exited, which may be later if its code could not be interrupted. */
   onExit(): void
@@ -45,17 +49,25 @@ interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
 
 interface SlotEnd {
   readonly reason: string
+  /** Task whose code was running. */
   readonly running: BatchTask | undefined
   readonly isLate: boolean
   /** True if it was reading the client's input: no plugin code had run for the task. */
   readonly isReading: boolean
   /** True if plugin code was running, and took most of the time. */
   readonly isCode: boolean
+  /** Other tasks, whose code was waiting. */
+  readonly waiting: readonly BatchTask[]
+  /** Tasks that it did not begin. */
   readonly rest: readonly BatchTask[]
 }
 
 /** Maximum time between sending a batch and its first task. A thread that needs longer is running code that no call asked for. */
 const BEGIN_MS = 2_000
+/** Maximum time for which code without a call may keep calls that wait from going on. */
+const STUCK_MS = 5_000
+/** Distance between two measurements of the memory of code that waits. */
+const MEASURE_WAITING_MS = 200
 /** Time for plugin code to return when the thread closes. */
 const CLOSE_MS = 1_000
 /** Time after which the tasks behind a running one may be given to another thread. */
@@ -81,6 +93,9 @@ export class WorkerSlot {
   private readonly gone: Promise<void>
   private readonly progress = new Int32Array(new SharedArrayBuffer(4 * PROGRESS_WORDS))
   private batch: readonly BatchTask[] = []
+  /** Tasks whose code waits, by the numbers of their calls. */
+  private readonly waiting = new Map<number, BatchTask>()
+  private measuredAt = 0
   private waitsSince = Date.now()
   private phase: 'starting' | 'loading' | 'opening' | 'open' = 'starting'
   private hasEnded = false
@@ -125,9 +140,14 @@ export class WorkerSlot {
     this.worker.unref()
   }
 
-  /** Current batch. */
+  /** Tasks of the current batch, and those whose code waits. */
   get tasks(): readonly BatchTask[] {
-    return this.batch
+    return [...this.batch, ...this.waiting.values()]
+  }
+
+  /** Number of tasks whose code waits. */
+  get waitingCount(): number {
+    return this.waiting.size
   }
 
   open(message: Extract<ToFunctionThread, { open: unknown }>): void {
@@ -139,7 +159,7 @@ export class WorkerSlot {
     this.batch = batch
     this.waitsSince = Date.now()
     Atomics.store(this.progress, CURRENT, 0)
-    const message = { batch: batch.map(({ task, deadlineMs }) => ({ task, deadlineMs })) }
+    const message = { batch: batch.map(({ task, deadlineMs, waitMs }) => ({ task, deadlineMs, waitMs })) }
     this.port.postMessage(message satisfies ToFunctionThread)
   }
 
@@ -148,7 +168,7 @@ export class WorkerSlot {
    * another thread could run them.
    */
   watch(canTakeBack: boolean): void {
-    if (this.isIdle || this.hasEnded) return
+    if (this.hasEnded || (this.isIdle && this.waiting.size === 0)) return
     const { progress, batch } = this
     const { loadMs } = this.options
     const now = Date.now()
@@ -158,9 +178,11 @@ export class WorkerSlot {
     if (!this.canBeKilled) return
     if (this.phase === 'loading') {
       if (waitedMs > loadMs && !isDebugged()) this.stop(word, `its modules did not load within ${loadMs / 1000} s`)
-    } else if (current === 0) {
-      if (waitedMs > BEGIN_MS && !isDebugged())
-        this.stop(word, 'its thread was running code that no call had asked for')
+    } else if (this.isIdle || current === 0) {
+      this.watchWaiting(word, now)
+      if (this.isIdle || this.hasEnded) return
+      if (canTakeBack && waitedMs > TAKE_BACK_MS) this.stopAfter(word)
+      else if (waitedMs > BEGIN_MS && !this.resumed && !isDebugged()) this.stop(word, UNASKED)
     } else if (current <= batch.length) {
       const elapsedMs = (now - Atomics.load(progress, STARTED_AT)) | 0
       const memory = Atomics.load(progress, MEMORY)
@@ -170,6 +192,26 @@ export class WorkerSlot {
         if (canTakeBack && current < batch.length && elapsedMs > TAKE_BACK_MS) this.stopAfter(word)
         if (memory !== ASKED) this.measure()
       }
+    }
+  }
+
+  /** The task whose code goes on after an await. */
+  private get resumed(): BatchTask | undefined {
+    return this.waiting.get(Atomics.load(this.progress, RESUMED))
+  }
+
+  /** Ends the thread if the code of a task that had waited does not return, or if its calls need too much memory. */
+  private watchWaiting(word: number, now: number): void {
+    const { progress, resumed } = this
+    const memory = Atomics.load(progress, MEMORY)
+    const busyMs = (now - Atomics.load(progress, ALIVE_AT)) | 0
+    if (resumed && busyMs > resumed.deadlineMs && !isDebugged())
+      this.stop(word, 'its code did not wait or end within its deadline', true)
+    else if (!resumed && this.waiting.size > 0 && busyMs > STUCK_MS && !isDebugged()) this.stop(word, UNASKED)
+    else if (memory === TOO_LITTLE) this.stop(word, TOO_LARGE)
+    else if (memory !== ASKED && this.waiting.size > 0 && now - this.measuredAt > MEASURE_WAITING_MS) {
+      this.measuredAt = now
+      this.measure()
     }
   }
 
@@ -225,7 +267,17 @@ export class WorkerSlot {
 
   /** Messages are declared in `engine/author/run/tasks.ts`. */
   private receive(message: FromFunctionThread): void {
-    if ('outcome' in message) this.options.onOutcome(this.batch[message.index]!, message.outcome, message.ranMs)
+    if ('call' in message) {
+      const task = this.waiting.get(message.call)!
+      this.waiting.delete(message.call)
+      this.options.onOutcome(task, message.outcome, message.ranMs)
+    } else if ('waits' in message) {
+      const { index, waits } = message
+      this.waiting.set(waits, this.batch[index]!)
+      this.options.onWaits(this.batch[index]!, () => {
+        if (this.waiting.has(waits)) this.port.postMessage({ gone: waits } satisfies ToFunctionThread)
+      })
+    } else if ('outcome' in message) this.options.onOutcome(this.batch[message.index]!, message.outcome, message.ranMs)
     else if ('importing' in message) {
       if (this.phase === 'starting') this.waitsSince = Date.now()
       this.phase = 'loading'
@@ -256,17 +308,22 @@ export class WorkerSlot {
     const phase = Atomics.load(this.progress, PHASE)
     const ranMs = (Date.now() - Atomics.load(this.progress, RUNNING_SINCE)) | 0
     const isLoading = this.phase === 'loading' && importing
+    const begun = batch[current - 1]
+    const { resumed } = this
+    const running = begun ?? resumed
     this.options.onEnd({
       reason: isLoading ? `plugin ${importing.plugin}: ${importing.source} cannot be loaded: ${how}` : how,
-      running: batch[current - 1],
+      running,
       isLate,
-      isReading: phase === READING,
-      isCode: phase === RUNNING && !(isLate && ranMs < batch[current - 1]!.deadlineMs / 2),
-      rest: batch.slice(current),
+      isReading: begun !== undefined && phase === READING,
+      isCode: begun ? phase === RUNNING && !(isLate && ranMs < begun.deadlineMs / 2) : resumed !== undefined,
+      waiting: [...this.waiting.values()].filter(task => task !== running),
+      rest: this.isIdle ? [] : batch.slice(current),
     })
   }
 }
 
+const UNASKED = 'its thread was running code that no call had asked for'
 const TOO_LARGE = 'it needed more memory than it may have'
 
 /** @param error whatever code has thrown, even null */

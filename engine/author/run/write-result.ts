@@ -70,16 +70,18 @@ function project({ dataClass }: Binding, output: Output, { access }: CallTask, {
 
 function toJson(value: unknown, name: string, view: View): string | undefined {
   try {
-    return JSON.stringify(value, replacer(view))
+    return JSON.stringify(value, replacer(name, view))
   } catch (error) {
     if (!String((error as Error)?.message).startsWith('Converting circular structure')) throw error
     throw FunctionErrors.BAD_RESULT(name, 'it contains itself')
   }
 }
 
-const replacer = (view: View) =>
+const replacer = (name: string, view: View) =>
   function (this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+    // It would be sent as {}.
+    if (value instanceof Promise) throw FunctionErrors.BAD_RESULT(name, `"${key.slice(0, 100)}" is a promise; await it`)
     // `value` is the result of `toJSON`.
     const original = this[key]
     if (original instanceof EntityBase) return publicObject(original, view)

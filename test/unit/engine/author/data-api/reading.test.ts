@@ -116,7 +116,7 @@ t.test('selections', async t => {
 
 t.test('a query that is stopped at the deadline of its call reports the limit', async t => {
   const { language } = await openWorld(t)
-  const late = { deadlineAt: Date.now() - 1, deadlineMs: 5_000 }
+  const late = { time: { deadlineAt: Date.now() - 1, deadlineMs: 5_000 } }
   const employees = language.binding('Employee').instance
   t.throws(() => language.run(late, () => employees.query('lastName = :1', '@a@').length), {
     message: /stopped after 5000 ms/,

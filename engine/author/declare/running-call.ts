@@ -1,0 +1,87 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { CodePlace } from './running-code.ts'
+
+interface CallTimes {
+  /** Time for which its code may run in total. */
+  readonly deadlineMs: number
+  /** Time until its answer, waiting included. */
+  readonly waitMs: number
+}
+
+/** A task of a function thread from its begin to its answer. In between its code may wait, and the code of other calls run. */
+export class RunningCall implements CallTimes {
+  readonly deadlineMs: number
+  readonly waitMs: number
+  /** Milliseconds for which its code has run. */
+  ranMs = 0
+  /** End of the current stretch of its code, in milliseconds since 1970: queries end then. */
+  deadlineAt = 0
+  /** Its answer is known: code that still runs cannot reach data. */
+  hasEnded = false
+  /** Number of lines that its code has written to the log. */
+  lines = 0
+  /** Promises of asynchronous functions that no code waits for, with the stack trace of their begin. */
+  readonly alone = new Map<Promise<unknown>, { readonly stack?: string }>()
+  /** Asynchronous events that its answer waits for. */
+  readonly events: {
+    readonly place: CodePlace | undefined
+    readonly ended: Promise<PromiseSettledResult<unknown>[]>
+  }[] = []
+  private controller: AbortController | undefined
+  private reason: DOMException | undefined
+
+  /** @param trace id of the trace of its caller */
+  constructor(
+    readonly id: number,
+    { deadlineMs, waitMs }: CallTimes,
+    readonly trace?: string,
+  ) {
+    this.deadlineMs = deadlineMs
+    this.waitMs = waitMs
+  }
+
+  /** Makes its answer wait for an event. */
+  waitFor(event: PromiseLike<unknown>, place: CodePlace | undefined): void {
+    this.events.push({ place, ended: Promise.allSettled([event]) })
+  }
+
+  /** Begins a stretch of code that runs without waiting. */
+  begin(): void {
+    this.deadlineAt = Date.now() + Math.max(1, this.deadlineMs - this.ranMs)
+  }
+
+  /** Fires when nothing waits for the answer any longer. Made on first use: most calls need none. */
+  get signal(): AbortSignal {
+    if (!this.controller) {
+      this.controller = new AbortController()
+      if (this.reason) this.controller.abort(this.reason)
+    }
+    return this.controller.signal
+  }
+
+  abort(reason: DOMException): void {
+    this.reason ??= reason
+    this.controller?.abort(this.reason)
+  }
+}
+
+/** Surroundings of plugin code, which last across its awaits. */
+interface CodeContext {
+  /** Undefined for code that runs while modules are loaded. */
+  readonly call?: RunningCall
+  /** Names of the code. */
+  readonly place?: CodePlace
+  /** Scope of the data API, which belongs to it. */
+  readonly data?: unknown
+  /** `is`: the work has failed, and what it still does must have no effect. */
+  readonly revoked?: { is: boolean }
+}
+
+const contexts = new AsyncLocalStorage<CodeContext>()
+
+/** Context of the running code, even after an await. */
+export const codeContext = (): CodeContext | undefined => contexts.getStore()
+
+/** Runs `work` with a changed context, which everything that it starts keeps. */
+export const inContext = <T>(changes: CodeContext, work: () => T): T =>
+  contexts.run({ ...contexts.getStore(), ...changes }, work)

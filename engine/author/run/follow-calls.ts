@@ -1,0 +1,102 @@
+import { createHook } from 'node:async_hooks'
+import { dirname, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promiseHooks } from 'node:v8'
+import { outputUrl } from '../../base/output-root.ts'
+import { codeContext, type RunningCall } from '../declare/running-call.ts'
+
+interface Observer {
+  /** Called when code of a call goes on after an await, in a timer or a callback. */
+  begins(call: RunningCall): void
+  /** Called when it waits again or ends. */
+  ends(call: RunningCall): void
+}
+
+/**
+ * Follows the code of calls beyond their first await: reports each stretch, and records promises of asynchronous functions that
+ * nothing awaits.
+ */
+export function followCalls({ begins, ends }: Observer): void {
+  /** A callback can run others that belong to another call. */
+  const nested: (RunningCall | undefined)[] = []
+  createHook({
+    before() {
+      const call = codeContext()?.call
+      if (nested.push(call) === 1 && call) begins(call)
+    },
+    after() {
+      const call = nested.pop()
+      if (nested.length === 0 && call) ends(call)
+    },
+  }).enable()
+  promiseHooks.createHook({
+    init(promise, parent) {
+      const call = codeContext()?.call
+      if (!call) return
+      // A promise with a parent is made by `await` or `then`: something waits for the parent.
+      if (parent) call.alone.delete(parent)
+      else call.alone.set(promise, traceOfBegin())
+    },
+    settled: promise => codeContext()?.call?.alone.delete(promise),
+  })
+}
+
+/** Number of frames: those of the hook, and of libraries between a promise and the plugin. */
+const FRAMES = 10
+
+function traceOfBegin(): { readonly stack?: string } {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = FRAMES
+  const trace: { stack?: string } = {}
+  Error.captureStackTrace(trace, traceOfBegin)
+  Error.stackTraceLimit = stackTraceLimit
+  return trace
+}
+
+/** Matches the frame of a `new Promise`, which is not the promise of an asynchronous function. */
+const CONSTRUCTOR = /^\s*at new Promise /
+const HOOKS = 'node:internal/promise_hooks'
+
+/** Finds promises that plugin code has begun and forgotten. */
+export class ForgottenPromises {
+  private readonly folders: readonly string[]
+
+  /** @param sources source files of the modules of plugins */
+  constructor(sources: readonly string[]) {
+    this.folders = [...new Set(sources.map(source => dirname(source)))]
+  }
+
+  /** Lines of the stack trace of the first one: the function that is not awaited, and its caller in the plugin. */
+  find({ alone }: RunningCall): string | undefined {
+    for (const { stack = '' } of alone.values()) {
+      const [begun = '', ...callers] = stack
+        .split('\n')
+        .slice(1)
+        .filter(frame => !frame.includes(HOOKS))
+      if (CONSTRUCTOR.test(begun)) continue
+      const caller = callers.find(frame => this.ownerOf(frame) !== 'server')
+      // What a library begins for itself is its own affair.
+      if (caller !== undefined && this.ownerOf(caller) === 'plugin') return `${begun}\n${caller}`
+    }
+    return undefined
+  }
+
+  private ownerOf(frame: string): 'plugin' | 'server' | 'library' {
+    const [, url, file] = FILE.exec(frame) ?? []
+    const path = url === undefined ? file : fileURLToPath(url)
+    if (path === undefined) return 'server'
+    if (this.folders.some(folder => isBelow(folder, path))) return 'plugin'
+    return isBelow(PACKAGE, path) ? 'server' : 'library'
+  }
+}
+
+/** The file of a frame: a URL or a path; Node.js itself has neither. */
+const FILE = /(?:^|[\s(])(?:(file:\/\/[^\s)]+)|(\/[^\s)]+)):\d+:\d+\)?$/
+/** Folder of this package, above its build. */
+const PACKAGE = dirname(dirname(dirname(dirname(fileURLToPath(outputUrl('engine/threads/function-thread.js'))))))
+
+/** True for a file in a folder that is not of a package in it. */
+function isBelow(folder: string, path: string): boolean {
+  const below = relative(folder, path)
+  return !below.startsWith('..') && !below.split(sep).includes('node_modules')
+}
