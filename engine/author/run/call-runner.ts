@@ -203,7 +203,11 @@ function outcomeOf(work: () => TaskOutcome): TaskOutcome {
 }
 
 function outcomeOfThrown(thrown: unknown): TaskOutcome {
-  if (thrown instanceof ProtocolError) return { error: thrown.toData() }
+  if (thrown instanceof ProtocolError) {
+    const error = thrown.toData()
+    // Plugin code may have put a secret into what it asked of the data API.
+    return { error: placeOfFault(thrown) ? withoutHiddenIn(error) : error }
+  }
   const error = errorOfThrown(thrown)
   return error ? { error } : { fault: faultOf(thrown), place: placeOfFault(thrown) ?? runningCode() }
 }

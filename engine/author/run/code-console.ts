@@ -1,3 +1,4 @@
+import { cutText } from '../../base/hidden-values.ts'
 import { type CodePlace, runningCode } from '../declare/running-code.ts'
 import type { CodeLogLine, LogLevel } from './code-log.ts'
 import { logConsole } from './log-console.ts'
@@ -38,7 +39,7 @@ export class CodeConsole {
 
   private write(level: LogLevel, text: string): void {
     if (++this.count > this.maxLines) return
-    const shown = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}… (${text.length} characters)` : text
+    const shown = cutText(text, MAX_LENGTH, `… (${text.length} characters)`)
     this.log({ level, text: shown, place: runningCode() ?? this.usual, trace: this.trace })
   }
 }
