@@ -5,7 +5,7 @@ import { describeSystemError } from '../engine/base/system-error.ts'
 /** A value of an option that stands elsewhere: in a variable of the environment, or in a file. */
 export type Reference = { readonly env: string } | { readonly file: string }
 
-/** What a reference leads to, or why it does not, with a remedy. */
+/** Text that a reference leads to, or why it leads to none, with a remedy. */
 export type ReferencedText = { readonly text: string } | { readonly problem: string }
 
 const MAX_KIB = 64

@@ -105,8 +105,10 @@ function outcomeOf(
   const value =
     (isNumber ? numberIn(given.text) : undefined) ?? (types.includes('boolean') ? flagIn(given.text) : undefined)
   if (value !== undefined) return { value }
-  const expected = isNumber ? 'a number such as 587' : types.includes('boolean') ? 'true or false' : types.join(' or ')
-  return { problem: `${describeReference(reference)} does not hold ${expected}` }
+  const what = describeReference(reference)
+  if (isNumber) return { problem: `${what} does not hold a number such as 587` }
+  if (types.includes('boolean')) return { problem: `${what} holds neither true nor false` }
+  return { problem: `${what} holds a text, and the option has to be of the type ${types.join(' or ')}` }
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

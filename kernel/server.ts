@@ -157,7 +157,7 @@ export class RequestHandlers {
   private fail(error: unknown, request: TransportRequest): Reply {
     const { origins, router, log } = this.parts
     // Not the server's own, which repeat what the client has sent: with (hidden) in them they would confirm guesses.
-    const isOfPlugin = error instanceof ProtocolError && hidesValues() && typeof origins.of(error) === 'object'
+    const isOfPlugin = error instanceof ProtocolError && hidesValues() && origins.of(error) !== 'kernel'
     return errorReply(isOfPlugin ? new ProtocolError(withoutHiddenIn(error.toData())) : error, internal => {
       const { method, path } = request
       // The client has gone, and the server is not at fault.

@@ -46,10 +46,14 @@ export interface ErrorData {
   allow?: readonly string[]
 }
 
-/** An error of plugin code as clients may see it: without hidden values in its messages. */
+/** An error of plugin code as clients may see it: without hidden values. */
 export const withoutHiddenIn = (error: ErrorData): ErrorData => ({
   ...error,
-  entries: error.entries.map(entry => ({ ...entry, message: withoutHidden(entry.message) })),
+  entries: error.entries.map(({ attribute, ...entry }) => ({
+    ...entry,
+    message: withoutHidden(entry.message),
+    ...(attribute !== undefined && { attribute: withoutHidden(attribute) }),
+  })),
 })
 
 /** An error that is reported to the client; anything else that is thrown is reported as an internal error (500). */

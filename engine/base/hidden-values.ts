@@ -98,12 +98,10 @@ function formsOf(value: string): string[] {
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-const escaped = (text: string): string[] => [
-  text,
-  inJson(text),
-  inJson(inJson(text)),
-  inspect(text, { breakLength: Number.POSITIVE_INFINITY, maxStringLength: null }).slice(1, -1),
-]
+function escaped(text: string): string[] {
+  const inspected = inspect(text, { breakLength: Number.POSITIVE_INFINITY, maxStringLength: null }).slice(1, -1)
+  return [text, inJson(text), inJson(inJson(text)), inspected, inJson(inspected)]
+}
 
 /** Drivers name the password of an address apart from it. */
 function passwordIn(value: string): string[] {

@@ -1,4 +1,4 @@
-import { ProtocolError } from '../../base/errors.ts'
+import { ProtocolError, withoutHiddenIn } from '../../base/errors.ts'
 import { errorOfThrown } from '../../base/thrown-error.ts'
 import { nextSlice } from '../hooks/calculate.ts'
 import { HookedClasses } from '../hooks/hooked-classes.ts'
