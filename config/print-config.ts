@@ -1,5 +1,5 @@
 import type { Config } from './load-config.ts'
-import { HIDDEN } from '../engine/base/hidden-values.ts'
+import { HIDDEN } from '../engine/base/known-secrets.ts'
 import { isReference } from './reference.ts'
 import { withoutSecrets } from './secrets.ts'
 import { CONFIG_KEYS, optionOf } from './schema.ts'

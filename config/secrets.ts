@@ -1,4 +1,4 @@
-import { HIDDEN } from '../engine/base/hidden-values.ts'
+import { HIDDEN } from '../engine/base/known-secrets.ts'
 
 /** Common names of secrets: headers, options of plugins, fields that plugins log. */
 const SECRET_NAME =

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import { describeReference, isReference, type Reference, type ReferencedText } from '../config/reference.ts'
-import { hideValues } from '../engine/base/hidden-values.ts'
+import { addSecrets } from '../engine/base/known-secrets.ts'
 import { suggestion } from '../engine/index.ts'
 
 /** Maximum number of references in the options of one plugin: each is looked for in every line of the log. */
@@ -98,7 +98,7 @@ function outcomeOf(
 ): Outcome {
   const given = read(reference)
   if ('problem' in given) return given
-  hideValues([given.text])
+  addSecrets([given.text])
   const types: string[] = places.flatMap(({ type }) => type ?? [])
   if (types.length === 0 || types.includes('string')) return { value: given.text }
   const isNumber = types.includes('number') || types.includes('integer')

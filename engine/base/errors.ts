@@ -5,7 +5,7 @@
  * made from what was received. Throwing code says `throw EngineErrors.UNKNOWN_ATTRIBUTE('emploer', 'Person', 'employer')`.
  */
 
-import { cutText, withoutHidden } from './hidden-values.ts'
+import { cutText, withoutKnownSecrets } from './known-secrets.ts'
 import { excerpt } from './text/excerpt.ts'
 
 /** One element of `__ERROR`. Source: base specification, 7. */
@@ -22,7 +22,7 @@ interface ErrorEntry {
 /** Maximum characters of a text that plugin code puts into an error: the kernel thread writes errors, and the log keeps them. */
 const MAX_CODE_TEXT = 16 * 1024
 
-/** Shortens a text from plugin code to fit into an error, and leaves out hidden values. */
+/** Shortens a text from plugin code to fit into an error, and leaves out known secrets. */
 export const errorText = (text: string): string => cutText(text, MAX_CODE_TEXT)
 
 /** Number and text of `__STATUS` for a save that failed. Source: protocol notes, 5.10. */
@@ -46,13 +46,13 @@ export interface ErrorData {
   allow?: readonly string[]
 }
 
-/** An error of plugin code as clients may see it: without hidden values. */
-export const withoutHiddenIn = (error: ErrorData): ErrorData => ({
+/** An error of plugin code as clients may see it: without known secrets. */
+export const errorWithoutKnownSecrets = (error: ErrorData): ErrorData => ({
   ...error,
   entries: error.entries.map(({ attribute, ...entry }) => ({
     ...entry,
-    message: withoutHidden(entry.message),
-    ...(attribute !== undefined && { attribute: withoutHidden(attribute) }),
+    message: withoutKnownSecrets(entry.message),
+    ...(attribute !== undefined && { attribute: withoutKnownSecrets(attribute) }),
   })),
 })
 

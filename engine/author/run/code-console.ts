@@ -1,4 +1,4 @@
-import { cutText } from '../../base/hidden-values.ts'
+import { cutText } from '../../base/known-secrets.ts'
 import { type CodePlace, runningCode } from '../declare/running-code.ts'
 import type { CodeLogLine, LogLevel } from './code-log.ts'
 import { logConsole } from './log-console.ts'

@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Reference } from '../../../config/reference.ts'
-import { withoutHidden } from '../../../engine/base/hidden-values.ts'
+import { withoutKnownSecrets } from '../../../engine/base/known-secrets.ts'
 import { optionProblems } from '../../../kernel/plugin-options.ts'
 
 const VALUES: Readonly<Record<string, string>> = {
@@ -143,7 +143,7 @@ t.test('problems name plugin, option and reference, never the value, and are rep
     'plugin acme: option key must match pattern "^sk_", in the variable KEY',
     'plugin acme: option smtp.port must be <= 10, in the variable PORT',
   ])
-  t.equal(withoutHidden('geheim-1234 0x1f7777'), '(hidden) (hidden)', 'unusable values are hidden too')
+  t.equal(withoutKnownSecrets('geheim-1234 0x1f7777'), '(hidden) (hidden)', 'unusable values are hidden too')
   t.end()
 })
 

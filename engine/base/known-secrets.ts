@@ -4,9 +4,9 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 /** Stands in logs and messages for what is not shown. */
 export const HIDDEN = '(hidden)'
 
-/** Minimum length of a hidden value, in UTF-16 code units: shorter ones are parts of usual words and numbers. */
+/** Minimum length of a secret, in UTF-16 code units: shorter ones are parts of usual words and numbers. */
 const MIN_LENGTH = 6
-/** Maximum number of lines of a value that are hidden one by one. */
+/** Maximum number of lines of a secret that are hidden one by one. */
 const MAX_LINES = 100
 /** `util.inspect` shows no more of a text. */
 const INSPECTED_LENGTH = 10_000
@@ -19,17 +19,17 @@ interface Form {
   readonly inJson: string
 }
 
-/** Every thread begins with the values of the one that has started it. */
-const KEY = 'tesser: hidden values'
+/** Every thread begins with the secrets of the one that has started it. */
+const KEY = 'tesser: known secrets'
 
-/** Hides values from now on in whatever passes through this file, in this thread and those that it starts. */
-export function hideValues(values: readonly string[]): void {
+/** Adds texts that this file hides from now on, in this thread and in those that it starts. */
+export function addSecrets(values: readonly string[]): void {
   const before = known()
   const added = values.filter(value => value.length >= MIN_LENGTH && !before.includes(value))
   if (added.length > 0) setEnvironmentData(KEY, [...before, ...new Set(added)])
 }
 
-export const hidesValues = (): boolean => known().length > 0
+export const knowsSecrets = (): boolean => known().length > 0
 
 const NONE: readonly string[] = []
 const known = (): readonly string[] => (getEnvironmentData(KEY) as unknown as readonly string[] | undefined) ?? NONE
@@ -46,10 +46,10 @@ function formsNow(): readonly Form[] {
 }
 
 /**
- * A text with `(hidden)` in place of the values: as they are, line by line, as JSON or `util.inspect` escape them, in base64, and
+ * A text with `(hidden)` in place of the secrets: as they are, line by line, as JSON or `util.inspect` escape them, in base64, and
  * as addresses encode them. O(length × number of forms).
  */
-export function withoutHidden(text: string): string {
+export function withoutKnownSecrets(text: string): string {
   const hits: [start: number, end: number][] = []
   for (const { text: hidden } of formsNow()) {
     const { length } = hidden
@@ -66,27 +66,29 @@ export function withoutHidden(text: string): string {
   return shown + text.slice(shownTo)
 }
 
-/** The same for a line of JSON, which stays JSON: texts, names, and numbers that are a value as a whole. */
-export function lineWithoutHidden(line: string): string {
+/** The same for a line of JSON, which stays JSON: texts, names, and numbers that are a secret as a whole. */
+export function lineWithoutKnownSecrets(line: string): string {
   if (!formsNow().some(({ inJson }) => line.includes(inJson))) return line
-  return `${JSON.stringify(copyWithoutHidden(JSON.parse(line)))}\n`
+  return `${JSON.stringify(copyWithoutKnownSecrets(JSON.parse(line)))}\n`
 }
 
-function copyWithoutHidden(value: unknown): unknown {
-  if (typeof value === 'string') return withoutHidden(value)
+function copyWithoutKnownSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return withoutKnownSecrets(value)
   if (typeof value === 'number') return known().includes(String(value)) ? HIDDEN : value
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(copyWithoutHidden)
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [withoutHidden(name), copyWithoutHidden(each)]))
+  if (Array.isArray(value)) return value.map(copyWithoutKnownSecrets)
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [withoutKnownSecrets(name), copyWithoutKnownSecrets(each)]),
+  )
 }
 
-/** The first characters of a text without hidden values: cut after they are replaced, so that no part of one is left. */
+/** The first characters of a text without known secrets: cut after they are replaced, so that no part of one is left. */
 export function cutText(text: string, maxLength: number, mark = '…'): string {
-  const shown = withoutHidden(text.slice(0, SEARCHED * maxLength))
+  const shown = withoutKnownSecrets(text.slice(0, SEARCHED * maxLength))
   return text.length > maxLength ? `${shown.slice(0, maxLength)}${mark}` : shown
 }
 
-/** Texts by which a value would be known. */
+/** Texts by which a secret would be recognised. */
 function formsOf(value: string): string[] {
   const lines = value.split(/\r?\n/, MAX_LINES).map(line => line.trim())
   const whole = [value, value.trim(), ...passwordIn(value)]

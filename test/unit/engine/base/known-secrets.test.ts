@@ -4,18 +4,18 @@ import { once } from 'node:events'
 import t from 'tap'
 import {
   cutText,
-  hideValues,
-  hidesValues,
-  lineWithoutHidden,
-  withoutHidden,
-} from '../../../../engine/base/hidden-values.ts'
+  addSecrets,
+  knowsSecrets,
+  lineWithoutKnownSecrets,
+  withoutKnownSecrets,
+} from '../../../../engine/base/known-secrets.ts'
 import { createLogger } from '../../../../kernel/log.ts'
 import { nastySecrets } from '../../../support/nasty-secrets.ts'
 
 /** Other tests of this process have their own. */
 const onlyHide = (...values: string[]): void => {
-  setEnvironmentData('tesser: hidden values', undefined)
-  hideValues(values)
+  setEnvironmentData('tesser: known secrets', undefined)
+  addSecrets(values)
 }
 t.afterEach(() => onlyHide())
 
@@ -44,7 +44,7 @@ t.test('a value is not in a text, however it is written there', t => {
   for (const [i, secret] of nastySecrets.entries()) {
     onlyHide(secret)
     for (const [name, write] of Object.entries(WAYS)) {
-      const shown = withoutHidden(write(secret))
+      const shown = withoutKnownSecrets(write(secret))
       t.match(shown, '(hidden)', `${name}, secret ${i}`)
       // Left are the characters of base64 that depend on what stands around, and the count of those that inspect leaves out.
       t.ok(shown.length < write('').length + '(hidden)'.length + 40, `${name}, secret ${i}`)
@@ -101,11 +101,11 @@ t.test('values', t => {
   for (const { name, hide, text, shown } of table) {
     onlyHide(...hide)
     t.equal(
-      hidesValues(),
+      knowsSecrets(),
       hide.some(value => value.length > 5),
       name,
     )
-    t.equal(withoutHidden(text), shown, name)
+    t.equal(withoutKnownSecrets(text), shown, name)
   }
   t.end()
 })
@@ -117,7 +117,7 @@ t.test('a line keeps everything else', t => {
     ['{"a":123456,"b":1234567,"c":[null,true,{}]}\n', '{"a":"(hidden)","b":1234567,"c":[null,true,{}]}\n'],
     ['{"__proto__":"nabcdef"}\n', '{"__proto__":"(hidden)"}\n'],
   ] as const)
-    t.equal(lineWithoutHidden(line), shown)
+    t.equal(lineWithoutKnownSecrets(line), shown)
   t.end()
 })
 
@@ -137,7 +137,7 @@ t.test('a text is cut after values are hidden, so that no part of one is left', 
 t.test('threads that start later hide the same values', async t => {
   onlyHide('geheim-0002')
   const code = `import { getEnvironmentData, parentPort } from 'node:worker_threads'
-    parentPort.postMessage(getEnvironmentData('tesser: hidden values'))`
+    parentPort.postMessage(getEnvironmentData('tesser: known secrets'))`
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`))
   t.strictSame(await once(worker, 'message'), [['geheim-0002']])
 })
