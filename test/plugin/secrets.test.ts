@@ -64,10 +64,10 @@ export class Company extends DataClass('Company') {
   @exposed prints(i: number) {
     console.log(secrets[i], { secret: secrets[i] })
     console.warn(JSON.stringify(secrets[i]))
-    console.info('x'.repeat(8_190) + secrets[i])
+    console.info('x'.repeat(8_180) + secrets[i])
   }
   @exposed throws(i: number) { throw new Error('unexpected ' + secrets[i], { cause: new TypeError(secrets[i]) }) }
-  @exposed throwsLong(i: number) { throw new Error('x'.repeat(16_380) + secrets[i]) }
+  @exposed throwsLong(i: number) { throw new Error('x'.repeat(16_370) + secrets[i]) }
   @exposed throwsText(i: number) { throw secrets[i] }
   @exposed refuses(i: number) { throw { errCode: 9002, message: 'refused for ' + secrets[i] } }
   @exposed queries(i: number) { return ds.Company.query('nothing-' + secrets[i] + ' = 1').length }
