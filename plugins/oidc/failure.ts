@@ -1,4 +1,4 @@
-import { ClientError, ResponseBodyError } from 'openid-client'
+import { type ClientError, ResponseBodyError } from 'openid-client'
 
 const MAX_LENGTH = 300
 /** Texts that could be a token, a code or a secret. */

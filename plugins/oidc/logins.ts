@@ -7,7 +7,7 @@ import { Provider } from './provider.ts'
 import { returnToIn } from './return-to.ts'
 import { userOf } from './user.ts'
 
-/** Of the whole query of an answer, with its code and state. */
+/** Maximum length of the query of an answer, with its code and state. */
 const MAX_QUERY = 8_000
 /** Codes that are being redeemed: a provider that does not answer holds no more requests than these. */
 const MAX_REDEEMING = 64
@@ -86,7 +86,7 @@ export class OidcLogins {
     try {
       const claims = await provider.claims(query, login)
       const user = userOf(provider.name, provider.options, claims)
-      // Whoever has this name here has other rights, and code tells users by their names.
+      // The user or key of this name has rights of its own, and plugin code knows users by their names.
       if (this.scope.identities.directory.has?.(user.userName))
         throw OidcErrors.NOT_ALLOWED(provider.label, 'its name is that of a user or key of this server')
       return user

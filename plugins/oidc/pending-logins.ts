@@ -6,7 +6,7 @@ const MINUTES = 10
 const REMEMBERED = 10_000
 
 /** A login that waits for the answer of its provider. */
-export interface PendingLogin {
+interface PendingLogin {
   readonly provider: string
   readonly returnTo: string
 }

@@ -52,7 +52,9 @@ function userNameIn(claims: Claims, claim: string): string {
   if (typeof value !== 'string' || value === '')
     throw new Refused(`it has no text in the claim ${claim}, the user name`)
   if (value.length > MAX_NAME || INVISIBLE.test(value))
-    throw new Refused(`its claim ${claim} is no user name: at most ${MAX_NAME} characters, none of them invisible`)
+    throw new Refused(
+      `its claim ${claim} cannot be a user name, which has at most ${MAX_NAME} characters, none of them invisible`,
+    )
   return value
 }
 

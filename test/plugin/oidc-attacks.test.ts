@@ -338,12 +338,12 @@ const ATTACKS: Attack[] = [
   {
     name: 'a foreign host in the request',
     status: 403,
-    run: victim => victim.open('/auth/a/login', undefined, 'GET', { host: 'evil.example' }),
+    run: victim => victim.open('/auth/a/login', undefined, 'GET', { host: 'other.example' }),
   },
   {
     name: 'a foreign forwarded host in the request',
     status: 403,
-    run: victim => victim.open('/auth/a/login', undefined, 'GET', { 'x-forwarded-host': 'evil.example' }),
+    run: victim => victim.open('/auth/a/login', undefined, 'GET', { 'x-forwarded-host': 'other.example' }),
   },
 ]
 
