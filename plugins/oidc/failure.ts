@@ -4,6 +4,13 @@ const MAX_LENGTH = 300
 /** Texts that could be a token, a code or a secret. */
 const OPAQUE = /[\w.~+/=-]{24,}/g
 
+/** The metadata of a provider are those of another issuer. */
+export class WrongIssuer extends Error {
+  constructor(readonly received: string) {
+    super('the issuer in the metadata of the provider is another one; if it is the address of one tenant, configure it')
+  }
+}
+
 /** True if the provider did not answer, or answered that it cannot. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof TypeError) return true
@@ -19,10 +26,10 @@ export function describeFailure(error: unknown, clientSecret = ''): string {
     error instanceof ResponseBodyError
       ? [`the provider answered ${error.status}`, error.error, error.error_description ?? '']
       : [error.message, causeOf(error)]
-  const text = parts.filter(part => part !== '').join(': ')
-  const [printable, issuer] = [text.replaceAll(/[^ -~]/g, ' '), /https?:\/\/[\w.:/-]+/.exec(error.message)?.[0] ?? '']
-  const hidden = clientSecret === '' ? printable : printable.replaceAll(clientSecret, '…')
-  return hidden.replaceAll(OPAQUE, each => (issuer.includes(each) ? each : '…')).slice(0, MAX_LENGTH)
+  const text = [...new Set(parts)].filter(part => part !== '').join(': ')
+  const hidden = clientSecret === '' ? text : text.replaceAll(clientSecret, '…')
+  const issuer = issuerOf(error)
+  return printable(hidden.replaceAll(OPAQUE, '…')) + (issuer === undefined ? '' : `: ${printable(issuer)}`)
 }
 
 /** Cause of an error of the library, whose own messages are general. Texts of parsers repeat what they could not read. */
@@ -30,3 +37,12 @@ function causeOf({ cause }: Error): string {
   if (cause instanceof Response) return `status ${cause.status}`
   return cause instanceof Error && !(cause instanceof SyntaxError) ? cause.message : ''
 }
+
+/** Issuer that the provider names in its metadata, which are public, if that is what is wrong. */
+function issuerOf(error: Error): string | undefined {
+  if (error instanceof WrongIssuer) return error.received
+  const { attribute, body } = (error.cause ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } }
+  return attribute === 'issuer' ? String(body?.issuer) : undefined
+}
+
+const printable = (text: string): string => text.replaceAll(/[^ -~…]/g, ' ').slice(0, MAX_LENGTH)

@@ -4,7 +4,7 @@ import { boundedFetch } from './bounded-fetch.ts'
 import { OidcErrors } from './errors.ts'
 import type { ProviderOptions } from './options.ts'
 import type { Checks } from './pending-logins.ts'
-import { describeFailure, isOutage } from './failure.ts'
+import { describeFailure, isOutage, WrongIssuer } from './failure.ts'
 import type { Claims } from './user.ts'
 
 const DISCOVERED_MS = 3_600_000
@@ -136,10 +136,7 @@ function clientAuth({ clientSecret }: ProviderOptions): oauth.ClientAuth {
 /** @throws {Error} the provider cannot be used, or serves more than one issuer */
 function checkMetadata(metadata: oauth.ServerMetadata, issuer: string, isPlain: boolean): void {
   // A provider for all tenants of the world would let the administrator of each decide who its users are.
-  if (new URL(metadata.issuer).href !== new URL(issuer).href)
-    throw new Error(
-      `the provider calls itself ${metadata.issuer}; set that as the issuer if it is one tenant's address`,
-    )
+  if (new URL(metadata.issuer).href !== new URL(issuer).href) throw new WrongIssuer(metadata.issuer)
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
     const address = metadata[name]
     if (typeof address !== 'string' || !(isPlain ? /^https?:\/\// : /^https:\/\//).test(address))

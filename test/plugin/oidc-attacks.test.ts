@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { type AddressInfo, createServer } from 'node:net'
 import { base64url, SignJWT } from 'jose'
 import t from 'tap'
 import { type Faults, OIDC_CLIENT, type OidcProvider, send } from '../support/oidc/provider.ts'
@@ -27,12 +28,31 @@ const huge = await oidcProvider(t, 'huge')
 huge.provider.faults = { metadata: { filler: 'x'.repeat(600_000) } }
 const scripted = await oidcProvider(t, 'scripted')
 scripted.provider.faults = { metadata: { authorization_endpoint: 'javascript:alert(1)' } }
-const down = await oidcProvider(t, 'down', { issuer: 'http://127.0.0.1:9' })
+const keyless = await oidcProvider(t, 'keyless', { timeoutSeconds: 1 })
+keyless.provider.faults = { instead: { '/jwks': () => {} } }
+const foreign = await oidcProvider(t, 'foreign')
+foreign.provider.faults = {
+  instead: { '/jwks': response => send(response, 200, { keys: [a.provider.keys.publicJwk] }) },
+}
+for (const { provider } of [keyless, foreign]) provider.user = ADA
+const down = await oidcProvider(t, 'down', { issuer: await closedPort() })
+
+/** Address at which no server listens. */
+async function closedPort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
 
 let later = 0
 const { browser, lines } = await startOidcServer(t, {
   providers: Object.fromEntries(
-    Object.entries({ a, b, lying, silent, huge, scripted, down }).map(([name, { options }]) => [name, options]),
+    Object.entries({ a, b, lying, silent, huge, scripted, keyless, foreign, down }).map(([name, { options }]) => [
+      name,
+      options,
+    ]),
   ),
   directory: { users: [], keys: [{ name: 'robot@example.com', hash: '0'.repeat(64) }] },
   now: () => Date.now() + later,
@@ -42,6 +62,8 @@ const { browser, lines } = await startOidcServer(t, {
 interface Attack {
   name: string
   status: number
+  /** Part of a reason in the log. */
+  reason?: string
   /** Deviation of the provider from its usual answers. */
   faults?: Faults
   user?: object
@@ -63,10 +85,11 @@ const ofState: Attack[] = [
   {
     name: 'a changed state',
     status: 400,
+    // Not the last letter, of which some bits count for nothing.
     run: withCallback(query =>
       query.set(
         'state',
-        query.get('state')!.replace(/.$/, last => (last === 'A' ? 'B' : 'A')),
+        query.get('state')!.replace(/\w(?=.{40}$)/, each => (each === 'A' ? 'B' : 'A')),
       ),
     ),
   },
@@ -203,35 +226,38 @@ const withHead = (head: object, signature: (text: string) => string) => (token: 
 const hmac = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest('base64url')
 const NOW = Math.floor(Date.now() / 1000)
 
-const ofToken: [string, Faults, status?: number][] = [
-  ['another nonce', { claims: { nonce: 'x' } }],
-  ['no nonce', { claims: { nonce: undefined } }],
-  ['another issuer', { claims: { iss: 'https://evil.example' } }],
-  ['another audience', { claims: { aud: 'evil' } }],
-  ['no audience', { claims: { aud: undefined } }],
-  ['several audiences without azp', { claims: { aud: [OIDC_CLIENT.id, 'evil'] } }],
-  ['several audiences, for another client', { claims: { aud: [OIDC_CLIENT.id, 'evil'], azp: 'evil' } }],
-  ['expired', { claims: { exp: NOW - 60 } }],
-  ['without an end', { claims: { exp: undefined } }],
-  ['an end that is a text', { claims: { exp: '9999999999' } }],
-  ['not valid yet', { claims: { nbf: NOW + 3_600 } }],
-  ['issued in the future', { claims: { iat: NOW + 3_600, exp: NOW + 7_200 } }],
-  ['without the time of its issue', { claims: { iat: undefined } }],
-  ['without a subject', { claims: { sub: undefined } }],
-  ['an empty subject', { claims: { sub: '' } }],
-  ['a subject that is a number', { claims: { sub: 17 } }],
-  ['a subject of 300 characters', { claims: { sub: 'x'.repeat(300) } }],
-  ['algorithm none', { token: withHead({ alg: 'none' }, () => '') }],
-  ['algorithm none in other letters', { token: withHead({ alg: 'nOnE', kid: 'first' }, () => '') }],
-  ['HS256 with the secret of the client', { token: withHead({ alg: 'HS256' }, hmac(OIDC_CLIENT.secret)) }],
+/** Name, a part of the reason in the log, deviation. */
+const ofToken: [string, string, Faults, status?: number][] = [
+  ['another nonce', 'nonce', { claims: { nonce: 'x' } }],
+  ['no nonce', 'nonce', { claims: { nonce: undefined } }],
+  ['another issuer', 'iss', { claims: { iss: 'https://evil.example' } }],
+  ['another audience', 'aud', { claims: { aud: 'evil' } }],
+  ['no audience', 'aud', { claims: { aud: undefined } }],
+  ['several audiences without azp', 'untrusted audiences', { claims: { aud: [OIDC_CLIENT.id, 'evil'] } }],
+  ['several audiences, for another client', 'azp', { claims: { aud: [OIDC_CLIENT.id, 'evil'], azp: 'evil' } }],
+  ['expired', 'expiration', { claims: { exp: NOW - 60 } }],
+  ['without an end', 'exp', { claims: { exp: undefined } }],
+  ['an end that is a text', 'exp', { claims: { exp: '9999999999' } }],
+  ['not valid yet', 'nbf', { claims: { nbf: NOW + 3_600 } }],
+  ['issued in the future', 'iat', { claims: { iat: NOW + 3_600, exp: NOW + 7_200 } }],
+  ['without the time of its issue', 'iat', { claims: { iat: undefined } }],
+  ['without a subject', 'sub', { claims: { sub: undefined } }],
+  ['an empty subject', 'sub', { claims: { sub: '' } }],
+  ['a subject that is a number', 'sub', { claims: { sub: 17 } }],
+  ['a subject of 300 characters', 'sub', { claims: { sub: 'x'.repeat(300) } }],
+  ['algorithm none', 'alg', { token: withHead({ alg: 'none' }, () => '') }],
+  ['algorithm none in other letters', 'alg', { token: withHead({ alg: 'nOnE', kid: 'first' }, () => '') }],
+  ['HS256 with the secret of the client', 'alg', { token: withHead({ alg: 'HS256' }, hmac(OIDC_CLIENT.secret)) }],
   [
     'HS256 with the public key',
+    'alg',
     { token: withHead({ alg: 'HS256', kid: 'first' }, hmac(JSON.stringify(a.provider.keys.publicJwk))) },
   ],
-  ['an unknown key', { header: { kid: 'second' } }],
-  ['signed with another key', { signedBy: a.provider.keys.strange }],
+  ['an unknown key', 'no applicable keys', { header: { kid: 'second' } }],
+  ['signed with another key', 'signature', { signedBy: a.provider.keys.strange }],
   [
     'signed with a key in its own head',
+    'signature',
     {
       token: (_, claims) =>
         new SignJWT(claims)
@@ -239,22 +265,32 @@ const ofToken: [string, Faults, status?: number][] = [
           .sign(a.provider.keys.strange),
     },
   ],
-  ['a changed payload', { token: tampered }],
-  ['no signature', { token: token => token.replace(/[^.]*$/, '') }],
-  ['not a token', { token: () => 'not a token' }],
-  ['absent', { instead: { '/token': response => send(response, 200, { access_token: 'x', token_type: 'Bearer' }) } }],
-  ['user information about another user', { userInfo: { sub: '66', email: 'boss@example.com' } }],
-  ['user information without a subject', { userInfo: { sub: undefined } }],
-  ['user information that is a page', { instead: { '/userinfo': response => response.end('<script>') } }],
-  ['user information that fails', { instead: { '/userinfo': response => send(response, 500, {}) } }, 503],
+  ['a changed payload', 'signature', { token: tampered }],
+  ['no signature', 'signature', { token: token => token.replace(/[^.]*$/, '') }],
+  ['not a token', 'Invalid JWT', { token: () => 'not a token' }],
+  [
+    'absent',
+    'id_token',
+    { instead: { '/token': response => send(response, 200, { access_token: 'x', token_type: 'Bearer' }) } },
+  ],
+  ['user information about another user', 'sub', { userInfo: { sub: '66', email: 'boss@example.com' } }],
+  ['user information without a subject', 'sub', { userInfo: { sub: undefined } }],
+  [
+    'user information that is a page',
+    'content-type',
+    { instead: { '/userinfo': response => response.end('<script>') } },
+  ],
+  ['user information that fails', 'status 500', { instead: { '/userinfo': response => send(response, 500, {}) } }, 503],
   [
     'a token endpoint that leads elsewhere',
+    'status 307',
     { instead: { '/token': response => response.writeHead(307, { Location: PUBLIC }).end() } },
   ],
-  ['a token endpoint that fails', { instead: { '/token': response => send(response, 502, {}) } }, 503],
-  ['a token endpoint that does not answer', { instead: { '/token': () => {} } }, 503],
+  ['a token endpoint that fails', 'status 502', { instead: { '/token': response => send(response, 502, {}) } }, 503],
+  ['a token endpoint that does not answer', 'timeout', { instead: { '/token': () => {} } }, 503],
   [
     'a token endpoint that does not end its answer',
+    'timeout',
     {
       instead: {
         '/token': response => void response.writeHead(200, { 'Content-Type': 'application/json' }).write('{'),
@@ -262,7 +298,11 @@ const ofToken: [string, Faults, status?: number][] = [
     },
     503,
   ],
-  ['a huge answer', { instead: { '/token': response => send(response, 200, { access_token: 'x'.repeat(600_000) }) } }],
+  [
+    'a huge answer',
+    'bytes',
+    { instead: { '/token': response => send(response, 200, { access_token: 'x'.repeat(600_000) }) } },
+  ],
 ]
 
 const ofClaims: [string, object, faults?: Faults][] = [
@@ -308,7 +348,7 @@ const RETURNS: [string, string][] = [
 const ATTACKS: Attack[] = [
   ...ofState,
   ...ofCode,
-  ...ofToken.map(([name, faults, status = 401]) => ({ name: `token: ${name}`, status, faults })),
+  ...ofToken.map(([name, reason, faults, status = 401]) => ({ name: `token: ${name}`, status, reason, faults })),
   ...ofClaims.map(([name, user, faults]) => ({
     name: `claims: ${name}`,
     status: 403,
@@ -335,6 +375,8 @@ const ATTACKS: Attack[] = [
     status: 503,
     run: (victim: Browser) => victim.logIn(name),
   })),
+  { name: 'keys that do not arrive', status: 503, run: victim => victim.logIn('keyless') },
+  { name: 'the keys of another provider', status: 401, run: victim => victim.logIn('foreign') },
   {
     name: 'a foreign host in the request',
     status: 403,
@@ -349,7 +391,7 @@ const ATTACKS: Attack[] = [
 
 const HOSTILE = /<script|alert\(|evil\.example/
 
-for (const { name, status, faults = {}, user = {}, run = logIn } of ATTACKS) {
+for (const { name, status, reason, faults = {}, user = {}, run = logIn } of ATTACKS) {
   t.test(name, async t => {
     Object.assign(a.provider, { user: { ...ADA, ...user }, faults })
     const victim = browser()
@@ -358,6 +400,7 @@ for (const { name, status, faults = {}, user = {}, run = logIn } of ATTACKS) {
     t.equal(await victim.userName(), undefined)
     t.notMatch(answer.text, HOSTILE)
     t.notMatch(JSON.stringify(answer.headers), HOSTILE)
+    if (reason) t.match(lines.find(line => line.provider === 'a')?.reason, reason)
     t.strictSame(leaksIn(lines, providersOf()), [])
     lines.length = 0
   })

@@ -1,40 +1,50 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { request } from 'undici'
+import { OPTIONS } from '../../plugins/oidc/options.ts'
 import { oidcProvider, leaksIn, PUBLIC, startOidcServer } from '../support/oidc/world.ts'
+import { transports } from '../support/test-server.ts'
 
 const ADA = { sub: '17', email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' }
 const GROUPS = { claim: 'realm.groups', map: { editors: ['editor'] }, default: ['reader'] }
 
-t.test('a user logs in, has the roles of the claims, and logs out at both ends', async t => {
-  const { provider, options } = await oidcProvider(
-    t,
-    'sso',
-    { label: 'Our login', roles: GROUPS, logout: true },
-    '/data',
-  )
-  const { browser: open, lines } = await startOidcServer(t, { providers: { sso: options }, basePath: '/data' })
-  provider.user = { ...ADA, realm: { groups: ['editors', 'others'] } }
-  const browser = open()
-  t.match((await browser.open('/data/auth/providers')).json, {
-    providers: [{ name: 'sso', label: 'Our login', login: '/data/auth/sso/login' }],
-  })
-  const { status, json, address } = await browser.logIn('sso')
-  t.equal(status, 200)
-  t.equal(address, `${PUBLIC}/data/rest/$directory/currentUser`, 'returnTo')
-  t.strictSame(json, {
-    result: { userName: 'ada@example.com', fullName: 'Ada Lovelace', ID: `${provider.issuer}#17` },
-    privileges: ['view', 'change'],
-    administrator: false,
-  })
-  t.equal((await browser.open('/data/rest/Employee')).status, 200, 'the role reads')
-  t.equal((await open().open('/data/rest/Employee')).status, 401, 'guests do not')
+for (const transport of transports) {
+  t.test(`a user logs in, has the roles of the claims, and logs out at both ends on ${transport}`, async t => {
+    const { provider, options } = await oidcProvider(
+      t,
+      'sso',
+      { label: 'Our login', roles: GROUPS, logout: true },
+      '/data',
+    )
+    const { browser: open, lines } = await startOidcServer(t, {
+      providers: { sso: options },
+      basePath: '/data',
+      transport,
+    })
+    provider.user = { ...ADA, realm: { groups: ['editors', 'others'] } }
+    const browser = open()
+    t.match((await browser.open('/data/auth/providers')).json, {
+      providers: [{ name: 'sso', label: 'Our login', login: '/data/auth/sso/login' }],
+    })
+    const { status, json, address } = await browser.logIn('sso')
+    t.equal(status, 200)
+    t.equal(address, `${PUBLIC}/data/rest/$directory/currentUser`, 'returnTo')
+    t.strictSame(json, {
+      result: { userName: 'ada@example.com', fullName: 'Ada Lovelace', ID: `${provider.issuer}#17` },
+      privileges: ['view', 'change'],
+      administrator: false,
+    })
+    t.equal((await browser.open('/data/rest/Employee')).status, 200, 'the role reads')
+    t.equal((await open().open('/data/rest/Employee')).status, 401, 'guests do not')
 
-  const after = await browser.open('/data/auth/logout', `${provider.issuer}/end`, 'POST')
-  const { searchParams } = new URL(after.address)
-  t.equal(searchParams.get('client_id'), 'tesser')
-  t.equal(searchParams.get('post_logout_redirect_uri'), `${PUBLIC}/data/`)
-  t.equal(await browser.userName(), undefined)
-  t.strictSame(leaksIn(lines, [provider]), [])
-})
+    const after = await browser.open('/data/auth/logout', `${provider.issuer}/end`, 'POST')
+    const { searchParams } = new URL(after.address)
+    t.equal(searchParams.get('client_id'), 'tesser')
+    t.equal(searchParams.get('post_logout_redirect_uri'), `${PUBLIC}/data/`)
+    t.equal(await browser.userName(), undefined)
+    t.strictSame(leaksIn(lines, [provider]), [])
+  })
+}
 
 t.test('cookies of a login', async t => {
   const { provider, options } = await oidcProvider(t, 'sso')
@@ -54,6 +64,17 @@ t.test('cookies of a login', async t => {
   t.equal(await browser.userName(), 'ada@example.com')
   t.equal((await browser.open(other, `${PUBLIC}/`)).status, 303, 'a login in another tab ends too')
   t.equal(await browser.userName(), 'ada@example.com')
+})
+
+t.test('on one machine the cookie works without TLS', async t => {
+  const { options } = await oidcProvider(t, 'sso')
+  const publicUrl = 'http://localhost:8080'
+  const { url } = await startOidcServer(t, { providers: { sso: options }, publicUrl, roles: null })
+  const { statusCode, headers, body } = await request(`${url}/auth/sso/login`)
+  await body.dump()
+  t.equal(statusCode, 303)
+  t.match(headers['set-cookie'], /^tesser-login=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/)
+  t.equal(new URL(String(headers.location)).searchParams.get('redirect_uri'), `${publicUrl}/auth/sso/callback`)
 })
 
 t.test('the id of a session that was planted before a login is worthless after it', async t => {
@@ -183,3 +204,29 @@ t.test('a provider that is down does not stop the start, and the log names provi
     ['every account of http://127.0.0.1:9 may log in: providers.down.allow says who may, {} everyone'],
   )
 })
+
+const manual = readFileSync('plugins/oidc/README.md', 'utf8')
+
+t.test('the manual has all options of a provider', async t => {
+  const [provider] = Object.values(OPTIONS.properties.providers.patternProperties) as { properties: object }[]
+  const documented = [...manual.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+  t.strictSame(documented.sort(), Object.keys(provider!.properties).sort())
+})
+
+const EXAMPLES = [...manual.matchAll(/^```json\n(.*?)^```/gms)].map(([, text]) =>
+  text!.replaceAll(/\{ "env": "\w+" \}/g, '"x"'),
+)
+t.equal(EXAMPLES.length, 4)
+for (const text of EXAMPLES) {
+  const { publicUrl, providers } = JSON.parse(text).plugins[0].options
+  const [name] = Object.keys(providers)
+  t.test(`a server starts with the example ${name} of the manual`, async t => {
+    const roles = { roles: ['reader', 'admin'].map(role => ({ role })) }
+    const { browser, lines } = await startOidcServer(t, { publicUrl, providers, roles })
+    t.match((await browser().open('/auth/providers')).json, { providers: [{ name }] })
+    t.strictSame(
+      lines.filter(({ plugin }) => plugin === 'oidc'),
+      [],
+    )
+  })
+}

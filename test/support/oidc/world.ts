@@ -4,9 +4,10 @@ import type { Test } from 'tap'
 import { request } from 'undici'
 import { loadConfig } from '../../../config/load-config.ts'
 import { createServer } from '../../../kernel/main.ts'
+import type { TransportName } from '../../../kernel/transport/transport.ts'
 import { company } from '../fixtures/company.ts'
 import { type LogLine, logSink } from '../log-sink.ts'
-import { temporaryFolder } from '../test-server.ts'
+import { temporaryFolder, transports } from '../test-server.ts'
 import { OIDC_CLIENT, type OidcProvider, startOidcProvider } from './provider.ts'
 
 /** Address at which browsers of the tests reach the server; they bring requests for it to its real one, as a proxy with TLS would. */
@@ -36,12 +37,21 @@ interface WorldOptions {
   readonly roles?: object | null
   readonly directory?: object
   readonly now?: () => number
+  readonly transport?: TransportName
 }
 
 /** A server with the plugin, which logs everything that it can. */
 export async function startOidcServer(
   t: Test,
-  { providers, basePath = '', publicUrl = PUBLIC, roles = ROLES, directory, now }: WorldOptions,
+  {
+    providers,
+    basePath = '',
+    publicUrl = PUBLIC,
+    roles = ROLES,
+    directory,
+    now,
+    transport = transports[0]!,
+  }: WorldOptions,
 ): Promise<OidcWorld> {
   const folder = temporaryFolder(t)
   const { lines, logger } = logSink('trace')
@@ -52,7 +62,14 @@ export async function startOidcServer(
     model: 'model.json',
     data: 'store',
     plugins: [{ plugin: 'tesser/plugins/oidc', options: { publicUrl, providers } }],
-    server: { port: 0, basePath, trustedProxies: ['loopback'], allowedHosts: ['data.example.com'], accessLog: true },
+    server: {
+      port: 0,
+      transport,
+      basePath,
+      trustedProxies: ['loopback'],
+      allowedHosts: ['data.example.com'],
+      accessLog: true,
+    },
     log: { slowQueryMs: 1, slowQueryValues: true },
     storage: { mapSizeBytes: '64 MiB', memoryBytes: 0 },
   }
