@@ -47,6 +47,13 @@ const PROVIDER = Type.Object(
     issuer: Type.String({ pattern: '^https?://', description: 'Address before `/.well-known/openid-configuration`.' }),
     clientId: TEXT,
     clientSecret: Type.Optional(Type.String({ minLength: 1, description: 'Without it the client is a public one.' })),
+    clientAuthentication: Type.Optional(
+      Type.Unsafe<'basic' | 'post'>({
+        type: 'string',
+        enum: ['basic', 'post'],
+        description: 'Way in which the secret is sent.',
+      }),
+    ),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name for people.' })),
     scopes: Type.String({ default: 'openid profile email', pattern: '(?:^| )openid(?: |$)' }),
     userName: Type.String({

@@ -121,15 +121,14 @@ export class Provider {
   }
 }
 
-/** The method that is usual, and the other one for a provider that knows only that. Source: OpenID Connect Core, 9. */
-function clientAuth({ clientSecret }: ProviderOptions): oauth.ClientAuth {
+/** The configured method, else the usual one unless the provider knows only the other. Source: OpenID Connect Core, 9. */
+function clientAuth({ clientSecret, clientAuthentication }: ProviderOptions): oauth.ClientAuth {
   if (clientSecret === undefined) return oauth.None()
-  const basic = oauth.ClientSecretBasic(clientSecret)
-  const post = oauth.ClientSecretPost(clientSecret)
+  const methods = { basic: oauth.ClientSecretBasic(clientSecret), post: oauth.ClientSecretPost(clientSecret) }
   return (server, ...rest) => {
-    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-    const isPost = !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
-    return (isPost ? post : basic)(server, ...rest)
+    const known = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const usual = known.includes('client_secret_post') && !known.includes('client_secret_basic') ? 'post' : 'basic'
+    return methods[clientAuthentication ?? usual](server, ...rest)
   }
 }
 

@@ -118,6 +118,32 @@ for (const { name, options: given, user, userName } of NAMES) {
   })
 }
 
+const SECRETS: {
+  name: string
+  methods?: string[]
+  clientAuthentication?: 'basic' | 'post'
+  secretIn: 'head' | 'body'
+}[] = [
+  { name: 'usually in the head', secretIn: 'head' },
+  { name: 'in the body, where the provider knows nothing else', methods: ['client_secret_post'], secretIn: 'body' },
+  { name: 'in the body, as configured', clientAuthentication: 'post', secretIn: 'body' },
+  {
+    name: 'in the head, as configured',
+    methods: ['client_secret_post'],
+    clientAuthentication: 'basic',
+    secretIn: 'head',
+  },
+]
+for (const { name, methods, clientAuthentication, secretIn } of SECRETS) {
+  t.test(`the secret of the client is sent ${name}`, async t => {
+    const { provider, options } = await oidcProvider(t, 'sso', { clientAuthentication })
+    const { browser } = await startOidcServer(t, { providers: { sso: options }, roles: null })
+    const faults = methods ? { metadata: { token_endpoint_auth_methods_supported: methods } } : {}
+    Object.assign(provider, { user: ADA, secretIn, faults })
+    t.equal((await browser().logIn('sso')).status, 200)
+  })
+}
+
 t.test('programs get JSON instead of pages', async t => {
   const { options } = await oidcProvider(t, 'sso')
   const { browser } = await startOidcServer(t, { providers: { sso: options }, roles: null })

@@ -32,6 +32,8 @@ export interface OidcProvider {
   /** User that logs in next. */
   user: Claims
   faults: Faults
+  /** Place of the client's secret, the only one that it accepts. */
+  secretIn: 'head' | 'body'
   /** Everything secret that it has handed out: codes and tokens. */
   readonly secrets: string[]
   /** Parameters of the last request for authorization. */
@@ -64,6 +66,7 @@ export async function startOidcProvider(t: Test, redirectUri: string): Promise<O
     keys: { publicJwk, strange },
     user: {},
     faults: {},
+    secretIn: 'head',
     secrets: [],
     lastRequest: new URLSearchParams(),
   }
@@ -104,7 +107,11 @@ export async function startOidcProvider(t: Test, redirectUri: string): Promise<O
     provider.secrets.push(form.get('code_verifier') ?? '')
     const encoded = (text: string) => encodeURIComponent(text).replaceAll('%20', '+')
     const basic = Buffer.from(`${encoded(CLIENT.id)}:${encoded(CLIENT.secret)}`).toString('base64')
-    if (request.headers.authorization !== `Basic ${basic}`) return send(response, 401, { error: 'invalid_client' })
+    const isRight =
+      provider.secretIn === 'head'
+        ? request.headers.authorization === `Basic ${basic}`
+        : form.get('client_id') === CLIENT.id && form.get('client_secret') === CLIENT.secret
+    if (!isRight) return send(response, 401, { error: 'invalid_client' })
     const grant = codes.get(form.get('code') ?? '')
     codes.delete(form.get('code') ?? '')
     const challenge = createHash('sha256')
