@@ -99,6 +99,7 @@ const BUNDLED = [
   'mrmime',
   'negotiator',
   'ohm-js',
+  'openid-client',
   'p-limit',
   'prom-client',
   're2js',

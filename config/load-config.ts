@@ -7,6 +7,7 @@ import { suggestion } from '../engine/base/suggestion.ts'
 import { ConfigError } from './config-error.ts'
 import type { PluginReference } from './option.ts'
 import { readJsonFile } from './read-json-file.ts'
+import { type Reference, type ReferencedText, readReference } from './reference.ts'
 import {
   CONFIG_FILE_SCHEMA,
   CONFIG_KEYS,
@@ -22,7 +23,7 @@ export interface ConfigSources {
   file?: string | undefined
   /** Folder at which relative paths of the file start; by default the folder of the file. */
   pathsFrom?: string
-  /** An empty variable counts as unset. */
+  /** An empty variable counts as unset. Options of plugins may refer to any of them. */
   env: Readonly<Record<string, string | undefined>>
   /** Text of each flag by its name without dashes: `port`, `server-port`, `log-level`. */
   flags: Readonly<Record<string, string | undefined>>
@@ -46,6 +47,8 @@ export interface Config extends Omit<ConfigValues, 'server' | 'model' | 'data'> 
   readonly pathsFolder: string
   /** The embedded demo is served, because no model is configured. */
   readonly demo: boolean
+  /** Reads a value that options of plugins refer to. */
+  readonly readReference: (reference: Reference) => ReferencedText
 }
 
 /**
@@ -95,6 +98,7 @@ export function loadConfig({ file, pathsFrom, env, flags, cwd = process.cwd() }:
     folder,
     pathsFolder: pathsFrom ?? folder,
     demo,
+    readReference: reference => readReference(reference, env, pathsFrom ?? folder),
   })
 }
 

@@ -117,11 +117,14 @@ export interface PluginReference {
   options?: Record<string, unknown>
 }
 
+const PLUGIN_OPTIONS =
+  'Options of the plugin. Any value may stand elsewhere: { "env": "STRIPE_KEY" } is that of a variable, { "file": "/run/secrets/stripe_key" } the content of a file.'
+
 export function pluginList(doc: string): Option<readonly PluginReference[]> {
   const item = Type.Unsafe<string | { plugin: string; options?: Record<string, unknown> }>({
     type: ['string', 'object'],
     minLength: 1,
-    properties: { plugin: Type.String({ minLength: 1 }), options: { type: 'object' } },
+    properties: { plugin: Type.String({ minLength: 1 }), options: { type: 'object', description: PLUGIN_OPTIONS } },
     required: ['plugin'],
     additionalProperties: false,
   })

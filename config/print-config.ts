@@ -1,15 +1,20 @@
 import type { Config } from './load-config.ts'
-import { HIDDEN, withoutSecrets } from './secrets.ts'
+import { HIDDEN } from '../engine/base/known-secrets.ts'
+import { isReference } from './reference.ts'
+import { withoutSecrets } from './secrets.ts'
 import { CONFIG_KEYS, optionOf } from './schema.ts'
 
 const SECRETS = new Set(CONFIG_KEYS.filter(key => optionOf(key).secret).map(key => key.slice(key.lastIndexOf('.') + 1)))
 
-/** The configuration in the form of its file, complete, with secrets hidden, including those in options of plugins. */
+/**
+ * The configuration in the form of its file, complete, with secrets hidden, including those in options of plugins. References there are
+ * shown as such.
+ */
 export function printConfig({ file: _, folder: __, pathsFolder: ___, demo: ____, plugins, ...values }: Config): string {
   const shown = {
     ...values,
     plugins: plugins.map(({ specifier, options }) =>
-      options ? { plugin: specifier, options: withoutSecrets(options) } : specifier,
+      options ? { plugin: specifier, options: withoutSecrets(options, undefined, isReference) } : specifier,
     ),
   }
   return JSON.stringify(shown, (name, value) => (SECRETS.has(name) ? HIDDEN : value), 2)

@@ -1,4 +1,4 @@
-export const HIDDEN = '(hidden)'
+import { HIDDEN } from '../engine/base/known-secrets.ts'
 
 /** Common names of secrets: headers, options of plugins, fields that plugins log. */
 const SECRET_NAME =
@@ -8,8 +8,13 @@ const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i
 /**
  * A copy as JSON would have it, without the values of secret names and without passwords in addresses.
  * @param maxObjects further objects and arrays are left out, since circular ones have no end
+ * @param isPlain true for values that are shown under whatever name
  */
-export function withoutSecrets(value: unknown, maxObjects = Number.POSITIVE_INFINITY): unknown {
+export function withoutSecrets(
+  value: unknown,
+  maxObjects = Number.POSITIVE_INFINITY,
+  isPlain: (value: unknown) => boolean = () => false,
+): unknown {
   let left = maxObjects
   const shown = (value: unknown): unknown => {
     if (typeof value === 'string') return value.replace(URL_PASSWORD, `$1${HIDDEN}@`)
@@ -20,7 +25,7 @@ export function withoutSecrets(value: unknown, maxObjects = Number.POSITIVE_INFI
     const copy: Record<string, unknown> = {}
     for (const name in value) {
       const each: unknown = (value as Record<string, unknown>)[name]
-      const isSecret = typeof each !== 'number' && typeof each !== 'boolean' && SECRET_NAME.test(name)
+      const isSecret = typeof each !== 'number' && typeof each !== 'boolean' && SECRET_NAME.test(name) && !isPlain(each)
       copy[name] = isSecret ? HIDDEN : shown(each)
     }
     return copy

@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import { withoutSecrets } from '../config/secrets.ts'
+import { lineWithoutKnownSecrets } from '../engine/base/known-secrets.ts'
 
 /** Maximum number of objects of one line; the rest is left out. */
 const MAX_OBJECTS = 1_000
@@ -18,6 +19,8 @@ export function createLogger(
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: hideSecrets },
+    // Every line passes here: of the server, of plugins, and of the threads that run plugin code.
+    hooks: { streamWrite: lineWithoutKnownSecrets },
     serializers: { err: (error: Error) => readable(pino.stdSerializers.err(error)) },
   }
   return pino(options, log.pretty ? { write: line => destination.write(prettyLine(line)) } : destination)

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { ConfigError } from '../config/config-error.ts'
 import type { Config } from '../config/load-config.ts'
 import { readJsonFile } from '../config/read-json-file.ts'
+import { addSecrets } from '../engine/base/known-secrets.ts'
 import { ByteBudget, type Engine, type EngineOptions, type JsonBounds, openEngine } from '../engine/index.ts'
 import { besidesOf, keptLog } from './backup-files.ts'
 import { exposureWarnings } from './auth/exposed-files.ts'
@@ -73,7 +74,8 @@ export interface ServerParts {
 /** @throws {ModelError} {@link PluginError} {@link ConfigError} each with a remedy */
 export async function readParts(config: Config, bundler: ModuleBundler): Promise<ServerParts> {
   checkNetwork(config)
-  const plugins = await importPlugins(config.plugins, config.folder, bundler)
+  addSecrets([config.server.tls?.passphrase ?? ''])
+  const plugins = await importPlugins(config, bundler)
   return { config, plugins, engine: engineOptions(config, plugins) }
 }
 

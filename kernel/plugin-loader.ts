@@ -1,12 +1,11 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { TObject, TSchema } from '@sinclair/typebox'
-import { Ajv } from 'ajv'
 import { resolve as resolveModule } from 'import-meta-resolve'
 import { satisfies, validRange } from 'semver'
-import type { PluginReference } from '../config/option.ts'
-import { type ClassModule, messageWithPlace, outputUrl, suggestion, type TaskModule } from '../engine/index.ts'
+import type { Config } from '../config/load-config.ts'
+import { type ClassModule, messageWithPlace, outputUrl, type TaskModule } from '../engine/index.ts'
 import { KERNEL_VERSION, type PluginDefinition } from './api.ts'
 import type { ModuleBundler } from './module-bundler.ts'
+import { optionProblems } from './plugin-options.ts'
 
 /** Plugins that cannot be used, with every reason found. The message names the plugins and what they lack. */
 export class PluginError extends Error {
@@ -26,27 +25,26 @@ export interface Plugin {
   readonly definition: PluginDefinition
   /** File of its module; undefined for built-in ones. */
   readonly entry: string | undefined
-  /** With defaults filled in. */
+  /** With defaults filled in, and the values that references name. */
   readonly options: Record<string, unknown>
   readonly classes: readonly ClassModule[]
   readonly tasks: readonly TaskModule[]
 }
 
 /**
- * Imports plugins in the order given and checks the metadata and options of each.
- * @param baseFolder folder of the config file, from which relative paths and npm names are resolved
+ * Imports plugins in the order given and checks the metadata and options of each. Relative paths and npm names are resolved from
+ * the folder of the config file.
  * @throws {PluginError}
  */
 export async function importPlugins(
-  references: readonly PluginReference[],
-  baseFolder: string,
+  { plugins, folder, readReference }: Pick<Config, 'plugins' | 'folder' | 'readReference'>,
   bundler: ModuleBundler,
 ): Promise<Plugin[]> {
   const problems: string[] = []
   const imported = await Promise.all(
-    references.map(async ({ specifier, options = {} }) => {
+    plugins.map(async ({ specifier, options = {} }) => {
       try {
-        const { definition, entry } = await importPlugin(specifier, baseFolder, bundler)
+        const { definition, entry } = await importPlugin(specifier, folder, bundler)
         return [{ specifier, definition, entry, options: structuredClone(options) }]
       } catch (error) {
         problems.push(`plugin ${specifier} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
@@ -55,7 +53,11 @@ export async function importPlugins(
     }),
   )
   const candidates = imported.flat()
-  problems.push(...candidates.flatMap((candidate, i) => metadataProblems(candidate, candidates.slice(0, i))))
+  for (const [i, candidate] of candidates.entries()) {
+    const { definition, specifier, options } = candidate
+    problems.push(...metadataProblems(candidate, candidates.slice(0, i)))
+    problems.push(...optionProblems(nameOf(definition, specifier), definition.options, options, readReference))
+  }
   if (problems.length > 0) throw new PluginError(problems)
   return Promise.all(
     candidates.map(async candidate => ({
@@ -121,11 +123,15 @@ async function importable(
   }
 }
 
-/** Problems of a plugin's metadata and options, found before it registers; fills in the defaults of its options. */
-function metadataProblems({ definition, specifier, options }: Candidate, earlier: readonly Candidate[]): string[] {
+function nameOf({ name }: { name: unknown }, specifier: string): string {
+  return typeof name === 'string' && name !== '' ? name : specifier
+}
+
+/** Problems of a plugin's metadata, found before it registers. */
+function metadataProblems({ definition, specifier }: Candidate, earlier: readonly Candidate[]): string[] {
   const problems: string[] = []
   const given: unknown = definition.name
-  const name = typeof given === 'string' && given !== '' ? given : specifier
+  const name = nameOf(definition, specifier)
   if (name !== given) problems.push(`plugin ${specifier} has no name`)
   const namesake = earlier.find(other => other.definition.name === given)
   if (namesake) problems.push(`plugins ${namesake.specifier} and ${specifier} have the same name, ${name}`)
@@ -137,23 +143,6 @@ function metadataProblems({ definition, specifier, options }: Candidate, earlier
   for (const needed of definition.needs ?? []) {
     if (!earlier.some(other => other.definition.name === needed)) {
       problems.push(`plugin ${name} needs plugin ${needed}, which is not loaded before it`)
-    }
-  }
-  return [...problems, ...optionProblems(name, definition.options, options)]
-}
-
-/** Shared by all plugins: creating an instance takes longer than compiling a schema. */
-const ajv = new Ajv({ allErrors: true, useDefaults: true })
-
-function optionProblems(plugin: string, schema: TObject | undefined, options: Record<string, unknown>): string[] {
-  const known = Object.keys(schema?.properties ?? {})
-  const unknown = Object.keys(options).filter(option => !known.includes(option))
-  const problems = unknown.map(option => `plugin ${plugin} has no option ${option}${suggestion(option, known)}`)
-  if (!schema) return problems
-  const validate = ajv.compile(schema as TSchema)
-  if (!validate(options)) {
-    for (const error of validate.errors ?? []) {
-      problems.push(`plugin ${plugin}: option ${error.instancePath.slice(1).replaceAll('/', '.')} ${error.message}`)
     }
   }
   return problems

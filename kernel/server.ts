@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config/load-config.ts'
+import { ProtocolError, errorWithoutKnownSecrets } from '../engine/base/errors.ts'
+import { knowsSecrets } from '../engine/base/known-secrets.ts'
 import { traceOf, type WorkElsewhere } from '../engine/index.ts'
 import { codingFor, compressed } from './compression.ts'
 import { corsHeaders, preflight } from './cors.ts'
@@ -154,7 +156,9 @@ export class RequestHandlers {
 
   private fail(error: unknown, request: TransportRequest): Reply {
     const { origins, router, log } = this.parts
-    return errorReply(error, internal => {
+    // Not the server's own, which repeat what the client has sent: with (hidden) in them they would confirm guesses.
+    const isOfPlugin = error instanceof ProtocolError && knowsSecrets() && origins.of(error) !== 'kernel'
+    return errorReply(isOfPlugin ? new ProtocolError(errorWithoutKnownSecrets(error.toData())) : error, internal => {
       const { method, path } = request
       // The client has gone, and the server is not at fault.
       if (internal instanceof RequestAborted) {

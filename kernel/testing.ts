@@ -113,7 +113,11 @@ export async function createTestServer(options: TestServerOptions): Promise<Test
       storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB', ...storage },
     }
     writeFileSync(file, JSON.stringify(content))
-    server = await createServer(loadConfig({ file, pathsFrom: process.cwd(), env: {}, flags: {} }), undefined, { now })
+    server = await createServer(
+      loadConfig({ file, pathsFrom: process.cwd(), env: variables(), flags: {} }),
+      undefined,
+      { now },
+    )
     const { permissions } = server.engine
     const unknown = unknownGrantsOf({ users: directory.file.keys, keys: [] }, granted => permissions.unknownIn(granted))
     if (unknown.length > 0) throw new Error(unknown.join('\n'))
@@ -129,6 +133,10 @@ export async function createTestServer(options: TestServerOptions): Promise<Test
     throw error
   }
 }
+
+/** Variables that options of plugins may refer to; options of the server come from the test alone. */
+const variables = (): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TESSER_')))
 
 /** Saves entities as `tesser load` does. @throws {Error} if one of them is refused */
 export async function insertRows(engine: PluginEngine, dataClass: string, entities: readonly object[]): Promise<void> {

@@ -136,6 +136,6 @@ export const serverOptions = {
   }),
   'log.slowQueryValues': flag({
     default: false,
-    doc: 'Log slow requests with their query strings, including the values of filters; never with their bodies.',
+    doc: 'Log slow requests with their query strings, including the values of filters; never with their bodies, and without the query of addresses outside `/rest`.',
   }),
 } as const

@@ -5,6 +5,7 @@
  * made from what was received. Throwing code says `throw EngineErrors.UNKNOWN_ATTRIBUTE('emploer', 'Person', 'employer')`.
  */
 
+import { cutText, withoutKnownSecrets } from './known-secrets.ts'
 import { excerpt } from './text/excerpt.ts'
 
 /** One element of `__ERROR`. Source: base specification, 7. */
@@ -21,9 +22,8 @@ interface ErrorEntry {
 /** Maximum characters of a text that plugin code puts into an error: the kernel thread writes errors, and the log keeps them. */
 const MAX_CODE_TEXT = 16 * 1024
 
-/** Shortens a text from plugin code to fit into an error. */
-export const errorText = (text: string): string =>
-  text.length > MAX_CODE_TEXT ? `${text.slice(0, MAX_CODE_TEXT)}…` : text
+/** Shortens a text from plugin code to fit into an error, and leaves out known secrets. */
+export const errorText = (text: string): string => cutText(text, MAX_CODE_TEXT)
 
 /** Number and text of `__STATUS` for a save that failed. Source: protocol notes, 5.10. */
 export interface SaveStatus {
@@ -45,6 +45,16 @@ export interface ErrorData {
   /** For a 405: the allowed verbs. */
   allow?: readonly string[]
 }
+
+/** An error of plugin code as clients may see it: without known secrets. */
+export const errorWithoutKnownSecrets = (error: ErrorData): ErrorData => ({
+  ...error,
+  entries: error.entries.map(({ attribute, ...entry }) => ({
+    ...entry,
+    message: withoutKnownSecrets(entry.message),
+    ...(attribute !== undefined && { attribute: withoutKnownSecrets(attribute) }),
+  })),
+})
 
 /** An error that is reported to the client; anything else that is thrown is reported as an internal error (500). */
 export class ProtocolError extends Error {

@@ -154,6 +154,12 @@ export class Directory {
     return entry === undefined || this.entries.get(userName.toLowerCase()) === entry
   }
 
+  /** True if a user or a key has this name. */
+  has(name: string): boolean {
+    const key = name.toLowerCase()
+    return this.users.has(key) || [...this.keys.values()].some(each => each.name.toLowerCase() === key)
+  }
+
   /** Returns always the same user for a name, so that repeated logins reveal nothing either. */
   private decoy(name: string): DirectoryUser | undefined {
     return this.decoys[createHash('sha256').update(name).digest().readUInt32BE(0) % this.decoys.length]

@@ -42,6 +42,7 @@ import { rejectedRow } from '../../engine/import/rejected-row.ts'
 import type { ReadRow } from '../../engine/import/row-reader.ts'
 import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
+import { printError } from './outcome.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { correctedCommand } from './corrected-command.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
@@ -153,12 +154,12 @@ async function loadFile(
 
   const bundler = new ModuleBundler()
   // Events of plugins are part of a save, and their calculated attributes part of an entity.
-  const plugins = await importPlugins(config.plugins, config.folder, bundler)
+  const plugins = await importPlugins(config, bundler)
   const engine = await openEngine({
     ...engineOptions(config, plugins, created?.model),
     ...(size > (given.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
     memoryBytes: 0,
-    onNote: text => void process.stderr.write(`${text}\n`),
+    onNote: printError,
   })
   const errors = new ErrorFile(given.errors ?? `${name}.errors.ndjson`)
   const summary = emptySummary()

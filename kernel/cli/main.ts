@@ -14,7 +14,7 @@ import { addBackupCommands } from './backup-commands.ts'
 import { addCloneCommands } from './clone-commands.ts'
 import { addConfigOptions, configOf, ofStore } from './config-options.ts'
 import { UsageError } from './option-values.ts'
-import { FAILED, print } from './outcome.ts'
+import { FAILED, print, printError } from './outcome.ts'
 import { addRowCommands } from './row-commands.ts'
 import type { ClientArguments } from './client.ts'
 
@@ -212,8 +212,8 @@ try {
 } catch (error) {
   // Errors that the user can correct say how in their message; for a bug of ours only the stack helps.
   const isBug = [TypeError, RangeError, ReferenceError].some(type => error instanceof type)
-  process.stderr.write(
-    `tesser: ${error instanceof Error && !isBug ? describeSystemError(error) : ((error as Error)?.stack ?? error)}\n`,
+  printError(
+    `tesser: ${error instanceof Error && !isBug ? describeSystemError(error) : ((error as Error)?.stack ?? error)}`,
   )
   process.exitCode = error instanceof Error && UNUSABLE_ERRORS.test(error.name) ? UNUSABLE : FAILED
 }

@@ -1,5 +1,10 @@
+import { withoutKnownSecrets } from '../../engine/base/known-secrets.ts'
+
 /** Prints a line on the standard output. */
-export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+export const print = (line: string): void => void process.stdout.write(`${withoutKnownSecrets(line)}\n`)
+
+/** Prints a line on the standard error. */
+export const printError = (line: string): void => void process.stderr.write(`${withoutKnownSecrets(line)}\n`)
 
 /** Exit code of a failure that may not recur on another try. */
 export const FAILED = 1

@@ -14,7 +14,7 @@ import { withPluginModels } from '../plugin-model.ts'
  */
 export async function types(config: Config, file: string): Promise<void> {
   const bundler = new ModuleBundler()
-  const plugins = await importPlugins(config.plugins, config.folder, bundler).finally(() => bundler.close())
+  const plugins = await importPlugins(config, bundler).finally(() => bundler.close())
   const model = withPluginModels(readJsonFile(config.model, 'model'), plugins)
   const text = writeTypes(loadModel(model), basename(config.model))
   if (file === '-') process.stdout.write(text)

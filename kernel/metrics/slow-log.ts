@@ -68,8 +68,9 @@ export class SlowLog {
   }
 }
 
+/** Queries of plugins outside of the protocol can hold secrets, such as the code of a login. */
 const wholeAddress = ({ path, query }: FinishedRequest): string =>
-  (shownPath(path) + (query && `?${query}`)).slice(0, MAX_ADDRESS)
+  (shownPath(path) + (query && (/^\/+rest(?:\/|$)/.test(path) ? `?${query}` : '?…'))).slice(0, MAX_ADDRESS)
 
 /** `/rest/Employee(…)?$filter&$top`: names of a path up to the first key, and of the parameters of the protocol. */
 function outlineAddress({ path, query }: FinishedRequest): string {

@@ -11,7 +11,7 @@ import type { Sessions, Visit } from './sessions.ts'
 
 /** Source of users, keys and tokens, replaceable by a plugin or a reload. */
 export interface Identities {
-  directory: Pick<Directory, 'authenticate' | 'byKey'> & Partial<Pick<Directory, 'isCurrent'>>
+  directory: Pick<Directory, 'authenticate' | 'byKey'> & Partial<Pick<Directory, 'isCurrent' | 'has'>>
   tokens: Tokens | undefined
 }
 

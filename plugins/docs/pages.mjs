@@ -29,7 +29,14 @@ const SECTIONS = [
   ['Protocol', ['plugins/FETCH.md', 'plugins/PARAMETERS.md', 'kernel/ERRORS.md', 'plugins/COMPATIBILITY.md']],
   [
     'Clients and plugins',
-    ['plugins/client/README.md', 'plugins/mcp/README.md', 'plugins/GUIDE.md', 'plugins/API.md', 'plugins/VERSIONS.md'],
+    [
+      'plugins/client/README.md',
+      'plugins/mcp/README.md',
+      'plugins/oidc/README.md',
+      'plugins/GUIDE.md',
+      'plugins/API.md',
+      'plugins/VERSIONS.md',
+    ],
   ],
   ['Inside', ['ARCHITECTURE.md', 'DECISIONS.md', 'CONTRIBUTING.md', 'bench/README.md', 'bench/HISTORY.md']],
 ]

@@ -144,6 +144,25 @@ t.test('a slow request is logged with its whole address where that is configured
   t.notMatch(JSON.stringify(lines), /hidden/)
 })
 
+const COMPLETE: [path: string, query: string, address: string][] = [
+  ['/rest/City', '$top=3', '/rest/City?$top=3'],
+  ['//rest/City', '$top=3', '//rest/City?$top=3'],
+  ['/auth/sso/callback', 'code=secret&state=secret', '/auth/sso/callback?…'],
+  ['/restaurant', 'code=secret', '/restaurant?…'],
+  ['/health', '', '/health'],
+]
+t.test('queries of addresses outside of the protocol are never logged', async t => {
+  const { lines, logger } = logSink()
+  const log = new SlowLog(logger, { outline: () => ({}) }, true, () => 0)
+  for (const [path, query] of COMPLETE) {
+    log.add({ method: 'GET', path, query, client: { address: '' }, work: [] } as unknown as FinishedRequest, 1_000)
+  }
+  t.strictSame(
+    lines.map(({ address }) => address),
+    COMPLETE.map(([, , address]) => address),
+  )
+})
+
 t.test('ten lines a second, then the number of further ones', async t => {
   const { lines, logger } = logSink()
   let now = 0

@@ -32,6 +32,7 @@ import { InfoErrors } from '../../plugins/info/errors.ts'
 import { LockErrors } from '../../plugins/lock/errors.ts'
 import { MigrateErrors } from '../../plugins/migrate/errors.ts'
 import { MetricsErrors } from '../../plugins/metrics/errors.ts'
+import { OidcErrors } from '../../plugins/oidc/errors.ts'
 import { PostQueryErrors } from '../../plugins/post-query/errors.ts'
 import { UpdateErrors } from '../../plugins/update/errors.ts'
 import { UploadErrors } from '../../plugins/upload/errors.ts'
@@ -69,6 +70,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   LOCK: LockErrors,
   MIGRATE: MigrateErrors,
   METRICS: MetricsErrors,
+  OIDC: OidcErrors,
   PAGE: PageErrors,
   PARSE: ParseErrors,
   PERMISSION: PermissionErrors,

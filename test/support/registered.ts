@@ -14,7 +14,10 @@ const ANYTHING: unknown = new Proxy(() => undefined, {
 export async function registerBuiltIn() {
   const { plugins: specifiers } = JSON.parse(readFileSync('config/default.json', 'utf8'))
   const references = specifiers.map((specifier: string) => ({ specifier }))
-  const plugins = await importPlugins(references, '.', new ModuleBundler())
+  const plugins = await importPlugins(
+    { plugins: references, folder: '.', readReference: () => ({ text: '' }) },
+    new ModuleBundler(),
+  )
   const registry = new Registry()
   /** Names of the plugins that read a parameter in their handlers. */
   const readers = new Map<string, string[]>()

@@ -1,4 +1,4 @@
-import { errorText, ProtocolError, type SaveStatus } from '../../base/errors.ts'
+import { errorText, ProtocolError, type SaveStatus, errorWithoutKnownSecrets } from '../../base/errors.ts'
 import type { SaveFailure } from '../../write/contract/requests.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import type { EventError } from '../declare/event-types.ts'
@@ -52,7 +52,7 @@ export function busyFailure(action: 'save' | 'drop', dataClass: string): SaveFai
 export function thrownFailure(thrown: unknown, dataClass: string, consequence: ProtocolError): SaveFailure {
   const name = thrown instanceof Error ? errorText(thrown.name) : `a thrown ${typeof thrown}`
   const error = thrown instanceof ProtocolError ? thrown : WriteErrors.EVENT_FAILED(dataClass, name)
-  return { status: OTHER, error: error.followedBy(consequence).toData() }
+  return { status: OTHER, error: errorWithoutKnownSecrets(error.followedBy(consequence).toData()) }
 }
 
 /** Copy through JSON, because plugin code may have put anything into it. If the JSON is too long: a text with its beginning. */

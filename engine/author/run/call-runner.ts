@@ -1,4 +1,4 @@
-import { ProtocolError } from '../../base/errors.ts'
+import { ProtocolError, errorWithoutKnownSecrets } from '../../base/errors.ts'
 import { errorOfThrown } from '../../base/thrown-error.ts'
 import { nextSlice } from '../hooks/calculate.ts'
 import { HookedClasses } from '../hooks/hooked-classes.ts'
@@ -292,7 +292,11 @@ function failed(thrown: unknown): TaskOutcome {
 }
 
 function outcomeOfThrown(thrown: unknown): TaskOutcome {
-  if (thrown instanceof ProtocolError) return { error: thrown.toData() }
+  if (thrown instanceof ProtocolError) {
+    const error = thrown.toData()
+    // Plugin code may have put a secret into what it asked of the data API.
+    return { error: placeOfFault(thrown) ? errorWithoutKnownSecrets(error) : error }
+  }
   const error = errorOfThrown(thrown)
   return error ? { error } : { fault: faultOf(thrown), place: placeOfFault(thrown) ?? runningCode() }
 }

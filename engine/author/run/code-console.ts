@@ -1,3 +1,4 @@
+import { cutText } from '../../base/known-secrets.ts'
 import { type CodePlace, runningCode } from '../declare/running-code.ts'
 import { codeContext, type RunningCall } from '../declare/running-call.ts'
 import type { CodeLogLine, LogLevel } from './code-log.ts'
@@ -35,7 +36,7 @@ export class CodeConsole {
     const { call } = codeContext() ?? {}
     const counted = call ?? this.outside
     if (++counted.lines > this.maxLines) return
-    const shown = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}… (${text.length} characters)` : text
+    const shown = cutText(text, MAX_LENGTH, `… (${text.length} characters)`)
     this.log({ level, text: shown, place: runningCode() ?? this.usual, trace: call?.trace })
   }
 }

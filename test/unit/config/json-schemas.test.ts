@@ -26,6 +26,12 @@ t.test('the schema of the model accepts the demo and refuses an unknown option',
   t.notOk(validate(demo))
 })
 
+t.test('the schema of the config accepts references in the options of plugins', async t => {
+  const validate = new Ajv({ strict: false }).compile(JSON_SCHEMAS.config)
+  const options = { key: { env: 'KEY' }, smtp: { password: { file: 'smtp' }, hosts: [{ env: 'HOST' }] } }
+  t.ok(validate({ model: 'm.json', plugins: [{ plugin: 'acme', options }] }), JSON.stringify(validate.errors))
+})
+
 t.test(
   'the README of config has a row for every option, with default, flags, environment variables and meaning',
   async t => {

@@ -140,8 +140,8 @@ t.test('the printed configuration can be read again, and hides the passphrase', 
   t.match(printed, /"passphrase": "\(hidden\)"/)
   const again = load(folderWith(t, printed))
   t.strictSame(
-    { ...again, folder: '', server: { ...again.server, tls: 0 } },
-    { ...config, folder: '', server: { ...config.server, tls: 0 } },
+    { ...again, folder: '', server: { ...again.server, tls: 0 }, readReference: 0 },
+    { ...config, folder: '', server: { ...config.server, tls: 0 }, readReference: 0 },
   )
 })
 
@@ -168,6 +168,19 @@ t.test('the printed configuration hides secrets in the options of plugins', asyn
   t.match(printed, /postgres:\/\/\(hidden\)@db\.example\.com\/x/)
   t.match(JSON.parse(printed).plugins.at(-1).options, others)
   t.equal(config.plugins.at(-1)!.options!.password, 'geheim', 'plugins receive the real value')
+})
+
+t.test('the printed configuration shows references, and not what they lead to', async t => {
+  const options = { apiKey: { env: 'KEY' }, smtp: { password: { file: 'secrets/smtp' }, hosts: [{ env: 'HOST' }] } }
+  const cwd = folderWith(t, { model: 'm.json', plugins: [{ plugin: 'acme', options }] })
+  const config = load(cwd, { env: { KEY: 'geheim', HOST: 'geheim' } })
+  const printed = printConfig(config)
+  t.notMatch(printed, /geheim/)
+  t.strictSame(JSON.parse(printed).plugins.at(-1), { plugin: 'acme', options })
+  t.strictSame(config.readReference({ env: 'KEY' }), { text: 'geheim' })
+  t.match(config.readReference({ file: 'secrets/smtp' }), { problem: resolve(cwd, 'secrets/smtp') })
+  const elsewhere = load('/', { file: resolve(cwd, 'tesser.config.json'), pathsFrom: '/elsewhere' })
+  t.match(elsewhere.readReference({ file: 'a' }), { problem: '/elsewhere/a' })
 })
 
 t.test('a cookie that browsers accept over TLS only needs TLS, or a trusted proxy', async t => {

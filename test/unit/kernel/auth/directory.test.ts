@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { readDirectory } from '../../../../kernel/auth/directory.ts'
+import { Directory, readDirectory } from '../../../../kernel/auth/directory.ts'
 
 const wrong: [name: string, content: unknown, message: RegExp][] = [
   ['users that are not a list', { users: {} }, /\/users must be array/],
@@ -17,4 +17,13 @@ for (const [name, content, message] of wrong) {
 
 t.test('without a file there are no users and no keys', async t => {
   t.same(readDirectory(join(t.testdir({}), 'tesser.directory.json')), { users: [], keys: [] })
+})
+
+t.test('names of users and of keys are taken, in any letter case', async t => {
+  const directory = new Directory({
+    users: [{ name: 'Ada', password: '' }],
+    keys: [{ name: 'robot@example.com', hash: '0'.repeat(64) }],
+  })
+  for (const name of ['ada', 'ADA', 'Robot@Example.com']) t.ok(directory.has(name), name)
+  for (const name of ['', 'ada ', 'robot']) t.notOk(directory.has(name), name)
 })

@@ -1,0 +1,54 @@
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describeSystemError } from '../engine/base/system-error.ts'
+
+/** A value of an option that stands elsewhere: in a variable of the environment, or in a file. */
+export type Reference = { readonly env: string } | { readonly file: string }
+
+/** Text that a reference leads to, or why it leads to none, with a remedy. */
+export type ReferencedText = { readonly text: string } | { readonly problem: string }
+
+const MAX_KIB = 64
+
+/** True for an object with one property, `env` or `file`, that is a text. */
+export function isReference(value: unknown): value is Reference {
+  if (typeof value !== 'object' || value === null) return false
+  const [[name, text] = [], more] = Object.entries(value)
+  return more === undefined && (name === 'env' || name === 'file') && typeof text === 'string'
+}
+
+export const describeReference = (reference: Reference): string =>
+  'env' in reference ? `the variable ${reference.env}` : `the file ${reference.file}`
+
+/** @param folder start of relative paths */
+export function readReference(
+  reference: Reference,
+  env: Readonly<Record<string, string | undefined>>,
+  folder: string,
+): ReferencedText {
+  return 'env' in reference ? readVariable(reference.env, env) : readText(resolve(folder, reference.file))
+}
+
+function readVariable(name: string, env: Readonly<Record<string, string | undefined>>): ReferencedText {
+  const text = Object.hasOwn(env, name) ? env[name] : undefined
+  if (text) return { text }
+  const state = text === '' ? 'empty' : 'not set'
+  return { problem: `the variable ${name} is ${state}; set it in the environment of the server` }
+}
+
+function readText(path: string): ReferencedText {
+  const remedy = 'it has to be a text file with the value and nothing else'
+  try {
+    const found = statSync(path)
+    // Anything else could be without an end.
+    if (!found.isFile()) return { problem: `${path} is not a file; ${remedy}` }
+    if (found.size > MAX_KIB * 1024) return { problem: `the file ${path} is larger than ${MAX_KIB} KiB; ${remedy}` }
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).replace(/\r?\n$/, '')
+    return text === '' ? { problem: `the file ${path} is empty; ${remedy}` } : { text }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { problem: `there is no file ${path}; ${remedy}` }
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { problem: `the file ${path} is not UTF-8; ${remedy}` }
+    return { problem: `the file ${path} cannot be read: ${describeSystemError(error)}` }
+  }
+}

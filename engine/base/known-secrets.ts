@@ -1,0 +1,134 @@
+import { inspect } from 'node:util'
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
+
+/** Stands in logs and messages for what is not shown. */
+export const HIDDEN = '(hidden)'
+
+/** Minimum length of a secret, in UTF-16 code units: shorter ones are parts of usual words and numbers. */
+const MIN_LENGTH = 6
+/** Maximum number of lines of a secret that are hidden one by one. */
+const MAX_LINES = 100
+/** `util.inspect` shows no more of a text. */
+const INSPECTED_LENGTH = 10_000
+/** A text that is cut is searched up to this multiple of its length. */
+const SEARCHED = 16
+
+/** A text that is not shown, and what it is inside of a JSON text. */
+interface Form {
+  readonly text: string
+  readonly inJson: string
+}
+
+/** Every thread begins with the secrets of the one that has started it. */
+const KEY = 'tesser: known secrets'
+
+/** Adds texts that this file hides from now on, in this thread and in those that it starts. */
+export function addSecrets(values: readonly string[]): void {
+  const before = known()
+  const added = values.filter(value => value.length >= MIN_LENGTH && !before.includes(value))
+  if (added.length > 0) setEnvironmentData(KEY, [...before, ...new Set(added)])
+}
+
+export const knowsSecrets = (): boolean => known().length > 0
+
+const NONE: readonly string[] = []
+const known = (): readonly string[] => (getEnvironmentData(KEY) as unknown as readonly string[] | undefined) ?? NONE
+
+let made: { readonly values: readonly string[]; readonly forms: readonly Form[] } = { values: NONE, forms: [] }
+
+function formsNow(): readonly Form[] {
+  const values = known()
+  if (made.values !== values) {
+    const texts = new Set(values.flatMap(formsOf).filter(text => text.length >= MIN_LENGTH))
+    made = { values, forms: [...texts].map(text => ({ text, inJson: inJson(text) })) }
+  }
+  return made.forms
+}
+
+/**
+ * A text with `(hidden)` in place of the secrets: as they are, line by line, as JSON or `util.inspect` escape them, in base64, and
+ * as addresses encode them. O(length × number of forms).
+ */
+export function withoutKnownSecrets(text: string): string {
+  const hits: [start: number, end: number][] = []
+  for (const { text: hidden } of formsNow()) {
+    const { length } = hidden
+    for (let at = text.indexOf(hidden); at >= 0; at = text.indexOf(hidden, at + length)) hits.push([at, at + length])
+  }
+  if (hits.length === 0) return text
+  let shown = ''
+  let shownTo = 0
+  // Hits may overlap: none of them may be shown in part.
+  for (const [start, end] of hits.sort(([a], [b]) => a - b)) {
+    if (start > shownTo || shownTo === 0) shown += `${text.slice(shownTo, start)}${HIDDEN}`
+    shownTo = Math.max(shownTo, end)
+  }
+  return shown + text.slice(shownTo)
+}
+
+/** The same for a line of JSON, which stays JSON: texts, names, and numbers that are a secret as a whole. */
+export function lineWithoutKnownSecrets(line: string): string {
+  if (!formsNow().some(({ inJson }) => line.includes(inJson))) return line
+  return `${JSON.stringify(copyWithoutKnownSecrets(JSON.parse(line)))}\n`
+}
+
+function copyWithoutKnownSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return withoutKnownSecrets(value)
+  if (typeof value === 'number') return known().includes(String(value)) ? HIDDEN : value
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyWithoutKnownSecrets)
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [withoutKnownSecrets(name), copyWithoutKnownSecrets(each)]),
+  )
+}
+
+/** The first characters of a text without known secrets: cut after they are replaced, so that no part of one is left. */
+export function cutText(text: string, maxLength: number, mark = '…'): string {
+  const shown = withoutKnownSecrets(text.slice(0, SEARCHED * maxLength))
+  return text.length > maxLength ? `${shown.slice(0, maxLength)}${mark}` : shown
+}
+
+/** Texts by which a secret would be recognised. */
+function formsOf(value: string): string[] {
+  const lines = value.split(/\r?\n/, MAX_LINES).map(line => line.trim())
+  const whole = [value, value.trim(), ...passwordIn(value)]
+  return [
+    ...[...whole, ...lines, value.slice(0, INSPECTED_LENGTH)].flatMap(escaped),
+    ...whole.flatMap(text => [...inBase64(text), ...inAddresses(text)]),
+  ]
+}
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+function escaped(text: string): string[] {
+  const inspected = inspect(text, { breakLength: Number.POSITIVE_INFINITY, maxStringLength: null }).slice(1, -1)
+  return [text, inJson(text), inJson(inJson(text)), inspected, inJson(inspected)]
+}
+
+/** Drivers name the password of an address apart from it. */
+function passwordIn(value: string): string[] {
+  if (!URL.canParse(value)) return []
+  const { password } = new URL(value)
+  try {
+    return [password, decodeURIComponent(password)]
+  } catch {
+    return [password]
+  }
+}
+
+/** The characters that depend on the value alone, for each place that it may have among the bytes around it, as in `Basic` headers. */
+function inBase64(text: string): string[] {
+  const bytes = Buffer.from(text)
+  return [0, 1, 2].flatMap(before => {
+    const all = Buffer.concat([Buffer.alloc(before), bytes])
+    const end = Math.floor((all.length * 4) / 3)
+    const start = Math.ceil((before * 4) / 3)
+    return (['base64', 'base64url'] as const).map(encoding => all.toString(encoding).slice(start, end))
+  })
+}
+
+function inAddresses(text: string): string[] {
+  const url = new URL('http://h')
+  url.password = text
+  return [encodeURIComponent(text), url.password, new URLSearchParams({ a: text }).toString().slice(2)]
+}

@@ -1,0 +1,123 @@
+import type { TObject, TSchema } from '@sinclair/typebox'
+import { Ajv } from 'ajv'
+import { describeReference, isReference, type Reference, type ReferencedText } from '../config/reference.ts'
+import { addSecrets } from '../engine/base/known-secrets.ts'
+import { suggestion } from '../engine/index.ts'
+
+/** Maximum number of references in the options of one plugin: each is looked for in every line of the log. */
+const MAX_REFERENCES = 100
+
+/** Shared by all plugins: creating an instance takes longer than compiling a schema. */
+const ajv = new Ajv({ allErrors: true, useDefaults: true })
+
+/**
+ * Problems of the options of a plugin. Fills in what references lead to, and defaults. What references lead to is hidden from now
+ * on, and in no problem.
+ */
+export function optionProblems(
+  plugin: string,
+  schema: TObject | undefined,
+  options: Record<string, unknown>,
+  read: (reference: Reference) => ReferencedText,
+): string[] {
+  const known = Object.keys(schema?.properties ?? {})
+  const unknown = Object.keys(options).filter(option => !known.includes(option))
+  const problems = unknown.map(option => `plugin ${plugin} has no option ${option}${suggestion(option, known)}`)
+  if (!schema) return problems
+  const found = new Map<string, Found>()
+  resolveWithin(options, [schema], '', (path, reference, places) => {
+    const outcome = found.size < MAX_REFERENCES ? outcomeOf(reference, places, read) : TOO_MANY
+    found.set(path, { ...outcome, reference })
+    return 'value' in outcome ? outcome.value : reference
+  })
+  const tell = (path: string, text: string) =>
+    void problems.push(`plugin ${plugin}: option ${path.slice(1).replaceAll('/', '.')}${text}`)
+  for (const [path, { problem }] of found) if (problem !== undefined) tell(path, `: ${problem}`)
+  const validate = ajv.compile(schema as TSchema)
+  if (!validate(options)) {
+    for (const { instancePath, message } of validate.errors ?? []) {
+      const at = found.get(instancePath)
+      if (at?.problem === undefined)
+        tell(instancePath, ` ${message}${at ? `, in ${describeReference(at.reference)}` : ''}`)
+    }
+  }
+  return problems
+}
+
+type Outcome = { readonly value: unknown; readonly problem?: undefined } | { readonly problem: string }
+type Found = Outcome & { readonly reference: Reference }
+
+const TOO_MANY: Outcome = {
+  problem: `there are more than ${MAX_REFERENCES} references; write what need not be hidden into the config file`,
+}
+
+/**
+ * Replaces the references within a value.
+ * @param schemas schemas that may apply to the value
+ * @param path JSON pointer
+ */
+function resolveWithin(
+  value: object,
+  schemas: readonly TSchema[],
+  path: string,
+  resolve: (path: string, reference: Reference, schemas: readonly TSchema[]) => unknown,
+): void {
+  const holder = value as Record<string, unknown>
+  for (const [name, child] of Object.entries(value)) {
+    if (typeof child !== 'object' || child === null) continue
+    const places = schemas.flatMap(schema => schemasAt(schema, name, Array.isArray(value))).flatMap(alternatives)
+    const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (isReference(child) && !places.some(schema => declares(schema, child))) holder[name] = resolve(at, child, places)
+    else resolveWithin(child, places, at, resolve)
+  }
+}
+
+/** True if a plugin means an object with this property itself. */
+const declares = ({ properties }: TSchema, reference: Reference): boolean =>
+  properties !== undefined && Object.keys(reference).some(name => Object.hasOwn(properties, name))
+
+const alternatives = (schema: TSchema): TSchema[] => [
+  schema,
+  ...[schema.anyOf, schema.oneOf, schema.allOf].flatMap((parts: TSchema[] = []) => parts.flatMap(alternatives)),
+]
+
+/** Schemas of an element or a property, without its alternatives. */
+function schemasAt(schema: TSchema, name: string, isElement: boolean): TSchema[] {
+  const { items, properties = {}, patternProperties = {}, additionalProperties } = schema
+  if (isElement) return [Array.isArray(items) ? items[Number(name)] : items].filter(Boolean)
+  if (Object.hasOwn(properties, name)) return [properties[name]]
+  const patterns = Object.entries(patternProperties as Record<string, TSchema>)
+  const matching = patterns.filter(([pattern]) => new RegExp(pattern, 'u').test(name)).map(([, each]) => each)
+  return matching.length > 0 || typeof additionalProperties !== 'object' ? matching : [additionalProperties]
+}
+
+function outcomeOf(
+  reference: Reference,
+  places: readonly TSchema[],
+  read: (reference: Reference) => ReferencedText,
+): Outcome {
+  const given = read(reference)
+  if ('problem' in given) return given
+  addSecrets([given.text])
+  const types: string[] = places.flatMap(({ type }) => type ?? [])
+  if (types.length === 0 || types.includes('string')) return { value: given.text }
+  const isNumber = types.includes('number') || types.includes('integer')
+  const value =
+    (isNumber ? numberIn(given.text) : undefined) ?? (types.includes('boolean') ? flagIn(given.text) : undefined)
+  if (value !== undefined) return { value }
+  const what = describeReference(reference)
+  if (isNumber) return { problem: `${what} does not hold a number such as 587` }
+  if (types.includes('boolean')) return { problem: `${what} holds neither true nor false` }
+  return { problem: `${what} holds a text, and the option has to be of the type ${types.join(' or ')}` }
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** A number as JSON has it; integers that a number cannot hold are none. */
+function numberIn(text: string): number | undefined {
+  if (!NUMBER.test(text)) return undefined
+  const value = Number(text)
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value)) ? value : undefined
+}
+
+const flagIn = (text: string): boolean | undefined => (text === 'true' ? true : text === 'false' ? false : undefined)

@@ -1,0 +1,50 @@
+import { defineErrors } from '../../kernel/api.ts'
+
+export const OidcErrors = defineErrors('OIDC', {
+  /** One message for all reasons, so that it does not say which part of a forged answer was right. */
+  NOT_BEGUN: {
+    errCode: 1806,
+    http: 400,
+    message: (address: string) =>
+      `this login was not begun in this browser, has been used, or took longer than 10 minutes; begin again at ${address}`,
+  },
+  RETURN_TO: {
+    errCode: 1806,
+    http: 400,
+    message: (limit: number) =>
+      `returnTo has to be a path of this server such as /explorer/, sent once, with at most ${limit} characters`,
+  },
+  TOO_LONG: {
+    errCode: 1806,
+    http: 400,
+    message: (received: number, limit: number) =>
+      `the query has ${received} characters; at most ${limit} are accepted from a provider`,
+  },
+  /** @param reason error code of OAuth; other texts of a provider are not repeated */
+  PROVIDER_REFUSED: {
+    errCode: 1561,
+    http: 401,
+    message: (provider: string, reason: string) => `${provider} did not log you in (${reason})`,
+  },
+  LOGIN_FAILED: {
+    errCode: 1561,
+    http: 401,
+    message: (provider: string) => `the answer of ${provider} is not valid; the log of the server has the reason`,
+  },
+  NOT_ALLOWED: {
+    errCode: 1561,
+    http: 403,
+    message: (provider: string, reason: string) => `this account of ${provider} may not log in here: ${reason}`,
+  },
+  UNAVAILABLE: {
+    errCode: 1561,
+    http: 503,
+    message: (provider: string) =>
+      `${provider} cannot be used for logins now, and the log of the server has the reason; try again in a moment`,
+  },
+  TOO_MANY_LOGINS: {
+    errCode: 1561,
+    http: 503,
+    message: (limit: number) => `${limit} logins wait for their providers, which is the limit; try again in a moment`,
+  },
+})

@@ -1,0 +1,48 @@
+import { type ClientError, ResponseBodyError } from 'openid-client'
+
+const MAX_LENGTH = 300
+/** Texts that could be a token, a code or a secret. */
+const OPAQUE = /[\w.~+/=-]{24,}/g
+
+/** The metadata of a provider are those of another issuer. */
+export class WrongIssuer extends Error {
+  constructor(readonly received: string) {
+    super('the issuer in the metadata of the provider is another one; if it is the address of one tenant, configure it')
+  }
+}
+
+/** True if the provider did not answer, or answered that it cannot. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof TypeError) return true
+  if (error instanceof ResponseBodyError) return error.status >= 500
+  const { code, cause } = error as ClientError
+  return code === 'OAUTH_TIMEOUT' || (cause instanceof Response && cause.status >= 500)
+}
+
+/** Reason of a failure for the log, without anything that gives access. */
+export function describeFailure(error: unknown, clientSecret = ''): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const parts: string[] =
+    error instanceof ResponseBodyError
+      ? [`the provider answered ${error.status}`, error.error, error.error_description ?? '']
+      : [error.message, causeOf(error)]
+  const text = [...new Set(parts)].filter(part => part !== '').join(': ')
+  const hidden = clientSecret === '' ? text : text.replaceAll(clientSecret, '…')
+  const issuer = issuerOf(error)
+  return printable(hidden.replaceAll(OPAQUE, '…')) + (issuer === undefined ? '' : `: ${printable(issuer)}`)
+}
+
+/** Cause of an error of the library, whose own messages are general. Texts of parsers repeat what they could not read. */
+function causeOf({ cause }: Error): string {
+  if (cause instanceof Response) return `status ${cause.status}`
+  return cause instanceof Error && !(cause instanceof SyntaxError) ? cause.message : ''
+}
+
+/** Issuer that the provider names in its metadata, which are public, if that is what is wrong. */
+function issuerOf(error: Error): string | undefined {
+  if (error instanceof WrongIssuer) return error.received
+  const { attribute, body } = (error.cause ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } }
+  return attribute === 'issuer' ? String(body?.issuer) : undefined
+}
+
+const printable = (text: string): string => text.replaceAll(/[^ -~…]/g, ' ').slice(0, MAX_LENGTH)

@@ -1,0 +1,92 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { EncryptJWT, jwtDecrypt } from 'jose'
+
+const MINUTES = 10
+/** Number of used states that are remembered. A provider redeems a code once, so that older ones are worthless too. */
+const REMEMBERED = 10_000
+
+/** A login that waits for the answer of its provider. */
+interface PendingLogin {
+  readonly provider: string
+  readonly returnTo: string
+}
+
+/** Texts that tie the answer of a provider to its request. */
+export interface Checks {
+  readonly state: string
+  readonly nonce: string
+  readonly codeVerifier: string
+}
+
+/**
+ * Logins on their way. Nothing is stored for one: `state` has its facts, encrypted, and the hash of the browser's cookie; nonce and code
+ * verifier are derived from it. However many are begun, none displaces another. They end with the process.
+ */
+export class PendingLogins {
+  private readonly key = randomBytes(32)
+  private readonly used = new Set<string>()
+
+  /** @param now milliseconds since 1970 */
+  constructor(private readonly now: () => number) {}
+
+  /** @param browser text of its cookie */
+  async begin({ provider, returnTo }: PendingLogin, browser: string): Promise<Checks> {
+    const state = await new EncryptJWT({ provider, returnTo, browser: hashOf(browser) })
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+      .setJti(randomBytes(16).toString('base64url'))
+      .setExpirationTime(Math.floor(this.now() / 1000) + MINUTES * 60)
+      .encrypt(this.key)
+    return this.checksOf(state)
+  }
+
+  /**
+   * Takes a login, which works once.
+   * @returns undefined for a state that is forged, used or too old, or of another browser or provider
+   */
+  async take(state: string, provider: string, browser: string): Promise<(PendingLogin & Checks) | undefined> {
+    const checks = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
+    const opened = await jwtDecrypt(state, this.key, { ...checks, currentDate: new Date(this.now()) }).catch(
+      () => undefined,
+    )
+    if (!opened) return undefined
+    const { jti = '', returnTo, ...payload } = opened.payload
+    if (payload.provider !== provider || payload.browser !== hashOf(browser) || this.used.has(jti)) return undefined
+    this.used.add(jti)
+    if (this.used.size > REMEMBERED) this.used.delete(this.used.values().next().value!)
+    return { provider, returnTo: returnTo as string, ...this.checksOf(state) }
+  }
+
+  private checksOf(state: string): Checks {
+    const derived = (purpose: string) =>
+      createHmac('sha256', this.key).update(`${purpose} ${state}`).digest('base64url')
+    return { state, nonce: derived('nonce'), codeVerifier: derived('code verifier') }
+  }
+}
+
+const hashOf = (browser: string): string => createHash('sha256').update(browser).digest('base64url')
+
+/** Cookie by which a browser is known from the beginning of a login to its end. It gives access to nothing. */
+export class BrowserCookie {
+  private readonly name: string
+  private readonly form: RegExp
+
+  /** @param isSecure browsers reach the server with TLS; they then let no other host and no page without TLS set the cookie */
+  constructor(private readonly isSecure: boolean) {
+    this.name = isSecure ? '__Host-tesser-login' : 'tesser-login'
+    this.form = new RegExp(`(?:^|; ?)${this.name}=([\\w-]{43})(?:;|$)`)
+  }
+
+  /** Text of the cookie in a `Cookie` header. */
+  read(header: string): string | undefined {
+    return this.form.exec(header)?.[1]
+  }
+
+  create(): string {
+    return randomBytes(32).toString('base64url')
+  }
+
+  /** Value of `Set-Cookie`. The answer of the provider is a navigation from its site, which `Lax` allows. */
+  write(text: string): string {
+    return `${this.name}=${text}; Path=/; Max-Age=${MINUTES * 60}; HttpOnly; SameSite=Lax${this.isSecure ? '; Secure' : ''}`
+  }
+}

@@ -1,0 +1,157 @@
+import * as oauth from 'openid-client'
+import type { Scope } from '../../kernel/api.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { OidcErrors } from './errors.ts'
+import type { ProviderOptions } from './options.ts'
+import type { Checks } from './pending-logins.ts'
+import { describeFailure, isOutage, WrongIssuer } from './failure.ts'
+import type { Claims } from './user.ts'
+
+const DISCOVERED_MS = 3_600_000
+/** Time after a failed discovery in which no further one is tried: each can take as long as the timeout. */
+const PAUSE_MS = 5_000
+/** Difference between the clocks of the provider and of this machine. */
+const CLOCK_SECONDS = 30
+
+interface Discovered {
+  readonly config: Promise<oauth.Configuration>
+  until: number
+}
+
+/** One provider: what is asked of it, and the verification of its answers. */
+export class Provider {
+  private discovered: Discovered | undefined
+
+  /** @param redirectUri address of the callback, registered at the provider */
+  constructor(
+    readonly name: string,
+    readonly options: ProviderOptions,
+    private readonly redirectUri: string,
+    private readonly scope: Pick<Scope, 'log' | 'now'>,
+  ) {}
+
+  get label(): string {
+    return this.options.label ?? this.name
+  }
+
+  /** Address at which the user logs in. @throws {OidcErrors.UNAVAILABLE} 503 */
+  async authorizationUrl({ state, nonce, codeVerifier }: Checks): Promise<URL> {
+    const config = await this.configuration()
+    return oauth.buildAuthorizationUrl(config, {
+      ...this.options.parameters,
+      redirect_uri: this.redirectUri,
+      scope: this.options.scopes,
+      state,
+      nonce,
+      code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+      code_challenge_method: 'S256',
+    })
+  }
+
+  /**
+   * Redeems the code of an answer, and verifies the tokens that come for it.
+   * @param query of the callback
+   * @throws {OidcErrors.LOGIN_FAILED} 401 {@link OidcErrors.UNAVAILABLE} 503
+   */
+  async claims(query: string, { state, nonce, codeVerifier }: Checks): Promise<Claims> {
+    const config = await this.configuration()
+    const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier }
+    try {
+      const tokens = await oauth.authorizationCodeGrant(config, new URL(`${this.redirectUri}?${query}`), {
+        ...checks,
+        idTokenExpected: true,
+      })
+      const claims = tokens.claims()!
+      checkToken(claims)
+      const asksMore = this.options.userInfo && config.serverMetadata().userinfo_endpoint !== undefined
+      if (!asksMore) return claims
+      return merged(await oauth.fetchUserInfo(config, tokens.access_token, claims.sub), claims)
+    } catch (error) {
+      this.tell('a login failed', error)
+      throw isOutage(error) ? this.unavailable() : OidcErrors.LOGIN_FAILED(this.label)
+    }
+  }
+
+  /** Address at which the session at the provider ends; undefined if it has none. @throws {OidcErrors.UNAVAILABLE} 503 */
+  async endSessionUrl(after: string): Promise<URL | undefined> {
+    const config = await this.configuration()
+    if (config.serverMetadata().end_session_endpoint === undefined) return undefined
+    return oauth.buildEndSessionUrl(config, { post_logout_redirect_uri: after })
+  }
+
+  private configuration(): Promise<oauth.Configuration> {
+    if (!this.discovered || this.discovered.until <= this.scope.now()) {
+      const discovered: Discovered = { config: this.discover(), until: this.scope.now() + DISCOVERED_MS }
+      discovered.config.catch(() => {
+        discovered.until = this.scope.now() + PAUSE_MS
+      })
+      this.discovered = discovered
+    }
+    return this.discovered.config
+  }
+
+  private async discover(): Promise<oauth.Configuration> {
+    const { issuer, clientId, timeoutSeconds } = this.options
+    const isPlain = issuer.startsWith('http:')
+    // Without it a token is trusted because TLS says from whom it came; a proxy that ends TLS could then make one.
+    const execute = [oauth.enableNonRepudiationChecks, ...(isPlain ? [oauth.allowInsecureRequests] : [])]
+    try {
+      const config = await oauth.discovery(
+        new URL(issuer),
+        clientId,
+        { [oauth.clockTolerance]: CLOCK_SECONDS },
+        clientAuth(this.options),
+        { execute, timeout: timeoutSeconds, [oauth.customFetch]: boundedFetch },
+      )
+      checkMetadata(config.serverMetadata(), issuer, isPlain)
+      return config
+    } catch (error) {
+      this.tell('the discovery of a provider failed', error)
+      throw this.unavailable()
+    }
+  }
+
+  private tell(text: string, error: unknown): void {
+    const { clientSecret } = this.options
+    this.scope.log.warn({ provider: this.name, reason: describeFailure(error, clientSecret) }, text)
+  }
+
+  private unavailable() {
+    return OidcErrors.UNAVAILABLE(this.label).retryAfter(PAUSE_MS / 1000)
+  }
+}
+
+/** The configured method, else the usual one unless the provider knows only the other. Source: OpenID Connect Core, 9. */
+function clientAuth({ clientSecret, clientAuthentication }: ProviderOptions): oauth.ClientAuth {
+  if (clientSecret === undefined) return oauth.None()
+  const methods = { basic: oauth.ClientSecretBasic(clientSecret), post: oauth.ClientSecretPost(clientSecret) }
+  return (server, ...rest) => {
+    const known = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const usual = known.includes('client_secret_post') && !known.includes('client_secret_basic') ? 'post' : 'basic'
+    return methods[clientAuthentication ?? usual](server, ...rest)
+  }
+}
+
+/** @throws {Error} the provider cannot be used, or serves more than one issuer */
+function checkMetadata(metadata: oauth.ServerMetadata, issuer: string, isPlain: boolean): void {
+  // A provider for all tenants of the world would let the administrator of each decide who its users are.
+  if (new URL(metadata.issuer).href !== new URL(issuer).href) throw new WrongIssuer(metadata.issuer)
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
+    const address = metadata[name]
+    if (typeof address !== 'string' || !(isPlain ? /^https?:\/\// : /^https:\/\//).test(address))
+      throw new Error(`the metadata of the provider has no usable ${name}`)
+  }
+}
+
+/** @throws {Error} a claim that the library does not check */
+function checkToken({ iat, sub }: oauth.IDToken): void {
+  if (iat > Date.now() / 1000 + CLOCK_SECONDS) throw new Error('the ID token was issued in the future (iat)')
+  // Source: OpenID Connect Core, 2.
+  if (!/^[ -~]{1,255}$/.test(sub)) throw new Error('the ID token has no subject of 1 to 255 ASCII characters (sub)')
+}
+
+/** Claims of both answers; the signed token is right where they differ. The confirmation of an address comes with it. */
+function merged(userInfo: Claims, token: Claims): Claims {
+  const { email_verified: confirmed } = token.email === undefined ? userInfo : token
+  return { ...userInfo, ...token, email_verified: confirmed }
+}

@@ -1,0 +1,435 @@
+import { createHmac } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { base64url, SignJWT } from 'jose'
+import t from 'tap'
+import { type Faults, OIDC_CLIENT, type OidcProvider, send } from '../support/oidc/provider.ts'
+import { type Browser, leaksIn, oidcProvider, type PageAnswer, PUBLIC, startOidcServer } from '../support/oidc/world.ts'
+
+/**
+ * Attacks on logins. After each one no user is logged in, the answer is a page with its status and without anything of the attacker,
+ * and the log has no code, state, token or secret.
+ */
+
+const ADA = { sub: '17', email: 'ada@example.com', email_verified: true }
+const EVE = { sub: '66', email: 'eve@example.com', email_verified: true }
+const GROUPS = { claim: 'groups', map: { editors: ['editor'] } }
+
+const a = await oidcProvider(t, 'a', { roles: GROUPS, allow: { emailDomains: ['example.com'] } })
+const b = await oidcProvider(t, 'b', { userInfo: false })
+const lying = await oidcProvider(t, 'lying')
+lying.provider.faults = { metadata: { issuer: a.provider.issuer } }
+const silent = await oidcProvider(t, 'silent', { timeoutSeconds: 1 })
+silent.provider.faults = { instead: { '/.well-known/openid-configuration': () => {} } }
+const huge = await oidcProvider(t, 'huge')
+huge.provider.faults = { metadata: { filler: 'x'.repeat(600_000) } }
+const scripted = await oidcProvider(t, 'scripted')
+scripted.provider.faults = { metadata: { authorization_endpoint: 'javascript:alert(1)' } }
+const mute = await oidcProvider(t, 'mute', { timeoutSeconds: 1 })
+mute.provider.faults = { instead: { '/token': () => {} } }
+const endless = await oidcProvider(t, 'endless', { timeoutSeconds: 1 })
+endless.provider.faults = {
+  instead: { '/token': response => void response.writeHead(200, { 'Content-Type': 'application/json' }).write('{') },
+}
+const keyless = await oidcProvider(t, 'keyless', { timeoutSeconds: 1 })
+keyless.provider.faults = { instead: { '/jwks': () => {} } }
+const foreign = await oidcProvider(t, 'foreign')
+foreign.provider.faults = {
+  instead: { '/jwks': response => send(response, 200, { keys: [a.provider.keys.publicJwk] }) },
+}
+for (const { provider } of [keyless, foreign]) provider.user = ADA
+const down = await oidcProvider(t, 'down', { issuer: await closedPort() })
+
+/** Address at which no server listens. */
+async function closedPort(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
+
+let later = 0
+const { browser, lines } = await startOidcServer(t, {
+  providers: Object.fromEntries(
+    Object.entries({ a, b, lying, silent, huge, scripted, mute, endless, keyless, foreign, down }).map(
+      ([name, { options }]) => [name, options],
+    ),
+  ),
+  directory: { users: [], keys: [{ name: 'robot@example.com', hash: '0'.repeat(64) }] },
+  now: () => Date.now() + later,
+})
+
+/** An attack on the login of a victim. */
+interface Attack {
+  name: string
+  status: number
+  /** Part of a reason in the log. */
+  reason?: string
+  /** Deviation of the provider from its usual answers. */
+  faults?: Faults
+  user?: object
+  /** Anything else; by default the victim logs in at `a`. */
+  run?: (victim: Browser) => Promise<PageAnswer>
+}
+
+const logIn = (victim: Browser) => victim.logIn('a')
+/** Opens the callback of a login at `a` after a change of its address. */
+const withCallback = (change: (query: URLSearchParams, url: URL) => void) => async (victim: Browser) => {
+  const url = new URL(await victim.toCallback('a'))
+  change(url.searchParams, url)
+  return victim.open(url.href)
+}
+
+const ofState: Attack[] = [
+  { name: 'no state', status: 400, run: withCallback(query => query.delete('state')) },
+  { name: 'an invented state', status: 400, run: withCallback(query => query.set('state', 'x'.repeat(300))) },
+  {
+    name: 'a changed state',
+    status: 400,
+    // Not the last letter, of which some bits count for nothing.
+    run: withCallback(query =>
+      query.set(
+        'state',
+        query.get('state')!.replace(/[\w-](?=.{40}$)/, each => (each === 'A' ? 'B' : 'A')),
+      ),
+    ),
+  },
+  { name: 'two states', status: 400, run: withCallback(query => query.append('state', query.get('state')!)) },
+  {
+    name: 'an unsigned state',
+    status: 400,
+    run: withCallback(query =>
+      query.set('state', `${base64url.encode('{"alg":"none"}')}.${base64url.encode('{"provider":"a"}')}.`),
+    ),
+  },
+  {
+    name: 'a state of another browser, as of an attacker who logs a victim in as himself',
+    status: 400,
+    run: async victim => {
+      await victim.toCallback('a')
+      return victim.open(await browser().toCallback('a'))
+    },
+  },
+  { name: 'no cookie', status: 400, run: async victim => victim.open(await browser().toCallback('a')) },
+  {
+    name: 'a cookie of the wrong form',
+    status: 400,
+    run: async victim => {
+      const address = await victim.toCallback('a')
+      victim.cookies.set('__Host-tesser-login', 'x')
+      return victim.open(address)
+    },
+  },
+  {
+    name: 'a cookie without the prefix that keeps other hosts from setting it',
+    status: 400,
+    run: async victim => {
+      const attacker = browser()
+      const address = await attacker.toCallback('a')
+      victim.cookies.set('tesser-login', attacker.cookies.get('__Host-tesser-login')!)
+      return victim.open(address)
+    },
+  },
+  {
+    name: 'a state that is used again',
+    status: 400,
+    run: async victim => {
+      const address = await victim.toCallback('a')
+      await victim.open(address, PUBLIC)
+      t.equal(await victim.userName(), 'ada@example.com')
+      await victim.open('/auth/logout', PUBLIC, 'POST')
+      return victim.open(address)
+    },
+  },
+  {
+    name: 'a state that is too old',
+    status: 400,
+    run: async victim => {
+      const address = await victim.toCallback('a')
+      later += 601_000
+      return victim.open(address)
+    },
+  },
+  {
+    name: 'the answer of one provider at the callback of another',
+    status: 400,
+    run: withCallback((_, url) => {
+      url.pathname = '/auth/b/callback'
+    }),
+  },
+  {
+    name: 'the issuer of another provider in the answer',
+    status: 401,
+    run: withCallback(query => query.set('iss', b.provider.issuer)),
+  },
+  {
+    name: 'no issuer in the answer of a provider that announces it',
+    status: 401,
+    run: withCallback(query => query.delete('iss')),
+  },
+  { name: 'a query that is too long', status: 400, run: withCallback(query => query.set('code', 'x'.repeat(8_000))) },
+]
+
+const ofCode: Attack[] = [
+  { name: 'no code', status: 401, run: withCallback(query => query.delete('code')) },
+  { name: 'a long invented code', status: 401, run: withCallback(query => query.set('code', 'x'.repeat(5_000))) },
+  { name: 'two codes', status: 401, run: withCallback(query => query.append('code', 'x')) },
+  {
+    name: 'a code that is used again, with a state of its own',
+    status: 401,
+    run: async victim => {
+      const code = new URL(await victim.toCallback('a')).searchParams.get('code')!
+      const attacker = browser()
+      a.provider.faults = { callback: query => query.set('code', code) }
+      await attacker.open(await attacker.toCallback('a'))
+      return victim.open(await victim.toCallback('a'))
+    },
+  },
+  {
+    name: 'the code of an attacker in the login of a victim: PKCE',
+    status: 401,
+    run: async victim => {
+      a.provider.user = EVE
+      const code = new URL(await browser().toCallback('a')).searchParams.get('code')!
+      return withCallback(query => query.set('code', code))(victim)
+    },
+  },
+  {
+    name: 'a request for authorization with the challenge of an attacker: PKCE',
+    status: 401,
+    run: async victim => {
+      const begun = new URL((await victim.open('/auth/a/login', a.provider.issuer)).address)
+      begun.searchParams.set('code_challenge', 'x'.repeat(43))
+      return victim.open(begun.href)
+    },
+  },
+  {
+    name: 'HTML in the error of a provider',
+    status: 401,
+    run: withCallback(query => {
+      query.set('error', '<script>alert(1)</script>')
+      query.set('error_description', '<script>alert(2)</script>')
+    }),
+  },
+  { name: 'an error without a login', status: 400, run: victim => victim.open('/auth/a/callback?error=<script>') },
+]
+
+/** A token with other bytes in its payload and the same signature. */
+const tampered = (token: string): string => {
+  const [head, payload, signature] = token.split('.') as [string, string, string]
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  return [head, base64url.encode(JSON.stringify({ ...claims, email: 'boss@example.com' })), signature].join('.')
+}
+const withHead = (head: object, signature: (text: string) => string) => (token: string) => {
+  const text = `${base64url.encode(JSON.stringify(head))}.${token.split('.')[1]}`
+  return `${text}.${signature(text)}`
+}
+const hmac = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest('base64url')
+const NOW = Math.floor(Date.now() / 1000)
+
+/** Name, a part of the reason in the log, deviation. */
+const ofToken: [string, string, Faults, status?: number][] = [
+  ['another nonce', 'nonce', { claims: { nonce: 'x' } }],
+  ['no nonce', 'nonce', { claims: { nonce: undefined } }],
+  ['another issuer', 'iss', { claims: { iss: 'https://evil.example' } }],
+  ['another audience', 'aud', { claims: { aud: 'evil' } }],
+  ['no audience', 'aud', { claims: { aud: undefined } }],
+  ['several audiences without azp', 'untrusted audiences', { claims: { aud: [OIDC_CLIENT.id, 'evil'] } }],
+  ['several audiences, for another client', 'azp', { claims: { aud: [OIDC_CLIENT.id, 'evil'], azp: 'evil' } }],
+  ['expired', 'expiration', { claims: { exp: NOW - 60 } }],
+  ['without an end', 'exp', { claims: { exp: undefined } }],
+  ['an end that is a text', 'exp', { claims: { exp: '9999999999' } }],
+  ['not valid yet', 'nbf', { claims: { nbf: NOW + 3_600 } }],
+  ['issued in the future', 'iat', { claims: { iat: NOW + 3_600, exp: NOW + 7_200 } }],
+  ['without the time of its issue', 'iat', { claims: { iat: undefined } }],
+  ['without a subject', 'sub', { claims: { sub: undefined } }],
+  ['an empty subject', 'sub', { claims: { sub: '' } }],
+  ['a subject that is a number', 'sub', { claims: { sub: 17 } }],
+  ['a subject of 300 characters', 'sub', { claims: { sub: 'x'.repeat(300) } }],
+  ['algorithm none', 'alg', { token: withHead({ alg: 'none' }, () => '') }],
+  ['algorithm none in other letters', 'alg', { token: withHead({ alg: 'nOnE', kid: 'first' }, () => '') }],
+  ['HS256 with the secret of the client', 'alg', { token: withHead({ alg: 'HS256' }, hmac(OIDC_CLIENT.secret)) }],
+  [
+    'HS256 with the public key',
+    'alg',
+    { token: withHead({ alg: 'HS256', kid: 'first' }, hmac(JSON.stringify(a.provider.keys.publicJwk))) },
+  ],
+  ['an unknown key', 'no applicable keys', { header: { kid: 'second' } }],
+  ['signed with another key', 'signature', { signedBy: a.provider.keys.strange }],
+  [
+    'signed with a key in its own head',
+    'signature',
+    {
+      token: (_, claims) =>
+        new SignJWT(claims)
+          .setProtectedHeader({ alg: 'RS256', kid: 'first', jwk: a.provider.keys.publicJwk })
+          .sign(a.provider.keys.strange),
+    },
+  ],
+  ['a changed payload', 'signature', { token: tampered }],
+  ['no signature', 'signature', { token: token => token.replace(/[^.]*$/, '') }],
+  ['not a token', 'Invalid JWT', { token: () => 'not a token' }],
+  [
+    'absent',
+    'id_token',
+    { instead: { '/token': response => send(response, 200, { access_token: 'x', token_type: 'Bearer' }) } },
+  ],
+  ['user information about another user', 'sub', { userInfo: { sub: '66', email: 'boss@example.com' } }],
+  ['user information without a subject', 'sub', { userInfo: { sub: undefined } }],
+  [
+    'user information that is a page',
+    'content-type',
+    { instead: { '/userinfo': response => response.end('<script>') } },
+  ],
+  ['user information that fails', 'status 500', { instead: { '/userinfo': response => send(response, 500, {}) } }, 503],
+  [
+    'a token endpoint that leads elsewhere',
+    'status 307',
+    { instead: { '/token': response => response.writeHead(307, { Location: PUBLIC }).end() } },
+  ],
+  ['a token endpoint that fails', 'status 502', { instead: { '/token': response => send(response, 502, {}) } }, 503],
+  [
+    'a huge answer',
+    'bytes',
+    { instead: { '/token': response => send(response, 200, { access_token: 'x'.repeat(600_000) }) } },
+  ],
+]
+
+const ofClaims: [string, object, faults?: Faults][] = [
+  ['groups that are an object', { groups: { editors: true } }],
+  ['groups that are a number', { groups: 1 }],
+  ['groups within groups', { groups: [['editors']] }],
+  ['10,000 groups', { groups: Array.from({ length: 10_000 }, (_, i) => `group ${i}`) }],
+  ['groups elsewhere', { _claim_names: { groups: 'x' }, _claim_sources: { x: { endpoint: 'https://evil.example' } } }],
+  ['an address that is not confirmed', { email_verified: false }],
+  ['an address about which nothing is known', { email_verified: undefined }],
+  ['a confirmation that is a text', { email_verified: 'true' }],
+  ['no address', { email: undefined }],
+  ['an address that is a list', { email: ['ada@example.com'] }],
+  ['a domain that begins with the allowed one', { email: 'ada@example.com.evil.example' }],
+  ['a domain that ends with the allowed one', { email: 'ada@evil-example.com' }],
+  ['two domains', { email: 'ada@evil.example@example.com' }],
+  ['a line break in the address', { email: 'ada@example.com\n' }],
+  ['an invisible character in the address', { email: 'a\u200bda@example.com' }],
+  ['the name of a key of this server', { email: 'Robot@example.com' }],
+  [
+    'a confirmed address in the token, another one in the user information',
+    { email: undefined, email_verified: undefined },
+    { userInfo: { email: 'boss@example.com', email_verified: false }, claims: { email_verified: true } },
+  ],
+]
+
+const RETURNS: [string, string][] = [
+  ['another host', '//evil.example'],
+  ['another host, for browsers', '/\\evil.example'],
+  ['two of these', '\\/evil.example'],
+  ['an address', 'https://evil.example/'],
+  ['an address without slashes', 'https:evil.example'],
+  ['a script', 'javascript:alert(1)'],
+  ['a tab that browsers drop', '/\t/evil.example'],
+  ['a line break that browsers drop', '/\n/evil.example'],
+  ['a header', '/\r\nLocation: https://evil.example'],
+  ['a host that begins with ours', `.evil.example`],
+  ['a blank before', ' //evil.example'],
+  ['a fullwidth slash', '/\uff0fevil.example'],
+  ['a long path', `/${'x'.repeat(500)}`],
+]
+
+const ATTACKS: Attack[] = [
+  ...ofState,
+  ...ofCode,
+  ...ofToken.map(([name, reason, faults, status = 401]) => ({ name: `token: ${name}`, status, reason, faults })),
+  ...ofClaims.map(([name, user, faults]) => ({
+    name: `claims: ${name}`,
+    status: 403,
+    user,
+    ...(faults && { faults }),
+  })),
+  ...RETURNS.map(([name, to]) => ({
+    name: `returnTo: ${name}`,
+    status: 400,
+    run: (victim: Browser) => victim.open(`/auth/a/login?returnTo=${encodeURIComponent(to)}`),
+  })),
+  {
+    name: 'returnTo twice',
+    status: 400,
+    run: victim => victim.open('/auth/a/login?returnTo=/&returnTo=//evil.example'),
+  },
+  {
+    name: 'returnTo of a logout',
+    status: 400,
+    run: victim => victim.open('/auth/logout?returnTo=//evil.example', undefined, 'POST'),
+  },
+  ...['lying', 'silent', 'huge', 'scripted', 'down'].map(name => ({
+    name: `metadata of a provider that is ${name}`,
+    status: 503,
+    run: (victim: Browser) => victim.logIn(name),
+  })),
+  { name: 'tokens that do not arrive', status: 503, run: victim => victim.logIn('mute') },
+  { name: 'tokens that do not end', status: 503, run: victim => victim.logIn('endless') },
+  { name: 'keys that do not arrive', status: 503, run: victim => victim.logIn('keyless') },
+  { name: 'the keys of another provider', status: 401, run: victim => victim.logIn('foreign') },
+  {
+    name: 'a foreign host in the request',
+    status: 403,
+    run: victim => victim.open('/auth/a/login', undefined, 'GET', { host: 'other.example' }),
+  },
+  {
+    name: 'a foreign forwarded host in the request',
+    status: 403,
+    run: victim => victim.open('/auth/a/login', undefined, 'GET', { 'x-forwarded-host': 'other.example' }),
+  },
+]
+
+const HOSTILE = /<script|alert\(|evil\.example/
+
+for (const { name, status, reason, faults = {}, user = {}, run = logIn } of ATTACKS) {
+  t.test(name, async t => {
+    Object.assign(a.provider, { user: { ...ADA, ...user }, faults })
+    const victim = browser()
+    const answer = await run(victim)
+    t.equal(answer.status, status, answer.text)
+    t.equal(await victim.userName(), undefined)
+    t.notMatch(answer.text, HOSTILE)
+    t.notMatch(JSON.stringify(answer.headers), HOSTILE)
+    if (reason) t.match(lines.find(line => line.provider === 'a')?.reason, reason)
+    t.strictSame(leaksIn(lines, providersOf()), [])
+    lines.length = 0
+  })
+}
+
+function providersOf(): OidcProvider[] {
+  return [a, b].map(({ provider }) => provider)
+}
+
+t.test('the usual login still works, and rights come from claims alone', async t => {
+  Object.assign(a.provider, { user: { ...ADA, groups: ['__proto__', 'constructor', 'Editors'] }, faults: {} })
+  const victim = browser()
+  t.match((await victim.logIn('a')).json, { result: { userName: 'ada@example.com' }, privileges: [] })
+})
+
+t.test('a provider that does not answer holds a bounded number of logins', async t => {
+  const held: ServerResponse[] = []
+  Object.assign(a.provider, {
+    user: ADA,
+    faults: { instead: { '/token': (response: ServerResponse) => held.push(response) } },
+  })
+  const callbacks: [Browser, string][] = []
+  for (let i = 0; i < 65; i++) {
+    const victim = browser()
+    callbacks.push([victim, await victim.toCallback('a')])
+  }
+  const answers = callbacks.map(([victim, address]) => victim.open(address))
+  const first = await Promise.race(answers)
+  t.match(first, { status: 503, text: /64 logins wait for their providers/ })
+  a.provider.faults = { instead: { '/token': response => send(response, 500, {}) } }
+  for (const response of held) send(response, 500, {})
+  t.ok((await Promise.all(answers)).every(({ status }) => status === 503))
+})
+
+t.test('the address of the callback does not follow the host of a request', async t => {
+  const victim = browser()
+  const begun = await victim.open('/auth/a/login', a.provider.issuer, 'GET', { host: 'localhost:1' })
+  t.equal(new URL(begun.address).searchParams.get('redirect_uri'), `${PUBLIC}/auth/a/callback`)
+})
