@@ -32,8 +32,8 @@ const HEADS = {
 /** A member of a class, its name unless only the class is named, and the problem that is reported; undefined: none. */
 type Line = readonly [source: string, name?: string, problem?: string]
 
-const SYNCHRONOUS =
-  'it is asynchronous or a generator, but events run synchronously: nothing would wait for what it finds'
+const synchronous = (what = 'asynchronous') =>
+  `it is ${what}, but this event runs synchronously: nothing would wait for what it finds; afterSave and afterDrop may wait`
 const misplaced = (decorator: string, of: string, to: string) =>
   `${decorator} has no effect in a class that extends ${of}; it belongs in one that extends ${to}`
 const hides = (name: string, hint = '; a field that only has a type is written with "declare"') =>
@@ -93,7 +93,7 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
       'r1',
       `the event "restrict" does not belong to an attribute; use @event('restrict')`,
     ],
-    [`@event('restrict') async r2() { return null }`, 'r2', SYNCHRONOUS],
+    [`@event('restrict') async r2() { return null }`, 'r2', synchronous()],
     ...['validateSave', 'saving', 'touched', 'validateDrop', 'afterSave', 'constructor'].map(
       (kind): Line => [
         `@event('${kind}') d_${kind}() {}`,
@@ -106,11 +106,7 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
       'c',
       misplaced('@calculated', `DataClass('Employee')`, `Entity('Employee')`),
     ],
-    [
-      '@exposed async later() {}',
-      'later',
-      'it is asynchronous or a generator, but functions run synchronously, on one state of the data',
-    ],
+    ['@exposed *later() {}', 'later', 'it is a generator; return an array, or a selection'],
     [
       '@exposed total() {}',
       undefined,
@@ -198,10 +194,12 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
         `the event "${kind}" does not belong to an attribute; use @event('${kind}')`,
       ],
     ),
-    ...['constructor', 'touched', 'validateSave', 'saving', 'validateDrop', 'dropping', 'afterSave', 'afterDrop'].map(
-      (kind): Line => [`@event('${kind}') async async_${kind}() {}`, `async_${kind}`, SYNCHRONOUS],
+    ...['constructor', 'touched', 'validateSave', 'saving', 'validateDrop', 'dropping'].map(
+      (kind): Line => [`@event('${kind}') async async_${kind}() {}`, `async_${kind}`, synchronous()],
     ),
-    [`@event('validateSave') *e9() {}`, 'e9', SYNCHRONOUS],
+    ...['afterSave', 'afterDrop'].map((kind): Line => [`@event('${kind}') async async_${kind}() {}`]),
+    [`@event('validateSave') *e9() {}`, 'e9', synchronous('a generator')],
+    [`@event('afterSave') *e10() {}`, 'e10', synchronous('a generator')],
     [`@event('validateDrop', 'employer') fine1() {}`],
     [`@event('touched', 'salary') fine2() {}`],
     [`@calculated({ type: 'string' }) get live() { return '' }`],
@@ -212,7 +210,7 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
     [`@queryOf('life') q2() {}`, 'q2', 'Employee has no calculated attribute "life"; did you mean "live"?'],
     [`@orderByOf('salary') q3() {}`, 'q3', '"salary" is not a calculated attribute with a getter in this class'],
     [`@queryOf('stored') q4() {}`, 'q4', '"stored" is stored: queries look at its values, and never ask a handler'],
-    [`@queryOf('live') async q5() {}`, 'q5', 'it is asynchronous or a generator, but a query waits for no promise'],
+    [`@queryOf('live') async q5() {}`, 'q5', 'it is asynchronous, but a query waits for no promise'],
     ['@exposed notes() {}', undefined, hides('notes')],
     ['woman() {}', undefined, hides('woman')],
     [`get fullName() { return '' }`, undefined, hides('fullName')],

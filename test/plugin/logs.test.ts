@@ -232,7 +232,7 @@ t.test('a failure after the end of a call is logged with its place in the source
   ] as const) {
     t.equal((await post(`/Employee/${name}`)).text, '{"result":"done"}')
     const lines: Line[] = []
-    while (!lines.some(({ msg }) => /thread ended/.test(msg))) {
+    while (!lines.some(({ err }) => err)) {
       await new Promise(resolve => setTimeout(resolve, 10))
       lines.push(...take())
     }

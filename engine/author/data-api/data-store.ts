@@ -1,10 +1,11 @@
 import { derived } from './derived-class.ts'
 import { type AuthorClass, SUBJECT, type Subject, subjectOf } from '../declare/describe-classes.ts'
 import type { CallRequest, CallSession, DataStoreOf } from '../declare/author-types.ts'
-import { type Language, waitingScope } from './language.ts'
+import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { giveMetadata } from '../declare/members.ts'
 import { nameBase } from '../declare/module-declarations.ts'
+import { waitingScope } from './waiting-scope.ts'
 
 let current: Language | undefined
 

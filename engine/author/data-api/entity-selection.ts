@@ -59,6 +59,13 @@ export class SelectionBase implements Iterable<EntityBase> {
     return selection
   }
 
+  /** The selection without entities that have been deleted since its rows were found. */
+  static existing(selection: SelectionBase): SelectionBase {
+    const { language, dataClass } = selection[BINDING]
+    const rows = selection.#find()
+    return selection.#of(rows.narrow(rows.set.and(language.snapshot.table(dataClass).live)))
+  }
+
   /** Its rows, for results and entity sets. */
   static rowsOf(selection: SelectionBase): Rows {
     return selection.#find()

@@ -35,6 +35,7 @@ import type { EntityHooks } from './entity-hooks.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { NoSession } from './no-session.ts'
 import { Overlay } from './overlay.ts'
+import { type WaitingScope, waitingScope } from './waiting-scope.ts'
 
 export interface LanguageOptions {
   readonly store: ReadStore
@@ -55,7 +56,7 @@ export interface CallOptions {
    * stopped from outside.
    */
   readonly time?: { readonly deadlineAt: number; readonly deadlineMs: number }
-  /** What its parts share; made by the outermost one unless given. */
+  /** Made by the outermost one unless given. */
   readonly state?: CallState
   /** False in the middle of a read, as in a getter or a query handler: saves and drops are refused. */
   readonly canWrite?: boolean
@@ -71,22 +72,10 @@ export interface CallOptions {
   readonly access?: Access | undefined
 }
 
-/** What a call keeps until it ends. */
+/** State of a call until its end, shared by its parts. */
 export interface CallState extends RowCounter {
   /** Session of a call without a request, made on first use. */
   noSession?: NoSession
-}
-
-/** A call whose code waits, and the language that it belongs to. */
-interface WaitingScope {
-  readonly language: Language
-  readonly options: CallOptions
-}
-
-/** The call of code that runs after an await; undefined if it has ended. */
-export function waitingScope(): WaitingScope | undefined {
-  const { call, data, revoked } = codeContext() ?? {}
-  return !call || call.hasEnded || revoked?.is ? undefined : (data as WaitingScope | undefined)
 }
 
 /** A read of the current state that has not been done yet. */

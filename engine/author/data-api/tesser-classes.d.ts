@@ -11,7 +11,6 @@ import type {
   CallSession,
   DataClassName,
   DataStoreOf,
-  Immediate,
 } from '../declare/author-types.ts'
 
 // With `*`, because only then can `Model` and `Classes` be merged into under the name of this module.
@@ -33,7 +32,7 @@ export declare const request: CallRequest
 
 /** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
 export declare class DataStore implements BaseDataStore {
-  transaction<T>(work: () => Immediate<T>): T
+  transaction<T>(work: () => T extends PromiseLike<unknown> ? never : T): T
 }
 
 /** Base class of shared singletons: one instance, called by the name of its class. */

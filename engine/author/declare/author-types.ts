@@ -204,16 +204,13 @@ export interface BaseSelection<N extends string> extends Iterable<EntityOf<N>> {
   drop(): SelectionOf<N>
 }
 
-/** A value that is not a promise. */
-export type Immediate<T> = T extends PromiseLike<unknown> ? never : T
-
 export interface BaseDataStore {
   /**
    * Runs `work` so that all of its saves and drops become durable together, or none. `work` sees its own writes. When it throws or
    * returns false, nothing is kept. Other writes wait meanwhile, so the time of `work` is bounded, and it cannot be asynchronous.
    * @returns what `work` returns @throws what `work` throws
    */
-  transaction<T>(work: () => Immediate<T>): T
+  transaction<T>(work: () => T extends PromiseLike<unknown> ? never : T): T
 }
 
 /** The request that the code runs for; empty where there is none, as in `tesser load`. */

@@ -7,6 +7,7 @@ import { attachCalculated } from '../hooks/live-values.ts'
 import { saveElements } from '../hooks/save-elements.ts'
 import { ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
+import { SelectionBase } from '../data-api/entity-selection.ts'
 import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
 import { planTask } from '../../placement/plan-task.ts'
 import type { TaskRegistry } from '../../placement/task-kind.ts'
@@ -177,7 +178,7 @@ export class CallRunner {
     let outcome: TaskOutcome
     try {
       const result = await later
-      const write = () => writeResult(result, task as CallTask, this.scope)
+      const write = () => writeResult(existing(result), task as CallTask, this.scope)
       outcome = outcomeOf(() => this.scope.language.run(options, write))
     } catch (thrown) {
       outcome = failed(thrown)
@@ -187,7 +188,7 @@ export class CallRunner {
 
   /** The outcome, or an error if a call has begun something that it does not wait for. */
   private withoutForgotten(outcome: TaskOutcome, task: FunctionTask, call: RunningCall): TaskOutcome {
-    if (call.alone.size === 0 || task.kind !== 'call' || 'fault' in outcome) return outcome
+    if (call.alone.size === 0 || task.kind !== 'call' || 'fault' in outcome || 'error' in outcome) return outcome
     const trace = this.options.forgotten.find(call)
     if (trace === undefined) return outcome
     const error = FunctionErrors.FORGOTTEN_PROMISE(`the function ${task.fullName}`)
@@ -252,6 +253,10 @@ export class CallRunner {
     return { calculated: slice }
   }
 }
+
+/** A result without entities that have been deleted while the function waited. */
+const existing = (result: unknown): unknown =>
+  result instanceof SelectionBase ? SelectionBase.existing(result) : result
 
 /** True for tasks of the server itself, to which restrict events do not apply. */
 const isOfServer = (task: FunctionTask): boolean =>

@@ -29,16 +29,18 @@ export function followCalls({ begins, ends }: Observer): void {
       if (nested.length === 0 && call) ends(call)
     },
   }).enable()
-  promiseHooks.createHook({
-    init(promise, parent) {
-      const call = codeContext()?.call
-      if (!call) return
-      // A promise with a parent is made by `await` or `then`: something waits for the parent.
-      if (parent) call.alone.delete(parent)
-      else call.alone.set(promise, traceOfBegin())
-    },
-    settled: promise => codeContext()?.call?.alone.delete(promise),
-  })
+  // The promise that is forgotten most is that of `fetch`, which is not one of an asynchronous function in each version of Node.js.
+  const { fetch } = globalThis
+  globalThis.fetch = async (...request) => fetch(...request)
+  promiseHooks.createHook({ init: begun, settled: promise => codeContext()?.call?.alone.delete(promise) })
+}
+
+function begun(promise: Promise<unknown>, parent: Promise<unknown> | undefined): void {
+  const call = codeContext()?.call
+  if (!call) return
+  // A promise with a parent is made by `await` or `then`: something waits for the parent.
+  if (parent) call.alone.delete(parent)
+  else call.alone.set(promise, traceOfBegin())
 }
 
 /** Number of frames: those of the hook, and of libraries between a promise and the plugin. */
@@ -48,7 +50,7 @@ function traceOfBegin(): { readonly stack?: string } {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = FRAMES
   const trace: { stack?: string } = {}
-  Error.captureStackTrace(trace, traceOfBegin)
+  Error.captureStackTrace(trace, begun)
   Error.stackTraceLimit = stackTraceLimit
   return trace
 }
@@ -75,7 +77,7 @@ export class ForgottenPromises {
         .filter(frame => !frame.includes(HOOKS))
       if (CONSTRUCTOR.test(begun)) continue
       const caller = callers.find(frame => this.ownerOf(frame) !== 'server')
-      // What a library begins for itself is its own affair.
+      // A library may begin something for itself.
       if (caller !== undefined && this.ownerOf(caller) === 'plugin') return `${begun}\n${caller}`
     }
     return undefined

@@ -109,7 +109,7 @@ export class FunctionPool {
   private readonly singletons = new Group(1)
   /** Number of calls that are running or pending. */
   private openCount = 0
-  /** Those of asynchronous functions among them. */
+  /** Calls of asynchronous functions among them. */
   private asyncCount = 0
   private readonly breaker: Breaker
   private readonly gauge = memoryGauge()

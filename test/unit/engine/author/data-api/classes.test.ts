@@ -180,7 +180,7 @@ t.test('entities, selections and dataclasses are instances of the classes of the
     t.equal(language.singleton('Employee'), undefined)
   })
   t.throws(() => new EmployeeEntity(), { message: /ds\.{dataClass}\.new/ })
-  t.throws(() => ds.Employee, { message: /only while a function runs/ })
+  t.throws(() => ds.Employee, { message: /only while a call runs/ })
 })
 
 t.test('a class for an unknown dataclass, or a second class for one, is refused', async t => {
