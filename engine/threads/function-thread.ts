@@ -42,6 +42,7 @@ import {
   NOT_MEASURED,
   PHASE,
   READING,
+  RESUMED,
   RUNNING,
   RUNNING_SINCE,
   SERVING,
@@ -235,6 +236,7 @@ function runBatch(runner: CallRunner, batch: readonly BatchTask[]): void {
     done++
   }
   Atomics.store(progress, ALIVE_AT, Date.now() | 0)
+  Atomics.store(progress, RESUMED, 0)
   Atomics.store(progress, CURRENT, ALL_DONE)
   post({ done })
 }

@@ -143,9 +143,9 @@ export interface FunctionThreadOptions {
  * since 1970. `MEMORY`: `NOT_MEASURED` since the task began, `ASKED` to measure, `ENOUGH`, or `TOO_LITTLE` memory. `PHASE`:
  * `READING` the arguments of a call, which come from a client; `RUNNING` plugin code; or `SERVING`, all other work of a task,
  * whose cost is also up to the client: the body of a save, the entities of an answer. `RUNNING_SINCE`: last start of plugin code,
- * like `STARTED_AT`. A task may run plugin code many times, as an event or a getter for each entity. `RESUMED`: number of the call
- * whose code goes on after an await, or 0. `ALIVE_AT`: last time at which the thread was free for other calls, like `STARTED_AT`;
- * kept up to date while calls wait.
+ * like `STARTED_AT`. A task may run plugin code many times, as an event or a getter for each entity. `ALIVE_AT`: last time at which the
+ * thread was free for other calls, like `STARTED_AT`; kept up to date while calls wait. `RESUMED`: number of the call whose code went on
+ * last since then, after an await; 0 for none.
  */
 export const CURRENT = 0
 export const STARTED_AT = 1

@@ -64,13 +64,13 @@ export class WaitingCalls {
 
   /** It waits again. */
   ends(call: RunningCall): void {
-    Atomics.store(this.progress, RESUMED, 0)
     call.ranMs += performance.now() - this.resumedAt
     if (call.ranMs > call.deadlineMs) this.stop(call.id, name => FunctionErrors.BUDGET(name, call.deadlineMs / 1000))
   }
 
   private look(): void {
     Atomics.store(this.progress, ALIVE_AT, Date.now() | 0)
+    Atomics.store(this.progress, RESUMED, 0)
     const now = performance.now()
     for (const { begunAt, call } of this.calls.values()) {
       if (now - begunAt > call.waitMs) this.stop(call.id, name => FunctionErrors.DEADLINE(name, call.waitMs / 1000))
