@@ -174,6 +174,8 @@ try {
           runner!.endStretch()
           waiting.ends(call)
         },
+        // Each call sees the data with its own rights.
+        switches: () => runner!.endStretch(),
       })
       observeCode(isRunning => {
         if (isRunning) Atomics.store(progress, RUNNING_SINCE, Date.now() | 0)

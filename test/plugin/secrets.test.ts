@@ -71,6 +71,9 @@ export class Company extends DataClass('Company') {
   @exposed throwsText(i: number) { throw secrets[i] }
   @exposed refuses(i: number) { throw { errCode: 9002, message: 'refused for ' + secrets[i] } }
   @exposed queries(i: number) { return ds.Company.query('nothing-' + secrets[i] + ' = 1').length }
+  @exposed async refusesLater(i: number) { await 1; throw { errCode: 9002, message: 'refused for ' + secrets[i] } }
+  @exposed async throwsAfter(i: number) { await 1; console.log(secrets[i]); throw new Error('unexpected ' + secrets[i]) }
+  @exposed async forgetsOne(i: number) { void (async () => { throw new Error('beside ' + secrets[i]) })(); await new Promise(() => {}) }
   @exposed failsLater(i: number) { setTimeout(() => { throw new Error('later: ' + secrets[i]) }); return 'done' }
 }
 export class CompanyEntity extends Entity('Company') {
@@ -156,6 +159,9 @@ t.test('plugins get values that references name, which no log line and no answer
     ['throwsLong', /Company\.throwsLong/],
     ['throwsText', /Company\.throwsText/],
     ['refuses', /refused for \(hidden\)/],
+    ['refusesLater', /refused for \(hidden\)/],
+    ['throwsAfter', /"errCode":1562/],
+    ['forgetsOne', /"errCode":1562/],
     ['queries', /"errCode":\d+/],
   ]
   const saved: [string, RegExp][] = [

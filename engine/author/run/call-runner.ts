@@ -128,6 +128,7 @@ export class CallRunner {
     const finish = (outcome: TaskOutcome): FunctionOutcome => {
       const changed = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
       call.hasEnded = true
+      call.alone.clear()
       return { ...changed, examined: state.examined }
     }
     return inContext({ call }, () => {
@@ -168,7 +169,7 @@ export class CallRunner {
       ended,
       stop: thrown => {
         if (known && !call.hasEnded) this.options.onFault(lineOf(thrown))
-        end(known ?? failed(thrown))
+        end(known ?? failedCode(thrown))
       },
     }
   }
@@ -181,7 +182,7 @@ export class CallRunner {
       const write = () => writeResult(existing(result), task as CallTask, this.scope)
       outcome = outcomeOf(() => this.scope.language.run(options, write))
     } catch (thrown) {
-      outcome = failed(thrown)
+      outcome = failedCode(thrown)
     }
     return this.withoutForgotten(outcome, task, call)
   }
@@ -294,6 +295,12 @@ function failed(thrown: unknown): TaskOutcome {
     // The thrown value is a proxy or has an accessor that throws.
     return { fault: UNREADABLE, place: placeOfFault(thrown) }
   }
+}
+
+/** Failure of code that had waited: like that of code whose place is known. */
+function failedCode(thrown: unknown): TaskOutcome {
+  const outcome = failed(thrown)
+  return 'error' in outcome ? { error: errorWithoutKnownSecrets(outcome.error) } : outcome
 }
 
 function outcomeOfThrown(thrown: unknown): TaskOutcome {

@@ -10,22 +10,26 @@ interface Observer {
   begins(call: RunningCall): void
   /** Called when it waits again or ends. */
   ends(call: RunningCall): void
+  /** Called when code of another call runs in between, as a listener can, and when it ends. */
+  switches(): void
 }
 
 /**
  * Follows the code of calls beyond their first await: reports each stretch, and records promises of asynchronous functions that
  * nothing awaits.
  */
-export function followCalls({ begins, ends }: Observer): void {
+export function followCalls({ begins, ends, switches }: Observer): void {
   /** A callback can run others that belong to another call. */
   const nested: (RunningCall | undefined)[] = []
   createHook({
     before() {
       const call = codeContext()?.call
+      if (nested.length > 0 && nested.at(-1) !== call) switches()
       if (nested.push(call) === 1 && call) begins(call)
     },
     after() {
       const call = nested.pop()
+      if (nested.length > 0 && nested.at(-1) !== call) switches()
       if (nested.length === 0 && call) ends(call)
     },
   }).enable()
@@ -37,7 +41,7 @@ export function followCalls({ begins, ends }: Observer): void {
 
 function begun(promise: Promise<unknown>, parent: Promise<unknown> | undefined): void {
   const call = codeContext()?.call
-  if (!call) return
+  if (!call || call.hasEnded) return
   // A promise with a parent is made by `await` or `then`: something waits for the parent.
   if (parent) call.alone.delete(parent)
   else call.alone.set(promise, traceOfBegin())
