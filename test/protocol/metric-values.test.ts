@@ -139,12 +139,12 @@ t.test('queues while threads are held', async t => {
     'a thread has one task besides the one it works on',
   )
   t.same(await valuesOf('tesser_function_threads'), { '': 1 })
-  t.same(await valuesOf('tesser_function_calls'), { running: 1, waiting: 2 })
+  t.same(await valuesOf('tesser_function_calls'), { running: 1, waiting: 2, suspended: 0 })
   t.equal(await counted('pool_run'), ran, 'none has finished')
   writeFileSync(file, '')
   for (const answer of await Promise.all(held)) t.equal(answer.status, 200, answer.text)
   t.same(await valuesOf('tesser_pool_tasks'), { running: 0, waiting: 0 })
-  t.same(await valuesOf('tesser_function_calls'), { running: 0, waiting: 0 })
+  t.same(await valuesOf('tesser_function_calls'), { running: 0, waiting: 0, suspended: 0 })
   for (const time of ['wait', 'run']) {
     // The start ran a task too.
     t.equal(await counted(`pool_${time}`), ran + 5)
