@@ -18,13 +18,17 @@ export interface ClientArguments {
 /**
  * `tesser client`: writes the file that `$client` answers with, from a running server or from the model and the plugins.
  * @param readConfig reads the configuration, which is not needed for a running server
- * @returns a line for the user
+ * @returns a line for the user; undefined if the file goes to the standard output
  * @throws {Error} the server cannot be reached; {@link InputError} it refuses, or its answer is not a client; {@link ModelError} {@link PluginError}
  */
-export async function client(readConfig: () => Config, options: ClientArguments): Promise<string> {
+export async function client(readConfig: () => Config, options: ClientArguments): Promise<string | undefined> {
   const text =
     options.url === undefined ? await fromModel(readConfig(), options) : await fromServer(options.url, options)
-  if (options.out === '-') return text.trimEnd()
+  if (options.out === '-') {
+    // Not by `print`, which hides secrets: a name of the model may be one.
+    process.stdout.write(text)
+    return undefined
+  }
   writeFileSync(options.out, text)
   return `${options.out} is written: import { createClient } from './${basename(options.out)}'`
 }

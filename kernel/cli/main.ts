@@ -179,9 +179,10 @@ addConfigOptions(program.command('client'), key => key === 'model' || key === 'p
   .addOption(new Option('--key <key>', 'API key or token for --url').env('TESSER_KEY'))
   .addOption(new Option('--dates <form>', 'type of dates with a time').choices(['date', 'text']).default('date'))
   .option('--module', 'import the runtime from tesser/client, in place of writing it into the file', false)
-  .action(async (options: ClientArguments, command: Command) =>
-    print(await (await import('./client.ts')).client(() => configOf(command), options)),
-  )
+  .action(async (options: ClientArguments, command: Command) => {
+    const written = await (await import('./client.ts')).client(() => configOf(command), options)
+    if (written !== undefined) print(written)
+  })
 
 addAccountCommands(program)
 
