@@ -17,6 +17,7 @@ import type { EntitySets, Requester } from './entity-set/entity-sets.ts'
 import { ProtocolError } from './base/errors.ts'
 import { type ClassFunction, type ClassRegistry, isLogin } from './author/declare/class-registry.ts'
 import type { CallResult } from './author/run/function-client.ts'
+import { JobClient } from './author/run/job-client.ts'
 import { FunctionErrors } from './author/declare/function-errors.ts'
 import type { CallTask } from './author/run/tasks.ts'
 import { calculateOutdated } from './author/run/calculate-outdated.ts'
@@ -79,6 +80,7 @@ export class Engine implements PluginEngine {
   readonly uploads: Uploads
   readonly binaries: Binaries
   readonly classes: ClassRegistry
+  readonly jobs: JobClient
   readonly metrics: EngineMetrics
   readonly modelChange: ModelChange
   /** Loop delay of the thread that opens the engine, which also starts the measurement. */
@@ -104,6 +106,8 @@ export class Engine implements PluginEngine {
       cacheBytes: options.binaryCacheBytes ?? BINARY_CACHE_BYTES,
       onInternalError: options.onInternalError,
     })
+    const { writer, code, functions } = parts
+    this.jobs = new JobClient({ records: parts.records, writer, code, functions, declared: parts.classes.jobs })
     this.metrics = new EngineMetrics(parts, this.binaries)
     this.modelChange = new ModelChange(options, parts.classes.classes)
   }

@@ -33,6 +33,18 @@ export {
   visibleSchema,
 } from './author/declare/signature.ts'
 export type { JsonSchema } from './base/json-schema.ts'
+export type { JobChange } from './author/run/job-client.ts'
+export type { JobFunction } from './author/declare/class-registry.ts'
+export {
+  idOfPlace,
+  isJobId,
+  type Job,
+  JOB_STATES,
+  type JobState,
+  jobOf,
+  newJobId,
+  timeOfPlace,
+} from './jobs/job.ts'
 export type { CallResult } from './author/run/function-client.ts'
 export { FunctionErrors } from './author/declare/function-errors.ts'
 export { logConsole } from './author/run/log-console.ts'

@@ -1,5 +1,6 @@
 import type { AnswerBody } from './answer/answer-body.ts'
 import type { CallResult } from './author/run/function-client.ts'
+import type { JobClient } from './author/run/job-client.ts'
 import type { CallTask } from './author/run/tasks.ts'
 import type { ClassFunction, ClassRegistry } from './author/declare/class-registry.ts'
 import type { SaveStatus } from './base/errors.ts'
@@ -66,6 +67,8 @@ export interface PluginEngine {
     | 'describeSingletons'
     | 'singletonNames'
   >
+  /** Jobs of plugin code. For administrators: no rights apply. */
+  readonly jobs: JobClient
   readonly entitySets: Omit<EntitySets, 'openAny' | 'sweep'>
   readonly uploads: Pick<Uploads, 'receive' | 'add' | 'access' | 'discard'>
   readonly binaries: Pick<Binaries, keyof Binaries>

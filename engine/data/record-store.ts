@@ -46,6 +46,8 @@ export interface RecordStore {
   record(key: string): unknown
   /** Records whose keys begin with `prefix`, in order of their keys. @param after skips records up to and including this key */
   records(prefix: string, limit: number, after?: string): { key: string; value: unknown }[]
+  /** The last records whose keys begin with `prefix`, in reverse order. */
+  lastRecords(prefix: string, limit: number): { key: string; value: unknown }[]
   readonly sets: StoredSets
   readonly uploads: StoredUploads
   readonly files: BinaryFiles

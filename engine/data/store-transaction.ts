@@ -109,5 +109,6 @@ export interface StoreTransaction {
   decodeBinary(value: Uint8Array): BinaryValue | undefined
   putUpload(change: UploadChange): void
   putEntitySet(change: StoredSetChange): void
+  record(key: string): unknown
   putRecord(change: RecordChange): void
 }

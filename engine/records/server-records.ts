@@ -20,6 +20,12 @@ export class ServerRecords {
     return this.store.records(prefix, limit, after)
   }
 
+  /** The last records whose keys begin with `prefix`, in reverse order. */
+  last(prefix: string, limit: number): { key: string; value: unknown }[] {
+    this.store.refresh()
+    return this.store.lastRecords(prefix, limit)
+  }
+
   /** Writes changes. Resolves when they are durable. */
   async put(changes: RecordChange[]): Promise<void> {
     if (changes.length > 0) await this.write(changes)

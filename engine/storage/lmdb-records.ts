@@ -61,6 +61,10 @@ export class LmdbRecords implements RecordStore {
     return found.filter(({ key }) => key > after).slice(0, limit)
   }
 
+  lastRecords(prefix: string, limit: number): { key: string; value: unknown }[] {
+    return [...this.environment.records.getRange({ start: `${prefix}\u{10ffff}`, end: prefix, reverse: true, limit })]
+  }
+
   async sizes(): Promise<{ dataBytes: number; logBytes: number }> {
     const { path } = this.environment
     const folder = join(path, LOG_FOLDER)

@@ -313,6 +313,10 @@ export class LmdbTransaction implements StoreTransaction {
     this.sets.put(change)
   }
 
+  record(key: string): unknown {
+    return this.environment.records.get(key)
+  }
+
   putRecord(change: RecordChange): void {
     this.effects.push({ kind: 'record', change })
     const { records } = this.environment

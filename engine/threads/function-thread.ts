@@ -166,6 +166,7 @@ try {
         },
         connectWriter: end => port.postMessage({ connect: end }, [end.port]),
         onFault: log => post({ log }),
+        onProgress: (job, progress) => post({ job, progress }),
         forgotten: new ForgottenPromises(modules.map(({ source }) => source)),
       })
       followCalls({

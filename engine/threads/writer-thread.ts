@@ -66,6 +66,7 @@ try {
     heartbeat: new Heartbeat(options.heartbeat),
     counts: countThread(options.counts, 'writer'),
     onStoreLost: loseStore,
+    onEnqueued: () => post({ kind: 'enqueued' }),
     ...(memory && { onCommit: memory.committed.bind(memory) }),
   })
   const loaded = memory?.load()

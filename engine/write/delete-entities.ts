@@ -11,6 +11,7 @@ import type { HookedDeletion, HookedRow } from './contract/requests.ts'
 import { identify, type TableRow } from './row-identity.ts'
 import { WriteErrors } from './contract/write-errors.ts'
 import type { LockTable } from './lock-table.ts'
+import { enqueueJobs } from '../jobs/enqueue-jobs.ts'
 import type { StoreTransaction } from '../data/store-transaction.ts'
 
 export interface Deletion {
@@ -50,6 +51,8 @@ interface DeleteContext {
   readonly view: View
   /** Maximum number of rows that the deletion of one row may change. */
   readonly maxCascade: number
+  /** To be called when jobs have been enqueued. */
+  readonly enqueued: () => void
 }
 
 /** Finds the rows whose relation leads to a row. */
@@ -74,7 +77,7 @@ export function deleteRows(
   rowIds: readonly number[],
   { stamps, ifMatch, hooked, budget }: DeleteOptions,
 ): Deletion {
-  const { transaction, timestamp } = context
+  const { transaction, timestamp, enqueued } = context
   const referencing = remembered(transaction)
   const selected = select(context, dataClass, rowIds, { stamps, ifMatch, budget, referencing })
   const { candidates, rows, stopped, taken } = selected
@@ -88,7 +91,13 @@ export function deleteRows(
   }
   const unblocked = restrictedBy(deletable.values(), dataClass, transaction)
   for (const each of unlinked) unlink(transaction, each, timestamp, hooked)
-  for (const { dataClass, rowId } of deletable.values()) transaction.remove(dataClass, rowId)
+  for (const { dataClass, rowId } of deletable.values()) {
+    transaction.remove(dataClass, rowId)
+    const jobs = hooked?.find(dataClass, rowId)?.jobs
+    if (!jobs) continue
+    enqueueJobs(transaction, jobs, Date.parse(timestamp))
+    enqueued()
+  }
 
   const staying = rows.filter(row => blockers.has(identify(row))).map(({ rowId }) => rowId)
   const blocked = [...stopped.keys(), ...staying]

@@ -134,11 +134,11 @@ export class DeleteJob implements WriteJob {
   private delete(
     rowIds: readonly number[],
     budget: number,
-    { transaction, timestamp, locks, limits }: StepContext,
+    { transaction, timestamp, locks, limits, enqueued }: StepContext,
   ): Deletion {
     const { request, view, stamps, hooked } = this
     const maxCascade = limits.maxTransactionEntities
-    const context = { transaction, locks, owner: request.owner, timestamp, view, maxCascade }
+    const context = { transaction, locks, owner: request.owner, timestamp, view, maxCascade, enqueued }
     const { ifMatch } = request
     return deleteRows(context, this.dataClass, rowIds, { stamps, ifMatch, hooked, budget })
   }

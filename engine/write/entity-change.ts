@@ -33,6 +33,8 @@ export interface SaveContext {
   readonly randomUuid: () => string
   /** Maximum number of problems of an entity that are described. */
   readonly maxProblems: number
+  /** To be called when jobs have been enqueued. */
+  readonly enqueued: () => void
 }
 
 /** New values of one entity, and its problems. */

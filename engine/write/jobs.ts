@@ -3,6 +3,7 @@ import type { Value } from '../catalog/value.ts'
 import type { View } from '../catalog/view.ts'
 import type { ErrorData } from '../base/errors.ts'
 import { keyText } from '../row-format/row-layout.ts'
+import { enqueueJobs } from '../jobs/enqueue-jobs.ts'
 import type { StoreTransaction } from '../data/store-transaction.ts'
 import type { LockTable } from './lock-table.ts'
 import { FailureDigest } from './failure-digest.ts'
@@ -12,6 +13,7 @@ import { EncodedBody, type EncodedRows, unpackRows } from './contract/encoded-ro
 import { putCalculated } from './put-calculated.ts'
 import type {
   CalculatedRequest,
+  EnqueueRequest,
   EntitySetsRequest,
   FreeLocksRequest,
   HeldLock,
@@ -48,6 +50,8 @@ export interface StepContext {
   readonly endsAt: number
   /** To be called periodically while a step waits for another thread. */
   readonly beat: () => void
+  /** To be called when jobs have been enqueued. */
+  readonly enqueued: () => void
 }
 
 /**
@@ -90,7 +94,7 @@ export class SaveJob implements WriteJob {
   }
 
   step(step: StepContext): (globalStamp: number) => void {
-    const { transaction, timestamp, randomUuid, locks, limits, rules } = step
+    const { transaction, timestamp, randomUuid, locks, limits, rules, enqueued } = step
     const { trusted = false, anyStamp = false, ifMatch, owner, mode, uploads, received } = this.request
     const context: SaveContext = {
       transaction,
@@ -108,6 +112,7 @@ export class SaveJob implements WriteJob {
       timestamp,
       randomUuid,
       maxProblems: limits.maxProblems,
+      enqueued,
     }
     this.digest.described = this.described
     const slice = isOneTransaction(this.request) ? this.saveTogether(context) : this.saveSlice(context, step)
@@ -329,6 +334,25 @@ export class ListLocksJob implements WriteJob {
     }
     return () => {
       this.outcome = { kind: 'listLocks', count, locks: found }
+    }
+  }
+
+  fail(error: ErrorData): void {
+    this.outcome = error
+  }
+}
+
+/** Puts jobs into the queue. */
+export class EnqueueJob implements WriteJob {
+  outcome: WriteResult | ErrorData | undefined
+
+  constructor(private readonly request: EnqueueRequest) {}
+
+  step({ transaction, timestamp, enqueued }: StepContext): () => void {
+    const ids = enqueueJobs(transaction, this.request.jobs, Date.parse(timestamp))
+    enqueued()
+    return () => {
+      this.outcome = { kind: 'enqueue', ids }
     }
   }
 

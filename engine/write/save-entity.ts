@@ -2,6 +2,7 @@ import { isBinary, type StorageAttribute } from '../catalog/attribute.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { keyText } from '../row-format/row-layout.ts'
+import { enqueueJobs } from '../jobs/enqueue-jobs.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import { convertKey, convertValue, describeValue } from './convert.ts'
 import { EntityChange, type SaveContext } from './entity-change.ts'
@@ -97,6 +98,10 @@ function save(
   linkForeignKeys(change)
   check(change)
   if (problems.length > 0) return failed(change)
+  if (hooked?.jobs && change.context.mode === 'update') {
+    enqueueJobs(change.context.transaction, hooked.jobs, Date.parse(change.context.timestamp))
+    change.context.enqueued()
+  }
   if (old && values.attributes.length === 0) return { row: old.row.bytes, rowId: old.rowId }
   return put(change)
 }

@@ -82,6 +82,8 @@ const WATCHES_PER_TIMEOUT = 4
 /** The kernel thread's side of the writer thread. */
 export class WriterClient {
   private worker: Worker | undefined
+  /** Called after commits with new jobs. */
+  onEnqueued: (() => void) | undefined
   private readonly waiting = new Map<number, Waiting>()
   private waitingBytes = 0
   private nextId = 0
@@ -287,6 +289,7 @@ export class WriterClient {
     if (message.kind === 'internalError') this.options.onInternalError?.(message.text)
     else if (message.kind === 'note') this.options.onNote?.(message.text, message.level)
     else if (message.kind === 'memoryFilled') this.fillMemory()
+    else if (message.kind === 'enqueued') this.onEnqueued?.()
     else if (message.kind === 'progress') this.options.onProgress?.(message)
     else if (message.kind === 'done') {
       for (const { id, outcome } of message.outcomes) {

@@ -13,6 +13,7 @@ import type { Heartbeat } from './contract/heartbeat.ts'
 import {
   CalculatedJob,
   endedJob,
+  EnqueueJob,
   FreeLocksJob,
   InsertJob,
   ListLocksJob,
@@ -48,6 +49,8 @@ export interface WriterOptions {
   keptChangeRecords?: number
   /** Called after every durable commit, before its outcomes are known; must not throw. */
   onCommit?: (changes: readonly Change[], globalStamp: number) => void
+  /** Called after every durable commit with new jobs. */
+  onEnqueued?: () => void
   heartbeat?: Heartbeat
   /** Counters of the thread. */
   counts?: ThreadCounts
@@ -106,6 +109,7 @@ export class Writer {
       if (request.kind === 'entitySets' || request.kind === 'records' || request.kind === 'uploads') {
         return new SideJob(request)
       }
+      if (request.kind === 'enqueue') return new EnqueueJob(request)
       if (request.kind === 'freeLocks') return new FreeLocksJob(request)
       if (request.kind === 'listLocks') return new ListLocksJob(request, this.options.store.catalog.dataClasses)
       if (request.kind === 'lock') return new LockJob(request, this.dataClass(request.dataClass))
@@ -137,6 +141,7 @@ export class Writer {
     const open = jobs.filter(job => !job.outcome)
     if (open.length === 0) return
     const { now, randomUuid, heartbeat, sliceSize = SLICE_SIZE, sliceMs = SLICE_MS } = this.options
+    let hasJobs = false
     const step = {
       transaction: this.transaction,
       timestamp: new Date(now()).toISOString(),
@@ -147,6 +152,9 @@ export class Writer {
       sliceSize,
       endsAt: 0,
       beat: () => heartbeat?.beat(),
+      enqueued: () => {
+        hasJobs = true
+      },
     }
     const stepMs = Math.max(MIN_SLICE_MS, sliceMs / open.length)
     let accepts: ((globalStamp: number) => void)[] = []
@@ -165,6 +173,7 @@ export class Writer {
       return
     }
     for (const accept of accepts) accept(globalStamp)
+    if (hasJobs) this.options.onEnqueued?.()
   }
 
   /** @throws {EngineErrors.UNKNOWN_DATACLASS} */

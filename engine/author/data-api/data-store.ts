@@ -1,8 +1,9 @@
 import { derived } from './derived-class.ts'
 import { type AuthorClass, SUBJECT, type Subject, subjectOf } from '../declare/describe-classes.ts'
-import type { CallRequest, CallSession, DataStoreOf } from '../declare/author-types.ts'
+import type { CallRequest, CallSession, DataStoreOf, EnqueueOptions } from '../declare/author-types.ts'
 import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
+import { newJob } from './jobs.ts'
 import { giveMetadata } from '../declare/members.ts'
 import { nameBase } from '../declare/module-declarations.ts'
 import { waitingScope } from './waiting-scope.ts'
@@ -51,6 +52,9 @@ export const request: CallRequest = {
   get signal() {
     return currentLanguage().request.signal
   },
+  get job() {
+    return currentLanguage().request.job
+  },
 }
 
 /** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
@@ -70,6 +74,11 @@ export class DataStore {
 
   transaction<T>(work: () => T): T {
     return currentLanguage().transaction(work)
+  }
+
+  enqueue(job: unknown, args: readonly unknown[] = [], options: EnqueueOptions = {}): string {
+    const language = currentLanguage()
+    return language.enqueue(newJob(language.jobName(job), args, options))
   }
 }
 

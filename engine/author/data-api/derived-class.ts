@@ -12,7 +12,8 @@ export function derived<T extends object>(base: new () => T, language: Language)
   const subclass = extend(base)
   for (const member of membersOf(base)) {
     const { name } = member
-    if (member.kind !== 'function') continue
+    // A function may be exposed and a job.
+    if ((member.kind !== 'function' && member.kind !== 'job') || Object.hasOwn(subclass.prototype, name)) continue
     const place = placeOf(member, base.name)
     const { kind, dataClass } = subjectOf(base)
     const resources = ofFunction(kind, kind === 'singleton' ? base.name : dataClass, name)

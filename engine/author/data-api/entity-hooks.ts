@@ -1,5 +1,6 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import type { NewJob } from '../../jobs/job.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import type { DeleteRequest, DeleteResult, SaveFailure } from '../../write/contract/requests.ts'
 import type { EntityBase } from './entity.ts'
@@ -15,6 +16,8 @@ export interface EntityHooks {
   constructed?(entity: EntityBase): void
   /** @returns the reason why it must not be saved */
   beforeSave?(entity: EntityBase): SaveFailure | undefined
+  /** Jobs that its events have enqueued in {@link beforeSave}. */
+  jobsOf?(entity: EntityBase): readonly NewJob[] | undefined
   /** @param failure undefined: it has been saved */
   afterSave?(entity: EntityBase, failure: SaveFailure | undefined): void
   /** Called when a save ends without {@link afterSave}: code threw, or the writer could not be reached. */

@@ -41,6 +41,23 @@ export const LanguageErrors = defineErrors('LANGUAGE', {
     http: 500,
     message: (received: string) => `a quota cannot be ${received}; a number above 0, or undefined for the default`,
   },
+  NO_JOB: {
+    errCode: 1562,
+    http: 500,
+    message: () =>
+      'the first argument of ds.enqueue is a function with @job, such as ds.Ticket.embed, of a class of the datastore, of a dataclass or of a singleton',
+  },
+  BAD_JOB: {
+    errCode: 1562,
+    http: 500,
+    message: (name: string, problem: string) => `the job ${name} cannot be enqueued: ${problem}`,
+  },
+  BAD_PROGRESS: {
+    errCode: 1562,
+    http: 500,
+    message: (limit: number, length: number) =>
+      `the progress of a job may have ${limit} characters as JSON; received ${length}`,
+  },
   READ_ONLY: {
     errCode: 1828,
     http: 500,

@@ -33,6 +33,8 @@ import { derived } from './derived-class.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
 import type { EntityHooks } from './entity-hooks.ts'
 import { LanguageErrors } from './language-errors.ts'
+import { type JobInfo, jobNames, jobProgress } from './jobs.ts'
+import { type NewJob, ownKey } from '../../jobs/job.ts'
 import { NoSession } from './no-session.ts'
 import { Overlay } from './overlay.ts'
 import { type WaitingScope, waitingScope } from './waiting-scope.ts'
@@ -48,6 +50,8 @@ export interface LanguageOptions {
   readonly transactionTimeoutMs?: number
   /** Plugin code around saves and drops. */
   readonly hooks?: EntityHooks
+  /** Called with the progress that a job reports, as JSON. */
+  readonly onProgress?: (job: string, value: string) => void
 }
 
 export interface CallOptions {
@@ -70,6 +74,8 @@ export interface CallOptions {
   readonly traceparent?: string | undefined
   /** Rights that apply. Undefined: the rights of the code itself, which may do everything. */
   readonly access?: Access | undefined
+  /** The job that the call is an attempt of. */
+  readonly job?: JobInfo | undefined
 }
 
 /** State of a call until its end, shared by its parts. */
@@ -111,8 +117,11 @@ export class Language {
   private seen: RestrictedSnapshot | undefined
   /** Version of `seen`: restrict events may find other entities after each write. */
   private seenVersion = -1
+  private jobNames: ReadonlyMap<unknown, string> | undefined
   /** Changes of the open transaction. */
   private overlay: Overlay | undefined
+  /** Jobs of the entity whose events run; undefined: none do. */
+  private collected: NewJob[] | undefined
 
   constructor(readonly options: LanguageOptions) {
     const { store, limits, classes = [] } = options
@@ -187,9 +196,11 @@ export class Language {
   /** Request of the call; an empty one without a request. @throws {LanguageErrors.NO_CALL} */
   get request(): CallRequest {
     if (!this.call) throw LanguageErrors.NO_CALL()
-    const { traceparent = '' } = this.call
+    const { traceparent = '', job } = this.call
+    const { onProgress } = this.options
     return {
       traceparent,
+      job: job && { ...job, progress: value => onProgress?.(job.id, jobProgress(value)) },
       get signal() {
         return codeContext()?.call?.signal ?? NEVER_ABORTED
       },
@@ -306,6 +317,38 @@ export class Language {
     this.written(writer => writer.write(request))
   }
 
+  /** Enqueues a job with the transaction, or with the save or deletion whose event runs. @returns the id of the job, or of the one with its key */
+  enqueue(job: NewJob): string {
+    const writer = this.writer()
+    if (this.collected) {
+      this.collected.push(job)
+      return this.holder(job) ?? job.id
+    }
+    const { result } = writer.write({ kind: 'enqueue', jobs: [job] })
+    return result.ids[0]!
+  }
+
+  /** Runs the events before a save or a deletion, whose jobs are to be written with it. */
+  collecting<T>(jobs: NewJob[] | undefined, work: () => T): T {
+    const outer = this.collected
+    this.collected = jobs
+    try {
+      return work()
+    } finally {
+      this.collected = outer
+    }
+  }
+
+  private holder({ name, key }: NewJob): string | undefined {
+    return key === undefined ? undefined : (this.options.store.records.record(ownKey(name, key)) as string | undefined)
+  }
+
+  /** Name of the job that a function is: see `@job`. */
+  jobName(called: unknown): string | undefined {
+    this.jobNames ??= jobNames(this, this.options.classes ?? [])
+    return this.jobNames.get(called)
+  }
+
   /** The open transaction, which keeps the bytes of images and blobs that it has saved. */
   get transactionOverlay(): Overlay | undefined {
     return this.overlay
@@ -328,7 +371,7 @@ export class Language {
     const revoked = { is: false }
     let keep = false
     try {
-      const result = inContext({ revoked }, work)
+      const result = this.collecting(undefined, () => inContext({ revoked }, work))
       if (isThenable(result)) {
         revoked.is = true
         result.then(undefined, () => {})

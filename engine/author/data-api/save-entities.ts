@@ -59,12 +59,18 @@ function savedWithEvents(
 const isUnchanged = (entity: EntityBase): boolean => !entity.isNew() && !entity.touched()
 
 function send(language: Language, dataClass: string, entities: readonly Saving[]): readonly SavedEntity[] {
-  const saving = entities.map(({ entity, assigned }) => ({ ...internals.toSave(entity), assigned }))
-  const hooked = saving.map(({ seen, values, assigned }) => ({
+  const { hooks } = language.options
+  const saving = entities.map(({ entity, assigned }) => ({
+    ...internals.toSave(entity),
+    assigned,
+    jobs: hooks?.jobsOf?.(entity),
+  }))
+  const hooked = saving.map(({ seen, values, assigned, jobs }) => ({
     expectedStamp: seen,
     values,
     assigned,
     unchanged: [],
+    ...(jobs && { jobs }),
   }))
   const body = Buffer.from(JSON.stringify(saving.map(({ element }) => element)))
   const parts = partsOf(body)

@@ -33,6 +33,7 @@ export declare const request: CallRequest
 /** Base class of the datastore's functions: `export class Store extends DataStore { … }`. */
 export declare class DataStore implements BaseDataStore {
   transaction<T>(work: () => T extends PromiseLike<unknown> ? never : T): T
+  enqueue: BaseDataStore['enqueue']
 }
 
 /** Base class of shared singletons: one instance, called by the name of its class. */

@@ -47,7 +47,8 @@ type TotalOf<Value, Otherwise> = unknown extends Value ? Otherwise : Value exten
 export type EntityOf<N extends string> = ClassNamed<`${N}Entity`, BaseEntity<N> & Attributes<N> & Calculated<N>>
 export type SelectionOf<N extends string> = ClassNamed<`${N}Selection`, BaseSelection<N>>
 export type DataClassOf<N extends string> = ClassNamed<N, BaseDataClass<N>>
-export type DataStoreOf = { readonly [N in DataClassName]: DataClassOf<N> } & BaseDataStore
+/** With the class of the datastore, if a plugin declares it as `DataStore`. */
+export type DataStoreOf = { readonly [N in DataClassName]: DataClassOf<N> } & ClassNamed<'DataStore', BaseDataStore>
 
 /** Bytes of an image or a blob. */
 export interface Binary {
@@ -211,6 +212,40 @@ export interface BaseDataStore {
    * @returns what `work` returns @throws what `work` throws
    */
   transaction<T>(work: () => T extends PromiseLike<unknown> ? never : T): T
+
+  /**
+   * Enqueues a call of a function with `@job`, which runs it later, at least once, also if the server restarts. In a transaction, and
+   * in the events `validateSave`, `saving`, `validateDrop` and `dropping`, it is enqueued with what is written, or not at all.
+   *
+   *   ds.enqueue(ds.Ticket.embed, [ticket.ID], { key: ticket.ID })
+   * @param job a function of `ds`, of a dataclass, or of the prototype of a singleton
+   * @param args values as in JSON
+   * @returns the id of the job; of the existing one if there is one with the same key
+   */
+  enqueue<Args extends unknown[]>(
+    job: (...args: Args) => unknown,
+    args?: Readonly<NoInfer<Args>>,
+    options?: EnqueueOptions,
+  ): string
+}
+
+export interface EnqueueOptions {
+  /** Time before which it does not run. */
+  readonly at?: Date | string | number
+  /** A function has at most one job with a key, until the job is removed some time after its end; another one is not enqueued. */
+  readonly key?: string | number
+  /** From -99 to 99; higher ones run first. 0 by default. */
+  readonly priority?: number
+}
+
+/** The job that the code runs for. */
+export interface RunningJob {
+  readonly id: string
+  /** 1 for the first attempt. */
+  readonly attempt: number
+  readonly key?: string
+  /** Reports how far it is, for those who watch it: any small value as in JSON. */
+  progress(value: unknown): void
 }
 
 /** The request that the code runs for; empty where there is none, as in `tesser load`. */
@@ -219,6 +254,8 @@ export interface CallRequest {
   readonly traceparent: string
   /** Fires when the client has gone, or at the deadline of the call: `fetch(url, { signal: request.signal })`. */
   readonly signal: AbortSignal
+  /** Undefined in code that no job runs. */
+  readonly job: RunningJob | undefined
 }
 
 /**

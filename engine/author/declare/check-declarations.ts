@@ -3,6 +3,7 @@ import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { LoadedClasses } from './describe-classes.ts'
 import type { EventKind } from './decorators.ts'
 import type { ClassDescriptor, ClassKind } from './describe-classes.ts'
+import { JOB_KINDS, jobProblems } from './job-options.ts'
 import { decoratorOf, type Member } from './members.ts'
 import type { Origin } from './module-declarations.ts'
 import { suggestion } from '../../base/suggestion.ts'
@@ -60,6 +61,10 @@ function memberProblems(member: Member, described: ClassDescriptor, catalog: Cat
       return handlerProblems(member, described, catalog)
     case 'calculated':
       return described.kind === 'entity' ? [] : [misplaced(member, 'entity', described)]
+    case 'job':
+      return JOB_KINDS.includes(described.kind) ? jobProblems(member) : [misplaced(member, 'dataClass', described)]
+    case 'schedule':
+      return scheduleProblems(member, described)
   }
 }
 
@@ -67,11 +72,15 @@ function memberProblems(member: Member, described: ClassDescriptor, catalog: Cat
 const EVENTS_AFTERWARDS: ReadonlySet<EventKind> = new Set(['afterSave', 'afterDrop'])
 
 const mayWait = (member: Member): boolean =>
-  member.kind === 'function' || (member.kind === 'event' && EVENTS_AFTERWARDS.has(member.event))
+  ['function', 'job', 'schedule'].includes(member.kind) ||
+  (member.kind === 'event' && EVENTS_AFTERWARDS.has(member.event))
 
 function flowProblem(member: Member): string {
   const what = member.flow === 'generator' ? 'it is a generator' : 'it is asynchronous'
   switch (member.kind) {
+    case 'job':
+    case 'schedule':
+      return `${what}, but nothing reads what it yields`
     case 'function':
       return `${what}; return an array, or a selection`
     case 'event':
@@ -95,6 +104,14 @@ function functionProblems(member: Of<'function'>, described: ClassDescriptor, ca
   if (described.kind === 'dataStore' && catalog.dataClassesByName.has(name)) {
     problems.push(`$catalog/${name} is the description of the dataclass ${name}; the function needs another name`)
   }
+  return problems
+}
+
+function scheduleProblems({ name, pattern, timeZone }: Of<'schedule'>, { members }: ClassDescriptor): string[] {
+  const problems: string[] = []
+  if (!members.some(each => each.kind === 'job' && each.name === name)) problems.push('@schedule needs @job beside it')
+  if (typeof pattern !== 'string') problems.push(`the pattern of @schedule is a text; received ${String(pattern)}`)
+  if (timeZone !== undefined && typeof timeZone !== 'string') problems.push('timeZone is not a text')
   return problems
 }
 

@@ -1,5 +1,6 @@
 import type { Member } from './members.ts'
 import type { ClassDescriptor, ClassKind } from './describe-classes.ts'
+import { jobName } from './job-options.ts'
 import { type CodePlace, placeOf } from './running-code.ts'
 import type { FunctionSignature } from './signature.ts'
 
@@ -31,6 +32,20 @@ export interface ClassFunction extends FunctionSignature {
 export const isLogin = ({ target, name }: ClassFunction): boolean =>
   target.kind === 'dataStore' && name === 'authentify'
 
+/** A function that `ds.enqueue` calls. */
+export interface JobFunction extends ClassFunction {
+  /** Name of the job, see {@link jobName}. */
+  readonly job: string
+  readonly dataClass: string | undefined
+  readonly attempts: number
+  readonly backoffSeconds: number
+  readonly concurrency: number
+  readonly schedules: readonly { readonly pattern: string; readonly timeZone?: string }[]
+}
+
+/** Maximum time of an attempt of a job that waits. */
+const JOB_SECONDS = 300
+
 type MayCall = (called: ClassFunction) => boolean
 type Functions = ReadonlyMap<string, ClassFunction>
 const NONE: Functions = new Map()
@@ -40,6 +55,8 @@ export class ClassRegistry {
   readonly dataStore: Functions
   /** By class name; only singletons with an exposed function. */
   readonly singletons: ReadonlyMap<string, Functions>
+  /** Functions that are jobs, by the names of the jobs. */
+  readonly jobs: ReadonlyMap<string, JobFunction>
   private readonly tables = new Map<string, Functions>()
 
   constructor(readonly classes: readonly ClassDescriptor[] = []) {
@@ -54,6 +71,7 @@ export class ClassRegistry {
       }
     }
     this.singletons = singletons
+    this.jobs = new Map(classes.flatMap(jobFunctions).map(each => [each.job, each]))
     this.dataStore = this.tables.get(keyOf('dataStore')) ?? NONE
   }
 
@@ -147,3 +165,21 @@ function exposedFunctions({ kind, name: className, dataClass, members }: ClassDe
 
 type FunctionMember = Extract<Member, { kind: 'function' }>
 const isExposed = (member: Member): member is FunctionMember => member.kind === 'function' && member.exposed
+
+function jobFunctions({ members, ...described }: ClassDescriptor): JobFunction[] {
+  const { kind, name: className, dataClass } = described
+  const target = (kind === 'singleton' ? { kind, className } : { kind }) as CallTarget
+  return members.flatMap(member => {
+    if (member.kind !== 'job') return []
+    const { name, attempts = 10, backoffSeconds = 2, concurrency = 8 } = member
+    const isAsync = member.flow === 'async'
+    const schedules = members.filter(each => each.kind === 'schedule' && each.name === name)
+    const job = jobName(described, name)
+    return {
+      ...{ job, name, fullName: job, target, dataClass, owner: dataClass ?? className, allowedOnHTTPGET: false },
+      ...{ attempts, backoffSeconds, concurrency, isAsync, place: placeOf(member, className) },
+      deadlineSeconds: member.deadlineSeconds ?? (isAsync ? JOB_SECONDS : undefined),
+      schedules: schedules as JobFunction['schedules'],
+    }
+  })
+}

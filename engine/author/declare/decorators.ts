@@ -6,10 +6,10 @@
 import type { TSchema, TTuple } from '@sinclair/typebox'
 import { PARAMETER_NAMES } from '../../catalog/types/parameters.ts'
 import type { CalculatedType } from '../../catalog/value-type.ts'
-import { suggestion } from '../../base/suggestion.ts'
 import type { BaseDataClass, BaseEntity } from './author-types.ts'
 import type { EventOf, EventResult, OrderByEvent, QueryEvent, QueryHandlerResult, Restriction } from './event-types.ts'
 import { type DeclaredMember, type MemberContext, note } from './members.ts'
+import { checkOptions, JOB_OPTIONS, type JobOptions, SCHEDULE_OPTIONS, type ScheduleOptions } from './job-options.ts'
 import { type ArgumentsOf, parametersOf, plainSchema, type ResultOf } from './signature.ts'
 
 export interface FunctionOptions<P extends TSchema[] = TSchema[], R extends TSchema = TSchema> {
@@ -111,21 +111,35 @@ const CALCULATED_OPTIONS: readonly (keyof CalculatedOptions)[] = [
   ...(['type', 'stored', 'indexed', ...PARAMETER_NAMES, 'version', 'exposed'] as const),
 ]
 
-/** @throws {TypeError} for an unknown option: a typing error would otherwise go unnoticed */
-function checkOptions<T extends object>(options: T, known: readonly string[]): T {
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue
-    const hint = suggestion(name, known) || `; it has ${known.join(', ')}`
-    throw new TypeError(`the decorator has no option "${name}"${hint}`)
-  }
-  return options
-}
-
 /** A function that clients can call (POST). `@exposed` or `@exposed({ deadlineSeconds: 2 })`. */
 export const exposed = functionDecorator(false)
 
 /** A function that clients can also call by GET: for functions that change nothing. */
 export const onHTTPGet = functionDecorator(true)
+
+/** A decorator that is written with or without options. */
+interface JobDecorator extends MethodDecorator {
+  (options: JobOptions): MethodDecorator
+}
+
+/**
+ * A function that `ds.enqueue` calls later, of a datastore, dataclass or singleton class. `@job` or `@job({ attempts: 3 })`. It runs at
+ * least once, with all rights, and may wait.
+ */
+export const job = function decorator(first: unknown, context?: MemberContext) {
+  if (context) return note(first, context, { kind: 'job', name: context.name as string }, decorator)
+  const options = checkOptions(first as JobOptions, JOB_OPTIONS)
+  return function decorate(decorated: unknown, inner: MemberContext): void {
+    note(decorated, inner, { ...options, kind: 'job', name: inner.name as string }, decorate)
+  }
+} as JobDecorator
+
+/**
+ * Times at which a function with `@job` runs without arguments: a pattern as in cron, `*\/5 * * * *`, perhaps with seconds in front. A
+ * time at which the server did not run is made up for once.
+ */
+export const schedule = (pattern: string, options: ScheduleOptions = {}): MethodDecorator =>
+  noting(name => ({ ...checkOptions(options, SCHEDULE_OPTIONS), kind: 'schedule', name, pattern }))
 
 /**
  * Declares a calculated attribute, on its getter. A setter of the same name is its set handler.

@@ -1,5 +1,6 @@
 import { isAsyncFunction, isGeneratorFunction } from 'node:util/types'
 import type { CalculatedOptions, EventKind } from './decorators.ts'
+import type { JobOptions, ScheduleOptions } from './job-options.ts'
 import { type Origin, originOfMember } from './module-declarations.ts'
 import type { FunctionSignature } from './signature.ts'
 
@@ -22,6 +23,9 @@ export type DeclaredMember =
       readonly deadlineSeconds?: number
     } & FunctionSignature)
   | ({ readonly kind: 'calculated'; readonly name: string } & CalculatedOptions)
+  | ({ readonly kind: 'job'; readonly name: string } & JobOptions)
+  /** Times of a job. */
+  | ({ readonly kind: 'schedule'; readonly name: string; readonly pattern: string } & ScheduleOptions)
   /** The method `name` answers for the calculated attribute `attribute`. */
   | { readonly kind: 'queryOf' | 'orderByOf'; readonly name: string; readonly attribute: string }
   /** Without `attribute`: an event of the whole entity. */

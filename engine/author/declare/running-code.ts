@@ -64,6 +64,8 @@ export function placeOf(member: Member, className: string): CodePlace {
   const code = { plugin, class: className }
   switch (member.kind) {
     case 'function':
+    case 'job':
+    case 'schedule':
       return { ...code, function: name }
     case 'calculated':
       return { ...code, attribute: name }

@@ -5,6 +5,7 @@ import { BINDING } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
+import type { NewJob } from '../../jobs/job.ts'
 import { findUnlinked, type Unlinked, withCascades } from '../../write/delete-entities.ts'
 import { identify, type TableRow } from '../../write/row-identity.ts'
 import type { DeleteRequest, DeleteResult, HookedRow, SaveFailure } from '../../write/contract/requests.ts'
@@ -41,10 +42,18 @@ export function dropWithEvents(
   return { kind: 'delete', deleted, error: WriteErrors.CHANGED_MEANWHILE(dataClass.name, MAX_ATTEMPTS).toData() }
 }
 
+/** A row whose events have run. */
+interface Looked {
+  readonly row: TableRow
+  readonly entity: EntityBase
+  failure: ErrorData | undefined
+  readonly jobs: NewJob[]
+}
+
 /** One attempt to delete everything that is to be deleted. */
 class Drop {
   /** Rows to be deleted, with the failure that their events returned, if any. */
-  private readonly looked = new Map<number, { row: TableRow; entity: EntityBase; failure: ErrorData | undefined }>()
+  private readonly looked = new Map<number, Looked>()
   private readonly deletable = new Map<number, TableRow>()
   private readonly dataClasses: readonly DataClass[]
 
@@ -102,8 +111,10 @@ class Drop {
     const names = new Set(this.dataClasses)
     const rows: HookedRow[] = []
     for (const { dataClass, rowId } of this.deletable.values()) {
-      if (names.has(dataClass))
-        rows.push({ dataClass: dataClass.name, rowId, seen: this.entity(dataClass, rowId).getStamp() })
+      if (!names.has(dataClass)) continue
+      const { jobs = [] } = this.looked.get(identify({ dataClass, rowId })) ?? {}
+      const seen = this.entity(dataClass, rowId).getStamp()
+      rows.push({ dataClass: dataClass.name, rowId, seen, ...(jobs.length > 0 && { jobs }) })
     }
     const unlinked = new Map<number, { row: TableRow; relations: RelatedEntityAttribute[] }>()
     for (const { row, relation } of findUnlinked(this.deletable, this.referencing)) {
@@ -142,10 +153,11 @@ class Drop {
     const entity = this.entity(dataClass, rowId)
     // Read now: it is gone after the deletion.
     const key = describe(entity.getKey())
-    const looked = { row, entity, failure: undefined as ErrorData | undefined }
+    const looked: Looked = { row, entity, failure: undefined, jobs: [] }
     this.looked.set(id, looked)
     this.hooks.dropping.add(id)
-    looked.failure = this.askEvents(events, entity, WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name))
+    const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
+    looked.failure = this.language.collecting(looked.jobs, () => this.askEvents(events, entity, consequence))
     return looked.failure
   }
 

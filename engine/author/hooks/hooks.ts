@@ -9,6 +9,7 @@ import type { EntityHooks } from '../data-api/entity-hooks.ts'
 import type { Language } from '../data-api/language.ts'
 import { toJson } from '../data-api/values.ts'
 import { nullValues } from '../../catalog/calculated.ts'
+import type { NewJob } from '../../jobs/job.ts'
 import type { DeleteResult, SaveFailure } from '../../write/contract/requests.ts'
 import { identify } from '../../write/row-identity.ts'
 import { describe, WriteErrors } from '../../write/contract/write-errors.ts'
@@ -18,9 +19,12 @@ import { busyFailure, eventFailure } from './hook-errors.ts'
 import type { HookedClasses } from './hooked-classes.ts'
 import { Restrictions } from './restrict.ts'
 
-/** A save in progress: names of the attributes that it changes. */
+/** A save in progress. */
 interface Saving {
+  /** Names of the attributes that it changes. */
   attributes: readonly string[]
+  /** Jobs that its events have enqueued. */
+  readonly jobs: NewJob[]
 }
 
 /**
@@ -85,11 +89,12 @@ export class Hooks implements EntityHooks {
       this.refused.add(entity)
       return busyFailure('save', dataClass.name)
     }
-    const saving: Saving = { attributes: entity.touchedAttributes() }
+    const saving: Saving = { attributes: entity.touchedAttributes(), jobs: [] }
     this.saving.set(entity, saving)
     const events = this.classes.events(dataClass)
     for (const kind of ['validateSave', 'saving'] as const) {
-      const refusal = events?.run(kind, entity, saving.attributes)
+      const run = () => events?.run(kind, entity, saving.attributes)
+      const refusal = entity[BINDING].language.collecting(saving.jobs, run)
       if (refusal) {
         const named = refusal.error.attribute ?? refusal.attribute
         const attribute = typeof named === 'string' ? view?.attribute(dataClass, named)?.name : undefined
@@ -101,6 +106,11 @@ export class Hooks implements EntityHooks {
     if (entity.isNew()) fillUuids(entity, dataClass)
     this.calculate(entity)
     return undefined
+  }
+
+  jobsOf(entity: EntityBase): readonly NewJob[] | undefined {
+    const { jobs = [] } = this.saving.get(entity) ?? {}
+    return jobs.length > 0 ? jobs : undefined
   }
 
   afterSave(entity: EntityBase, failure: SaveFailure | undefined): void {

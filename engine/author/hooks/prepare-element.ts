@@ -101,7 +101,9 @@ function prepareEntity(
     if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)
   }
   const names = Array.from(unchanged, ({ attribute }) => attribute.name)
-  return { hooked: { expectedStamp: seen, values, unchanged: names, ...(failure && { failure }) }, entity }
+  const jobs = hooks.jobsOf(entity)
+  const prepared = { expectedStamp: seen, values, unchanged: names, ...(failure && { failure }), ...(jobs && { jobs }) }
+  return { hooked: prepared, entity }
 }
 
 /**

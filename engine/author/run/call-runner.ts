@@ -66,6 +66,8 @@ interface RunnerOptions {
   /** Called with faults that can no longer be reported to a client. */
   onFault(line: CodeLogLine): void
   readonly forgotten: ForgottenPromises
+  /** Called with what a job reports, as JSON. */
+  onProgress(job: string, progress: string): void
 }
 
 /** A task whose code waits. */
@@ -94,7 +96,7 @@ export class CallRunner {
   private readonly functions: ClassRegistry
 
   constructor(private readonly options: RunnerOptions) {
-    const { store, limits, classes, connectWriter, onFault } = options
+    const { store, limits, classes, connectWriter, onFault, onProgress } = options
     const descriptors = classes.map(describeClass)
     this.functions = new ClassRegistry(descriptors)
     this.hooks = new Hooks(new HookedClasses(descriptors), thrown => onFault(lineOf(thrown)))
@@ -105,6 +107,7 @@ export class CallRunner {
       classes,
       writer: new WriterLink(connectWriter),
       hooks: this.hooks,
+      onProgress,
     })
     attachCalculated(language, descriptors, this.hooks)
     this.scope = { language, limits }
@@ -124,6 +127,7 @@ export class CallRunner {
       isUnrestricted: isOfServer(task),
       time: call,
       state,
+      job: task.kind === 'call' ? task.job : undefined,
     }
     const finish = (outcome: TaskOutcome): FunctionOutcome => {
       const changed = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
@@ -261,7 +265,9 @@ const existing = (result: unknown): unknown =>
 
 /** True for tasks of the server itself, to which restrict events do not apply. */
 const isOfServer = (task: FunctionTask): boolean =>
-  task.kind === 'calculate' || (task.kind === 'save' && task.request.trusted === true)
+  task.kind === 'calculate' ||
+  (task.kind === 'call' && task.job !== undefined) ||
+  (task.kind === 'save' && task.request.trusted === true)
 
 /** Rights of the caller. */
 function accessOf(task: FunctionTask): Access | undefined {

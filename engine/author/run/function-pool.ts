@@ -105,6 +105,8 @@ class Group {
  * are run by another thread. Singletons have a thread of their own, which holds their state.
  */
 export class FunctionPool {
+  /** Called with what a running job reports, as JSON. */
+  onProgress: ((job: string, progress: string) => void) | undefined
   private readonly functions: Group
   private readonly singletons = new Group(1)
   /** Number of calls that are running or pending. */
@@ -253,6 +255,7 @@ export class FunctionPool {
         this.sendNext(group)
       },
       onLog: line => this.onLog(line),
+      onProgress: (job, progress) => this.onProgress?.(job, progress),
       connectWriter: end => this.hooks!.connectWriter(end),
       measure: threadId => this.gauge.measure(threadId),
       onExit: () => {

@@ -1,4 +1,5 @@
 import type { ErrorData } from '../../base/errors.ts'
+import type { JobInfo } from '../data-api/jobs.ts'
 import type { Access } from '../../permission/views.ts'
 import type { CodeLogLine, Fault } from './code-log.ts'
 import type { CodePlace } from '../declare/running-code.ts'
@@ -49,6 +50,8 @@ export interface CallTask {
   readonly keep: boolean
   /** Rights that apply to what the caller sends and receives. */
   readonly access?: Access | undefined
+  /** The job that the call is an attempt of: work of the server itself. */
+  readonly job?: JobInfo | undefined
 }
 
 /** A read that needs plugin code: calculated attributes or restrict events. */
@@ -199,5 +202,7 @@ export type FromFunctionThread =
   /** End of a link, to be connected to the writer thread. */
   | { readonly connect: LinkEnd }
   | { readonly log: CodeLogLine }
+  /** Progress that the running job with this id reports, as JSON. */
+  | { readonly job: string; readonly progress: string }
   /** `done` tasks of the batch were run; the thread waits for the next batch. */
   | { readonly done: number }

@@ -37,6 +37,7 @@ interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   /** Called when the thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
   onIdle(rest: readonly BatchTask[]): void
   onLog(line: CodeLogLine): void
+  onProgress(job: string, progress: string): void
   /** Called when the thread wants to write. @returns a function to be called when the thread has ended */
   connectWriter(end: LinkEnd): () => void
   /** Measures the thread's memory: see `memoryGauge`. */
@@ -297,6 +298,7 @@ export class WorkerSlot {
       this.phase = 'opening'
       this.options.onLoad(message)
     } else if ('connect' in message) this.onGone.push(this.options.connectWriter(message.connect))
+    else if ('job' in message) this.options.onProgress(message.job, message.progress)
     else this.options.onLog(message.log)
   }
 

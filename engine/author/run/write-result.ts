@@ -17,11 +17,12 @@ import type { FunctionScope } from './call-runner.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
 
 /**
- * Writes the result of a function. Entities and selections inside other values are plain objects.
+ * Writes the result of a function; that of a job has no reader. Entities and selections inside other values are plain objects.
  * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
  * Source: protocol notes, 7.4.
  */
 export function writeResult(result: unknown, task: CallTask, scope: FunctionScope): TaskOutcome {
+  if (task.job) return { body: '' }
   if (result instanceof EntityBase) return { body: entityBody(result, task, scope) }
   if (result instanceof SelectionBase) return selectionOutcome(result, task, scope)
   if (result instanceof OutgoingMessage) return { message: result.toAnswer() }

@@ -1,7 +1,14 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ErrorData } from '../../base/errors.ts'
 import type { Change } from '../../data/change.ts'
-import type { CalculatedRequest, DeleteRequest, LockRequest, SaveRequest, WriteResult } from './requests.ts'
+import type {
+  CalculatedRequest,
+  DeleteRequest,
+  EnqueueRequest,
+  LockRequest,
+  SaveRequest,
+  WriteResult,
+} from './requests.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
 export interface LinkEnd {
@@ -27,7 +34,7 @@ export const REFUSED_STALLED = 4
 export type CutState = typeof LOST | typeof REFUSED | typeof REFUSED_DISK | typeof REFUSED_STALLED
 
 /** Requests of a linked thread. */
-export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest
+export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest | EnqueueRequest
 
 /** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/linked-thread.ts`. */
 export type ToLinkedWriter =

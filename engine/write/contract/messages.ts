@@ -42,6 +42,8 @@ export type FromWriter =
   | { kind: 'memoryFilled' }
   | ({ kind: 'progress' } & Parameters<Progress>[0])
   | { kind: 'done'; outcomes: { id: number; outcome: SentOutcome }[] }
+  /** Jobs have been enqueued. */
+  | { kind: 'enqueued' }
   /** Note for the log. */
   | { kind: 'note'; text: string; level?: 'warn' | undefined }
   /** Internal error for the log, which clients do not see. */
@@ -63,6 +65,7 @@ export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRe
       case 'delete':
       case 'calculated':
       case 'records':
+      case 'enqueue':
       case 'lock':
       case 'freeLocks':
       case 'listLocks':
@@ -90,6 +93,7 @@ export function bodiesOf(request: WriteRequest): Uint8Array[] {
     case 'delete':
     case 'calculated':
     case 'records':
+    case 'enqueue':
     case 'lock':
     case 'freeLocks':
     case 'listLocks':

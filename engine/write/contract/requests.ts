@@ -4,6 +4,7 @@ import type { EntitySetChange } from '../../entity-set/entity-set-header.ts'
 import type { ErrorData, SaveStatus } from '../../base/errors.ts'
 import type { Access } from '../../permission/views.ts'
 import type { ExpectedVersion } from './expected-version.ts'
+import type { NewJob } from '../../jobs/job.ts'
 import type { LockHolder, LockInfo } from '../../caller/lock-holder.ts'
 
 /**
@@ -17,6 +18,7 @@ export type WriteRequest =
   | CalculatedRequest
   | EntitySetsRequest
   | RecordsRequest
+  | EnqueueRequest
   | LockRequest
   | FreeLocksRequest
   | ListLocksRequest
@@ -122,6 +124,8 @@ export interface PreparedElement {
   unchanged: readonly string[]
   /** Reason why the entity must not be saved. */
   failure?: SaveFailure
+  /** Jobs that are enqueued if the entity is saved. */
+  jobs?: readonly NewJob[]
 }
 
 export interface DeleteRequest {
@@ -154,6 +158,8 @@ export interface HookedRow {
   seen: number
   /** Stored calculated attributes of a row that stays without a reference, as JSON by name. */
   values?: Record<string, unknown>
+  /** Jobs that are enqueued if the row is deleted. */
+  jobs?: readonly NewJob[]
 }
 
 /** New values of stored calculated attributes, after their code has changed. Stamps and timestamps stay. */
@@ -183,6 +189,12 @@ export interface EntitySetsRequest {
 export interface RecordsRequest {
   kind: 'records'
   changes: RecordChange[]
+}
+
+/** Puts jobs into the queue. No entity changes, nor does the global stamp. */
+export interface EnqueueRequest {
+  kind: 'enqueue'
+  jobs: readonly NewJob[]
 }
 
 /** Locks an entity for a session, or unlocks it. Nothing is stored. Source: protocol notes, 8.8. */
@@ -281,12 +293,18 @@ export interface ListLocksResult {
   locks: HeldLock[]
 }
 
+interface EnqueueResult {
+  kind: 'enqueue'
+  /** Id of each job, or of the one that has its key already. */
+  ids: readonly string[]
+}
+
 /** The request is done. `transaction`: one that plugin code drives; its steps were answered one by one. */
 interface Done {
   kind: 'calculated' | 'entitySets' | 'records' | 'freeLocks' | 'uploads' | 'transaction'
 }
 
-export type WriteResult = SaveResult | InsertResult | DeleteResult | LockResult | ListLocksResult | Done
+export type WriteResult = SaveResult | InsertResult | DeleteResult | LockResult | ListLocksResult | EnqueueResult | Done
 
 /** Result type of a request. */
 export type WriteResultOf<Request extends WriteRequest> = Request extends SaveRequest
@@ -299,4 +317,6 @@ export type WriteResultOf<Request extends WriteRequest> = Request extends SaveRe
         ? LockResult
         : Request extends ListLocksRequest
           ? ListLocksResult
-          : Done
+          : Request extends EnqueueRequest
+            ? EnqueueResult
+            : Done

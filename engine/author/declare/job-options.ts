@@ -1,0 +1,60 @@
+import { suggestion } from '../../base/suggestion.ts'
+import type { ClassKind } from './describe-classes.ts'
+
+/** How a function with `@job` is run. */
+export interface JobOptions {
+  /** Number of times that it is tried before it counts as failed; 10 by default. */
+  readonly attempts?: number
+  /** Pause after the first attempt that failed; each one after it is twice as long, up to an hour. 2 by default. */
+  readonly backoffSeconds?: number
+  /** Number of jobs of this function that run at a time; 8 by default. */
+  readonly concurrency?: number
+  /** Maximum time of an attempt; 300 by default for a function that waits, otherwise as for other functions. */
+  readonly deadlineSeconds?: number
+}
+
+export interface ScheduleOptions {
+  /** Name of the time zone of the pattern, such as `Europe/Rome`; that of the server by default. */
+  readonly timeZone?: string
+}
+
+export const JOB_OPTIONS: readonly (keyof JobOptions)[] = [
+  ...(['attempts', 'backoffSeconds', 'concurrency', 'deadlineSeconds'] as const),
+]
+export const SCHEDULE_OPTIONS: readonly (keyof ScheduleOptions)[] = ['timeZone']
+
+/** Kinds of classes whose functions can be jobs: of those there is one object, which needs no address. */
+export const JOB_KINDS: readonly ClassKind[] = ['dataStore', 'dataClass', 'singleton']
+
+/** Name of a job in records and addresses: it stays the same when a class of a dataclass is renamed. */
+export const jobName = (
+  { kind, name, dataClass }: { readonly kind: ClassKind; readonly name: string; readonly dataClass?: string },
+  method: string,
+): string => `${kind === 'dataStore' ? 'ds' : (dataClass ?? name)}.${method}`
+
+/** The problems of the values of options. */
+export function jobProblems(options: JobOptions): string[] {
+  const whole = ['attempts', 'concurrency'] as const
+  const problems = whole.flatMap(name => {
+    const value = options[name]
+    return value === undefined || (Number.isSafeInteger(value) && value > 0)
+      ? []
+      : [`${name} is ${String(value)}; an integer above 0 is expected`]
+  })
+  for (const name of ['backoffSeconds', 'deadlineSeconds'] as const) {
+    const value = options[name]
+    if (value !== undefined && !(typeof value === 'number' && Number.isFinite(value) && value > 0))
+      problems.push(`${name} is ${String(value)}; a number of seconds above 0 is expected`)
+  }
+  return problems
+}
+
+/** @throws {TypeError} for an unknown option: a typing error would otherwise go unnoticed */
+export function checkOptions<T extends object>(options: T, known: readonly string[]): T {
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue
+    const hint = suggestion(name, known) || `; it has ${known.join(', ')}`
+    throw new TypeError(`the decorator has no option "${name}"${hint}`)
+  }
+  return options
+}

@@ -1,0 +1,185 @@
+import {
+  definePlugin,
+  gauge,
+  idOfPlace,
+  isJobId,
+  JOB_STATES,
+  type Job,
+  type JobState,
+  json,
+  type Metric,
+  type PluginEngine,
+  type Reply,
+  type RestRequest,
+  Type,
+} from '../../kernel/api.ts'
+import { describeFunction, describeJob } from './describe.ts'
+import { JobErrors } from './errors.ts'
+import { JobRunner } from './job-runner.ts'
+import { readSchedules } from './schedules.ts'
+
+/**
+ * Jobs: calls of functions with `@job` that `ds.enqueue` has put into the queue, or a `@schedule`. The queue is part of the store. For
+ * administrators, as `$info`.
+ *
+ *   GET    /$jobs                 →  { "functions": [{ "job": "Ticket.embed", "schedules": [{ "pattern", "next" }], … }],
+ *                                      "counts": { "waiting": 3, "ready": 0, "running": 1, "done": 250, "failed": 2, "cancelled": 0 } }
+ *   GET    /$jobs/failed          →  { "jobs": [{ "id", "job", "state", "args", "attempts", "error", "ended", … }] }, the newest first;
+ *                                      with $top and $skip. /$jobs/failed/Ticket.embed: those of one function
+ *   GET    /$jobs/{id}            →  one of them, with the progress that it reports
+ *   POST   /$jobs/{id}/cancel     →  what waits is not run; what runs gets its signal
+ *   POST   /$jobs/{id}/replay     →  what has failed or ended runs again
+ *   POST   /$jobs/failed/replay   →  { "count": 2 }: all that have failed. /$jobs/failed/Ticket.embed/replay: those of one function
+ *   DELETE /$jobs/{id}            →  what has ended is removed
+ *
+ * Each runs at least once, and again after a pause if it fails. It is part of the transaction that enqueues it.
+ */
+export default definePlugin({
+  name: 'jobs',
+  kernel: '^1.0.0',
+  options: Type.Object({
+    concurrency: Type.Integer({ default: 64, minimum: 1, description: 'Number of jobs that run at a time.' }),
+    keepDone: Type.Integer({
+      default: 10_000,
+      minimum: 0,
+      description: 'Number of jobs that are kept when they are done.',
+    }),
+    keepDoneHours: Type.Number({
+      default: 24,
+      minimum: 0,
+      description: 'Age at which jobs are removed that are done or cancelled.',
+    }),
+    keepFailedDays: Type.Number({
+      default: 90,
+      minimum: 0,
+      description: 'Age at which jobs are removed that have failed.',
+    }),
+  }),
+  async register({ service, engine, log, metrics, now, onReady, onClose }, options) {
+    const { jobs } = engine
+    const schedules = await readSchedules(jobs.declared.values())
+    const { concurrency, keepDone, keepDoneHours, keepFailedDays } = options
+    const keepDoneMs = keepDoneHours * 3_600_000
+    const keepFailedMs = keepFailedDays * 86_400_000
+    // Without functions nothing could run.
+    const runner =
+      jobs.declared.size > 0
+        ? new JobRunner({ jobs, schedules, log, now, concurrency, keepDone, keepDoneMs, keepFailedMs })
+        : undefined
+    if (runner) {
+      onReady(() => runner.wake())
+      onClose(() => runner.close())
+      metrics.add(async () => metricsOf(runner, jobs, now()))
+    }
+
+    const describe = (job: Job): object => describeJob(job, runner?.progressOf(job.id))
+    const answer = (request: RestRequest): object | Promise<object> => {
+      const [first, ...rest] = request.parts
+      const isGet = request.verb === 'GET' || request.verb === 'HEAD'
+      if (first === undefined) {
+        const functions = [...jobs.declared.values()].map(each => describeFunction(each, schedules.values(), runner))
+        return {
+          functions,
+          counts: Object.fromEntries(JOB_STATES.map(state => [state, jobs.places(state, MAX_COUNT).length])),
+        }
+      }
+      if (isJobId(first)) return isGet ? describe(known(jobs, first)) : change(first, actionOf(request, rest[0]))
+      if (!isState(first)) throw JobErrors.UNKNOWN_PART(first.slice(0, 100), JOB_STATES)
+      const name = rest[0] === 'replay' ? undefined : rest[0]
+      if (isGet) return { jobs: page(jobs, first, name, request).map(describe) }
+      return replayAll(first, name, rest.at(-1) ?? '')
+    }
+
+    const change = async (id: string, action: Action): Promise<object> => {
+      const job = known(jobs, id)
+      if (action === 'replay' && !jobs.declared.has(job.name)) throw JobErrors.UNKNOWN_FUNCTION(job.name)
+      if (!(await runner?.[action](id))) throw JobErrors.WRONG_STATE(id, known(jobs, id).state, PARTICIPLES[action])
+      return action === 'remove' ? { ok: true } : describe(known(jobs, id))
+    }
+
+    const replayAll = async (state: JobState, name: string | undefined, action: string): Promise<object> => {
+      if (action !== 'replay' || state !== 'failed')
+        throw JobErrors.UNKNOWN_ACTION(action.slice(0, 100), ['failed/replay'])
+      let count = 0
+      for (const job of select(jobs, state, name, MAX_COUNT))
+        if (jobs.declared.has(job.name) && (await runner?.replay(job.id))) count++
+      return { count }
+    }
+
+    service('$jobs', { verbs: ['GET', 'POST', 'DELETE'] }, async (request: RestRequest): Promise<Reply> => {
+      request.demandAdministrator('$jobs')
+      return json(await answer(request))
+    })
+  },
+})
+
+/** Number up to which jobs are counted, and of those that are looked at to find the jobs of one function. */
+const MAX_COUNT = 10_000
+const MAX_PAGE = 1_000
+const PAGE = 100
+
+type Action = 'cancel' | 'replay' | 'remove'
+const PARTICIPLES: Readonly<Record<Action, string>> = { cancel: 'cancelled', replay: 'replayed', remove: 'removed' }
+
+function actionOf({ verb }: RestRequest, part: string | undefined): Action {
+  if (verb === 'DELETE' && part === undefined) return 'remove'
+  if (verb === 'POST' && (part === 'cancel' || part === 'replay')) return part
+  throw JobErrors.UNKNOWN_ACTION((part ?? verb).slice(0, 100), ['POST cancel', 'POST replay', 'DELETE'])
+}
+
+const isState = (part: string): part is JobState => (JOB_STATES as readonly string[]).includes(part)
+
+function known(jobs: PluginEngine['jobs'], id: string): Job {
+  const job = jobs.get(id)
+  if (!job) throw JobErrors.NOT_FOUND(id)
+  return job
+}
+
+const count = (text: string | undefined, otherwise: number, most: number): number =>
+  text === undefined ? otherwise : Math.min(most, Math.max(0, Math.trunc(Number(text)) || 0))
+
+function page(jobs: PluginEngine['jobs'], state: JobState, name: string | undefined, request: RestRequest): Job[] {
+  const skip = count(request.parameter('$skip'), 0, MAX_COUNT)
+  const top = count(request.parameter('$top'), PAGE, MAX_PAGE)
+  return select(jobs, state, name, skip + top).slice(skip, skip + top)
+}
+
+/** Jobs in a state: the newest first of those that have ended, in their order of the others. */
+function select(jobs: PluginEngine['jobs'], state: JobState, name: string | undefined, limit: number): Job[] {
+  const isEnded = state === 'done' || state === 'failed' || state === 'cancelled'
+  const ofName = state === 'ready' ? name : undefined
+  const most = name === ofName ? limit : MAX_COUNT
+  const places = isEnded ? jobs.lastPlaces(state, most) : jobs.places(state, most, ofName)
+  const found: Job[] = []
+  for (const place of places) {
+    if (found.length >= limit) break
+    const job = jobs.get(idOfPlace(place))
+    if (job && (name === undefined || job.name === name)) found.push(job)
+  }
+  return found
+}
+
+function metricsOf(runner: JobRunner, jobs: PluginEngine['jobs'], now: number): Metric[] {
+  const oldest = [...jobs.declared.keys()].flatMap(name => {
+    const [place] = jobs.places('ready', 1, name)
+    const job = place === undefined ? undefined : jobs.get(idOfPlace(place))
+    return job ? now - job.time : []
+  })
+  const counter = (name: string, help: string, value: number): Metric => ({
+    name,
+    help,
+    type: 'counter',
+    values: [{ labels: {}, value }],
+  })
+  return [
+    gauge('jobs_running', 'Jobs that run now.', runner.running),
+    gauge(
+      'jobs_delay_seconds',
+      'Time for which the first job of a function has been ready, of the function that is furthest behind; 0 if none is.',
+      Math.max(0, ...oldest) / 1000,
+    ),
+    counter('jobs_done_total', 'Jobs that are done.', runner.counts.done),
+    counter('jobs_failed_attempts_total', 'Attempts of jobs that failed.', runner.counts.failedAttempts),
+    counter('jobs_failed_total', 'Jobs whose last attempt has failed.', runner.counts.failed),
+  ]
+}

@@ -1,0 +1,309 @@
+import pLimit from 'p-limit'
+import {
+  idOfPlace,
+  type Job,
+  type JobChange,
+  jobOf,
+  newJobId,
+  type PluginEngine,
+  type Scope,
+  timeOfPlace,
+} from '../../kernel/api.ts'
+import { Attempt } from './attempt.ts'
+import { begun, cancelled, done, failed, givenBack, replayed } from './next-state.ts'
+import type { Schedule } from './schedules.ts'
+
+interface RunnerOptions extends Pick<Scope, 'log' | 'now'> {
+  readonly jobs: PluginEngine['jobs']
+  readonly schedules: ReadonlyMap<string, Schedule>
+  /** Maximum number of jobs that run at a time. */
+  readonly concurrency: number
+  /** Number of jobs that are kept when they are done. */
+  readonly keepDone: number
+  readonly keepDoneMs: number
+  readonly keepFailedMs: number
+  /** From 0 to 1. */
+  readonly random?: () => number
+}
+
+/** Number of jobs that become ready in one transaction. */
+const SLICE = 500
+/** Longest time without a look at the clock, which may be set. */
+const MAX_PAUSE_MS = 60_000
+/** Time between two looks for jobs that are kept no longer, and number of ended jobs after which there is one. */
+const SWEEP_MS = 60_000
+const SWEEP_ENDED = 1_000
+/** Pause after a failure of the store. */
+const RETRY_MS = 1_000
+/** Time for running code to notice that the server stops. */
+const CLOSE_MS = 3_000
+
+/**
+ * Runs jobs, and is the only one that changes their states. A job becomes `running` in the store before it is called and `done` after
+ * its end; one that is found running at the start was interrupted, and is called again. Each change of the queue takes all that is to
+ * be stored at that moment as one transaction.
+ */
+export class JobRunner {
+  readonly counts = { done: 0, failedAttempts: 0, failed: 0 }
+  private readonly attempts = new Map<string, Attempt>()
+  /** Number of running jobs of each function. */
+  private readonly runningOf = new Map<string, number>()
+  /** States of jobs that have ended and are not stored yet. */
+  private ended: JobChange[] = []
+  /** One change of the queue at a time. */
+  private readonly inTurn = pLimit(1)
+  private next: ReadonlyMap<string, number> = new Map()
+  private isWoken = false
+  private mustRecover = true
+  private isClosed = false
+  private sweptAt = 0
+  private endedSinceSweep = 0
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(private readonly options: RunnerOptions) {
+    options.jobs.onEnqueued(() => this.wake())
+    options.jobs.onProgress((id, progress) => {
+      const attempt = this.attempts.get(id)
+      if (attempt) attempt.progress = progress
+    })
+  }
+
+  /** Number of jobs that run now. */
+  get running(): number {
+    return this.attempts.size
+  }
+
+  /** JSON that a running job has reported. */
+  progressOf(id: string): string | undefined {
+    return this.attempts.get(id)?.progress
+  }
+
+  /** Time at which a schedule comes next. */
+  nextOf(schedule: Schedule): number | undefined {
+    return this.next.get(schedule.name)
+  }
+
+  /** Looks for work soon. */
+  wake(): void {
+    if (this.isWoken || this.isClosed) return
+    this.isWoken = true
+    void this.inTurn(() => this.advance())
+  }
+
+  /** @returns the state of the job; undefined: there is none, or another one than expected */
+  async cancel(id: string): Promise<Job | undefined> {
+    const attempt = this.attempts.get(id)
+    if (attempt) {
+      attempt.isCancelled = true
+      attempt.abort()
+      return attempt.job
+    }
+    return this.change(id, ['waiting', 'ready'], cancelled)
+  }
+
+  replay(id: string): Promise<Job | undefined> {
+    return this.change(id, ['failed', 'cancelled', 'done'], replayed)
+  }
+
+  remove(id: string): Promise<Job | undefined> {
+    return this.change(id, ['failed', 'cancelled', 'done'], () => undefined)
+  }
+
+  /** Gives running code some time to end, and puts back what does not. */
+  async close(): Promise<void> {
+    this.isClosed = true
+    clearTimeout(this.timer)
+    for (const attempt of this.attempts.values()) attempt.abort()
+    const until = Date.now() + CLOSE_MS
+    while (this.attempts.size > 0 && Date.now() < until) await new Promise(resolve => setTimeout(resolve, 10))
+    await this.inTurn(() => this.options.jobs.store(this.ended.splice(0))).catch(error => this.report(error))
+  }
+
+  private async change(
+    id: string,
+    states: readonly Job['state'][],
+    to: (job: Job, now: number) => Job | undefined,
+  ): Promise<Job | undefined> {
+    const { jobs, now } = this.options
+    const changed = await this.inTurn(async () => {
+      const from = jobs.get(id)
+      if (!from || !states.includes(from.state)) return undefined
+      await jobs.store([{ from, to: to(from, now()) }])
+      return from
+    })
+    this.wake()
+    return changed
+  }
+
+  private async advance(): Promise<void> {
+    this.isWoken = false
+    if (this.isClosed) return
+    clearTimeout(this.timer)
+    try {
+      const wait = await this.step()
+      if (wait === 0) this.wake()
+      else this.timer = setTimeout(() => this.wake(), wait).unref()
+    } catch (error) {
+      // The changes are stored or not: the next look finds out.
+      this.mustRecover = true
+      this.report(error)
+      this.timer = setTimeout(() => this.wake(), RETRY_MS).unref()
+    }
+  }
+
+  /** Stores what has ended, and begins what can begin. @returns time until there is more to do */
+  private async step(): Promise<number> {
+    const { jobs, now } = this.options
+    if (this.mustRecover) await this.recover()
+    const time = now()
+    const ended = this.ended.splice(0)
+    const due = this.due(time)
+    const claimed = this.claims().map(from => ({ from, to: begun(from, time) }))
+    const scheduled = this.scheduled(time)
+    const changes = [...ended, ...due.changes, ...scheduled.changes, ...claimed, ...this.outdated(time, ended.length)]
+    if (changes.length > 0 || scheduled.next.size > 0) {
+      try {
+        await jobs.store(changes, scheduled.next)
+      } catch (error) {
+        this.ended.unshift(...ended)
+        throw error
+      }
+      if (scheduled.next.size > 0) this.next = jobs.schedules()
+    }
+    for (const { to } of claimed) this.begin(to)
+    if (due.changes.length > 0 || scheduled.changes.length > 0) return 0
+    const times = [...this.next.values(), due.next, time + MAX_PAUSE_MS]
+    return Math.max(1, Math.min(...times) - now())
+  }
+
+  /** Jobs whose time has come. */
+  private due(now: number): { changes: JobChange[]; next: number } {
+    const { jobs } = this.options
+    const places = jobs.places('waiting', SLICE)
+    const first = places.findIndex(place => timeOfPlace(place) > now)
+    const changes = this.jobsAt(first === -1 ? places : places.slice(0, first)).map(from => ({
+      from,
+      to: { ...from, state: 'ready', time: now } as const,
+    }))
+    return { changes, next: first === -1 ? Number.POSITIVE_INFINITY : timeOfPlace(places[first]!) }
+  }
+
+  /** Jobs that can begin, within the bounds of their functions and of the server. */
+  private claims(): Job[] {
+    const { jobs, concurrency } = this.options
+    let free = concurrency - this.attempts.size
+    return [...jobs.declared.values()].flatMap(({ job, concurrency }) => {
+      const most = Math.min(free, concurrency - (this.runningOf.get(job) ?? 0))
+      if (most <= 0) return []
+      const found = this.jobsAt(jobs.places('ready', most, job))
+      free -= found.length
+      return found
+    })
+  }
+
+  /** Jobs of schedules whose time has come. */
+  private scheduled(now: number): { changes: JobChange[]; next: ReadonlyMap<string, number | undefined> } {
+    const changes: JobChange[] = []
+    const next = new Map<string, number | undefined>()
+    for (const [name, schedule] of this.options.schedules) {
+      const time = this.next.get(name)
+      if (time !== undefined && time > now) continue
+      const following = schedule.next(now)
+      if (following !== undefined || time !== undefined) next.set(name, following)
+      if (time === undefined) continue
+      const job = { id: newJobId(now), name: schedule.called.job, args: '[]', priority: 0 }
+      changes.push({ to: jobOf(job, now) })
+    }
+    for (const name of this.next.keys()) if (!this.options.schedules.has(name)) next.set(name, undefined)
+    return { changes, next }
+  }
+
+  /** Ended jobs that are kept no longer. */
+  private outdated(now: number, ended: number): JobChange[] {
+    const { jobs, keepDone, keepDoneMs, keepFailedMs } = this.options
+    this.endedSinceSweep += ended
+    if (now - this.sweptAt < SWEEP_MS && this.endedSinceSweep < SWEEP_ENDED) return []
+    this.sweptAt = now
+    this.endedSinceSweep = 0
+    const old = (state: 'done' | 'cancelled' | 'failed', ageMs: number): string[] =>
+      jobs.places(state, 2 * SWEEP_ENDED).filter(place => timeOfPlace(place) < now - ageMs)
+    const kept = jobs.places('done', keepDone + 2 * SWEEP_ENDED)
+    const surplus = kept.slice(0, Math.max(0, kept.length - keepDone))
+    const places = new Set([
+      ...surplus,
+      ...old('done', keepDoneMs),
+      ...old('cancelled', keepDoneMs),
+      ...old('failed', keepFailedMs),
+    ])
+    return this.jobsAt([...places]).map(from => ({ from }))
+  }
+
+  /** Finds jobs that were running when the server or a change ended, and the next times of schedules. */
+  private async recover(): Promise<void> {
+    const { jobs, now, random = Math.random } = this.options
+    this.next = jobs.schedules()
+    const stored = new Set(this.ended.map(({ from }) => from!.id))
+    for (;;) {
+      const places = jobs.places('running', this.attempts.size + stored.size + SLICE)
+      const lost = this.jobsAt(places).filter(({ id }) => !this.attempts.has(id) && !stored.has(id))
+      if (lost.length === 0) break
+      const environment = { now: now(), random }
+      await jobs.store(
+        lost.map(from => {
+          const called = jobs.declared.get(from.name) ?? { attempts: Number.POSITIVE_INFINITY, backoffSeconds: 1 }
+          return { from, to: failed(from, new Error('the server ended while it ran'), called, environment) }
+        }),
+      )
+    }
+    this.mustRecover = false
+  }
+
+  private begin(job: Job): void {
+    const { jobs } = this.options
+    const called = jobs.declared.get(job.name)!
+    const attempt = new Attempt(job, called)
+    this.attempts.set(job.id, attempt)
+    this.count(job.name, 1)
+    jobs.run(called, job, job.attempts, attempt).then(
+      () => this.end(attempt, undefined),
+      error => this.end(attempt, { error }),
+    )
+  }
+
+  private end(attempt: Attempt, problem: { readonly error: unknown } | undefined): void {
+    const { job } = attempt
+    this.attempts.delete(job.id)
+    this.count(job.name, -1)
+    this.ended.push({ from: job, to: this.stateAfter(attempt, problem) })
+    this.wake()
+  }
+
+  private stateAfter({ job, called, isCancelled }: Attempt, problem: { readonly error: unknown } | undefined): Job {
+    const { now, random = Math.random, log } = this.options
+    if (!problem) {
+      this.counts.done++
+      return done(job, now())
+    }
+    if (isCancelled) return cancelled(job, now())
+    if (this.isClosed) return givenBack(job, now())
+    const next = failed(job, problem.error, called, { now: now(), random })
+    if (next.error !== undefined) this.counts.failedAttempts++
+    if (next.state === 'failed') {
+      this.counts.failed++
+      log.error({ job: job.name, id: job.id, attempts: job.attempts }, `the job ${job.name} has failed: ${next.error}`)
+    }
+    return next
+  }
+
+  private count(name: string, change: number): void {
+    this.runningOf.set(name, (this.runningOf.get(name) ?? 0) + change)
+  }
+
+  private jobsAt(places: readonly string[]): Job[] {
+    return places.flatMap(place => this.options.jobs.get(idOfPlace(place)) ?? [])
+  }
+
+  private report(error: unknown): void {
+    this.options.log.error({ err: error }, 'the queue of jobs could not be changed')
+  }
+}

@@ -1,0 +1,59 @@
+import { type Job, type JobFunction, ProtocolError } from '../../kernel/api.ts'
+
+/** Longest pause between two attempts. */
+const MAX_BACKOFF_MS = 3_600_000
+const MAX_ERROR = 2_000
+
+/** Errors of calls that did not begin: the job is not to blame. */
+const NOT_BEGUN: ReadonlySet<string> = new Set([
+  ...['FUNCTIONS.BUSY', 'FUNCTIONS.BUSY_WAITING', 'FUNCTIONS.NOT_BEGUN', 'FUNCTIONS.REFUSED', 'FUNCTIONS.CLOSED'],
+])
+
+interface Environment {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** From 0 to 1. */
+  readonly random: () => number
+}
+
+export const begun = (job: Job, now: number): Job => ({
+  ...job,
+  state: 'running',
+  time: now,
+  attempts: job.attempts + 1,
+})
+
+export const done = ({ error: _, ...job }: Job, now: number): Job => ({ ...job, state: 'done', time: now })
+
+export const cancelled = (job: Job, now: number): Job => ({ ...job, state: 'cancelled', time: now })
+
+/** Ready to run, as if it was new. */
+export const replayed = ({ error: _, ...job }: Job, now: number): Job => ({
+  ...job,
+  state: 'ready',
+  time: now,
+  attempts: 0,
+})
+
+/** An attempt that was no fault of the job does not count. */
+export const givenBack = (job: Job, time: number): Job => ({
+  ...job,
+  state: 'waiting',
+  time,
+  attempts: Math.max(0, job.attempts - 1),
+})
+
+/** The state after an attempt that failed: the next attempt after a pause, which grows and varies, or the end. */
+export function failed(
+  job: Job,
+  thrown: unknown,
+  { attempts, backoffSeconds }: Pick<JobFunction, 'attempts' | 'backoffSeconds'>,
+  { now, random }: Environment,
+): Job {
+  if (thrown instanceof ProtocolError && NOT_BEGUN.has(thrown.name))
+    return givenBack(job, now + 1000 * (thrown.retryAfterSeconds ?? 1))
+  const error = String((thrown as Error).message ?? thrown).slice(0, MAX_ERROR)
+  if (job.attempts >= attempts) return { ...job, state: 'failed', time: now, error }
+  const pauseMs = Math.min(MAX_BACKOFF_MS, 1000 * backoffSeconds * 2 ** (job.attempts - 1))
+  return { ...job, state: 'waiting', time: now + Math.round(pauseMs * (0.5 + random() / 2)), error }
+}

@@ -1,0 +1,50 @@
+import type { Cron } from 'croner'
+import type { JobFunction } from '../../kernel/api.ts'
+
+/** A schedule of a job. */
+export interface Schedule {
+  /** Identifies the schedule in the store. */
+  readonly name: string
+  readonly called: JobFunction
+  readonly pattern: string
+  readonly timeZone: string | undefined
+  /** The first time after another one, in milliseconds since 1970; undefined: none. */
+  next(after: number): number | undefined
+}
+
+/**
+ * The schedules of all jobs, by their names.
+ * @throws {Error} with the plugin and the pattern that cannot be read
+ */
+export async function readSchedules(jobs: Iterable<JobFunction>): Promise<ReadonlyMap<string, Schedule>> {
+  const declared = [...jobs].flatMap(called => called.schedules.map(schedule => ({ called, ...schedule })))
+  if (declared.length === 0) return new Map()
+  const { Cron } = await import('croner')
+  return new Map(
+    declared.map(({ called, pattern, timeZone }) => {
+      const name = `${called.job}/${pattern}/${timeZone ?? ''}`
+      const cron = read(called, () => {
+        const made = new Cron(pattern, { paused: true, ...(timeZone !== undefined && { timezone: timeZone }) })
+        // Names of time zones are read when they are first used.
+        made.nextRun()
+        return made
+      })
+      return [name, { name, called, pattern, timeZone, next: after => nextOf(cron, after) }]
+    }),
+  )
+}
+
+const nextOf = (cron: Cron, after: number): number | undefined => cron.nextRun(new Date(after))?.getTime()
+
+function read<T>({ job, place }: JobFunction, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new Error(
+      `plugin ${place.plugin}: the schedule of the job ${job} cannot be read: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
