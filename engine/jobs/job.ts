@@ -91,6 +91,9 @@ export function removeJob(job: Job): RecordChange[] {
   return keys.map(each => ({ key: each, value: undefined }))
 }
 
+/** Stands in the arguments of a job for the key of the entity whose save enqueues it: a new one may have none before. */
+export const savedKey = (id: string): string => `saved by ${id}`
+
 /** A new job with its state. */
 export function jobOf({ at, ...job }: NewJob, now: number): Job {
   const isLater = at !== undefined && at > now

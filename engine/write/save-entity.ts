@@ -98,12 +98,18 @@ function save(
   linkForeignKeys(change)
   check(change)
   if (problems.length > 0) return failed(change)
-  if (hooked?.jobs && change.context.mode === 'update') {
-    enqueueJobs(change.context.transaction, hooked.jobs, Date.parse(change.context.timestamp))
-    change.context.enqueued()
-  }
-  if (old && values.attributes.length === 0) return { row: old.row.bytes, rowId: old.rowId }
-  return put(change)
+  const saved = old && values.attributes.length === 0 ? { row: old.row.bytes, rowId: old.rowId } : put(change)
+  if (hooked?.jobs) enqueue(change, hooked.jobs)
+  return saved
+}
+
+/** Enqueues the jobs of a saved entity. */
+function enqueue({ context, old, values }: EntityChange, jobs: NonNullable<PreparedElement['jobs']>): void {
+  const { transaction, dataClass, timestamp, mode, enqueued } = context
+  if (mode !== 'update') return
+  const key = old ? old.row.key : keyText(transaction.layout(dataClass), values.get(dataClass.key)!)
+  enqueueJobs(transaction, jobs, Date.parse(timestamp), key)
+  enqueued()
 }
 
 /** Fills the automatic values of a new entity. */

@@ -13,6 +13,7 @@ import { addAccountCommands } from './account-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
 import { addCloneCommands } from './clone-commands.ts'
 import { addConfigOptions, configOf, ofStore } from './config-options.ts'
+import { addJobCommands } from './job-commands.ts'
 import { UsageError } from './option-values.ts'
 import { FAILED, print, printError } from './outcome.ts'
 import { addRowCommands } from './row-commands.ts'
@@ -138,6 +139,7 @@ that was written meanwhile. After an interruption the server goes on with it by 
   })
 
 addBackupCommands(program)
+addJobCommands(program)
 addRowCommands(program)
 
 addConfigOptions(program.command('types'), key => key === 'model' || key === 'plugins')

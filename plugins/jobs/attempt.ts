@@ -1,4 +1,4 @@
-import type { Job, JobFunction } from '../../kernel/api.ts'
+import type { Job, JobFunction } from '../../engine/index.ts'
 
 /** An attempt of a job that runs now: what waits for it, and what it has reported. */
 export class Attempt {

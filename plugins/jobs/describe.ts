@@ -1,4 +1,4 @@
-import type { Job, JobFunction, JobState } from '../../kernel/api.ts'
+import type { Job, JobFunction, JobState } from '../../engine/index.ts'
 import type { JobRunner } from './job-runner.ts'
 import type { Schedule } from './schedules.ts'
 

@@ -2,29 +2,29 @@ import { defineErrors } from '../../kernel/api.ts'
 
 export const JobErrors = defineErrors('JOBS', {
   NOT_FOUND: {
-    errCode: 1860,
+    errCode: 1543,
     http: 404,
     message: (id: string) => `there is no job ${id}; jobs that are done are removed after some time`,
   },
   UNKNOWN_PART: {
-    errCode: 1861,
+    errCode: 1806,
     http: 404,
-    message: (received: string, states: readonly string[]) =>
-      `$jobs has no part "${received}"; it is followed by the id of a job, 32 hexadecimal digits, or by one of ${states.join(', ')}`,
+    message: (received: string) =>
+      `$jobs has no part "${received}"; it is followed by the id of a job, 32 hexadecimal digits, or by waiting, ready, running, done, failed or cancelled`,
   },
   UNKNOWN_ACTION: {
-    errCode: 1861,
+    errCode: 1806,
     http: 404,
-    message: (received: string, actions: readonly string[]) =>
-      `"${received}" cannot be done with jobs; ${actions.join(', ')} can`,
+    message: (received: string) =>
+      `$jobs has no action "${received}"; send POST /$jobs/{id}/cancel, POST /$jobs/{id}/replay, DELETE /$jobs/{id} or POST /$jobs/failed/replay`,
   },
   WRONG_STATE: {
-    errCode: 1862,
+    errCode: 1806,
     http: 409,
     message: (id: string, state: string, action: string) => `the job ${id} is ${state}: it cannot be ${action}`,
   },
   UNKNOWN_FUNCTION: {
-    errCode: 1862,
+    errCode: 1806,
     http: 409,
     message: (name: string) => `no class of a plugin has the job ${name} now, so it cannot run`,
   },

@@ -1,11 +1,7 @@
+import { idOfPlace, isJobId, JOB_STATES, type Job, type JobState } from '../../engine/index.ts'
 import {
   definePlugin,
   gauge,
-  idOfPlace,
-  isJobId,
-  JOB_STATES,
-  type Job,
-  type JobState,
   json,
   type Metric,
   type PluginEngine,
@@ -57,13 +53,14 @@ export default definePlugin({
   }),
   async register({ service, engine, log, metrics, now, onReady, onClose }, options) {
     const { jobs } = engine
-    const schedules = await readSchedules(jobs.declared.values())
     const { concurrency, keepDone, keepDoneHours, keepFailedDays } = options
     const keepDoneMs = keepDoneHours * 3_600_000
     const keepFailedMs = keepFailedDays * 86_400_000
     // Without functions nothing could run.
+    const functions = [...jobs.declared.values()]
+    const schedules = await readSchedules(functions)
     const runner =
-      jobs.declared.size > 0
+      functions.length > 0
         ? new JobRunner({ jobs, schedules, log, now, concurrency, keepDone, keepDoneMs, keepFailedMs })
         : undefined
     if (runner) {
@@ -77,14 +74,14 @@ export default definePlugin({
       const [first, ...rest] = request.parts
       const isGet = request.verb === 'GET' || request.verb === 'HEAD'
       if (first === undefined) {
-        const functions = [...jobs.declared.values()].map(each => describeFunction(each, schedules.values(), runner))
+        const described = functions.map(each => describeFunction(each, schedules.values(), runner))
         return {
-          functions,
+          functions: described,
           counts: Object.fromEntries(JOB_STATES.map(state => [state, jobs.places(state, MAX_COUNT).length])),
         }
       }
       if (isJobId(first)) return isGet ? describe(known(jobs, first)) : change(first, actionOf(request, rest[0]))
-      if (!isState(first)) throw JobErrors.UNKNOWN_PART(first.slice(0, 100), JOB_STATES)
+      if (!isState(first)) throw JobErrors.UNKNOWN_PART(first.slice(0, 100))
       const name = rest[0] === 'replay' ? undefined : rest[0]
       if (isGet) return { jobs: page(jobs, first, name, request).map(describe) }
       return replayAll(first, name, rest.at(-1) ?? '')
@@ -98,8 +95,7 @@ export default definePlugin({
     }
 
     const replayAll = async (state: JobState, name: string | undefined, action: string): Promise<object> => {
-      if (action !== 'replay' || state !== 'failed')
-        throw JobErrors.UNKNOWN_ACTION(action.slice(0, 100), ['failed/replay'])
+      if (action !== 'replay' || state !== 'failed') throw JobErrors.UNKNOWN_ACTION(action.slice(0, 100))
       let count = 0
       for (const job of select(jobs, state, name, MAX_COUNT))
         if (jobs.declared.has(job.name) && (await runner?.replay(job.id))) count++
@@ -124,7 +120,7 @@ const PARTICIPLES: Readonly<Record<Action, string>> = { cancel: 'cancelled', rep
 function actionOf({ verb }: RestRequest, part: string | undefined): Action {
   if (verb === 'DELETE' && part === undefined) return 'remove'
   if (verb === 'POST' && (part === 'cancel' || part === 'replay')) return part
-  throw JobErrors.UNKNOWN_ACTION((part ?? verb).slice(0, 100), ['POST cancel', 'POST replay', 'DELETE'])
+  throw JobErrors.UNKNOWN_ACTION((part ?? verb).slice(0, 100))
 }
 
 const isState = (part: string): part is JobState => (JOB_STATES as readonly string[]).includes(part)

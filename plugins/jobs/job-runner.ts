@@ -1,14 +1,6 @@
 import pLimit from 'p-limit'
-import {
-  idOfPlace,
-  type Job,
-  type JobChange,
-  jobOf,
-  newJobId,
-  type PluginEngine,
-  type Scope,
-  timeOfPlace,
-} from '../../kernel/api.ts'
+import { idOfPlace, type Job, type JobChange, jobOf, newJobId, timeOfPlace } from '../../engine/index.ts'
+import type { PluginEngine, Scope } from '../../kernel/api.ts'
 import { Attempt } from './attempt.ts'
 import { begun, cancelled, done, failed, givenBack, replayed } from './next-state.ts'
 import type { Schedule } from './schedules.ts'
@@ -157,10 +149,10 @@ export class JobRunner {
     if (this.mustRecover) await this.recover()
     const time = now()
     const ended = this.ended.splice(0)
-    const due = this.due(time)
+    const due = this.due(time).map(from => ({ from, to: { ...from, state: 'ready', time } as const }))
     const claimed = this.claims().map(from => ({ from, to: begun(from, time) }))
     const scheduled = this.scheduled(time)
-    const changes = [...ended, ...due.changes, ...scheduled.changes, ...claimed, ...this.outdated(time, ended.length)]
+    const changes = [...ended, ...due, ...scheduled.changes, ...claimed, ...this.outdated(time, ended.length)]
     if (changes.length > 0 || scheduled.next.size > 0) {
       try {
         await jobs.store(changes, scheduled.next)
@@ -171,21 +163,16 @@ export class JobRunner {
       if (scheduled.next.size > 0) this.next = jobs.schedules()
     }
     for (const { to } of claimed) this.begin(to)
-    if (due.changes.length > 0 || scheduled.changes.length > 0) return 0
-    const times = [...this.next.values(), due.next, time + MAX_PAUSE_MS]
+    if (due.length > 0 || scheduled.changes.length > 0) return 0
+    const [first] = jobs.places('waiting', 1)
+    const times = [...this.next.values(), time + MAX_PAUSE_MS, ...(first === undefined ? [] : [timeOfPlace(first)])]
     return Math.max(1, Math.min(...times) - now())
   }
 
   /** Jobs whose time has come. */
-  private due(now: number): { changes: JobChange[]; next: number } {
-    const { jobs } = this.options
-    const places = jobs.places('waiting', SLICE)
-    const first = places.findIndex(place => timeOfPlace(place) > now)
-    const changes = this.jobsAt(first === -1 ? places : places.slice(0, first)).map(from => ({
-      from,
-      to: { ...from, state: 'ready', time: now } as const,
-    }))
-    return { changes, next: first === -1 ? Number.POSITIVE_INFINITY : timeOfPlace(places[first]!) }
+  private due(now: number): Job[] {
+    const places = this.options.jobs.places('waiting', SLICE)
+    return this.jobsAt(places.filter(place => timeOfPlace(place) <= now))
   }
 
   /** Jobs that can begin, within the bounds of their functions and of the server. */

@@ -1,4 +1,5 @@
-import { type Job, type JobFunction, ProtocolError } from '../../kernel/api.ts'
+import type { Job, JobFunction } from '../../engine/index.ts'
+import { ProtocolError } from '../../kernel/api.ts'
 
 /** Longest pause between two attempts. */
 const MAX_BACKOFF_MS = 3_600_000

@@ -1,5 +1,5 @@
 import type { Cron } from 'croner'
-import type { JobFunction } from '../../kernel/api.ts'
+import type { JobFunction } from '../../engine/index.ts'
 
 /** A schedule of a job. */
 export interface Schedule {

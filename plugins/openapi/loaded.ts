@@ -69,6 +69,7 @@ const OF_PATH: readonly (readonly [RegExp, string])[] = [
   [/^\/\$client/, 'client'],
   [/^\/\$directory/, 'directory'],
   [/^\/\$backup/, 'backup'],
+  [/^\/\$jobs/, 'jobs'],
   [/^\/\$migrate/, 'migrate'],
   [/^\/\$import/, 'import'],
   [/^\/\$info/, 'info'],

@@ -118,7 +118,13 @@ export function servicePaths(first: string | undefined, isAdministrator: boolean
       }),
     },
     '/$entityset/$release': releaseSets('releaseSets'),
-    ...(isAdministrator && { ...infoPaths(), ...backupPaths(), ...migratePaths(), ...importPaths(dataClass) }),
+    ...(isAdministrator && {
+      ...infoPaths(),
+      ...backupPaths(),
+      ...jobPaths(),
+      ...migratePaths(),
+      ...importPaths(dataClass),
+    }),
   }
 }
 
@@ -166,6 +172,35 @@ function backupPaths(): Record<string, object> {
     '/$backup': {
       ...get('backups', 'server', 'Backups of the store', ANY_OBJECT),
       post: operation('backup', 'server', 'Makes a backup', { parameters: [ref('parameters', 'full')], responses }),
+    },
+  }
+}
+
+function jobPaths(): Record<string, object> {
+  const state = {
+    name: 'state',
+    in: 'path',
+    required: true,
+    schema: { type: 'string', enum: ['waiting', 'ready', 'running', 'done', 'failed', 'cancelled'] },
+    example: 'failed',
+  }
+  const id = { name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } }
+  const action = { name: 'action', in: 'path', required: true, schema: { type: 'string', enum: ['cancel', 'replay'] } }
+  const parameters = [ref('parameters', 'top'), ref('parameters', 'skip')]
+  return {
+    '/$jobs': get('jobs', 'server', 'Functions of jobs, and the number of jobs in each state', ANY_OBJECT),
+    '/$jobs/{state}': {
+      parameters: [state],
+      get: operation('jobs.list', 'server', 'Jobs in a state', { parameters, responses: ok(ANY_OBJECT) }),
+    },
+    '/$jobs/failed/replay': {
+      post: operation('jobs.replayFailed', 'server', 'Runs all jobs again that have failed', {
+        responses: ok(ANY_OBJECT),
+      }),
+    },
+    '/$jobs/{id}/{action}': {
+      parameters: [id, action],
+      post: operation('jobs.change', 'server', 'Cancels a job, or runs it again', { responses: ok(ANY_OBJECT) }),
     },
   }
 }

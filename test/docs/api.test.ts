@@ -24,6 +24,10 @@ const LISTS: readonly [heading: string, names: readonly string[]][] = [
   ['Exports of `tesser`', exportsOf('kernel/api.ts')],
   ['Exports of `tesser/classes`', exportsOf('engine/author/data-api/tesser-classes.d.ts')],
   ['Options of `@calculated`', membersOf('engine/author/declare/decorators.ts', 'CalculatedOptions')],
+  [
+    'Options of `@job`',
+    [...membersOf('engine/author/declare/job-options.ts', 'JobOptions'), ...membersOf(CLASSES, 'EnqueueOptions')],
+  ],
   ['Options of `@exposed` and `@onHTTPGet`', membersOf('engine/author/declare/decorators.ts', 'FunctionOptions')],
   ['A dataclass of the data API', membersOf(CLASSES, 'BaseDataClass')],
   ['A selection of the data API', membersOf(CLASSES, 'BaseSelection')],

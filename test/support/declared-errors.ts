@@ -29,6 +29,7 @@ import { FormatErrors } from '../../plugins/format/errors.ts'
 import { BackupErrors } from '../../plugins/backup/errors.ts'
 import { ImportErrors } from '../../plugins/import/errors.ts'
 import { InfoErrors } from '../../plugins/info/errors.ts'
+import { JobErrors } from '../../plugins/jobs/errors.ts'
 import { LockErrors } from '../../plugins/lock/errors.ts'
 import { MigrateErrors } from '../../plugins/migrate/errors.ts'
 import { MetricsErrors } from '../../plugins/metrics/errors.ts'
@@ -67,6 +68,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   INFO: InfoErrors,
   KERNEL: KernelErrors,
   LANGUAGE: LanguageErrors,
+  JOBS: JobErrors,
   LOCK: LockErrors,
   MIGRATE: MigrateErrors,
   METRICS: MetricsErrors,

@@ -78,7 +78,7 @@ export class DataStore {
 
   enqueue(job: unknown, args: readonly unknown[] = [], options: EnqueueOptions = {}): string {
     const language = currentLanguage()
-    return language.enqueue(newJob(language.jobName(job), args, options))
+    return language.enqueue(newJob(language.jobName(job), args, options, language.saving))
   }
 }
 

@@ -1,10 +1,12 @@
 import { inspect } from 'node:util'
-import { MAX_JOB_ARGUMENTS, MAX_PRIORITY, type NewJob, newJobId } from '../../jobs/job.ts'
+import { MAX_JOB_ARGUMENTS, MAX_PRIORITY, type NewJob, newJobId, savedKey } from '../../jobs/job.ts'
 import type { EnqueueOptions } from '../declare/author-types.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
 import { jobName } from '../declare/job-options.ts'
 import { membersOf } from '../declare/members.ts'
-import { isEntity, isSelection } from './binding.ts'
+import type { EntityBase } from './entity.ts'
+import { internals } from './entity-internals.ts'
+import { BINDING, isEntity, isSelection } from './binding.ts'
 import type { Language } from './language.ts'
 import { LanguageErrors } from './language-errors.ts'
 
@@ -34,8 +36,17 @@ export function jobNames(language: Language, classes: readonly AuthorClass[]): R
   return names
 }
 
-/** @param name of the job; undefined for a function that is none */
-export function newJob(name: string | undefined, args: readonly unknown[], options: EnqueueOptions): NewJob {
+/**
+ * A job that is to be enqueued.
+ * @param name of the job; undefined for a function that is none
+ * @param saving the entity whose events run, which may have no key yet
+ */
+export function newJob(
+  name: string | undefined,
+  args: readonly unknown[],
+  options: EnqueueOptions,
+  saving: object | undefined,
+): NewJob {
   if (name === undefined) throw LanguageErrors.NO_JOB()
   const { key, priority = 0 } = options
   if (!Array.isArray(args)) throw LanguageErrors.BAD_JOB(name, 'the second argument is an array with its arguments')
@@ -46,31 +57,37 @@ export function newJob(name: string | undefined, args: readonly unknown[], optio
     )
   if (key !== undefined && (!(typeof key === 'string' || typeof key === 'number') || key === ''))
     throw LanguageErrors.BAD_JOB(name, `key is a text or a number; received ${shown(key)}`)
-  const text = argumentsOf(name, args)
-  const now = Date.now()
+  const id = newJobId(Date.now())
   return {
-    ...{ id: newJobId(now), name, args: text, priority },
+    ...{ id, name, args: argumentsOf(name, args, entity => referenceTo(entity, saving, id)), priority },
     ...(key !== undefined && { key: String(key) }),
     ...(options.at !== undefined && { at: timeOf(name, options.at) }),
   }
 }
 
-function argumentsOf(name: string, args: readonly unknown[]): string {
+/** An entity as an argument of a call: the job gets it as it is when it runs. */
+function referenceTo(entity: EntityBase, saving: object | undefined, id: string): object {
+  const { name } = entity[BINDING].dataClass
+  const key = internals.row(entity)?.key ?? (entity === saving ? savedKey(id) : undefined)
+  if (key === undefined) throw new TypeError(`an entity of ${name} that has not been saved`)
+  return { __ENTITY: true, __DATACLASS: name, __KEY: key }
+}
+
+function argumentsOf(name: string, args: readonly unknown[], reference: (entity: EntityBase) => object): string {
   let text: string
   try {
-    text = JSON.stringify(args, function (this: Record<string, unknown>, key, value: unknown) {
+    const given = args.map(each => (isEntity(each) ? reference(each as EntityBase) : each))
+    text = JSON.stringify(given, function (this: Record<string, unknown>, key, value: unknown) {
       // As it is, before its own `toJSON` was called.
       const given = this[key]
-      if (['function', 'symbol', 'bigint'].includes(typeof given) || isEntity(given) || isSelection(given))
-        throw new TypeError(shown(given))
+      if (isEntity(given)) throw new TypeError('an entity inside of another value')
+      if (isSelection(given)) throw new TypeError(`a selection of ${given[BINDING].dataClass.name}`)
+      if (['function', 'symbol', 'bigint'].includes(typeof given)) throw new TypeError(shown(given))
       return value
     })
   } catch (error) {
     const received = String((error as Error).message).split('\n')[0]!
-    throw LanguageErrors.BAD_JOB(
-      name,
-      `its arguments are values as in JSON, for an entity its key; received ${received}`,
-    )
+    throw LanguageErrors.BAD_JOB(name, `its arguments are entities and values as in JSON; received ${received}`)
   }
   if (text.length <= MAX_JOB_ARGUMENTS) return text
   const limit = `its arguments may have ${MAX_JOB_ARGUMENTS} characters as JSON; received ${text.length}`

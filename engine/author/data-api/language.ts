@@ -84,6 +84,13 @@ export interface CallState extends RowCounter {
   noSession?: NoSession
 }
 
+/** Jobs that the events of an entity have enqueued. */
+interface CollectedJobs {
+  /** The one that is saved, which may have no key yet. */
+  readonly entity?: object
+  readonly jobs: NewJob[]
+}
+
 /** A read of the current state that has not been done yet. */
 interface Pending {
   settle(): void
@@ -121,7 +128,7 @@ export class Language {
   /** Changes of the open transaction. */
   private overlay: Overlay | undefined
   /** Jobs of the entity whose events run; undefined: none do. */
-  private collected: NewJob[] | undefined
+  private collected: CollectedJobs | undefined
 
   constructor(readonly options: LanguageOptions) {
     const { store, limits, classes = [] } = options
@@ -321,7 +328,7 @@ export class Language {
   enqueue(job: NewJob): string {
     const writer = this.writer()
     if (this.collected) {
-      this.collected.push(job)
+      this.collected.jobs.push(job)
       return this.holder(job) ?? job.id
     }
     const { result } = writer.write({ kind: 'enqueue', jobs: [job] })
@@ -329,14 +336,19 @@ export class Language {
   }
 
   /** Runs the events before a save or a deletion, whose jobs are to be written with it. */
-  collecting<T>(jobs: NewJob[] | undefined, work: () => T): T {
+  collecting<T>(collected: CollectedJobs | undefined, work: () => T): T {
     const outer = this.collected
-    this.collected = jobs
+    this.collected = collected
     try {
       return work()
     } finally {
       this.collected = outer
     }
+  }
+
+  /** The entity whose events before a save run. */
+  get saving(): object | undefined {
+    return this.collected?.entity
   }
 
   private holder({ name, key }: NewJob): string | undefined {

@@ -27,6 +27,8 @@ export interface FunctionOptions<P extends TSchema[] = TSchema[], R extends TSch
   readonly result?: R
 }
 
+export type { JobOptions, ScheduleOptions } from './job-options.ts'
+
 export interface CalculatedOptions {
   readonly type: CalculatedType
   /** Computed when the entity is saved, and stored with it. Only for values that depend on its own entity alone. */

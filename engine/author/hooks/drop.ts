@@ -157,7 +157,7 @@ class Drop {
     this.looked.set(id, looked)
     this.hooks.dropping.add(id)
     const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
-    looked.failure = this.language.collecting(looked.jobs, () => this.askEvents(events, entity, consequence))
+    looked.failure = this.language.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence))
     return looked.failure
   }
 

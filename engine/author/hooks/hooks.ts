@@ -94,7 +94,7 @@ export class Hooks implements EntityHooks {
     const events = this.classes.events(dataClass)
     for (const kind of ['validateSave', 'saving'] as const) {
       const run = () => events?.run(kind, entity, saving.attributes)
-      const refusal = entity[BINDING].language.collecting(saving.jobs, run)
+      const refusal = entity[BINDING].language.collecting({ entity, jobs: saving.jobs }, run)
       if (refusal) {
         const named = refusal.error.attribute ?? refusal.attribute
         const attribute = typeof named === 'string' ? view?.attribute(dataClass, named)?.name : undefined

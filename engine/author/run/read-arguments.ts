@@ -39,11 +39,13 @@ export function parseArguments({ args }: CallTask, bounds: JsonBounds): readonly
  */
 export function convertArguments(
   values: readonly unknown[],
-  { sets, access }: CallTask,
+  { sets, access, job }: CallTask,
   language: Language,
 ): unknown[] {
   return values.map((value, i) => {
     if (!isObject(value)) return value
+    // It may have been deleted since the job was enqueued.
+    if (job && value.__ENTITY === true) return existing(value, language)
     if (value.__ENTITY === true) return toEntity(value, i + 1, language.views.of(access), language)
     if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, { sets, access }, language)
     return value
@@ -69,6 +71,11 @@ function toSelection(
   const source = sourceOf(decodeMembers(set.members))
   const { rows } = openSource({ dataClass: set.dataClass, source }, language.views.of(access), language.context)
   return binding.selection(rows)
+}
+
+/** The entity that a job was enqueued with; null if it is gone. */
+function existing({ __DATACLASS: name, __KEY: key }: JsonObject, language: Language): object | null {
+  return language.binding(String(name)).instance.get(key)
 }
 
 /** An existing or a new entity with the given values assigned. Nothing is saved; a given stamp is checked by a later save. */

@@ -20,6 +20,10 @@ export class Store extends DataStore {
   @job write(text: string, times = 1) {
     for (let i = 0; i < times; i++) note(text)
   }
+  @job seen(entity: OrderEntity | LineEntity | null, when: string) {
+    if (when === 'saving') return
+    note(entity === null ? `gone ${when}` : `${entity.getKey()} ${when}`)
+  }
   @job({ concurrency: 1 }) one(text: string) {
     note(text)
   }
@@ -49,15 +53,12 @@ export class Store extends DataStore {
   @schedule('0 0 1 1 *', { timeZone: 'Europe/Rome' }) @job yearly() {
     note('yearly')
   }
-  @schedule('* * * * * *') @exposed @job every() {
-    if (ds.Line!.query('text = every').length < 2) note('every')
-  }
 
   /** Enqueues by the name of the function. */
   @exposed put(name: string, args: never[], options: object) {
     const [owner, method] = name.split('.') as [string, string]
     const object = owner === 'ds' ? ds : owner === 'Counter' ? Counter.prototype : ds[owner]
-    return ds.enqueue((object as unknown as Record<string, () => void>)[method]!, args, options)
+    return ds.enqueue((object as unknown as Record<string, (...args: never[]) => void>)[method]!, args, options)
   }
   @exposed bad(what: string) {
     const values: Record<string, () => unknown> = {
@@ -67,6 +68,7 @@ export class Store extends DataStore {
       args: () => ds.enqueue(ds.write, 'a' as never),
       bigint: () => ds.enqueue(ds.write, [1n as never]),
       entity: () => ds.enqueue(ds.write, [{ deep: ds.Line!.new() } as never]),
+      unsaved: () => ds.enqueue(ds.write, [ds.Line!.new() as never]),
       selection: () => ds.enqueue(ds.write, [ds.Line!.all() as never]),
       long: () => ds.enqueue(ds.write, ['x'.repeat(70_000)]),
       priority: () => ds.enqueue(ds.write, ['a'], { priority: 100 }),
@@ -97,15 +99,24 @@ export class Order extends DataClass('Order') {
 
 export class OrderEntity extends Entity('Order') {
   @event('saving') shipping() {
-    ds.enqueue(ds.Order!.ship, [this.ID!], { key: this.ID! })
+    ds.enqueue((ds.Order as unknown as Order).ship, [this.ID!], { key: this.ID! })
+    ds.enqueue(ds.seen, [this, 'saving'])
     if (this.state === 'refused') return { errCode: 1, message: 'refused' }
   }
   @event('dropping') farewell() {
     ds.enqueue(ds.write, [`dropped ${this.ID}`])
+    ds.enqueue(ds.seen, [this, 'dropping'])
     if (this.state === 'kept') return { errCode: 2, message: 'it stays' }
   }
   @event('validateSave') nested() {
     if (this.state === 'nested') ds.transaction(() => ds.enqueue(ds.write, ['never']) === '')
+  }
+}
+
+/** Its key is not known before it has been saved. */
+export class LineEntity extends Entity('Line') {
+  @event('saving') numbered() {
+    if (this.text === 'numbered') ds.enqueue(ds.seen, [this, 'numbered'])
   }
 }
 
@@ -121,5 +132,6 @@ declare module 'tesser/classes' {
     DataStore: Store
     Order: Order
     OrderEntity: OrderEntity
+    LineEntity: LineEntity
   }
 }

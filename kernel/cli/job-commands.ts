@@ -1,0 +1,45 @@
+import { type Command, Option } from 'commander'
+import { addConfigOptions, configOf } from './config-options.ts'
+import type { JobsArguments } from './jobs.ts'
+import { print } from './outcome.ts'
+
+type Given = Omit<JobsArguments, 'url'> & { readonly url?: string }
+
+/** `tesser jobs`. */
+export function addJobCommands(program: Command): void {
+  const jobs = program.command('jobs').description('List, replay and cancel jobs of a running server.')
+  const add = (usage: string, description: string): Command =>
+    addConfigOptions(jobs.command(usage), key => /^server\.(host|port|basePath)$/.test(key))
+      .description(description)
+      .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+      .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
+  const commands = async (command: Command, given: Given) => {
+    const [{ Jobs }, { serverAddress }] = await Promise.all([import('./jobs.ts'), import('./server-address.ts')])
+    return new Jobs({ ...given, url: serverAddress(given.url, configOf(command)) }, print)
+  }
+
+  add('list', 'Print the functions of jobs, and how many jobs there are; with a state, those that are in it.')
+    .argument('[state]', 'waiting, ready, running, done, failed or cancelled')
+    .option('--job <name>', 'only those of one function, such as Ticket.embed')
+    .option('--top <count>', 'maximum number of them', '100')
+    .action(async (state: string | undefined, { job, top, ...given }: Given & ListOptions, command: Command) => {
+      const all = await commands(command, given)
+      await (state === undefined ? all.summary() : all.list(state, { job, top }))
+    })
+  add('show <id>', 'Print a job: its arguments, its state, its last error.').action(
+    async (id: string, given: Given, command: Command) => (await commands(command, given)).show(id),
+  )
+  add('replay <id>', 'Run a job again that has ended; "failed" for all that have failed.')
+    .option('--job <name>', 'with "failed": only those of one function')
+    .action(async (id: string, { job, ...given }: Given & { job?: string }, command: Command) =>
+      (await commands(command, given)).replay(id, job),
+    )
+  add('cancel <id>', 'Cancel a job that waits or runs.').action(async (id: string, given: Given, command: Command) =>
+    (await commands(command, given)).cancel(id),
+  )
+}
+
+interface ListOptions {
+  readonly job?: string
+  readonly top: string
+}
