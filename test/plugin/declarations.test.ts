@@ -10,7 +10,7 @@ import { startServer } from '../support/test-server.ts'
 const INDEX = `import { definePlugin } from 'tesser'
 export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`
 const IMPORT = `import * as tesser from 'tesser/classes'
-const { calculated, DataClass, DataStore, Entity, entityOf, EntitySelection, event, exposed, onHTTPGet, orderByOf, queryOf, selectionOf, Singleton, Type } = tesser
+const { calculated, DataClass, DataStore, Entity, entityOf, EntitySelection, event, exposed, job, onHTTPGet, orderByOf, queryOf, schedule, selectionOf, Singleton, Type } = tesser
 `
 
 /** Writes a plugin to a separate folder, with classes that begin in line 3. @returns the path of its index */
@@ -134,9 +134,19 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
       'result: an entity or a selection of Employee cannot be inside of another value',
     ],
     [`@exposed({ description: 1 as any }) r5() {}`, 'r5', 'description is not a text'],
+    ['@job async j1() {}'],
+    ['@exposed @job j2() {}'],
+    [`@schedule('* * * * *') @schedule('@daily') @job({ attempts: 3, backoffSeconds: 0.5 }) j3() {}`],
+    ['@job *j4() {}', 'j4', 'it is a generator, but nothing reads what it yields'],
+    ['@job({ attempts: 0 }) j5() {}', 'j5', 'attempts is 0; an integer above 0 is expected'],
+    ['@job({ concurrency: 1.5 }) j6() {}', 'j6', 'concurrency is 1.5; an integer above 0 is expected'],
+    ['@job({ backoffSeconds: NaN }) j7() {}', 'j7', 'backoffSeconds is NaN; a number of seconds above 0 is expected'],
+    [`@schedule('@daily') j8() {}`, 'j8', '@schedule needs @job beside it'],
+    [`@schedule(5 as any) @job j9() {}`, 'j9', 'the pattern of @schedule is a text; received 5'],
     ['fine() {}'],
   ],
   selection: [
+    ['@job j10() {}', 'j10', misplaced('@job', `EntitySelection('Employee')`, `DataClass('Employee')`)],
     [
       `@event('restrict') s1() { return null }`,
       's1',
@@ -155,6 +165,7 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
     ],
   ],
   entity: [
+    ['@job j11() {}', 'j11', misplaced('@job', `Entity('Employee')`, `DataClass('Employee')`)],
     [
       `@event('restrict') e1() { return null }`,
       'e1',
@@ -282,6 +293,17 @@ t.test('code that would never run stops the start, and tesser check finds the sa
   const found: string[] = []
   for await (const problem of check(loadConfig({ file: config, env: {}, flags: {} }))) found.push(problem)
   t.strictSame(found.toSorted(), expected.map(each => `classes: ${each}`).toSorted())
+})
+
+t.test('a schedule that cannot be read stops the start', async t => {
+  const cases: readonly [schedule: string, problem: RegExp][] = [
+    [`'every day'`, /plugin acme: the schedule of the job Employee\.tidy cannot be read: CronPattern/],
+    [`'0 3 * * *', { timeZone: 'Europe/Rom' }`, /cannot be read: .*Europe\/Rom/],
+  ]
+  for (const [schedule, message] of cases) {
+    const index = writePlugin(t, dataClass(`@schedule(${schedule}) @job tidy() {}`))
+    await t.rejects(startServer(t, company, { config: { plugins: [index], functions: { threads: 1 } } }), { message })
+  }
 })
 
 /** Modules that cannot be loaded. */
