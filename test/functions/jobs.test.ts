@@ -315,6 +315,6 @@ t.test('tesser jobs lists, shows, replays and cancels', async t => {
   }
   printed.length = 0
   await jobs.summary()
-  t.match(printed.join('\n'), /ds\.yearly +queued +0 0 1 1 \* \(\d{4}-\d\d-\d\dT.*Z\)\n[^]*1 failed, 0 cancelled$/)
+  t.match(printed.join('\n'), /ds\.yearly +queued +0 0 1 1 \* \(\d{4}-\d\d-\d\dT.*Z\)[\s\S]*1 failed, 0 cancelled$/)
   await t.rejects(jobs.list('old', { job: undefined, top: '5' }), { message: /^\$jobs has no part "old"/ })
 })
