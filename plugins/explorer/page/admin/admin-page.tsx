@@ -2,6 +2,7 @@ import { linkTo, place } from '../base/place.ts'
 import { isAdministrator, user } from '../base/session.ts'
 import { AllFigures } from './all-figures.tsx'
 import { EntitySets } from './entity-sets.tsx'
+import { Jobs } from './jobs.tsx'
 import { Live } from './live.tsx'
 import { Locks } from './locks.tsx'
 import { ModelChange } from './model-change.tsx'
@@ -16,6 +17,7 @@ const PARTS = [
   { part: 'sessions', View: Sessions },
   { part: 'entitySets', View: EntitySets },
   { part: 'locks', View: Locks },
+  { part: 'jobs', View: Jobs },
   { part: 'quotas', View: Quotas },
   { part: 'rights', View: Rights },
   { part: 'modelChange', View: ModelChange },
