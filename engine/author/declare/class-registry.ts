@@ -1,5 +1,5 @@
 import type { Member } from './members.ts'
-import type { ClassDescriptor, ClassKind } from './describe-classes.ts'
+import type { ClassDescriptor, ClassKind, OwnFunction, Subject } from './describe-classes.ts'
 import { type CodePlace, placeOf } from './running-code.ts'
 import type { FunctionSignature } from './signature.ts'
 
@@ -11,8 +11,10 @@ export type CallTarget =
   | { readonly kind: 'entitySelection' }
   | { readonly kind: 'entity' }
 
-/** A function that clients can call. */
+/** A function of a plugin class. */
 export interface ClassFunction extends FunctionSignature {
+  /** Clients can call it; others are called by their own plugin. */
+  readonly exposed: boolean
   readonly name: string
   /** Class and name, for messages: `Employee.raise`. */
   readonly fullName: string
@@ -35,14 +37,19 @@ type MayCall = (called: ClassFunction) => boolean
 type Functions = ReadonlyMap<string, ClassFunction>
 const NONE: Functions = new Map()
 
-/** The exposed functions of all classes, by their targets. Source: protocol notes, 7.1. */
+/** The functions of all classes: the exposed ones by their targets, those of a plugin for itself by name. Source: protocol notes, 7.1. */
 export class ClassRegistry {
   readonly dataStore: Functions
   /** By class name; only singletons with an exposed function. */
   readonly singletons: ReadonlyMap<string, Functions>
   private readonly tables = new Map<string, Functions>()
+  /** By plugin, then by the names of class and function that the author wrote. */
+  private readonly ofPlugins = new Map<string, Map<string, ClassFunction>>()
 
-  constructor(readonly classes: readonly ClassDescriptor[] = []) {
+  constructor(
+    readonly classes: readonly ClassDescriptor[] = [],
+    own: readonly OwnFunction[] = [],
+  ) {
     const singletons = new Map<string, Functions>()
     for (const each of classes) {
       const functions = exposedFunctions(each)
@@ -55,6 +62,24 @@ export class ClassRegistry {
     }
     this.singletons = singletons
     this.dataStore = this.tables.get(keyOf('dataStore')) ?? NONE
+    for (const each of own) {
+      const functions = this.ofPlugins.get(each.plugin) ?? new Map<string, ClassFunction>()
+      this.ofPlugins.set(each.plugin, functions)
+      const called = this.called(targetOf(each.kind, each.className), each.dataClass, each.name)
+      functions.set(`${each.className}.${each.name}`, called ?? notExposed(each))
+    }
+  }
+
+  /** The function `Class.name` of a plugin, or an exposed one of another plugin. */
+  byName(plugin: string, name: string): ClassFunction | undefined {
+    const own = this.ofPlugins.get(plugin)?.get(name)
+    if (own) return own
+    return [...this.ofPlugins.values()].map(functions => functions.get(name)).find(each => each?.exposed)
+  }
+
+  /** Names with which {@link byName} finds functions of the plugin. */
+  namesOf(plugin: string): string[] {
+    return [...(this.ofPlugins.get(plugin)?.keys() ?? [])]
   }
 
   /** Functions of one kind of target of a dataclass. */
@@ -132,17 +157,29 @@ const described = (functions: Functions, applyTo: string, mayCall: MayCall): obj
 const keyOf = (kind: ClassKind, dataClass = ''): string => `${kind} ${dataClass}`
 
 function exposedFunctions({ kind, name: className, dataClass, members }: ClassDescriptor): Map<string, ClassFunction> {
-  const target: CallTarget = kind === 'singleton' ? { kind, className } : { kind }
-  const shown = kind === 'dataStore' ? 'ds' : className
-  const owner = dataClass ?? shown
   return new Map(
     members.filter(isExposed).map(member => {
       const { name, allowedOnHTTPGET, deadlineSeconds, description, parameters, result } = member
+      const named = namesOf({ kind, dataClass }, className, name)
+      const declared = { allowedOnHTTPGET, deadlineSeconds, description, parameters, result }
       const place = placeOf(member, className)
-      const called = { name, fullName: `${shown}.${name}`, owner, target, allowedOnHTTPGET, deadlineSeconds, place }
-      return [name, { ...called, isAsync: member.flow === 'async', description, parameters, result }]
+      return [name, { ...named, ...declared, exposed: true, isAsync: member.flow === 'async', place }]
     }),
   )
+}
+
+function notExposed({ plugin, className, name, isAsync, ...subject }: OwnFunction): ClassFunction {
+  const place = { plugin, class: className, function: name }
+  const named = namesOf(subject, className, name)
+  return { ...named, exposed: false, allowedOnHTTPGET: false, deadlineSeconds: undefined, isAsync, place }
+}
+
+const targetOf = (kind: ClassKind, className: string): CallTarget =>
+  kind === 'singleton' ? { kind, className } : { kind }
+
+function namesOf({ kind, dataClass }: Subject, className: string, name: string) {
+  const shown = kind === 'dataStore' ? 'ds' : className
+  return { name, fullName: `${shown}.${name}`, owner: dataClass ?? shown, target: targetOf(kind, className) }
 }
 
 type FunctionMember = Extract<Member, { kind: 'function' }>

@@ -49,6 +49,8 @@ export interface CallTask {
   readonly keep: boolean
   /** Rights that apply to what the caller sends and receives. */
   readonly access?: Access | undefined
+  /** Set for a call by a plugin on the kernel's side: arguments stay plain values, and the code runs under these names. */
+  readonly inner?: CodePlace | undefined
 }
 
 /** A read that needs plugin code: calculated attributes or restrict events. */
