@@ -1,4 +1,12 @@
-import { type CallResult, type Caller, type Engine, type Granted, isLogin, type SessionData, suggestion } from '../engine/index.ts'
+import {
+  type CallResult,
+  type Caller,
+  type Engine,
+  type Granted,
+  isLogin,
+  type SessionData,
+  suggestion,
+} from '../engine/index.ts'
 import type { Scope } from './api.ts'
 import type { Reply } from './reply.ts'
 import { forgetCaller, type RestRequest } from './request.ts'
@@ -33,8 +41,17 @@ export function pluginCalls({ engine, argumentBytes }: CallContext, plugin: stri
     const caller = as === 'plugin' ? pluginCaller(plugin, granted, permissions.expand(granted), signal) : as.transport
     const access = permissions.accessOf(as === 'plugin' ? granted : as.session.granted)
     const dataClass = called.target.kind === 'dataClass' ? called.owner : ''
-    const read = { dataClass, access, source: { kind: 'all' }, skip: 0, top: undefined, output: { form: 'collection' } } as const
-    return valueOf(await engine.call({ function: called, args: body, read, keep: false, isInner: true }, caller)) as Result
+    const read = {
+      dataClass,
+      access,
+      source: { kind: 'all' },
+      skip: 0,
+      top: undefined,
+      output: { form: 'collection' },
+    } as const
+    return resultOf(
+      await engine.call({ function: called, args: body, read, keep: false, isInner: true }, caller),
+    ) as Result
   }
 }
 
@@ -77,7 +94,7 @@ function pluginCaller(
 const NEVER = 8_640_000_000_000_000
 
 /** A message that a function composed is a reply, which a handler can return. */
-function valueOf(result: CallResult): unknown {
+function resultOf(result: CallResult): unknown {
   if ('message' in result) return result.message satisfies Reply
   if (!('body' in result)) throw new Error('a call cannot keep a selection')
   const { body } = result

@@ -13,7 +13,7 @@ export interface Handler<T> extends Accepts {
 }
 
 /** An address outside of `/rest`. */
-export interface Route extends RouteOptions {
+interface Route extends RouteOptions {
   readonly plugin: string
   readonly path: string
   readonly isAsset?: boolean
@@ -172,6 +172,10 @@ export class Registry {
         for (const verb of accepts.verbs) claim(this.binaries, verb, { plugin, ...accepts, handle })
       },
       route: (path, accepts, handle) => {
+        const { bodyBytes = 0 } = accepts
+        if (!Number.isSafeInteger(bodyBytes) || bodyBytes < 0) {
+          throw new Error(`the route ${path} has bodyBytes: ${String(bodyBytes)}; a number of bytes is expected`)
+        }
         const route = { plugin, path, ...accepts, handle } as Route
         if (hasParameters(path)) claim(this.patterns, shapeOf(path), route)
         else claim(this.routes, path, route)
@@ -212,13 +216,19 @@ export class Registry {
   }
 }
 
-function claim<T extends { plugin: string; path?: string; yields?: boolean }>(table: Map<string, T>, name: string, entry: T): void {
+function claim<T extends { plugin: string; path?: string; yields?: boolean }>(
+  table: Map<string, T>,
+  name: string,
+  entry: T,
+): void {
   const owner = table.get(name)
   if (owner && entry.yields) return
   if (owner && !owner.yields) {
     const { path = name } = entry
     const other = owner.path === undefined || owner.path === path ? '' : ` as ${owner.path}`
-    throw new Error(`plugin ${entry.plugin} registers ${path}, which plugin ${owner.plugin} has registered already${other}`)
+    throw new Error(
+      `plugin ${entry.plugin} registers ${path}, which plugin ${owner.plugin} has registered already${other}`,
+    )
   }
   table.set(name, entry)
 }

@@ -41,7 +41,9 @@ export function shapeOf(path: string): string {
   const names = segments.filter(isParameter).map(segment => segment.slice(1))
   const wrong = names.find(name => !NAME.test(name))
   if (wrong !== undefined) {
-    throw new Error(`the route ${path} has a parameter without a usable name: write it as :name or *name, with letters and digits`)
+    throw new Error(
+      `the route ${path} has a parameter without a usable name: write it as :name or *name, with letters and digits`,
+    )
   }
   if (new Set(names).size < names.length) throw new Error(`the route ${path} has two parameters of one name`)
   if (segments.slice(0, -1).some(segment => segment.startsWith('*'))) {
@@ -67,7 +69,7 @@ export class RouteTable<T extends { readonly path: string }> {
         node.rest = leaf
         return
       }
-      node = segment.startsWith(':') ? (node.parameter ??= { exact: new Map() }) : below(node, segment)
+      node = segment.startsWith(':') ? belowParameter(node) : below(node, segment)
     }
     node.leaf = leaf
   }
@@ -80,6 +82,11 @@ export class RouteTable<T extends { readonly path: string }> {
   }
 }
 
+function belowParameter<T>(node: Node<T>): Node<T> {
+  node.parameter ??= { exact: new Map() }
+  return node.parameter
+}
+
 function below<T>({ exact }: Node<T>, segment: string): Node<T> {
   const known = exact.get(segment)
   if (known) return known
@@ -88,7 +95,12 @@ function below<T>({ exact }: Node<T>, segment: string): Node<T> {
   return node
 }
 
-function find<T>(node: Node<T>, segments: readonly string[], at: number, values: readonly string[]): Matched<T> | undefined {
+function find<T>(
+  node: Node<T>,
+  segments: readonly string[],
+  at: number,
+  values: readonly string[],
+): Matched<T> | undefined {
   const segment = segments[at]
   if (segment === undefined) return node.leaf && { ...node.leaf, values }
   const next = node.exact.get(segment)

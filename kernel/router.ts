@@ -83,7 +83,9 @@ export class Router {
     const { dataClasses } = engine.view(engine.permissions.accessOf(session.granted))
     const name = [...dataClasses.map(each => each.name), ...services.keys()].find(each => each.toLowerCase() === first)
     const meant = first === 'rest' ? `/rest${shown.slice('/rest'.length)}` : name && `/rest/${name}`
-    const hint = meant ? `; did you mean "${basePath}${meant}"?` : suggestion(basePath + shown, addresses(registry.paths))
+    const hint = meant
+      ? `; did you mean "${basePath}${meant}"?`
+      : suggestion(basePath + shown, addresses(registry.paths))
     return KernelErrors.NO_SUCH_PATH(shown, hint, basePath)
   }
 

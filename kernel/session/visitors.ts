@@ -68,7 +68,11 @@ export class Visitors {
   }
 
   /** Ends a visit after its answer, and adds the cookie of a new session to the answer. */
-  leave({ session, receivedId, isChanged }: Visit, request: TransportRequest, reply: TransportResponse): TransportResponse {
+  leave(
+    { session, receivedId, isChanged }: Visit,
+    request: TransportRequest,
+    reply: TransportResponse,
+  ): TransportResponse {
     if (this.quota.isLimited) this.quota.leave(request.client.network)
     if (session.id === undefined || session.id === receivedId) return reply
     // Most paths outside the protocol have no use for a guest.
