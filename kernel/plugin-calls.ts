@@ -9,7 +9,7 @@ import {
 } from '../engine/index.ts'
 import type { Scope } from './api.ts'
 import type { Reply } from './reply.ts'
-import { forgetCaller, type RestRequest } from './request.ts'
+import { forgetCaller } from './request.ts'
 import { handleOf } from './session/session-id.ts'
 import { EdgeErrors } from './transport/edge-errors.ts'
 

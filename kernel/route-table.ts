@@ -1,6 +1,5 @@
-import { UrlErrors } from './url/url-errors.ts'
 import { decode } from './url/characters.ts'
-import { shortened } from './url/url-errors.ts'
+import { shortened, UrlErrors } from './url/url-errors.ts'
 
 /** Values of the parameters in the path of a route, by name. */
 export type PathParameters = Readonly<Record<string, string>>
