@@ -114,7 +114,7 @@ export interface RouteOptions extends Accepts {
 }
 
 /** Names of the parameters in the path of a route. */
-export type PathParameterNames<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+type PathParameterNames<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
   ? NameIn<Segment> | PathParameterNames<Rest>
   : NameIn<Path>
 type NameIn<Segment extends string> = string extends Segment

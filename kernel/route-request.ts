@@ -7,8 +7,8 @@ import { parseQueryString } from './url/parse-query-string.ts'
 
 /** Request at a route of a plugin. When its handler waits, head and body stay readable. */
 export class RouteRequest<Parameters extends PathParameters = PathParameters> extends RestRequest {
-  #signal: AbortSignal | undefined
-  #query: URLSearchParams | undefined
+  private controller: AbortController | undefined
+  private search: URLSearchParams | undefined
 
   /** @param bodyBytes limit of the route for bodies; undefined for that of the server */
   constructor(
@@ -36,18 +36,18 @@ export class RouteRequest<Parameters extends PathParameters = PathParameters> ex
 
   /** Parameters of the query string as forms send them, with all values of a name. */
   get query(): URLSearchParams {
-    this.#query ??= new URLSearchParams(this.transport.query)
-    return this.#query
+    this.search ??= new URLSearchParams(this.transport.query)
+    return this.search
   }
 
   /** Fires when the client disconnects before the answer is complete. */
   get signal(): AbortSignal {
-    if (!this.#signal) {
+    if (!this.controller) {
       const controller = new AbortController()
-      this.#signal = controller.signal
+      this.controller = controller
       this.transport.onAborted(() => controller.abort())
     }
-    return this.#signal
+    return this.controller.signal
   }
 
   /**
