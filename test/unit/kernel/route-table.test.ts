@@ -1,4 +1,5 @@
 import t from 'tap'
+import { json, type Scope } from '../../../kernel/api.ts'
 import { hasParameters, pathParameters, RouteTable, shapeOf } from '../../../kernel/route-table.ts'
 
 /** Pattern and values of the route that a path matches; undefined for none. */
@@ -104,4 +105,16 @@ t.test('paths that cannot be used are refused', async t => {
     else t.throws(() => shapeOf(path), { message: expected }, path)
   }
   t.strictSame(['/a/:x', '/a/*x', '/a:x', '/a*', '/a'].map(hasParameters), [true, true, false, false, false])
+})
+
+t.test('the compiler knows the parameters of a path', async t => {
+  const registering = (scope: Scope, path: `/${string}`): void => {
+    scope.route('/a/:id/b/*rest', { verbs: ['GET'] }, ({ pathParameters: { id, rest } }) => json(id.concat(rest)))
+    scope.route(path, { verbs: ['GET'] }, ({ pathParameters }) => json(pathParameters.any))
+    // @ts-expect-error: there is no such parameter
+    scope.route('/a/:id', { verbs: ['GET'] }, ({ pathParameters }) => json(pathParameters.name))
+    // @ts-expect-error: there is none
+    scope.route('/a/b', { verbs: ['GET'] }, ({ pathParameters }) => json(pathParameters.name))
+  }
+  t.ok(registering)
 })
