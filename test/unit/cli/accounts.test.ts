@@ -192,6 +192,7 @@ export default definePlugin({ name: 'hooks', kernel: '^1.0.0', register() {} })`
     const ofPlugin = 'plugin ./hooks.mjs: there is no role "staff"'
     t.ok(await until(() => log.includes(ofPlugin)), 'a plugin keeps its name of a role that has gone', { log })
     t.match(await shop.tesser(['check']), { code: 1, out: ofPlugin })
+    writeFileSync(join(shop.folder, 'tesser.config.json'), '{ "model": "model.json" }')
 
     writeFileSync(shop.file, '{ "users": 3 }')
     t.match(await shop.tesser(['check']), { code: 1, out: /tesser\.directory\.json: \/users must be array\n1 problem/ })
