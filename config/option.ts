@@ -115,16 +115,26 @@ export function pathOrAddress(doc: string): Option<string | undefined> {
 export interface PluginReference {
   specifier: string
   options?: Record<string, unknown>
+  /** Rights of the plugin itself. */
+  granted?: { readonly roles: readonly string[]; readonly privileges: readonly string[] }
 }
 
 const PLUGIN_OPTIONS =
   'Options of the plugin. Any value may stand elsewhere: { "env": "STRIPE_KEY" } is that of a variable, { "file": "/run/secrets/stripe_key" } the content of a file.'
 
 export function pluginList(doc: string): Option<readonly PluginReference[]> {
-  const item = Type.Unsafe<string | { plugin: string; options?: Record<string, unknown> }>({
+  const names = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description })
+  const item = Type.Unsafe<
+    string | { plugin: string; options?: Record<string, unknown>; roles?: string[]; privileges?: string[] }
+  >({
     type: ['string', 'object'],
     minLength: 1,
-    properties: { plugin: Type.String({ minLength: 1 }), options: { type: 'object', description: PLUGIN_OPTIONS } },
+    properties: {
+      plugin: Type.String({ minLength: 1 }),
+      options: { type: 'object', description: PLUGIN_OPTIONS },
+      roles: names('Roles of the plugin itself, for functions that it calls for no user.'),
+      privileges: names('Privileges of the plugin itself, beside those of its roles.'),
+    },
     required: ['plugin'],
     additionalProperties: false,
   })
@@ -134,11 +144,12 @@ export function pluginList(doc: string): Option<readonly PluginReference[]> {
     doc,
     fromText: listOfText,
     read: value =>
-      (value as (typeof item.static)[]).map(each =>
-        typeof each === 'string'
-          ? { specifier: each }
-          : { specifier: each.plugin, ...(each.options && { options: each.options }) },
-      ),
+      (value as (typeof item.static)[]).map(each => {
+        if (typeof each === 'string') return { specifier: each }
+        const { plugin: specifier, options, roles, privileges } = each
+        const granted = (roles || privileges) && { roles: roles ?? [], privileges: privileges ?? [] }
+        return { specifier, ...(options && { options }), ...(granted && { granted }) }
+      }),
   })
 }
 

@@ -13,8 +13,14 @@ const SECRETS = new Set(CONFIG_KEYS.filter(key => optionOf(key).secret).map(key 
 export function printConfig({ file: _, folder: __, pathsFolder: ___, demo: ____, plugins, ...values }: Config): string {
   const shown = {
     ...values,
-    plugins: plugins.map(({ specifier, options }) =>
-      options ? { plugin: specifier, options: withoutSecrets(options, undefined, isReference) } : specifier,
+    plugins: plugins.map(({ specifier, options, granted }) =>
+      options || granted
+        ? {
+            plugin: specifier,
+            ...(options && { options: withoutSecrets(options, undefined, isReference) as object }),
+            ...granted,
+          }
+        : specifier,
     ),
   }
   return JSON.stringify(shown, (name, value) => (SECRETS.has(name) ? HIDDEN : value), 2)

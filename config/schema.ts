@@ -31,7 +31,7 @@ const configTable = {
   ...writeOptions,
   ...sessionOptions,
   plugins: pluginList(
-    'Plugins to load after the built-in ones: npm names, paths, or `{ "plugin": …, "options": { … } }`.',
+    'Plugins to load after the built-in ones: npm names, paths, or `{ "plugin": …, "options": { … }, "roles": […], "privileges": […] }`.',
   ),
   disablePlugins: textList({ default: [], doc: 'Built-in plugins that are not loaded, by name.' }),
 } as const

@@ -377,15 +377,16 @@ export class Engine implements PluginEngine {
     await this.parts.writer.write({ kind: 'freeLocks', owner })
   }
 
-  async call({ function: called, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
+  async call({ function: called, isInner = false, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
     const { fullName, name, target } = called
     const access = call.read?.access ?? this.permissions.guest
     // Without the right to read a dataclass, neither entities nor selections of it can be addressed.
     if (target.kind === 'entity' || target.kind === 'entitySelection') this.view(access).dataClass(call.read!.dataClass)
     if (!this.mayCall(called, access)) throw PermissionErrors.EXECUTE(fullName)
     if (target.kind === 'entity') demandUniqueAddress(call.read!, this.view(access))
-    const sets = await this.setsIn(call.args, { access, caller })
-    const task = { kind: 'call', target, function: name, fullName, sets, access, ...call } as const
+    const sets = isInner ? undefined : await this.setsIn(call.args, { access, caller })
+    const inner = isInner ? called.place : undefined
+    const task = { kind: 'call', target, function: name, fullName, sets, access, inner, ...call } as const
     return this.parts.code!.call(called, task, caller)
   }
 

@@ -37,7 +37,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       counts: { shared: counts, own },
     })
     try {
-      const registry = new ClassRegistry(classes)
+      const registry = new ClassRegistry(classes, loaded?.functions)
       const threads = { writer, memory, classes: registry, functions, counts, ownCounts: own }
       const engine = new Engine(openParts(withModel, threads))
       await engine.prepare()
@@ -58,7 +58,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 export async function describeClasses(options: EngineOptions): Promise<LoadedClasses> {
   const functions = startFunctions(options)
   try {
-    return (await functions?.describe()) ?? { classes: [], problems: [] }
+    return (await functions?.describe()) ?? { classes: [], functions: [], problems: [] }
   } finally {
     await functions?.close()
   }
@@ -73,7 +73,7 @@ export async function describeModel(options: EngineOptions): Promise<{ catalog: 
   const model = addCalculated(options.model, calculatedDeclarations(loaded.classes))
   const catalog = loadModel(model, undefined, options.wire)
   checkDeclarations(loaded, catalog)
-  return { catalog, classes: new ClassRegistry(loaded.classes) }
+  return { catalog, classes: new ClassRegistry(loaded.classes, loaded.functions) }
 }
 
 function startFunctions(

@@ -36,6 +36,8 @@ export interface FunctionCall extends Pick<CallTask, 'read' | 'keep'> {
   /** JSON as received, unchecked UTF-8. Undefined: no arguments. */
   readonly args: Uint8Array | undefined
   readonly function: ClassFunction
+  /** True if a plugin calls it: arguments that look like entities or entity sets are plain values. */
+  readonly isInner?: boolean
 }
 
 /** Outcome of a lock or an unlock. */

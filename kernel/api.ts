@@ -22,6 +22,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import type { Lifecycle } from './base/lifecycle.ts'
 import type { Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
+import type { RouteRequest } from './route-request.ts'
 import type { Logins } from './auth/logins.ts'
 import type { RequestQuota } from './session/request-quota.ts'
 import type { Sessions } from './session/sessions.ts'
@@ -49,6 +50,7 @@ export type { Metrics, ReadMetrics } from './metrics/metrics.ts'
 export type { InnerRequest } from './inner-request.ts'
 export { encoded, json, readBody, type Reply, tagged } from './reply.ts'
 export type { RestRequest } from './request.ts'
+export type { RouteRequest } from './route-request.ts'
 export type { QuotaReport } from './session/request-quota.ts'
 export type { Sessions } from './session/sessions.ts'
 export type { Session } from './session/session.ts'
@@ -104,6 +106,31 @@ export interface Accepts {
   readonly guests?: boolean
   /** For a route: another plugin may register the path, before or after, and answers it instead. */
   readonly yields?: boolean
+}
+
+export interface RouteOptions extends Accepts {
+  /** Maximum bytes of a body, at most `server.bodyBytes`, which is the default; larger ones are answered with 413. */
+  readonly bodyBytes?: number
+}
+
+/** Names of the parameters in the path of a route. */
+type PathParameterNames<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+  ? NameIn<Segment> | PathParameterNames<Rest>
+  : NameIn<Path>
+type NameIn<Segment extends string> = string extends Segment
+  ? string
+  : Segment extends `:${infer Name}` | `*${infer Name}`
+    ? Name
+    : never
+
+export interface CallOptions {
+  /**
+   * `'plugin'`: the plugin itself, with the rights that `roles` and `privileges` of its entry in the config grant; without them,
+   * those of a guest. A request: its user, with session and rights.
+   */
+  readonly as: 'plugin' | RestRequest
+  /** Ends a call as the plugin when it fires, such as `request.signal`. A call as a request ends with its client. */
+  readonly signal?: AbortSignal
 }
 
 export interface AssetOptions {
@@ -208,8 +235,29 @@ export interface Scope {
    */
   binary(accepts: Accepts, handler: (request: RestRequest) => HandlerResult): void
 
-  /** Registers a path outside `/rest`, matched exactly, for example `/health`. */
-  route(path: `/${string}`, accepts: Accepts, handler: (request: RestRequest) => Answer): void
+  /**
+   * Registers a path outside `/rest`, for example `/health`. A segment `:name` matches any one segment, a last `*name` all that
+   * follow. Exact segments come before parameters, whatever the order of registration.
+   * @throws {Error} another route matches the same addresses
+   */
+  route<const Path extends `/${string}`>(
+    path: Path,
+    options: RouteOptions,
+    handler: (request: RouteRequest<Readonly<Record<PathParameterNames<Path>, string>>>) => Answer,
+  ): void
+
+  /**
+   * Calls a function of the plugin's own classes, exposed or not, or an exposed one of another plugin, in a function thread. It is
+   * named by its class and itself, as its author wrote them; functions of the datastore, dataclasses and singletons can be called.
+   *
+   *   const order = await scope.call<Order>('Store.receive', [text], { as: 'plugin' })
+   *
+   * Arguments are sent as JSON and stay plain values. The result is what a client would get, without `result` around a value; an
+   * `OutgoingMessage` is a {@link Reply}.
+   * @throws {ProtocolError} one that the function throws; it failed, may not be called, or cannot be called now
+   * @throws {Error} there is no such function
+   */
+  call<Result = unknown>(name: string, args: readonly unknown[], options: CallOptions): Promise<Result>
 
   /**
    * Serves the present files of a folder below a path outside `/rest`, with `index.html` at the path itself: a page of

@@ -10,6 +10,7 @@ import { besidesOf, keptLog } from './backup-files.ts'
 import { exposureWarnings } from './auth/exposed-files.ts'
 import { openServerWarning } from './auth/open-server.ts'
 import { openRoles } from './auth/roles-file.ts'
+import { checkPluginGrants } from './auth/unknown-grants.ts'
 import { CertificateRenewal } from './certificate-renewal.ts'
 import { containFaults } from './contain-faults.ts'
 import { createLogger } from './log.ts'
@@ -130,12 +131,14 @@ export async function startServer(
     const engine = await openEngine({ ...options, now, ...engineEvents(log) })
     opened.push(engine)
     opened.push(openRoles(config, engine, log))
+    checkPluginGrants(config, engine)
     const visitors = await openVisitors(config, engine, log, now)
     opened.push(visitors)
     const lifecycle: Lifecycle = { state: 'starting' }
     const origins = new PluginOrigins(imported)
     opened.push({ close: containFaults(origins, log) })
     const { metrics, requests } = metricsOf(config, imported, engine, log)
+    const context = requestContext(config, engine, visitors)
     const plugins = await registerPlugins(imported, {
       engine,
       visitors,
@@ -146,10 +149,11 @@ export async function startServer(
       configFolder: config.pathsFolder,
       metrics,
       dispatch: (inner, request) => handlers.dispatch(inner, request),
+      argumentBytes: context.limits.argumentBytes,
     })
     opened.push(plugins)
     const { registry } = plugins
-    const router = new Router(registry, requestContext(config, engine, visitors))
+    const router = new Router(registry, context)
     const handlers = new RequestHandlers({ router, visitors, registry, origins, config, log })
     const bound = connectionBound(config.server.maxConnections, [config.pool.threads, config.functions.threads])
     const selected = selectTransport(config.server.transport, config.server.headerBytes, bound)

@@ -2,10 +2,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { resolve as resolveModule } from 'import-meta-resolve'
 import { satisfies, validRange } from 'semver'
 import type { Config } from '../config/load-config.ts'
-import { type ClassModule, messageWithPlace, outputUrl, type TaskModule } from '../engine/index.ts'
+import { type ClassModule, type Granted, messageWithPlace, outputUrl, type TaskModule } from '../engine/index.ts'
 import { KERNEL_VERSION, type PluginDefinition } from './api.ts'
 import type { ModuleBundler } from './module-bundler.ts'
 import { optionProblems } from './plugin-options.ts'
+import { NOTHING_GRANTED } from './session/session.ts'
 
 /** Plugins that cannot be used, with every reason found. The message names the plugins and what they lack. */
 export class PluginError extends Error {
@@ -27,6 +28,8 @@ export interface Plugin {
   readonly entry: string | undefined
   /** With defaults filled in, and the values that references name. */
   readonly options: Record<string, unknown>
+  /** Rights of the plugin itself. */
+  readonly granted: Granted
   readonly classes: readonly ClassModule[]
   readonly tasks: readonly TaskModule[]
 }
@@ -42,10 +45,10 @@ export async function importPlugins(
 ): Promise<Plugin[]> {
   const problems: string[] = []
   const imported = await Promise.all(
-    plugins.map(async ({ specifier, options = {} }) => {
+    plugins.map(async ({ specifier, options = {}, granted = NOTHING_GRANTED }) => {
       try {
         const { definition, entry } = await importPlugin(specifier, folder, bundler)
-        return [{ specifier, definition, entry, options: structuredClone(options) }]
+        return [{ specifier, definition, entry, granted, options: structuredClone(options) }]
       } catch (error) {
         problems.push(`plugin ${specifier} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
         return []

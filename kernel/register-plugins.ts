@@ -3,6 +3,7 @@ import { type Engine, messageWithPlace } from '../engine/index.ts'
 import type { Lifecycle } from './base/lifecycle.ts'
 import type { MetricSources, ReadMetrics } from './metrics/metrics.ts'
 import { type Plugin, PluginError } from './plugin-loader.ts'
+import { pluginCalls } from './plugin-calls.ts'
 import { Registry } from './registry.ts'
 import type { RequestHandlers } from './server.ts'
 import type { Visitors } from './session/visitors.ts'
@@ -33,6 +34,8 @@ interface PluginContext {
   readonly configFolder: string
   readonly metrics: MetricSources
   readonly dispatch: RequestHandlers['dispatch']
+  /** Maximum bytes of JSON in the arguments of a function. */
+  readonly argumentBytes: number
 }
 
 /**
@@ -41,7 +44,7 @@ interface PluginContext {
  */
 export async function registerPlugins(
   plugins: readonly Plugin[],
-  { engine, visitors, lifecycle, log, now, basePath, configFolder, metrics, dispatch }: PluginContext,
+  { engine, visitors, lifecycle, log, now, basePath, configFolder, metrics, dispatch, argumentBytes }: PluginContext,
 ): Promise<RegisteredPlugins> {
   const registry = new Registry()
   const onReady: Callback[] = []
@@ -57,7 +60,7 @@ export async function registerPlugins(
     }
   }
   const names = plugins.map(({ definition }) => definition.name)
-  for (const { specifier, definition, options } of plugins) {
+  for (const { specifier, definition, options, granted } of plugins) {
     const { name } = definition
     const scope = {
       plugin: name,
@@ -73,6 +76,7 @@ export async function registerPlugins(
       configFolder,
       metrics: { add: (read: ReadMetrics) => metrics.add(name, read), read: () => metrics.read() },
       dispatch,
+      call: pluginCalls({ engine, argumentBytes }, name, granted),
       log: log.child({ plugin: name }),
       onReady: (callback: () => void | Promise<void>) => void onReady.push({ plugin: name, run: callback }),
       onClose: (callback: () => void | Promise<void>) => void onClose.push({ plugin: name, run: callback }),

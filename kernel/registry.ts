@@ -1,13 +1,23 @@
 import { fileURLToPath } from 'node:url'
-import type { Accepts, Answer, HandlerResult, Scope, Verb } from './api.ts'
+import type { Accepts, Answer, HandlerResult, RouteOptions, Scope, Verb } from './api.ts'
 import { type ReadRequest, suggestion } from '../engine/index.ts'
 import { type Asset, canonicalPath, loadAssets, sendAsset } from './assets.ts'
 import { KernelErrors } from './errors.ts'
 import type { RestRequest } from './request.ts'
+import type { RouteRequest } from './route-request.ts'
+import { hasParameters, type Matched, RouteTable, shapeOf } from './route-table.ts'
 
 export interface Handler<T> extends Accepts {
   plugin: string
   handle: (request: RestRequest) => T
+}
+
+/** An address outside of `/rest`. */
+interface Route extends RouteOptions {
+  readonly plugin: string
+  readonly path: string
+  readonly isAsset?: boolean
+  readonly handle: (request: RouteRequest) => Answer
 }
 
 type ApplyParameter = (read: ReadRequest, value: string, request: RestRequest) => void
@@ -42,14 +52,18 @@ export class Registry {
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
   /** By verb. */
   readonly binaries = new Map<string, Handler<HandlerResult>>()
-  readonly routes = new Map<string, Handler<Answer> & { readonly isAsset?: boolean }>()
+  /** Exact paths. */
+  readonly routes = new Map<string, Route>()
+  /** Routes with parameters, by {@link shapeOf} their paths. */
+  readonly patterns = new Map<string, Route>()
   /** Pages for unknown paths, by the path of their folder. */
-  readonly fallbacks = new Map<string, Handler<Answer>>()
+  readonly fallbacks = new Map<string, Route>()
   readonly members: { readonly plugin: string; readonly find: FindMember }[] = []
   readonly onRequest: OnRequest[] = []
   readonly onReply: OnReply[] = []
   /** Parameters that handlers read themselves. */
   readonly #read = new Set<string>(['$method'])
+  #table: RouteTable<Route> | undefined
 
   /**
    * Refuses a parameter that would have no effect: ignoring `$filtre=…` would return every entity. Only names with `$` belong to
@@ -84,20 +98,36 @@ export class Registry {
   }
 
   /** Route of a path, or a file by another encoding of its path. */
-  routeAt(path: string): Handler<Answer> | undefined {
+  routeAt(path: string): Route | undefined {
     const route = this.routes.get(path)
     if (route) return route
     const file = this.routes.get(canonicalPath(path) ?? '')
     return file?.isAsset ? file : undefined
   }
 
+  /** Route with parameters that a path matches. Call it when all plugins have registered. */
+  patternAt(path: string): Matched<Route> | undefined {
+    this.#table ??= new RouteTable(this.patterns.values())
+    return this.#table.find(path)
+  }
+
+  /** True for a route at this path whose exact beginning includes a base path. */
+  servesBelow(basePath: string, path: string): boolean {
+    return this.routes.has(path) || this.patternAt(path)?.route.path.startsWith(`${basePath}/`) === true
+  }
+
+  /** Paths of all routes, as they were registered. */
+  get paths(): string[] {
+    return [...this.routes.keys(), ...[...this.patterns.values()].map(({ path }) => path)]
+  }
+
   /** Page for a path without a route, below the folder of an app; none for addresses of the protocol and of other plugins. */
-  fallbackAt(path: string): Handler<Answer> | undefined {
+  fallbackAt(path: string): Route | undefined {
     for (const [folder, page] of this.fallbacks) {
       if (!path.startsWith(folder)) continue
       const first = `${folder}${path.slice(folder.length).split('/', 1)[0]}`
-      const isOfOther = [...this.routes].some(
-        ([route, { plugin }]) => plugin !== page.plugin && (route === first || route.startsWith(`${first}/`)),
+      const isOfOther = [...this.routes.values(), ...this.patterns.values()].some(
+        route => route.plugin !== page.plugin && (route.path === first || route.path.startsWith(`${first}/`)),
       )
       if (!isOfOther && first.toLowerCase() !== '/rest') return page
     }
@@ -120,6 +150,7 @@ export class Registry {
     | 'now'
     | 'basePath'
     | 'configFolder'
+    | 'call'
     | 'dispatch'
     | 'sessions'
     | 'identities'
@@ -140,12 +171,21 @@ export class Registry {
       binary: (accepts, handle) => {
         for (const verb of accepts.verbs) claim(this.binaries, verb, { plugin, ...accepts, handle })
       },
-      route: (path, accepts, handle) => claim(this.routes, path, { plugin, ...accepts, handle }),
+      route: (path, accepts, handle) => {
+        const { bodyBytes = 0 } = accepts
+        if (!Number.isSafeInteger(bodyBytes) || bodyBytes < 0) {
+          throw new Error(`the route ${path} has bodyBytes: ${String(bodyBytes)}; a number of bytes is expected`)
+        }
+        const route = { plugin, path, ...accepts, handle } as Route
+        if (hasParameters(path)) claim(this.patterns, shapeOf(path), route)
+        else claim(this.routes, path, route)
+      },
       assets: async (path, folder, { fallback = false, policy } = {}) => {
         const assets = loadAssets(folder, policy)
         const serve = (at: string, asset: Asset) =>
           claim(this.routes, at, {
             plugin,
+            path: at,
             verbs: ['GET'],
             isAsset: true,
             handle: request => sendAsset(asset, request),
@@ -158,14 +198,15 @@ export class Registry {
               `${fileURLToPath(folder)} has no index.html, which { fallback: true } needs: it is the answer to unknown paths below ${path}`,
             )
           const handle = (request: RestRequest) => sendAsset(index, request, ['Accept'])
-          claim(this.fallbacks, path, { plugin, verbs: ['GET'], handle })
+          claim(this.fallbacks, path, { plugin, path, verbs: ['GET'], isAsset: true, handle })
         }
         if (!index) return
         serve(path, index)
         if (path === '/') return
         // Relative, so that it is right behind a base path too. Links of the page are relative to its folder.
         const moved = { status: 308, headers: { Location: path.split('/').slice(-2).join('/') }, body: '' }
-        claim(this.routes, path.slice(0, -1), { plugin, verbs: ['GET'], handle: () => moved })
+        const bare = path.slice(0, -1)
+        claim(this.routes, bare, { plugin, path: bare, verbs: ['GET'], handle: () => moved })
       },
       member: find => void this.members.push({ plugin, find }),
       onRequest: hook => void this.onRequest.push(hook),
@@ -175,11 +216,20 @@ export class Registry {
   }
 }
 
-function claim<T extends { plugin: string; yields?: boolean }>(table: Map<string, T>, name: string, entry: T): void {
+function claim<T extends { plugin: string; path?: string; yields?: boolean }>(
+  table: Map<string, T>,
+  name: string,
+  entry: T,
+): void {
   const owner = table.get(name)
   if (owner && entry.yields) return
-  if (owner && !owner.yields)
-    throw new Error(`plugin ${entry.plugin} registers ${name}, which plugin ${owner.plugin} has registered already`)
+  if (owner && !owner.yields) {
+    const { path = name } = entry
+    const other = owner.path === undefined || owner.path === path ? '' : ` as ${owner.path}`
+    throw new Error(
+      `plugin ${entry.plugin} registers ${path}, which plugin ${owner.plugin} has registered already${other}`,
+    )
+  }
   table.set(name, entry)
 }
 

@@ -55,6 +55,12 @@ const FLAGS = new Map([
 // biome-ignore lint/complexity/useLiteralKeys: no business of plugins
 export const visitOf = (request: RestRequest): Visit => request['visit']
 
+/** Lets the next call see what earlier calls have changed in the session. */
+export const forgetCaller = (request: RestRequest): void => {
+  // biome-ignore lint/complexity/useLiteralKeys: no business of plugins
+  request['caller'] = undefined
+}
+
 /** A request as plugins see it: the parsed address, and the read that its parts and parameters build up. */
 export class RestRequest {
   /**

@@ -3,6 +3,8 @@ import { KernelErrors, methodNotApplicable } from './errors.ts'
 import { accepts, type Handler, type Registry } from './registry.ts'
 import { lasting, type Reply } from './reply.ts'
 import { type RequestContext, RestRequest } from './request.ts'
+import { RouteRequest } from './route-request.ts'
+import { pathParameters, type PathParameters } from './route-table.ts'
 import type { Visit } from './session/sessions.ts'
 import type { TransportRequest } from './transport/transport.ts'
 import { parsePath, type ResourcePath, stripRestPrefix } from './url/parse-path.ts'
@@ -42,7 +44,7 @@ export class Router {
 
   /** Plugin that owns a route or service, for the log. */
   ownerOf(path: string): string | undefined {
-    const route = this.registry.routes.get(path)
+    const route = this.registry.routeAt(path) ?? this.registry.patternAt(path)?.route
     if (route) return route.plugin
     const service = /^\/rest\/([^/]+)/.exec(path)?.[1]
     return service === undefined ? undefined : this.registry.services.get(service)?.plugin
@@ -50,23 +52,28 @@ export class Router {
 
   private route(transport: TransportRequest, visit: Visit): Reply | Promise<Reply> {
     const { path } = transport
-    const route = this.registry.routeAt(path) ?? (opensPage(transport) ? this.registry.fallbackAt(path) : undefined)
+    const { registry } = this
+    const exact = registry.routeAt(path)
+    const matched = exact ? undefined : registry.patternAt(path)
+    const route = exact ?? matched?.route ?? (opensPage(transport) ? registry.fallbackAt(path) : undefined)
     if (!route) throw this.nothingAt(path, visit)
-    return call(
-      route,
-      path,
-      new RestRequest(transport, visit, this.context, transport.method, parseQueryString(transport.query), []),
-    )
+    const parameters = matched ? pathParameters(matched) : NO_PATH_PARAMETERS
+    const request = new RouteRequest(transport, visit, this.context, parameters, route.bodyBytes)
+    const answer = call(route, route.path, request)
+    // Files read nothing more.
+    if (answer instanceof Promise && !route.isAsset) transport.keep()
+    return answer
   }
 
   /** 404 with the address that was probably meant: with `/rest`, or in another letter case. */
   private nothingAt(path: string, { session }: Visit): ProtocolError {
-    const { routes, services } = this.registry
+    const { registry } = this
+    const { services } = registry
     const { engine, basePath } = this.context
-    const addresses = (paths: Iterable<[string, unknown]>): string[] => [...paths].map(([each]) => basePath + each)
+    const addresses = (paths: readonly string[]): string[] => paths.map(each => basePath + each)
     const shown = path.replace(/^\/+/, '/').slice(0, 200)
     if (shown === '/') {
-      const served = addresses([...routes].filter(([, { isAsset }]) => !isAsset))
+      const served = addresses(registry.paths.filter(each => !registry.routes.get(each)?.isAsset))
       return KernelErrors.NO_SUCH_PATH(shown, `; it also serves ${served.join(', ')}`, basePath)
     }
     const first = shown
@@ -76,7 +83,9 @@ export class Router {
     const { dataClasses } = engine.view(engine.permissions.accessOf(session.granted))
     const name = [...dataClasses.map(each => each.name), ...services.keys()].find(each => each.toLowerCase() === first)
     const meant = first === 'rest' ? `/rest${shown.slice('/rest'.length)}` : name && `/rest/${name}`
-    const hint = meant ? `; did you mean "${basePath}${meant}"?` : suggestion(basePath + shown, addresses(routes))
+    const hint = meant
+      ? `; did you mean "${basePath}${meant}"?`
+      : suggestion(basePath + shown, addresses(registry.paths))
     return KernelErrors.NO_SUCH_PATH(shown, hint, basePath)
   }
 
@@ -200,6 +209,7 @@ export class Router {
 const opensPage = (request: TransportRequest): boolean =>
   accepts(['GET'], request.method) && request.header('accept').includes('text/html')
 
+const NO_PATH_PARAMETERS: PathParameters = Object.freeze(Object.create(null) as Record<string, string>)
 const NO_COMMANDS: Registry['commands'] = new Map()
 
 /** Continues with an awaited value. Copies bytes of the engine: its next read, before this answer is sent, would overwrite them. */
@@ -208,7 +218,11 @@ async function later<T>(waiting: Promise<T>, next: (value: T) => Reply | Promise
   return answer instanceof Promise ? answer : lasting(answer)
 }
 
-function call<T>(handler: Handler<T>, what: string, request: RestRequest): T | Reply {
+function call<T, R extends RestRequest>(
+  handler: Pick<Handler<T>, 'plugin' | 'verbs'> & { readonly handle: (request: R) => T },
+  what: string,
+  request: R,
+): T | Reply {
   request.transport.plugin = handler.plugin
   return accepts(handler.verbs, request.verb)
     ? handler.handle(request)

@@ -23,7 +23,7 @@ import type { TransportHandler, TransportRequest } from './transport/transport.t
 interface HandlerParts {
   readonly router: Router
   readonly visitors: Visitors
-  readonly registry: Pick<Registry, 'onRequest' | 'onReply' | 'routes'>
+  readonly registry: Pick<Registry, 'onRequest' | 'onReply' | 'servesBelow'>
   readonly origins: PluginOrigins
   readonly config: Config
   readonly log: Logger
@@ -43,7 +43,6 @@ export class RequestHandlers {
 
   constructor(private readonly parts: HandlerParts) {
     const { cors, accessLog, serverTiming, basePath, compression } = parts.config.server
-    const { routes } = parts.registry
     this.listensToPages = cors.origins.length > 0
     this.isDecorated = this.listensToPages || accessLog || serverTiming
     const respond: TransportHandler = request => this.respond(request)
@@ -51,7 +50,7 @@ export class RequestHandlers {
       basePath === ''
         ? respond
         : request => {
-            request.path = withoutBasePath(request.path, basePath, routes)
+            request.path = withoutBasePath(request.path, basePath, parts.registry)
             return this.respond(request)
           }
     this.handle = compression ? withCompression(located) : located

@@ -47,7 +47,7 @@ export interface TestServerOptions {
 /** Sections of a config file that the test kit adds to. */
 type ConfigFile = Partial<Record<'auth' | 'server' | 'log' | 'storage', object>> & { plugins?: readonly TestPlugin[] }
 
-export type TestPlugin = string | URL | { readonly plugin: string | URL; readonly options?: object }
+export type TestPlugin = string | URL | ({ readonly plugin: string | URL; readonly options?: object } & TestRights)
 
 /** Rights by the names that the file of roles uses. */
 export interface TestRights {

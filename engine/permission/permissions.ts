@@ -96,8 +96,9 @@ export class Permissions {
     return access
   }
 
-  mayExecute({ target, owner, name }: ClassFunction, access: Access | undefined): boolean {
-    if (!access || !this.roles) return true
+  /** True if a function may be called. Functions that are not exposed are called by their own plugin, which decides. */
+  mayExecute({ target, owner, name, exposed }: ClassFunction, access: Access | undefined): boolean {
+    if (!access || !this.roles || !exposed) return true
     return this.roles.allows('execute', ofFunction(target.kind, owner, name), privilegesOf(access))
   }
 

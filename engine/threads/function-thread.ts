@@ -11,6 +11,8 @@ import {
   type ClassDescriptor,
   describeClass,
   subjectOf,
+  type OwnFunction,
+  ownFunctions,
 } from '../author/declare/describe-classes.ts'
 import { EntityBase } from '../author/data-api/entity.ts'
 import { LanguageErrors } from '../author/data-api/language-errors.ts'
@@ -94,8 +96,9 @@ function pluginOf(error: Partial<Error> | null | undefined): CodePlace | undefin
 }
 
 /** Classes of all modules, and problems of unusable ones. */
-async function load(): Promise<{ classes: AuthorClass[]; problems: string[] }> {
+async function load(): Promise<{ classes: AuthorClass[]; functions: OwnFunction[]; problems: string[] }> {
   let classes: AuthorClass[] = []
+  const functions: OwnFunction[] = []
   const problems: string[] = []
   const imported: { declarations: ModuleDeclarations; exported: readonly AuthorClass[] }[] = []
   for (const [i, module] of modules.entries()) {
@@ -104,9 +107,10 @@ async function load(): Promise<{ classes: AuthorClass[]; problems: string[] }> {
     const exported = await importClasses(module, declarations)
     imported.push({ declarations, exported })
     problems.push(...exported.flatMap(each => subjectProblem(each, module.plugin)))
+    functions.push(...exported.flatMap(each => ownFunctions(each, module.plugin)))
     classes = combineClasses(classes, exported.filter(hasSubject))
   }
-  return { classes, problems: [...problems, ...unexported(imported)] }
+  return { classes, functions, problems: [...problems, ...unexported(imported)] }
 }
 
 /** True if the model has the dataclass of a class. */
@@ -142,7 +146,7 @@ async function importClasses(
 }
 
 try {
-  const { classes, problems } = await load()
+  const { classes, functions, problems } = await load()
   const { registry } = await loadTasks(tasks)
   const described = classes.map(withFields)
   const checks = await loadChecks(described)
@@ -186,7 +190,7 @@ try {
       post({ opened: true })
     } else runBatch(runner!, message.batch)
   })
-  post({ classes: described, problems: [...problems, ...(checks?.problems ?? [])] })
+  post({ classes: described, functions, problems: [...problems, ...(checks?.problems ?? [])] })
 } catch (error) {
   post({ refused: messageWithPlace(error) })
   process.exit()

@@ -6,7 +6,7 @@ import { readJsonFile } from '../../config/read-json-file.ts'
 import type { Engine } from '../../engine/index.ts'
 import { FileWatch } from '../base/file-watch.ts'
 import { directoryFile, readDirectory } from './directory.ts'
-import { warnOfUnknownGrants } from './unknown-grants.ts'
+import { pluginHolders, warnOfUnknownGrants } from './unknown-grants.ts'
 
 /** Interval between checks of a file of roles or of users: a change is in force after at most twice this time. */
 export const LOOK_MS = 500
@@ -46,7 +46,7 @@ export function openRoles(config: Config, engine: Engine, log: Logger): { close(
       return
     }
     try {
-      warnOfUnknownGrants(readDirectory(directoryFile(config)), engine, log)
+      warnOfUnknownGrants({ ...readDirectory(directoryFile(config)), plugins: pluginHolders(config) }, engine, log)
     } catch (error) {
       log.error(`users and keys were not compared with the roles: ${(error as Error).message}`)
     }

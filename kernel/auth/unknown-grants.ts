@@ -1,4 +1,6 @@
 import type { Logger } from 'pino'
+import { ConfigError } from '../../config/config-error.ts'
+import type { Config } from '../../config/load-config.ts'
 import type { Engine, Granted } from '../../engine/index.ts'
 
 interface Holder extends Partial<Granted> {
@@ -8,20 +10,36 @@ interface Holder extends Partial<Granted> {
 interface Holders {
   readonly users: readonly Holder[]
   readonly keys: readonly Holder[]
+  readonly plugins?: readonly Holder[]
+}
+
+/** Plugins with rights of their own. */
+export const pluginHolders = ({ plugins }: Pick<Config, 'plugins'>): Holder[] =>
+  plugins.flatMap(({ specifier, granted }) => (granted ? { name: specifier, ...granted } : []))
+
+/** @throws {ConfigError} plugins have roles or privileges that the file of roles does not declare */
+export function checkPluginGrants(config: Pick<Config, 'plugins'>, { permissions }: Engine): void {
+  const holders = { users: [], keys: [], plugins: pluginHolders(config) }
+  const problems = unknownGrantsOf(holders, granted => permissions.unknownIn(granted))
+  if (problems.length > 0) throw new ConfigError(problems)
 }
 
 /**
- * Problems of users and keys with roles or privileges that the file of roles does not declare, a sentence each; such grants have no
+ * Problems of users, keys and plugins with roles or privileges that the file of roles does not declare, a sentence each; such grants have no
  * effect.
  * @param unknownIn sentences about unknown rights among those granted
  */
 export function unknownGrantsOf(
-  { users, keys }: Holders,
+  { users, keys, plugins = [] }: Holders,
   unknownIn: (granted: Granted) => readonly string[],
 ): string[] {
   const problems = (kind: string, { name, roles = [], privileges = [] }: Holder): string[] =>
     unknownIn({ roles, privileges }).map(problem => `${kind} ${name}: ${problem}`)
-  return [...users.flatMap(user => problems('user', user)), ...keys.flatMap(key => problems('key', key))]
+  return [
+    ...users.flatMap(user => problems('user', user)),
+    ...keys.flatMap(key => problems('key', key)),
+    ...plugins.flatMap(plugin => problems('plugin', plugin)),
+  ]
 }
 
 export function warnOfUnknownGrants(holders: Holders, { permissions }: Engine, log: Pick<Logger, 'warn'>): void {

@@ -5,7 +5,7 @@ import { describeSystemError } from '../../engine/base/system-error.ts'
 import { type InspectProgress, inspectEngine, unknownGrants } from '../../engine/index.ts'
 import { type DirectoryFile, DirectoryError, directoryFile, readDirectory } from '../auth/directory.ts'
 import { readRoles, rolesFile } from '../auth/roles-file.ts'
-import { unknownGrantsOf } from '../auth/unknown-grants.ts'
+import { pluginHolders, unknownGrantsOf } from '../auth/unknown-grants.ts'
 import { hostInUrl, readParts } from '../main.ts'
 import { cannotListen } from '../transport/cannot-listen.ts'
 import { connectionBound } from '../transport/connection-limit.ts'
@@ -44,6 +44,7 @@ export async function* check(
     }
     const roles = readRoles(config)
     yield* directoryProblems(directoryFile(config), roles)
+    yield* pluginProblems(config, roles)
     for await (const { of, text } of inspectEngine(options, roles)) {
       progress?.stop()
       yield `${places[of]}: ${text}`
@@ -86,6 +87,11 @@ export async function* checkAddress(config: Config, onPlan: (text: string) => vo
     }
     probe.close()
   })
+}
+
+function pluginProblems(config: Config, roles: unknown): string[] {
+  if (roles === undefined) return []
+  return unknownGrantsOf({ users: [], keys: [], plugins: pluginHolders(config) }, each => unknownGrants(roles, each))
 }
 
 /** @param roles content of `roles.json`; undefined: there is no such file, so names of roles cannot be checked */

@@ -59,6 +59,7 @@ const MAX_DATE = 8_640_000_000_000_000
 async function change(sessions: Sessions, visit: Visit, changes: SessionChanges, peer: Peer): Promise<void> {
   // Rights of a key or a token end with its request.
   if (visit.session.isOfToken) return
+  visit.isChanged = true
   const { granted, storage, idleMinutes, entitySets, tokens = [], restored } = changes
   if (restored !== undefined) {
     visit.session = await sessions.restore(visit.session, restored)

@@ -22,6 +22,8 @@ export interface Visit {
   readonly receivedId: string | undefined
   /** The client came without a session and may not keep the one that it gets. */
   readonly isNew?: boolean
+  /** Function code has changed the session, so that a guest needs its cookie. */
+  isChanged?: boolean
 }
 
 /** Called with the handle of a session that has ended: what it owned can be removed. */

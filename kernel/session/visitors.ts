@@ -68,11 +68,15 @@ export class Visitors {
   }
 
   /** Ends a visit after its answer, and adds the cookie of a new session to the answer. */
-  leave({ session, receivedId }: Visit, request: TransportRequest, reply: TransportResponse): TransportResponse {
+  leave(
+    { session, receivedId, isChanged }: Visit,
+    request: TransportRequest,
+    reply: TransportResponse,
+  ): TransportResponse {
     if (this.quota.isLimited) this.quota.leave(request.client.network)
     if (session.id === undefined || session.id === receivedId) return reply
-    // Paths outside the protocol have no use for a guest.
-    if (session.isGuest && !request.path.startsWith('/rest')) return reply
+    // Most paths outside the protocol have no use for a guest.
+    if (session.isGuest && !isChanged && !request.path.startsWith('/rest')) return reply
     // Spelled out: an object copied by `...` and then extended is slow to make.
     const { status, headers, tag, body } = reply
     return { status, headers, cookie: this.sessions.setCookie(session, request.isSecure), tag, body }

@@ -4,8 +4,13 @@ import { stripRestPrefix } from './parse-path.ts'
  * Removes the base path from the path of a request, for proxies that pass it on and those that strip it. An address of the server
  * is unchanged: if a route has the path `/shop/page`, the proxy has already stripped the base path, whatever that is.
  */
-export function withoutBasePath(path: string, basePath: string, routes: { has(path: string): boolean }): string {
-  if (!path.startsWith(basePath) || stripRestPrefix(path) !== undefined || routes.has(path)) return path
+export function withoutBasePath(
+  path: string,
+  basePath: string,
+  routes: { servesBelow(basePath: string, path: string): boolean },
+): string {
+  if (!path.startsWith(basePath) || stripRestPrefix(path) !== undefined || routes.servesBelow(basePath, path))
+    return path
   const rest = path.slice(basePath.length)
   return rest === '' ? '/' : rest.startsWith('/') ? rest : path
 }

@@ -24,6 +24,12 @@ export const UrlErrors = defineErrors('URL', {
     message: (received: string) =>
       `cannot decode "${received}": percent signs start a UTF-8 byte such as %20, a plain percent sign is written %25`,
   },
+  UNSAFE_SEGMENT: {
+    errCode: 1806,
+    http: 400,
+    message: (received: string) =>
+      `"${received}" cannot stand in this path: ".", "..", encoded slashes, backslashes and control characters are refused`,
+  },
   AMPERSAND_IN_PATH: {
     errCode: 1807,
     http: 400,

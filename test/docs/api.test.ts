@@ -18,6 +18,7 @@ const LISTS: readonly [heading: string, names: readonly string[]][] = [
   ['Store of a task', membersOf('engine/placement/plugin-task.ts', 'TaskStore')],
   ['Selection of a task', membersOf('engine/placement/plugin-task.ts', 'TaskSelection')],
   ['Request', membersOf('kernel/request.ts', 'RestRequest')],
+  ['Request at a route', membersOf('kernel/route-request.ts', 'RouteRequest')],
   ['Read request', membersOf('engine/query/contract/request.ts', 'ReadRequest')],
   ['HTTP request', membersOf('kernel/transport/transport.ts', 'TransportRequest')],
   ['Reply', membersOf('kernel/transport/transport.ts', 'TransportResponse')],

@@ -22,6 +22,10 @@ export default definePlugin({
       await 1
       return scope.dispatch({ url: '/rest/Note' }, request)
     })
+    scope.service('$late', { verbs: ['GET'] }, async request => {
+      await 1
+      return scope.dispatch({ url: '/rest/Note' }, request)
+    })
     scope.service('$streams', { verbs: ['GET'] }, () => ({
       status: 200,
       headers: { 'Content-Type': 'text/plain' },
@@ -117,7 +121,8 @@ t.test('dispatch', async t => {
     { status: 403 },
     'nor anything else that changes state',
   )
-  t.equal((await server.get('/late')).status, 500, 'allowed only before the first await of a GET')
+  t.equal((await server.get('/rest/$late')).status, 500, 'allowed only before the first await of a GET')
+  t.equal((await server.get('/late')).status, 200, 'but later at a route')
   t.match(
     (await asked(ada, { url: '/rest/$inner', method: 'POST', body: JSON.stringify({ url }) })).body,
     /"status":200/,

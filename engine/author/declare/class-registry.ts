@@ -1,5 +1,5 @@
 import type { Member } from './members.ts'
-import type { ClassDescriptor, ClassKind } from './describe-classes.ts'
+import type { ClassDescriptor, ClassKind, OwnFunction, Subject } from './describe-classes.ts'
 import { jobName } from './job-options.ts'
 import { type CodePlace, placeOf } from './running-code.ts'
 import type { FunctionSignature } from './signature.ts'
@@ -12,8 +12,10 @@ export type CallTarget =
   | { readonly kind: 'entitySelection' }
   | { readonly kind: 'entity' }
 
-/** A function that clients can call. */
+/** A function of a plugin class. */
 export interface ClassFunction extends FunctionSignature {
+  /** Clients can call it; others are called by their own plugin. */
+  readonly exposed: boolean
   readonly name: string
   /** Class and name, for messages: `Employee.raise`. */
   readonly fullName: string
@@ -50,7 +52,7 @@ type MayCall = (called: ClassFunction) => boolean
 type Functions = ReadonlyMap<string, ClassFunction>
 const NONE: Functions = new Map()
 
-/** The exposed functions of all classes, by their targets. Source: protocol notes, 7.1. */
+/** The functions of all classes: the exposed ones by their targets, those of a plugin for itself by name. Source: protocol notes, 7.1. */
 export class ClassRegistry {
   readonly dataStore: Functions
   /** By class name; only singletons with an exposed function. */
@@ -58,8 +60,13 @@ export class ClassRegistry {
   /** Functions that are jobs, by the names of the jobs. */
   readonly jobs: ReadonlyMap<string, JobFunction>
   private readonly tables = new Map<string, Functions>()
+  /** By plugin, then by the names of class and function that the author wrote. */
+  private readonly ofPlugins = new Map<string, Map<string, ClassFunction>>()
 
-  constructor(readonly classes: readonly ClassDescriptor[] = []) {
+  constructor(
+    readonly classes: readonly ClassDescriptor[] = [],
+    own: readonly OwnFunction[] = [],
+  ) {
     const singletons = new Map<string, Functions>()
     for (const each of classes) {
       const functions = exposedFunctions(each)
@@ -73,6 +80,24 @@ export class ClassRegistry {
     this.singletons = singletons
     this.jobs = new Map(classes.flatMap(jobFunctions).map(each => [each.job, each]))
     this.dataStore = this.tables.get(keyOf('dataStore')) ?? NONE
+    for (const each of own) {
+      const functions = this.ofPlugins.get(each.plugin) ?? new Map<string, ClassFunction>()
+      this.ofPlugins.set(each.plugin, functions)
+      const called = this.called(targetOf(each.kind, each.className), each.dataClass, each.name)
+      functions.set(`${each.className}.${each.name}`, called ?? notExposed(each))
+    }
+  }
+
+  /** The function `Class.name` of a plugin, or an exposed one of another plugin. */
+  byName(plugin: string, name: string): ClassFunction | undefined {
+    const own = this.ofPlugins.get(plugin)?.get(name)
+    if (own) return own
+    return [...this.ofPlugins.values()].map(functions => functions.get(name)).find(each => each?.exposed)
+  }
+
+  /** Names with which {@link byName} finds functions of the plugin. */
+  namesOf(plugin: string): string[] {
+    return [...(this.ofPlugins.get(plugin)?.keys() ?? [])]
   }
 
   /** Functions of one kind of target of a dataclass. */
@@ -150,17 +175,29 @@ const described = (functions: Functions, applyTo: string, mayCall: MayCall): obj
 const keyOf = (kind: ClassKind, dataClass = ''): string => `${kind} ${dataClass}`
 
 function exposedFunctions({ kind, name: className, dataClass, members }: ClassDescriptor): Map<string, ClassFunction> {
-  const target: CallTarget = kind === 'singleton' ? { kind, className } : { kind }
-  const shown = kind === 'dataStore' ? 'ds' : className
-  const owner = dataClass ?? shown
   return new Map(
     members.filter(isExposed).map(member => {
       const { name, allowedOnHTTPGET, deadlineSeconds, description, parameters, result } = member
+      const named = namesOf({ kind, dataClass }, className, name)
+      const declared = { allowedOnHTTPGET, deadlineSeconds, description, parameters, result }
       const place = placeOf(member, className)
-      const called = { name, fullName: `${shown}.${name}`, owner, target, allowedOnHTTPGET, deadlineSeconds, place }
-      return [name, { ...called, isAsync: member.flow === 'async', description, parameters, result }]
+      return [name, { ...named, ...declared, exposed: true, isAsync: member.flow === 'async', place }]
     }),
   )
+}
+
+function notExposed({ plugin, className, name, isAsync, ...subject }: OwnFunction): ClassFunction {
+  const place = { plugin, class: className, function: name }
+  const named = namesOf(subject, className, name)
+  return { ...named, exposed: false, allowedOnHTTPGET: false, deadlineSeconds: undefined, isAsync, place }
+}
+
+const targetOf = (kind: ClassKind, className: string): CallTarget =>
+  kind === 'singleton' ? { kind, className } : { kind }
+
+function namesOf({ kind, dataClass }: Subject, className: string, name: string) {
+  const shown = kind === 'dataStore' ? 'ds' : className
+  return { name, fullName: `${shown}.${name}`, owner: dataClass ?? shown, target: targetOf(kind, className) }
 }
 
 type FunctionMember = Extract<Member, { kind: 'function' }>
@@ -168,7 +205,7 @@ const isExposed = (member: Member): member is FunctionMember => member.kind === 
 
 function jobFunctions({ members, ...described }: ClassDescriptor): JobFunction[] {
   const { kind, name: className, dataClass } = described
-  const target = (kind === 'singleton' ? { kind, className } : { kind }) as CallTarget
+  const target = targetOf(kind, className)
   return members.flatMap(member => {
     if (member.kind !== 'job') return []
     const { name, attempts = 10, backoffSeconds = 2, concurrency = 8 } = member
@@ -176,8 +213,16 @@ function jobFunctions({ members, ...described }: ClassDescriptor): JobFunction[]
     const schedules = members.filter(each => each.kind === 'schedule' && each.name === name)
     const job = jobName(described, name)
     return {
-      ...{ job, name, fullName: job, target, dataClass, owner: dataClass ?? className, allowedOnHTTPGET: false },
-      ...{ attempts, backoffSeconds, concurrency, isAsync, place: placeOf(member, className) },
+      ...{ job, name, fullName: job, target, dataClass, owner: dataClass ?? className },
+      ...{
+        exposed: false,
+        allowedOnHTTPGET: false,
+        attempts,
+        backoffSeconds,
+        concurrency,
+        isAsync,
+        place: placeOf(member, className),
+      },
       deadlineSeconds: member.deadlineSeconds ?? (isAsync ? JOB_SECONDS : undefined),
       schedules: schedules as JobFunction['schedules'],
     }

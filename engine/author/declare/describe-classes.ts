@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isAsyncFunction, isGeneratorFunction } from 'node:util/types'
 import { type Member, membersOf } from './members.ts'
 import { type Origin, originOfClass } from './module-declarations.ts'
 
@@ -26,9 +27,19 @@ export interface ClassDescriptor extends Subject, Origin {
   readonly properties: readonly string[]
 }
 
+/** A function of a plugin that is called by name, exposed or not: of the datastore, a dataclass or a singleton. */
+export interface OwnFunction extends Subject {
+  readonly plugin: string
+  /** Class and function as the author wrote them. */
+  readonly className: string
+  readonly name: string
+  readonly isAsync: boolean
+}
+
 /** Classes that the modules of plugins export, and problems of their other declarations. */
 export interface LoadedClasses {
   readonly classes: readonly ClassDescriptor[]
+  readonly functions: readonly OwnFunction[]
   /** Classes that are not exported. */
   readonly problems: readonly string[]
 }
@@ -65,6 +76,19 @@ export function describeClass(authorClass: AuthorClass): ClassDescriptor {
     properties: [...[...ownProperties(authorClass).keys()].filter(name => typeof name === 'string')],
     ...originOfClass(authorClass),
   }
+}
+
+/** Methods of a class that its own plugin can call by name; not those that answer for events, nor generators. */
+export function ownFunctions(authorClass: AuthorClass, plugin: string): OwnFunction[] {
+  const subject = subjectOf(authorClass)
+  if (subject.kind === 'entity' || subject.kind === 'entitySelection') return []
+  const called: readonly string[] = ['function', 'job', 'schedule']
+  const handlers = new Set(membersOf(authorClass).flatMap(({ kind, name }) => (called.includes(kind) ? [] : name)))
+  return [...ownProperties(authorClass)].flatMap(([name, { value }]) => {
+    if (typeof name !== 'string' || typeof value !== 'function' || handlers.has(name)) return []
+    if (isGeneratorFunction(value)) return []
+    return { ...subject, plugin, className: authorClass.name, name, isAsync: isAsyncFunction(value) }
+  })
 }
 
 /** A subclass of the same name, in stack traces too: V8 takes the name of the nearest class that is named in the source. */

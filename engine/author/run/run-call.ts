@@ -3,7 +3,7 @@ import type { Language } from '../data-api/language.ts'
 import { isThenable } from '../../base/promised.ts'
 import { openSource } from '../../query/execute/open-source.ts'
 import { planPage, runPage } from '../../query/select.ts'
-import { asCode } from '../declare/running-code.ts'
+import { asCode, startAs } from '../declare/running-code.ts'
 import { convertArguments } from './read-arguments.ts'
 import type { FunctionScope } from './call-runner.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
@@ -25,7 +25,9 @@ export function runCall(task: CallTask, values: readonly unknown[], scope: Funct
   const target = targetOf(task, language)
   const called = Reflect.get(target, task.function) as unknown
   if (typeof called !== 'function') throw new TypeError(`${task.fullName} is not a function`)
-  const result = Reflect.apply(called, target, convertArguments(values, task, language)) as unknown
+  const args = task.inner ? values : convertArguments(values, task, language)
+  const call = () => Reflect.apply(called, target, args) as unknown
+  const result = task.inner ? startAs(task.inner, call) : call()
   if (asCode(() => isThenable(result))) return { later: result as PromiseLike<unknown> }
   return writeResult(result, task, scope)
 }

@@ -52,6 +52,8 @@ export interface CallTask {
   readonly access?: Access | undefined
   /** The job that the call is an attempt of: work of the server itself. */
   readonly job?: JobInfo | undefined
+  /** Set for a call by a plugin on the kernel's side: arguments stay plain values, and the code runs under these names. */
+  readonly inner?: CodePlace | undefined
 }
 
 /** A read that needs plugin code: calculated attributes or restrict events. */

@@ -176,6 +176,24 @@ t.test(
     const isNoticed = () => log.includes('key late: there is no role "HR"')
     t.ok(await until(isNoticed), 'after a change of the roles', { log })
 
+    await server.close()
+    const hooks = `import { definePlugin } from 'tesser'
+export default definePlugin({ name: 'hooks', kernel: '^1.0.0', register() {} })`
+    writeFileSync(join(shop.folder, 'hooks.mjs'), hooks)
+    const own = { model: 'model.json', plugins: [{ plugin: './hooks.mjs', roles: ['staff'] }] }
+    writeFileSync(join(shop.folder, 'tesser.config.json'), JSON.stringify(own))
+    const again = await createServer(
+      loadConfig({ cwd: shop.folder, env: {}, flags: { port: '0', 'storage-map-size-bytes': '64 MiB' } }),
+      logger,
+    )
+    t.teardown(() => again.close())
+    roles.roles[0]!.role = 'clerk'
+    writeFileSync(join(shop.folder, 'roles.json'), JSON.stringify(roles))
+    const ofPlugin = 'plugin ./hooks.mjs: there is no role "staff"'
+    t.ok(await until(() => log.includes(ofPlugin)), 'a plugin keeps its name of a role that has gone', { log })
+    t.match(await shop.tesser(['check']), { code: 1, out: ofPlugin })
+    writeFileSync(join(shop.folder, 'tesser.config.json'), '{ "model": "model.json" }')
+
     writeFileSync(shop.file, '{ "users": 3 }')
     t.match(await shop.tesser(['check']), { code: 1, out: /tesser\.directory\.json: \/users must be array\n1 problem/ })
   },

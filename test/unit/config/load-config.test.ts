@@ -71,7 +71,7 @@ t.test('all problems of file, environment and flags are reported at once', async
     sever: {},
     server: { prot: 3, port: 70_000, bodyBytes: '3 MB', transport: 'uvs', tls: { keyFile: 'k' } },
     log: null,
-    plugins: ['', { plugin: 3, option: {} }],
+    plugins: ['', { plugin: 3, option: {} }, { plugin: 'x', roles: 'clerk', privileges: [''] }],
     disablePlugins: ['healt'],
   })
   const file = resolve(cwd, 'tesser.config.json')
@@ -85,6 +85,8 @@ t.test('all problems of file, environment and flags are reported at once', async
       `${file}: plugins.0: must not be empty`,
       `${file}: plugins.1.option: there is no such option; did you mean "options"?`,
       `${file}: plugins.1.plugin: expected a string, received 3`,
+      `${file}: plugins.2.privileges.0: must not be empty`,
+      `${file}: plugins.2.roles: expected an array, received "clerk"`,
       `${file}: server.bodyBytes: expected a value such as "32 MiB", received "3 MB"`,
       `${file}: server.port: expected a number <= 65535, received 70000`,
       `${file}: server.prot: there is no such option; did you mean "port"?`,
@@ -124,6 +126,25 @@ t.test('the configuration adds plugins, gives options to built-in ones, and disa
   t.notOk(plugins.some(({ specifier }) => specifier === 'tesser/plugins/binary'))
 })
 
+t.test('the configuration grants roles and privileges to plugins', async t => {
+  const cwd = folderWith(t, {
+    model: 'm.json',
+    plugins: [
+      'a',
+      { plugin: 'b', roles: ['clerk'] },
+      { plugin: 'c', privileges: ['run'], options: {} },
+      { plugin: 'd' },
+    ],
+  })
+  const { plugins } = load(cwd)
+  t.strictSame(plugins.slice(-4), [
+    { specifier: 'a' },
+    { specifier: 'b', granted: { roles: ['clerk'], privileges: [] } },
+    { specifier: 'c', options: {}, granted: { roles: [], privileges: ['run'] } },
+    { specifier: 'd' },
+  ])
+})
+
 t.test('the configuration is frozen, except for the options of plugins', async t => {
   const cwd = folderWith(t, { model: 'm.json', plugins: [{ plugin: 'x', options: {} }] })
   const config = load(cwd)
@@ -133,7 +154,12 @@ t.test('the configuration is frozen, except for the options of plugins', async t
 })
 
 t.test('the printed configuration can be read again, and hides the passphrase', async t => {
-  const cwd = folderWith(t, { model: 'm.json', server: { tls: { keyFile: 'k', certFile: 'c', passphrase: 'geheim' } } })
+  const tls = { keyFile: 'k', certFile: 'c', passphrase: 'geheim' }
+  const plugins = [
+    { plugin: 'x', roles: ['clerk'] },
+    { plugin: 'y', options: { a: 1 }, privileges: ['run'] },
+  ]
+  const cwd = folderWith(t, { model: 'm.json', server: { tls }, plugins })
   const config = load(cwd)
   const printed = printConfig(config)
   t.notMatch(printed, /geheim/)
