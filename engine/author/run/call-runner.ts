@@ -63,6 +63,8 @@ interface RunnerOptions {
   connectWriter(end: LinkEnd): void
   /** Called for every task when the client's input has been read and plugin code may run. */
   onCode(): void
+  /** Called with the outcome of a task whose code has waited. */
+  onEnd(call: RunningCall, outcome: FunctionOutcome): void
   /** Called with faults that can no longer be reported to a client. */
   onFault(line: CodeLogLine): void
   readonly forgotten: ForgottenPromises
@@ -73,7 +75,6 @@ export interface WaitingCall {
   readonly call: RunningCall
   /** For messages. */
   readonly name: string
-  readonly ended: Promise<FunctionOutcome>
   /** Ends it with an error, unless its outcome is known: only events run then, and the error is logged. */
   stop(thrown: unknown): void
 }
@@ -145,28 +146,27 @@ export class CallRunner {
 
   /** Goes on with a task whose code waits. */
   private wait({ first, finish, ...waiting }: Waiting): WaitingCall {
-    const { call } = waiting
-    let known = 'later' in first ? undefined : first
-    let end!: (outcome: TaskOutcome) => void
-    const ended = new Promise<FunctionOutcome>(resolve => {
-      end = outcome => {
-        if (!call.hasEnded) resolve(finish(outcome))
-      }
-    })
-    const goOn = async (): Promise<void> => {
-      if ('later' in first) known = await this.resultOf(first, waiting)
-      for (const { place, ended } of call.events) {
-        const [event] = await ended
-        // The outcome of the save is decided already.
-        if (event!.status === 'rejected') this.options.onFault({ ...lineOf(event!.reason), place })
-      }
-      end(known!)
+    const { call, task } = waiting
+    let known: TaskOutcome | undefined
+    const end = (outcome: TaskOutcome): void => {
+      if (!call.hasEnded) this.options.onEnd(call, finish(outcome))
     }
-    void goOn()
+    const goOn = (outcome: TaskOutcome): void => {
+      known = outcome
+      if (call.events.length === 0) end(outcome)
+      else void this.eventsOf(call).then(() => end(outcome))
+    }
+    if ('later' in first) {
+      const ended = (outcome: TaskOutcome): void => goOn(this.withoutForgotten(outcome, task, call))
+      settle(
+        first.later,
+        result => ended(this.written(result, waiting)),
+        thrown => ended(failedCode(thrown)),
+      )
+    } else goOn(first)
     return {
       call,
-      name: waiting.task.kind === 'call' ? `the function ${waiting.task.fullName}` : 'an asynchronous event',
-      ended,
+      name: task.kind === 'call' ? `the function ${task.fullName}` : 'an asynchronous event',
       stop: thrown => {
         if (known && !call.hasEnded) this.options.onFault(lineOf(thrown))
         end(known ?? failedCode(thrown))
@@ -174,17 +174,18 @@ export class CallRunner {
     }
   }
 
-  /** Result of a function that waits. */
-  private async resultOf({ later }: Later, { task, call, options }: Omit<Waiting, 'first' | 'finish'>) {
-    let outcome: TaskOutcome
-    try {
-      const result = await later
-      const write = () => writeResult(existing(result), task as CallTask, this.scope)
-      outcome = outcomeOf(() => this.scope.language.run(options, write))
-    } catch (thrown) {
-      outcome = failedCode(thrown)
+  private async eventsOf(call: RunningCall): Promise<void> {
+    for (const { place, ended } of call.events) {
+      const [event] = await ended
+      // The outcome of the save is decided already.
+      if (event!.status === 'rejected') this.options.onFault({ ...lineOf(event!.reason), place })
     }
-    return this.withoutForgotten(outcome, task, call)
+  }
+
+  /** Outcome of a function that has waited. */
+  private written(result: unknown, { task, options }: Pick<Waiting, 'task' | 'options'>): TaskOutcome {
+    const write = () => writeResult(existing(result), task as CallTask, this.scope)
+    return outcomeOf(() => this.scope.language.run(options, write))
   }
 
   /** The outcome, or an error if a call has begun something that it does not wait for. */
@@ -253,6 +254,19 @@ export class CallRunner {
     language.putCalculated(request)
     return { calculated: slice }
   }
+}
+
+const { then } = Promise.prototype
+
+/** Like `await`, with fewer promises, and without code of the plugin that may have replaced `then`. */
+function settle(later: PromiseLike<unknown>, onResult: (result: unknown) => void, onError: (thrown: unknown) => void): void {
+  let promise: Promise<unknown>
+  try {
+    promise = Promise.resolve(later)
+  } catch (thrown) {
+    promise = Promise.reject(thrown)
+  }
+  void Reflect.apply(then, promise, [onResult, onError])
 }
 
 /** A result without entities that have been deleted while the function waited. */

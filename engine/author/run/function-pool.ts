@@ -145,7 +145,7 @@ export class FunctionPool {
     const cacheBytes = Math.floor(store.cacheBytes / (this.functions.size + this.singletons.size))
     this.store = { open: { store: { ...store, cacheBytes }, limits } }
     this.hooks = hooks
-    for (const slot of this.functions.slots) slot.open(this.store)
+    for (const slot of this.functions.slots) slot.openStore(this.store)
   }
 
   /** Starts the other threads, which otherwise start on demand. */
@@ -277,7 +277,7 @@ export class FunctionPool {
     })
     group.slots.add(slot)
     this.alive.add(slot)
-    if (this.store) slot.open(this.store)
+    if (this.store) slot.openStore(this.store)
     this.watch()
   }
 

@@ -168,7 +168,8 @@ export const TOO_LITTLE = 3
 /** Messages to a function thread. Handled in `engine/threads/function-thread.ts`. */
 export type ToFunctionThread =
   | { readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits } }
-  | { readonly batch: readonly BatchTask[] }
+  /** The call of the first task has the number `first`, and so on. */
+  | { readonly batch: readonly BatchTask[]; readonly first: number }
   /** The client of a call that waits has gone. */
   | { readonly gone: number }
   | { readonly close: true }
@@ -190,14 +191,10 @@ export type FromFunctionThread =
   | { readonly opened: true }
   /** A module cannot be used; the thread ends. */
   | { readonly refused: string }
-  /** Outcome of the task with this number in the batch. */
-  | { readonly index: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
-  /** The code of the task with this number in the batch waits; its call has the number `waits`. */
-  | { readonly index: number; readonly waits: number }
   /** Outcome of the call with this number. */
   | { readonly call: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
   /** End of a link, to be connected to the writer thread. */
   | { readonly connect: LinkEnd }
   | { readonly log: CodeLogLine }
-  /** `done` tasks of the batch were run; the thread waits for the next batch. */
+  /** `done` tasks of the batch were run: those without an outcome wait. The thread waits for the next batch. */
   | { readonly done: number }

@@ -28,19 +28,17 @@ export class WaitingCalls {
 
   /** @param ranMs time for which its code has run until it waited */
   add(waiting: WaitingCall, ranMs: number): void {
-    const { call, ended } = waiting
+    const { call } = waiting
     const begunAt = performance.now() - ranMs
     call.ranMs = ranMs
     this.calls.set(call.id, { ...waiting, begunAt })
     this.timer ??= setInterval(() => this.look(), LOOK_MS).unref()
-    void ended.then(outcome => {
-      this.calls.delete(call.id)
-      if (this.calls.size === 0) {
-        clearInterval(this.timer)
-        this.timer = undefined
-      }
-      this.onEnd(call, outcome, performance.now() - begunAt)
-    })
+  }
+
+  end(call: RunningCall, outcome: FunctionOutcome): void {
+    const { begunAt } = this.calls.get(call.id)!
+    this.calls.delete(call.id)
+    this.onEnd(call, outcome, performance.now() - begunAt)
   }
 
   /** The client of a call has gone. Its code learns that, and may go on. */
@@ -69,6 +67,11 @@ export class WaitingCalls {
   }
 
   private look(): void {
+    // Not with the last call: most last no longer than their turn.
+    if (this.calls.size === 0) {
+      clearInterval(this.timer)
+      this.timer = undefined
+    }
     Atomics.store(this.progress, ALIVE_AT, Date.now() | 0)
     Atomics.store(this.progress, RESUMED, 0)
     const now = performance.now()
