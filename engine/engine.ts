@@ -374,14 +374,14 @@ export class Engine implements PluginEngine {
   }
 
   async call({ function: called, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
-    const { fullName, name, target } = called
+    const { fullName, name, target, isAsync } = called
     const access = call.read?.access ?? this.permissions.guest
     // Without the right to read a dataclass, neither entities nor selections of it can be addressed.
     if (target.kind === 'entity' || target.kind === 'entitySelection') this.view(access).dataClass(call.read!.dataClass)
     if (!this.mayCall(called, access)) throw PermissionErrors.EXECUTE(fullName)
     if (target.kind === 'entity') demandUniqueAddress(call.read!, this.view(access))
     const sets = await this.setsIn(call.args, { access, caller })
-    const task = { kind: 'call', target, function: name, fullName, sets, access, ...call } as const
+    const task = { kind: 'call', target, function: name, fullName, isAsync, sets, access, ...call } as const
     return this.parts.code!.call(called, task, caller)
   }
 

@@ -34,6 +34,7 @@ export {
 } from './author/declare/signature.ts'
 export type { JsonSchema } from './base/json-schema.ts'
 export type { CallResult } from './author/run/function-client.ts'
+export type { StreamOutcome } from './author/run/function-pool.ts'
 export { FunctionErrors } from './author/declare/function-errors.ts'
 export { logConsole } from './author/run/log-console.ts'
 export type { ClassModule } from './author/run/tasks.ts'

@@ -28,6 +28,7 @@ import { noteMemory } from '../author/run/measure-memory.ts'
 import { openReadStore } from '../open-read-store.ts'
 import { lineOf, CallRunner } from '../author/run/call-runner.ts'
 import { WaitingCalls } from '../author/run/waiting-calls.ts'
+import { WaitingTask } from '../author/run/waiting-task.ts'
 import { codeContext, RunningCall } from '../author/declare/running-call.ts'
 import { loadTasks } from '../placement/task-registry.ts'
 import {
@@ -152,6 +153,7 @@ try {
   port.on('message', (message: ToFunctionThread) => {
     if ('close' in message) process.exit()
     else if ('gone' in message) waiting.gone(message.gone)
+    else if ('taken' in message) waiting.taken(message.taken, message.size)
     else if ('open' in message) {
       const { store, limits } = message.open
       runner = new CallRunner({
@@ -168,6 +170,14 @@ try {
         },
         connectWriter: end => port.postMessage({ connect: end }, [end.port]),
         onEnd: (call, outcome) => waiting.end(call, outcome),
+        onHead: (call, head) => post({ call: call.id, head }),
+        onChunk: (call, text) => {
+          const chunk = bytesOfLong(text)
+          post(
+            { call: call.id, chunk },
+            chunk instanceof Uint8Array && chunk !== text ? [chunk.buffer as ArrayBuffer] : [],
+          )
+        },
         onFault: log => post({ log }),
         forgotten: new ForgottenPromises(modules.map(({ source }) => source)),
       })
@@ -230,7 +240,7 @@ function runBatch(runner: CallRunner, { batch, first }: { batch: readonly BatchT
     const begunAt = performance.now()
     const outcome = runner.run(task, call)
     const ranMs = performance.now() - begunAt
-    if ('stop' in outcome) {
+    if (outcome instanceof WaitingTask) {
       waiting.add(outcome, ranMs)
       mayWait = true
     } else answer(call, outcome, ranMs)

@@ -38,6 +38,7 @@ export default definePlugin({
       if (!called) return undefined
       // Read before the first `await`, after which the body is no longer available.
       if (request.verb === 'POST') request.argumentBody()
+      if (called.isStream) void request.prefersEvents
       return () => callFunction(engine, called, request)
     })
 

@@ -23,6 +23,8 @@ export interface ClassFunction extends FunctionSignature {
   readonly deadlineSeconds: number | undefined
   /** It may wait for something outside. */
   readonly isAsync: boolean
+  /** A generator: its values are sent as a stream. */
+  readonly isStream: boolean
   /** For log lines. */
   readonly place: CodePlace
 }
@@ -140,7 +142,17 @@ function exposedFunctions({ kind, name: className, dataClass, members }: ClassDe
       const { name, allowedOnHTTPGET, deadlineSeconds, description, parameters, result } = member
       const place = placeOf(member, className)
       const called = { name, fullName: `${shown}.${name}`, owner, target, allowedOnHTTPGET, deadlineSeconds, place }
-      return [name, { ...called, isAsync: member.flow === 'async', description, parameters, result }]
+      return [
+        name,
+        {
+          ...called,
+          isAsync: member.flow === 'async',
+          isStream: member.flow === 'generator',
+          description,
+          parameters,
+          result,
+        },
+      ]
     }),
   )
 }

@@ -30,7 +30,17 @@ import { asCode, placeOfFault, runningCode } from '../declare/running-code.ts'
 import { type CodeLogLine, faultOf } from './code-log.ts'
 import type { ForgottenPromises } from './follow-calls.ts'
 import { type Later, runCall } from './run-call.ts'
-import type { CalculateTask, CallTask, FunctionOutcome, FunctionTask, SaveTask, TaskOutcome } from './tasks.ts'
+import type { Streaming } from './result-stream.ts'
+import type {
+  CalculateTask,
+  CallTask,
+  FunctionOutcome,
+  FunctionTask,
+  SaveTask,
+  StreamHead,
+  TaskOutcome,
+} from './tasks.ts'
+import { WaitingTask } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
 
 function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
@@ -65,27 +75,15 @@ interface RunnerOptions {
   onCode(): void
   /** Called with the outcome of a task whose code has waited. */
   onEnd(call: RunningCall, outcome: FunctionOutcome): void
+  /** Called with the parts of an answer that is a stream. */
+  onHead(call: RunningCall, head: StreamHead): void
+  onChunk(call: RunningCall, chunk: string | Uint8Array): void
   /** Called with faults that can no longer be reported to a client. */
   onFault(line: CodeLogLine): void
   readonly forgotten: ForgottenPromises
 }
 
-/** A task whose code waits. */
-export interface WaitingCall {
-  readonly call: RunningCall
-  /** For messages. */
-  readonly name: string
-  /** Ends it with an error, unless its outcome is known: only events run then, and the error is logged. */
-  stop(thrown: unknown): void
-}
-
-interface Waiting {
-  readonly task: FunctionTask
-  readonly call: RunningCall
-  readonly options: CallOptions
-  readonly first: TaskOutcome | Later
-  finish(outcome: TaskOutcome): FunctionOutcome
-}
+type Finish = (outcome: TaskOutcome) => FunctionOutcome
 
 /** Runs tasks, each on the latest state of the data, and turns whatever they throw into an outcome. */
 export class CallRunner {
@@ -112,7 +110,7 @@ export class CallRunner {
   }
 
   /** Runs the code of a task until it ends or waits. */
-  run(task: FunctionTask, call: RunningCall): FunctionOutcome | WaitingCall {
+  run(task: FunctionTask, call: RunningCall): FunctionOutcome | WaitingTask {
     const { views } = this.scope.language
     const expand: SessionContext['expand'] = rights => views.expand(accessOf(task), rights)
     const session = task.session && new TaskSession(task.session, { ...this.sessionContext, expand })
@@ -126,7 +124,7 @@ export class CallRunner {
       time: call,
       state,
     }
-    const finish = (outcome: TaskOutcome): FunctionOutcome => {
+    const finish: Finish = outcome => {
       const changed = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
       call.hasEnded = true
       call.alone.clear()
@@ -137,55 +135,32 @@ export class CallRunner {
         const args = task.kind === 'call' ? this.argumentsOf(task) : []
         this.options.onCode()
         call.begin()
-        return this.scope.language.run(options, () => this.outcome(task, args))
+        return this.scope.language.run(options, () => this.outcome(task, args, call))
       })
-      if ('later' in first || call.events.length > 0) return this.wait({ task, call, options, first, finish })
+      if ('later' in first || 'stream' in first || call.events.length > 0) {
+        const waiting = this.wait(task, call, options, finish)
+        waiting.goOn(first)
+        return waiting
+      }
       return finish(this.withoutForgotten(first, task, call))
     })
   }
 
-  /** Goes on with a task whose code waits. */
-  private wait({ first, finish, ...waiting }: Waiting): WaitingCall {
-    const { call, task } = waiting
-    let known: TaskOutcome | undefined
-    const end = (outcome: TaskOutcome): void => {
-      if (!call.hasEnded) this.options.onEnd(call, finish(outcome))
-    }
-    const goOn = (outcome: TaskOutcome): void => {
-      known = outcome
-      if (call.events.length === 0) end(outcome)
-      else void this.eventsOf(call).then(() => end(outcome))
-    }
-    if ('later' in first) {
-      const ended = (outcome: TaskOutcome): void => goOn(this.withoutForgotten(outcome, task, call))
-      settle(
-        first.later,
-        result => ended(this.written(result, waiting)),
-        thrown => ended(failedCode(thrown)),
-      )
-    } else goOn(first)
-    return {
-      call,
-      name: task.kind === 'call' ? `the function ${task.fullName}` : 'an asynchronous event',
-      stop: thrown => {
-        if (known && !call.hasEnded) this.options.onFault(lineOf(thrown))
-        end(known ?? failedCode(thrown))
-      },
-    }
-  }
-
-  private async eventsOf(call: RunningCall): Promise<void> {
-    for (const { place, ended } of call.events) {
-      const [event] = await ended
-      // The outcome of the save is decided already.
-      if (event!.status === 'rejected') this.options.onFault({ ...lineOf(event!.reason), place })
-    }
-  }
-
-  /** Outcome of a function that has waited. */
-  private written(result: unknown, { task, options }: Pick<Waiting, 'task' | 'options'>): TaskOutcome {
-    const write = () => writeResult(existing(result), task as CallTask, this.scope)
-    return outcomeOf(() => this.scope.language.run(options, write))
+  /** A task whose code waits, or whose result is a stream. */
+  private wait(task: FunctionTask, call: RunningCall, options: CallOptions, finish: Finish): WaitingTask {
+    const { onFault, onHead, onChunk, onEnd } = this.options
+    const run = <T>(work: () => T): T => this.scope.language.run(options, work)
+    return new WaitingTask(task, call, {
+      run,
+      written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.scope))),
+      failed: failedCode,
+      checked: outcome => this.withoutForgotten(outcome, task, call),
+      finish,
+      onFault: (thrown, place) => onFault({ ...lineOf(thrown), ...(place && { place }) }),
+      onHead: head => onHead(call, head),
+      onChunk: chunk => onChunk(call, chunk),
+      onEnd: outcome => onEnd(call, outcome),
+    })
   }
 
   /** The outcome, or an error if a call has begun something that it does not wait for. */
@@ -213,11 +188,11 @@ export class CallRunner {
   }
 
   /** Tasks are declared in `engine/author/run/tasks.ts`. */
-  private outcome(task: FunctionTask, args: readonly unknown[]): TaskOutcome | Later {
+  private outcome(task: FunctionTask, args: readonly unknown[], call: RunningCall): TaskOutcome | Later | Streaming {
     const { language, limits } = this.scope
     switch (task.kind) {
       case 'call':
-        return runCall(task, args, this.scope)
+        return runCall(task, args, this.scope, call)
       case 'read': {
         const { views, queries, options, context } = language
         const scope = { views, layouts: options.store.layouts, limits, queries, registry: this.options.registry }
@@ -254,19 +229,6 @@ export class CallRunner {
     language.putCalculated(request)
     return { calculated: slice }
   }
-}
-
-const { then } = Promise.prototype
-
-/** Like `await`, with fewer promises, and without code of the plugin that may have replaced `then`. */
-function settle(later: PromiseLike<unknown>, onResult: (result: unknown) => void, onError: (thrown: unknown) => void): void {
-  let promise: Promise<unknown>
-  try {
-    promise = Promise.resolve(later)
-  } catch (thrown) {
-    promise = Promise.reject(thrown)
-  }
-  void Reflect.apply(then, promise, [onResult, onError])
 }
 
 /** A result without entities that have been deleted while the function waited. */

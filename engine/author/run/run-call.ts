@@ -3,10 +3,12 @@ import type { Language } from '../data-api/language.ts'
 import { isThenable } from '../../base/promised.ts'
 import { openSource } from '../../query/execute/open-source.ts'
 import { planPage, runPage } from '../../query/select.ts'
+import type { RunningCall } from '../declare/running-call.ts'
 import { asCode } from '../declare/running-code.ts'
 import { convertArguments } from './read-arguments.ts'
 import type { FunctionScope } from './call-runner.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
+import type { Streaming } from './result-stream.ts'
 import { writeResult } from './write-result.ts'
 
 /** The function waits: its result comes later, and is to be written then. */
@@ -20,12 +22,20 @@ export interface Later {
  * @throws {ProtocolError} the request is invalid, or the function throws one; anything else that the function throws
  * Source: protocol notes, 7.
  */
-export function runCall(task: CallTask, values: readonly unknown[], scope: FunctionScope): TaskOutcome | Later {
+export function runCall(
+  task: CallTask,
+  values: readonly unknown[],
+  scope: FunctionScope,
+  call: RunningCall,
+): TaskOutcome | Later | Streaming {
   const { language } = scope
   const target = targetOf(task, language)
   const called = Reflect.get(target, task.function) as unknown
   if (typeof called !== 'function') throw new TypeError(`${task.fullName} is not a function`)
-  const result = Reflect.apply(called, target, convertArguments(values, task, language)) as unknown
+  const args = convertArguments(values, task, language)
+  call.beginsFunction = task.isAsync
+  const result = Reflect.apply(called, target, args) as unknown
+  call.beginsFunction = false
   if (asCode(() => isThenable(result))) return { later: result as PromiseLike<unknown> }
   return writeResult(result, task, scope)
 }

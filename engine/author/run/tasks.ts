@@ -36,6 +36,10 @@ export interface CallTask {
   readonly function: string
   /** Class and name, for messages. */
   readonly fullName: string
+  /** It is declared as asynchronous. */
+  readonly isAsync: boolean
+  /** Values of a generator are sent as Server-Sent Events. */
+  readonly asEvents?: boolean
   /**
    * JSON as received, unchecked: UTF-8, or a string if it is short and ASCII, because a message with a buffer costs twice as much.
    * Undefined: no arguments.
@@ -103,6 +107,8 @@ export type TaskOutcome =
   | { readonly members: Uint8Array; readonly dataClass: string }
   /** An answer that the function composed itself. */
   | { readonly message: RawAnswer }
+  /** All values of a stream have been sent. */
+  | { readonly ended: true }
   | { readonly saved: SaveResult | SaveAnswer }
   | { readonly dropped: DeleteResult }
   | { readonly calculated: CalculatedSlice }
@@ -111,10 +117,19 @@ export type TaskOutcome =
   /** Anything else that was thrown, and the code that threw it, for the log. The client receives only its type. */
   | { readonly fault: Fault; readonly place?: CodePlace | undefined }
 
-interface RawAnswer {
+interface AnswerHead {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+}
+
+interface RawAnswer extends AnswerHead {
   readonly body: Uint8Array | string
+}
+
+/** Head of an answer that is sent while it is made. */
+export interface StreamHead extends AnswerHead {
+  /** Form of its values: lines of JSON, Server-Sent Events, or bytes and texts as they are. */
+  readonly form: 'lines' | 'events' | 'raw'
 }
 
 /** `workerData` of a function thread. */
@@ -172,6 +187,8 @@ export type ToFunctionThread =
   | { readonly batch: readonly BatchTask[]; readonly first: number }
   /** The client of a call that waits has gone. */
   | { readonly gone: number }
+  /** The client of this call has taken chunks of this size. */
+  | { readonly taken: number; readonly size: number }
   | { readonly close: true }
 
 export interface BatchTask {
@@ -193,6 +210,9 @@ export type FromFunctionThread =
   | { readonly refused: string }
   /** Outcome of the call with this number. */
   | { readonly call: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
+  /** The answer to the call with this number is a stream; chunks and the outcome follow. */
+  | { readonly call: number; readonly head: StreamHead }
+  | { readonly call: number; readonly chunk: Uint8Array | string }
   /** End of a link, to be connected to the writer thread. */
   | { readonly connect: LinkEnd }
   | { readonly log: CodeLogLine }

@@ -3,6 +3,7 @@ import type { CodeLogLine } from './code-log.ts'
 import type { LoadedClasses } from '../declare/describe-classes.ts'
 import { isDebugged } from './debugger.ts'
 import { outputUrl } from '../../base/output-root.ts'
+import type { StreamFlow } from './function-stream.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import {
   ALIVE_AT,
@@ -22,6 +23,7 @@ import {
   RUNNING_SINCE,
   STARTED_AT,
   STOP,
+  type StreamHead,
   TOO_LITTLE,
   type ToFunctionThread,
 } from './tasks.ts'
@@ -32,6 +34,9 @@ interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   /** Called when the classes of the modules have been loaded: the thread can open the store. */
   onLoad(loaded: LoadedClasses): void
   onOutcome(task: BatchTask, outcome: FunctionOutcome, ranMs: number): void
+  /** Called when the answer of a task is a stream, whose chunks and outcome follow. */
+  onHead(task: BatchTask, head: StreamHead, flow: StreamFlow): void
+  onChunk(task: BatchTask, chunk: string | Uint8Array): void
   /** Called when the code of a task waits. @param gone to be called when its client goes */
   onWaits(task: BatchTask, gone: () => void): void
   /** Called when the thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
@@ -277,9 +282,16 @@ export class WorkerSlot {
   /** Messages are declared in `engine/author/run/tasks.ts`. */
   private receive(message: FromFunctionThread): void {
     if ('call' in message) {
-      const task = this.open.get(message.call)!
-      this.open.delete(message.call)
-      this.options.onOutcome(task, message.outcome, message.ranMs)
+      const { call } = message
+      const task = this.open.get(call)!
+      if ('outcome' in message) {
+        this.open.delete(call)
+        this.options.onOutcome(task, message.outcome, message.ranMs)
+      } else if ('chunk' in message) this.options.onChunk(task, message.chunk)
+      else {
+        const taken = (size: number) => this.tell(call, { taken: call, size })
+        this.options.onHead(task, message.head, { taken, gone: () => this.tell(call, { gone: call }) })
+      }
     } else if ('importing' in message) {
       if (this.phase === 'starting') this.waitsSince = Date.now()
       this.phase = 'loading'
@@ -308,9 +320,12 @@ export class WorkerSlot {
   }
 
   private waits(task: BatchTask, call: number): void {
-    this.options.onWaits(task, () => {
-      if (this.open.has(call)) this.port.postMessage({ gone: call } satisfies ToFunctionThread)
-    })
+    this.options.onWaits(task, () => this.tell(call, { gone: call }))
+  }
+
+  /** Tells the thread something about a call that has no outcome yet. */
+  private tell(call: number, message: ToFunctionThread): void {
+    if (this.open.has(call) && !this.hasEnded) this.port.postMessage(message)
   }
 
   /** Receives what the thread has sent up to now. */
