@@ -18,6 +18,7 @@ import { functionOnRelated } from './related.ts'
  *
  *   a value          →  { "result": value }
  *   an entity        →  the entity; a selection → the collection, paged by $top and $skip, or kept by $method=entityset
+ *   a generator      →  its values as they are made: NDJSON, or Server-Sent Events if `Accept` prefers `text/event-stream`
  *   OutgoingMessage  →  its own status, headers and body
  *
  * Source: base specification, 4.7; protocol notes, 7.

@@ -31,7 +31,6 @@ interface Surroundings {
 const CHUNK = 32 * 1024
 /** Maximum size of chunks that the client has not taken. */
 const AHEAD = 128 * 1024
-/** Time for which code that never waits runs before that of other calls. */
 const TURN_MS = 10
 
 /**
@@ -54,6 +53,8 @@ export class ResultStream {
   constructor(
     private readonly stream: Streaming['stream'],
     private readonly surroundings: Surroundings,
+    /** Time for which code that never waits runs before that of other calls. */
+    private readonly turnMs = TURN_MS,
   ) {}
 
   start(): void {
@@ -93,7 +94,7 @@ export class ResultStream {
   }
 
   private readonly goOn = (): void => {
-    this.turnEndsAt = performance.now() + TURN_MS
+    this.turnEndsAt = performance.now() + this.turnMs
     this.during(() => this.take())
   }
 

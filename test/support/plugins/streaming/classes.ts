@@ -101,16 +101,12 @@ export class Store extends DataStore {
     await later(0)
     process.exit(1)
   }
-  @exposed({ deadlineSeconds: 0.2 }) async *stalls() {
+  @exposed({ deadlineSeconds: 1 }) async *stalls() {
     yield 1
     await never()
   }
   @exposed({ deadlineSeconds: 0.2 }) *loops() {
     for (;;);
-  }
-  /** Lasts longer than its deadline. */
-  @exposed({ deadlineSeconds: 0.3 }) async *lasts() {
-    for (let i = 0; i < 8; i++) yield await new Promise(resolve => setTimeout(resolve, 60, i))
   }
   /** Without end, until its client goes. */
   @exposed({ deadlineSeconds: 60 }) async *floods(url: string) {
