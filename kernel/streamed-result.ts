@@ -11,7 +11,7 @@ const QUIET_MS = 15_000
 const COMMENT = ':\n\n'
 
 /** Timers, which tests replace. */
-export interface Timers {
+interface Timers {
   setTimeout(callback: () => void, ms: number): NodeJS.Timeout
   clearTimeout(timer: NodeJS.Timeout | undefined): void
 }

@@ -329,7 +329,10 @@ export class FunctionPool {
   }
 
   private begin(pending: Pending, head: StreamHead, flow: StreamFlow): void {
-    if (!pending.isOpen) return flow.gone()
+    if (!pending.isOpen) {
+      flow.gone()
+      return
+    }
     // Also if the function has not declared that it is one.
     if (!pending.isAsync) this.asyncCount++
     pending.isAsync = true

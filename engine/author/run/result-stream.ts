@@ -35,7 +35,7 @@ const TURN_MS = 10
 
 /**
  * Takes the values of a generator, and sends them in chunks, as fast as the client takes them. A value that waits for the next one is
- * sent. The time limits of the call begin anew with each value; the time for which the client is slow does not count.
+ * sent. The time limits of the call begin again with each value; the time for which the client is slow does not count.
  */
 export class ResultStream {
   private parts: (string | Uint8Array)[] = []
@@ -145,7 +145,10 @@ export class ResultStream {
   private readonly failed = (thrown: unknown): void => this.end({ thrown })
 
   private add({ done, value }: IteratorResult<unknown>): void {
-    if (done) return this.end(undefined)
+    if (done) {
+      this.end(undefined)
+      return
+    }
     const written = this.stream.write(value)
     this.parts.push(written)
     this.size += written.length

@@ -50,7 +50,10 @@ export class WaitingTask {
   /** Ends it with an error, unless its outcome is known: only events run then, and the error is logged. */
   stop(thrown: unknown): void {
     const { known, surroundings, call } = this
-    if (this.stream) return this.stream.stop(thrown)
+    if (this.stream) {
+      this.stream.stop(thrown)
+      return
+    }
     if (known && !call.hasEnded) surroundings.onFault(thrown)
     this.end(known ?? surroundings.failed(thrown))
   }
@@ -68,7 +71,10 @@ export class WaitingTask {
 
   private take(result: TaskOutcome | Streaming): void {
     const { surroundings, call } = this
-    if (!('stream' in result)) return this.decided(surroundings.checked(result))
+    if (!('stream' in result)) {
+      this.decided(surroundings.checked(result))
+      return
+    }
     if (call.hasEnded) return
     const { run, onHead, onChunk } = surroundings
     this.stream = new ResultStream(result.stream, {

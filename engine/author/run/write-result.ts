@@ -25,7 +25,7 @@ import { isGenerator } from '../data-api/governed-generator.ts'
  * Source: protocol notes, 7.4.
  */
 export function writeResult(result: unknown, task: CallTask, scope: FunctionScope): TaskOutcome | Streaming {
-  if (isGenerator(result)) return writeGenerator(result, task, scope)
+  if (isGenerator(result)) return writeGenerator(result, task, (value, ofLines) => valueJson(value, ofLines, scope))
   if (result instanceof EntityBase) return { body: entityBody(result, task, scope) }
   if (result instanceof SelectionBase) return selectionOutcome(result, task, scope)
   if (result instanceof OutgoingMessage) return writeMessageStream(result, task) ?? { message: result.toAnswer() }
@@ -37,7 +37,7 @@ export function writeResult(result: unknown, task: CallTask, scope: FunctionScop
  * JSON of one value of a stream, on one line.
  * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
  */
-export function valueJson(value: unknown, task: CallTask, scope: FunctionScope): string {
+function valueJson(value: unknown, task: CallTask, scope: FunctionScope): string {
   if (value instanceof EntityBase) return textOf(entityBody(value, task, scope))
   if (value instanceof SelectionBase) return textOf(selectionBody(SelectionBase.existing(value), task, scope))
   if (value instanceof OutgoingMessage || isGenerator(value)) {

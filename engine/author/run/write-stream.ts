@@ -1,9 +1,7 @@
 import type { OutgoingMessage } from '../data-api/outgoing-message.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
-import type { FunctionScope } from './call-runner.ts'
 import type { Streaming } from './result-stream.ts'
 import type { CallTask, StreamHead } from './tasks.ts'
-import { valueJson } from './write-result.ts'
 
 /** A proxy that collects an answer would hold back the values. */
 const UNBUFFERED = { 'X-Accel-Buffering': 'no' }
@@ -19,23 +17,22 @@ const EVENTS: StreamHead = {
   form: 'events',
 }
 
-/** The values of a generator as lines of JSON, or as events. */
+/** The values of a generator as lines of JSON, or as events. @param json of a value, on one line */
 export function writeGenerator(
   values: Generator<unknown> | AsyncGenerator<unknown>,
   task: CallTask,
-  scope: FunctionScope,
+  json: (value: unknown, task: CallTask) => string,
 ): Streaming {
   const { asEvents = false, read } = task
   // Each value has one line.
   const { pretty: _, coding: __, ...output } = read?.output ?? {}
   const ofLines: CallTask = read ? { ...task, read: { ...read, output: output as typeof read.output } } : task
-  const json = (value: unknown): string => valueJson(value, ofLines, scope)
   return {
     stream: {
       head: asEvents ? EVENTS : LINES,
       values,
       isAsync: Symbol.asyncIterator in values,
-      write: asEvents ? value => `data: ${json(value)}\n\n` : value => `${json(value)}\n`,
+      write: asEvents ? value => `data: ${json(value, ofLines)}\n\n` : value => `${json(value, ofLines)}\n`,
     },
   }
 }

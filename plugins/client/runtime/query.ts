@@ -308,14 +308,14 @@ export async function call(
   if (response.ok && !isJson) return response.blob()
   const exchanged = await readJson(response, true)
   if (exchanged.isError) throw errorOf(exchanged)
-  return valueOf(converter, exchanged.json)
+  return received(converter, exchanged.json)
 }
 
 async function* valuesOf(converter: Converter, lines: AsyncIterable<unknown>): AsyncGenerator<unknown, void, unknown> {
-  for await (const line of lines) yield valueOf(converter, line)
+  for await (const line of lines) yield received(converter, line)
 }
 
-function valueOf(converter: Converter, answer: unknown): unknown {
+function received(converter: Converter, answer: unknown): unknown {
   const { __entityModel: dataClass, __ENTITIES: entities, result } = (answer ?? {}) as Result
   if (dataClass === undefined) return result === undefined ? answer : result
   return entities ? converter.page(dataClass, answer) : converter.entity(dataClass, answer)

@@ -76,11 +76,13 @@ export class Store extends DataStore {
     return this.countsAtOnce(2)
   }
   @exposed *throwsFirst() {
-    throw tea()
+    if (made >= 0) throw tea()
+    yield 1
   }
   @exposed async *throwsLater() {
-    await later(0)
-    throw new Error('inner secret')
+    yield await later(0).then(() => {
+      throw new Error('inner secret')
+    })
   }
   @exposed async *throwsAfter() {
     yield 1
@@ -106,7 +108,8 @@ export class Store extends DataStore {
     await never()
   }
   @exposed({ deadlineSeconds: 0.2 }) *loops() {
-    for (;;);
+    while (made >= 0);
+    yield 1
   }
   /** Without end, until its client goes. */
   @exposed({ deadlineSeconds: 60 }) async *floods(url: string) {
@@ -161,7 +164,9 @@ export class Store extends DataStore {
       case 'failsFirst':
         return message(
           (async function* () {
-            throw tea()
+            yield await later(0).then(() => {
+              throw tea()
+            })
           })(),
         )
       default:

@@ -123,7 +123,7 @@ t.test('what is sent together', async t => {
   }
   await check(t, fails(), ['head', 'a', 'failed: reason'])
   async function* failsFirst() {
-    throw 'reason'
+    yield await Promise.reject('reason')
   }
   await check(t, failsFirst(), ['failed: reason'])
 })
