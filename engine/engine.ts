@@ -378,7 +378,7 @@ export class Engine implements PluginEngine {
   }
 
   async call({ function: called, isInner = false, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
-    const { fullName, name, target } = called
+    const { fullName, name, target, isAsync } = called
     const access = call.read?.access ?? this.permissions.guest
     // Without the right to read a dataclass, neither entities nor selections of it can be addressed.
     if (target.kind === 'entity' || target.kind === 'entitySelection') this.view(access).dataClass(call.read!.dataClass)
@@ -386,7 +386,7 @@ export class Engine implements PluginEngine {
     if (target.kind === 'entity') demandUniqueAddress(call.read!, this.view(access))
     const sets = isInner ? undefined : await this.setsIn(call.args, { access, caller })
     const inner = isInner ? called.place : undefined
-    const task = { kind: 'call', target, function: name, fullName, sets, access, inner, ...call } as const
+    const task = { kind: 'call', target, function: name, fullName, isAsync, sets, access, inner, ...call } as const
     return this.parts.code!.call(called, task, caller)
   }
 

@@ -32,7 +32,7 @@ import type { BackupPlace } from './storage/backup/open-storage.ts'
 import type { DeleteRequest, HeldLock, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
 /** A call of a class function, as a client sends it. */
-export interface FunctionCall extends Pick<CallTask, 'read' | 'keep'> {
+export interface FunctionCall extends Pick<CallTask, 'read' | 'keep' | 'asEvents'> {
   /** JSON as received, unchecked UTF-8. Undefined: no arguments. */
   readonly args: Uint8Array | undefined
   readonly function: ClassFunction

@@ -13,6 +13,7 @@ import { methodNotApplicable } from './errors.ts'
 import { encoded, type Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
 import { JSON_HEADERS } from './transport/content-headers.ts'
+import { streamedReply } from './streamed-result.ts'
 import { OwnedBytes } from './transport/owned-bytes.ts'
 
 const VERBS = ['GET', 'POST']
@@ -21,8 +22,9 @@ const VERBS = ['GET', 'POST']
  * Answers a request with the result of a class function; for plugins whose addresses name one.
  *
  * Arguments are the body of a POST, or `$params` of a GET. A selection is paged, formatted and kept as an entity set
- * (`$method=entityset`) as the parameters of the request say. Call it before the first `await`, or after
- * `request.argumentBody()` has been called.
+ * (`$method=entityset`) as the parameters of the request say. The values of a generator are lines of JSON, or Server-Sent Events for a
+ * client that prefers them. Call it before the first `await`, or after
+ * `request.argumentBody()` has been called, and `request.prefersEvents` for a generator.
  * @throws {ProtocolError} from the function; {@link FunctionErrors}
  * Source: base specification, 4.7; protocol notes, 7.
  */
@@ -36,6 +38,8 @@ export function callFunction(
   // A login changes the caller, which a link must not do.
   if (isGet && (!called.allowedOnHTTPGET || isLogin(called))) throw notByGet(called)
   if (!isLogin(called)) request.demandLogin()
+  // Headers are gone after the first `await`.
+  if (called.isStream) void request.prefersEvents
   return isGet
     ? call(engine, called, request, Buffer.from(request.parameter('$params') ?? ''))
     : request.argumentBody().then(body => call(engine, called, request, body))
@@ -48,11 +52,12 @@ async function call(
   body: Uint8Array,
 ): Promise<Reply> {
   const { read, transport } = request
+  const asEvents = called.isStream && request.prefersEvents
   const keep = request.parameter('$method') === 'entityset'
   const setOptions = request.session.entitySetOptions(readTimeout(request.parameter('$timeout')))
   const args = body.length > 0 ? body : undefined
-  const result = await engine.call({ function: called, args, read, keep }, transport)
-  if (!keep) return replyTo(result)
+  const result = await engine.call({ function: called, args, read, keep, asEvents }, transport)
+  if (!keep || 'stream' in result) return replyTo(result)
   if ('members' in result) {
     const { dataClass, members } = result
     const set = await engine.entitySets.keepMembers(dataClass, members, setOptions)
@@ -76,6 +81,7 @@ async function call(
 }
 
 function replyTo(result: CallResult): Reply {
+  if ('stream' in result) return streamedReply(result.stream)
   if ('message' in result) return { ...result.message, body: owned(result.message.body) }
   return { status: 200, headers: JSON_HEADERS, body: owned('body' in result ? result.body : result.members) }
 }

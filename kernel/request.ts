@@ -1,3 +1,4 @@
+import Negotiator from 'negotiator'
 import {
   type Access,
   type CallerSession,
@@ -51,6 +52,13 @@ const FLAGS = new Map([
   ['0', false],
 ])
 
+const EVENTS = 'text/event-stream'
+
+/** @param accept the header */
+const prefersEvents = (accept: string): boolean =>
+  accept.includes(EVENTS) &&
+  new Negotiator({ headers: { accept } }).mediaTypes(['application/x-ndjson', EVENTS])[0] === EVENTS
+
 /** Visit of a request, for an inner request on its behalf. */
 // biome-ignore lint/complexity/useLiteralKeys: no business of plugins
 export const visitOf = (request: RestRequest): Visit => request['visit']
@@ -81,6 +89,7 @@ export class RestRequest {
   readonly access: Access | undefined
   private caller: CallerSession | undefined
   private received: Promise<Uint8Array> | undefined
+  private knownPreference: boolean | undefined
 
   constructor(
     readonly transport: TransportRequest,
@@ -231,6 +240,12 @@ export class RestRequest {
   /** Passes on the body piece by piece. Call it before the first `await`. See `TransportRequest.streamBody`. */
   streamBody(take: TakePiece, limits: StreamLimits): Promise<void> {
     return this.plainBody(() => this.transport.streamBody(take, limits))
+  }
+
+  /** True if the client prefers Server-Sent Events to lines of JSON. Known if it was first read before the first `await`. */
+  get prefersEvents(): boolean {
+    this.knownPreference ??= prefersEvents(this.transport.header('accept'))
+    return this.knownPreference
   }
 
   /** Refuses coded bodies: a small one in `gzip` may expand a thousandfold. */

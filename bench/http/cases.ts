@@ -1,7 +1,14 @@
 import { aggregateAll, aggregateFiltered } from './aggregate.bench.ts'
 import beginsWith from './begins-with.bench.ts'
 import firstPage from './first-page.bench.ts'
-import { computeSum, functionEntity, functionSumOfAll, functionSumOfEach, functionTrivial } from './function.bench.ts'
+import {
+  computeSum,
+  functionAsync,
+  functionEntity,
+  functionSumOfAll,
+  functionSumOfEach,
+  functionTrivial,
+} from './function.bench.ts'
 import type { HttpCase } from './http-case.ts'
 import indexedEquality from './indexed-equality.bench.ts'
 import { insertMany, insertOne } from './insert.bench.ts'
@@ -24,6 +31,7 @@ export const HTTP_CASES: readonly HttpCase[] = [
   aggregateAll,
   aggregateFiltered,
   functionTrivial,
+  functionAsync,
   functionEntity,
   computeSum,
   functionSumOfAll,

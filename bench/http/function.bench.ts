@@ -5,20 +5,28 @@ import { type BenchRequest, type HttpCase, httpCase, oursPath, type Requests } f
 /** Maximum rows of the sums. */
 const ROWS = 100_000
 
-export const functionTrivial: HttpCase = httpCase({
-  name: 'function-trivial',
-  title: 'a class function that adds two numbers',
-  kind: 'read',
-  requests: () => ({
-    size: 256,
-    at: n => ({
-      // Answers of the same length: the bound has one answer for an address.
-      ours: { path: oursPath('Employee/add'), body: JSON.stringify([n, 100]) },
-      baseline: { path: '/functions/add', body: JSON.stringify([n, 100]) },
-      expected: () => ({ kind: 'value', value: { result: n + 100 } }),
+const adding = (name: string, called: string, title: string, goals: HttpCase['goals']): HttpCase =>
+  httpCase({
+    name,
+    title,
+    kind: 'read',
+    requests: () => ({
+      size: 256,
+      at: n => ({
+        // Answers of the same length: the bound has one answer for an address.
+        ours: { path: oursPath(`Employee/${called}`), body: JSON.stringify([n, 100]) },
+        baseline: { path: '/functions/add', body: JSON.stringify([n, 100]) },
+        expected: () => ({ kind: 'value', value: { result: n + 100 } }),
+      }),
     }),
-  }),
-  goals: { perSecond: 15_000 },
+    goals,
+  })
+
+export const functionTrivial = adding('function-trivial', 'add', 'a class function that adds two numbers', {
+  perSecond: 15_000,
+})
+export const functionAsync = adding('function-async', 'addLater', 'the same as an asynchronous function', {
+  added: { to: 'function-trivial', microseconds: 20 },
 })
 
 export const functionEntity: HttpCase = httpCase({

@@ -52,6 +52,8 @@ export interface Goals {
   besideP99Ms?: number
   /** At most `factor` times the time of a request of the case `of`. */
   cost?: { of: string; factor: number }
+  /** At most so much more time for a request than one of the case `to`. */
+  added?: { to: string; microseconds: number }
 }
 
 export interface HttpCase {

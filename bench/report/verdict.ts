@@ -120,5 +120,12 @@ export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): 
     const goal = `≤ ${ratio(goals.cost.factor)} the time of ${goals.cost.of} (${rate(other.perSecond)})`
     verdicts.push({ case: name, goal, found: ratio(cost), met: cost <= goals.cost.factor })
   }
+  const without = goals.added && all.find(({ name }) => name === goals.added!.to)?.targets.ours
+  if (goals.added && without) {
+    const added = 1e6 / ours.perSecond - 1e6 / without.perSecond
+    const { to, microseconds } = goals.added
+    const goal = `≤ ${microseconds} µs more than ${to} (${rate(without.perSecond)})`
+    verdicts.push({ case: name, goal, found: `${added.toFixed(1)} µs`, met: added <= microseconds })
+  }
   return verdicts
 }

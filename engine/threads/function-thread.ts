@@ -3,6 +3,7 @@
  * snapshot; while the code of one waits, others run. Messages are declared in `engine/author/run/tasks.ts`.
  */
 import { dirname } from 'node:path'
+import { nextTick } from 'node:process'
 import { workerData } from 'node:worker_threads'
 import { combineClasses } from '../author/declare/combine-classes.ts'
 import {
@@ -29,6 +30,7 @@ import { noteMemory } from '../author/run/measure-memory.ts'
 import { openReadStore } from '../open-read-store.ts'
 import { lineOf, CallRunner } from '../author/run/call-runner.ts'
 import { WaitingCalls } from '../author/run/waiting-calls.ts'
+import { WaitingTask } from '../author/run/waiting-task.ts'
 import { codeContext, RunningCall } from '../author/declare/running-call.ts'
 import { loadTasks } from '../placement/task-registry.ts'
 import {
@@ -67,13 +69,14 @@ const console = new CodeConsole(
 )
 const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 
-/** Number of the last call. */
-let lastCall = 0
-const waiting = new WaitingCalls(progress, (call, outcome, ranMs) => {
+const waiting = new WaitingCalls(progress, answer)
+
+function answer(call: RunningCall, outcome: FunctionOutcome, ranMs: number): void {
+  // Console output is in the log before the client has the answer.
   console.endCall(call)
   const sent = encoded(outcome)
   post({ call: call.id, outcome: sent, ranMs }, buffersOf(sent))
-})
+}
 
 // It belongs to one call, and the others go on; without a call it ends the thread like an exception.
 process.on('unhandledRejection', reason => {
@@ -154,6 +157,7 @@ try {
   port.on('message', (message: ToFunctionThread) => {
     if ('close' in message) process.exit()
     else if ('gone' in message) waiting.gone(message.gone)
+    else if ('taken' in message) waiting.taken(message.taken, message.size)
     else if ('open' in message) {
       const { store, limits } = message.open
       runner = new CallRunner({
@@ -169,6 +173,15 @@ try {
           Atomics.store(progress, PHASE, SERVING)
         },
         connectWriter: end => port.postMessage({ connect: end }, [end.port]),
+        onEnd: (call, outcome) => waiting.end(call, outcome),
+        onHead: (call, head) => post({ call: call.id, head }),
+        onChunk: (call, text) => {
+          const chunk = bytesOfLong(text)
+          post(
+            { call: call.id, chunk },
+            chunk instanceof Uint8Array && chunk !== text ? [chunk.buffer as ArrayBuffer] : [],
+          )
+        },
         onFault: log => post({ log }),
         onProgress: (job, progress) => post({ job, progress }),
         forgotten: new ForgottenPromises(modules.map(({ source }) => source)),
@@ -188,7 +201,7 @@ try {
       })
       noteMemory(progress, memoryBytes + store.cacheBytes)
       post({ opened: true })
-    } else runBatch(runner!, message.batch)
+    } else runBatch(runner!, message)
   })
   post({ classes: described, functions, problems: [...problems, ...(checks?.problems ?? [])] })
 } catch (error) {
@@ -217,8 +230,9 @@ function withFields(authorClass: AuthorClass): ClassDescriptor {
   return { ...described, properties: [...described.properties, ...fields] }
 }
 
-function runBatch(runner: CallRunner, batch: readonly BatchTask[]): void {
+function runBatch(runner: CallRunner, { batch, first }: { batch: readonly BatchTask[]; first: number }): void {
   let done = 0
+  let mayWait = false
   while (done < batch.length) {
     // Set before the task counts as begun, so that it is not charged for the time of the previous one.
     Atomics.store(progress, STARTED_AT, Date.now() | 0)
@@ -227,25 +241,22 @@ function runBatch(runner: CallRunner, batch: readonly BatchTask[]): void {
     if (Atomics.compareExchange(progress, CURRENT, done, done + 1) !== done) break
     Atomics.store(progress, MEMORY, NOT_MEASURED)
     const { task, ...times } = batch[done]!
-    const call = new RunningCall(++lastCall, times, traceOf(task))
+    const call = new RunningCall(first + done, times, traceOf(task))
     const begunAt = performance.now()
     const outcome = runner.run(task, call)
     const ranMs = performance.now() - begunAt
-    if ('stop' in outcome) {
-      post({ index: done, waits: call.id })
+    if (outcome instanceof WaitingTask) {
       waiting.add(outcome, ranMs)
-    } else {
-      // Console output is in the log before the client has the answer.
-      console.endCall(call)
-      const sent = encoded(outcome)
-      post({ index: done, outcome: sent, ranMs }, buffersOf(sent))
-    }
+      mayWait = true
+    } else answer(call, outcome, ranMs)
     done++
   }
   Atomics.store(progress, ALIVE_AT, Date.now() | 0)
   Atomics.store(progress, RESUMED, 0)
   Atomics.store(progress, CURRENT, ALL_DONE)
-  post({ done })
+  // Most calls that await nothing outside have ended by then: after all microtasks.
+  if (mayWait) queueMicrotask(() => nextTick(() => post({ done })))
+  else post({ done })
 }
 
 /** Maximum length of texts that are sent as such: longer ones the kernel thread would have to copy and encode. */

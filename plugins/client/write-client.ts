@@ -62,7 +62,7 @@ const HEAD = (source: string): string =>
 
 const IMPORTS = `import {
   type BinaryLink, type Client, type ClientOptions, connect, type Declared, type EntityArgument, type EntityResult, type Json,
-  type Reference, type Row, type Schema, type SelectionArgument, type SelectionResult, type Upload,
+  type Reference, type Row, type Schema, type SelectionArgument, type SelectionResult, type StreamResult, type Upload,
 } from 'tesser/client'
 export * from 'tesser/client'
 `

@@ -11,7 +11,7 @@ export function writeFunctions(functions: readonly ClassFunction[], shows: (data
   return block(functions.map(each => `${commentOf(each.description)}${nameText(each.name)}: ${signature(each, shows)}`))
 }
 
-function signature({ parameters, result }: ClassFunction, shows: (dataClass: string) => boolean): string {
+function signature({ parameters, result, isStream }: ClassFunction, shows: (dataClass: string) => boolean): string {
   if (!parameters && !result) return 'null'
   const isNamed = parameters?.every(({ name }) => isLabel(name)) ?? false
   const list = parameters?.map(({ name, schema, isOptional }) => {
@@ -22,7 +22,7 @@ function signature({ parameters, result }: ClassFunction, shows: (dataClass: str
   })
   const given = list ? `[${list.join(', ')}]` : 'readonly unknown[]'
   const returned = result ? typeOf(result, { shows, entity: 'EntityResult', selection: 'SelectionResult' }) : 'unknown'
-  return `Declared<${given}, ${returned}>`
+  return `Declared<${given}, ${isStream ? `StreamResult<${returned}>` : returned}>`
 }
 
 interface Context {

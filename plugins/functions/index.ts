@@ -18,6 +18,7 @@ import { functionOnRelated } from './related.ts'
  *
  *   a value          →  { "result": value }
  *   an entity        →  the entity; a selection → the collection, paged by $top and $skip, or kept by $method=entityset
+ *   a generator      →  its values as they are made: NDJSON, or Server-Sent Events if `Accept` prefers `text/event-stream`
  *   OutgoingMessage  →  its own status, headers and body
  *
  * Source: base specification, 4.7; protocol notes, 7.
@@ -38,6 +39,7 @@ export default definePlugin({
       if (!called) return undefined
       // Read before the first `await`, after which the body is no longer available.
       if (request.verb === 'POST') request.argumentBody()
+      if (called.isStream) void request.prefersEvents
       return () => callFunction(engine, called, request)
     })
 

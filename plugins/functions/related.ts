@@ -31,6 +31,7 @@ export function functionOnRelated(
   }
   // The body is not available after the first `await`.
   if (request.verb === 'POST') request.argumentBody()
+  if (called.isStream) void request.prefersEvents
   return async () => {
     void request.callerSession
     demandUniqueAddress(read, view)

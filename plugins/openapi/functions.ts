@@ -94,7 +94,8 @@ function lengthsOf(least: number, most: number): number[] {
 
 const MAX_OPTIONAL = 3
 
-function responseOf({ result }: ClassFunction, view: View): object {
+function responseOf({ result, isStream }: ClassFunction, view: View): object {
+  if (isStream) return { description: STREAM, content: streamOf(result ? shown(result, view) : {}, view) }
   if (!result) return { description: 'Whatever the function returns.', content: ANYTHING }
   const answer = (schema: JsonSchema): object => ({ description: 'The answer.', content: jsonContent(schema) })
   const bodies = alternativesOf(result)
@@ -104,14 +105,25 @@ function responseOf({ result }: ClassFunction, view: View): object {
   return answer(found.length === 1 ? found[0]! : { anyOf: found })
 }
 
+const STREAM =
+  'The values of the function as they are made: one on each line, or one for each event if the client prefers these.'
+
+const streamOf = (value: JsonSchema, view: View): object => ({
+  'application/x-ndjson': { schema: entitiesOf(value, view) ?? value },
+  'text/event-stream': { schema: { type: 'string' } },
+})
+
 const ANYTHING = { 'application/json': { schema: {} }, '*/*': { schema: { type: 'string' } } }
 
 /** Schema of an answer: entities and selections are sent as they are, other values in `result`. */
-function bodyOf(schema: JsonSchema, view: View): JsonSchema {
+const bodyOf = (schema: JsonSchema, view: View): JsonSchema => entitiesOf(schema, view) ?? wrapped(schema)
+
+/** Schema of entities and selections as they are sent; undefined for other values. */
+function entitiesOf(schema: JsonSchema, view: View): JsonSchema | undefined {
   const [entity, selection] = [schema[ENTITY_OF], schema[SELECTION_OF]]
   if (entity !== undefined) return view.find(String(entity)) ? partRef(String(entity), '.returned') : {}
   if (selection !== undefined) return view.find(String(selection)) ? partRef(String(selection), '.collection') : {}
-  return wrapped(schema)
+  return undefined
 }
 
 const wrapped = (result: JsonSchema): JsonSchema => ({

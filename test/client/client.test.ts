@@ -9,7 +9,7 @@ import { hashPassword } from '../../kernel/auth/password.ts'
 import { connect } from '../../plugins/client/runtime/client.ts'
 import { runTesser } from '../support/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
-import { declaredPlugin, staffPlugin } from '../support/test-plugins.ts'
+import { declaredPlugin, staffPlugin, streamingPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer, transports } from '../support/test-server.ts'
 import { loadModule, writeProject } from '../support/typed-client.ts'
 import { until } from '../support/until.ts'
@@ -657,4 +657,30 @@ t.test('sessions and keys', async t => {
     t.match(await written(server.url), { code: 2, output: /nothing is served at \/\$client/ })
     t.match(await written('http://127.0.0.1:9/rest'), { code: 1, output: /cannot be reached/ })
   })
+})
+
+t.test('the values of a generator arrive one by one', async t => {
+  const server = await startServer(t, company, { config: { plugins: [streamingPlugin] } })
+  const { createClient } = await moduleOf(t, server)
+  const db = createClient(`${server.url}/rest`)
+  const valuesOf = async (values: AsyncIterable<Db>): Promise<Db[]> => {
+    const all: Db[] = []
+    for await (const value of values) all.push(value)
+    return all
+  }
+  t.same(
+    await valuesOf(await db.$call('counts', [30_000])),
+    Array.from({ length: 30_000 }, (_, i) => i),
+  )
+  t.same(await valuesOf(await db.$call('counts', [0])), [])
+  t.match(await valuesOf(await db.City.query`name = ${'Paris'}`.call('each')), [{ name: 'Paris' }])
+  t.same((await valuesOf(await db.City.call('names'))).at(-1), '東京')
+  const seen: Db[] = []
+  const failing = async () => {
+    for await (const value of await db.$call('throwsAfter')) seen.push(value)
+  }
+  t.match(await failed(failing()), { message: 'short and stout' })
+  t.same(seen, [1, 2])
+  for await (const value of await db.$call('counts', [1_000_000])) if (value === 5) break
+  t.match(await failed(db.$call('throwsFirst')), { message: 'short and stout' })
 })

@@ -386,6 +386,12 @@ export class Store extends DataStore {
   @exposed total() {
     return ds.Employee.getCount()
   }
+  @exposed async *days(count: number) {
+    for (let i = 0; i < count; i++) yield { i, at: new Date() }
+  }
+  @exposed *staff() {
+    yield* ds.Employee.all()
+  }
 }
 export class Cart extends Singleton {
   @exposed add(id: number, count: number) {
@@ -413,6 +419,8 @@ export async function calls() {
   page.entities[0]?.lastName satisfies string | undefined
   ;(await db.Employee.all.call('nothing')) satisfies null
   ;(await db.$call('total')) satisfies number
+  for await (const day of await db.$call('days', [2])) day.at satisfies string
+  for await (const employee of await db.$call('staff')) employee.lastName satisfies string | null
   ;(await db.$singleton('Cart', 'add', [1, 2]))[0] satisfies number | undefined
   // @ts-expect-error not asked for
   page.entities[0]?.firstName

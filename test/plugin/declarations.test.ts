@@ -106,7 +106,8 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
       'c',
       misplaced('@calculated', `DataClass('Employee')`, `Entity('Employee')`),
     ],
-    ['@exposed *later() {}', 'later', 'it is a generator; return an array, or a selection'],
+    ['@exposed *streamed() {}'],
+    ['@onHTTPGet async *streamedLater() {}'],
     [
       '@exposed total() {}',
       undefined,
@@ -157,6 +158,7 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
     ['@exposed total() {}'],
   ],
   store: [
+    ['@exposed *authentify(): any {}', 'authentify', 'it is a generator, but a login is not a stream; return a value'],
     [`@event('restrict') o1() { return null }`, 'o1', misplaced(`@event('restrict')`, 'DataStore', `DataClass('…')`)],
     [
       '@exposed City() {}',
@@ -221,6 +223,7 @@ const members: Record<keyof typeof HEADS, readonly Line[]> = {
     [`@queryOf('life') q2() {}`, 'q2', 'Employee has no calculated attribute "life"; did you mean "live"?'],
     [`@orderByOf('salary') q3() {}`, 'q3', '"salary" is not a calculated attribute with a getter in this class'],
     [`@queryOf('stored') q4() {}`, 'q4', '"stored" is stored: queries look at its values, and never ask a handler'],
+    [`@queryOf('live') *q6(): any {}`, 'q6', 'it is a generator, but a query waits for no promise'],
     [`@queryOf('live') async q5() {}`, 'q5', 'it is asynchronous, but a query waits for no promise'],
     ['@exposed notes() {}', undefined, hides('notes')],
     ['woman() {}', undefined, hides('woman')],

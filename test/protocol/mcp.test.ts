@@ -6,7 +6,7 @@ import { company } from '../support/fixtures/company.ts'
 import { passages } from '../support/fixtures/passages.ts'
 import { isLong } from '../support/reference/rounds.ts'
 import { startServer, transports, usualTransports } from '../support/test-server.ts'
-import { declaredPlugin, hiddenCompaniesPlugin, staffPlugin } from '../support/test-plugins.ts'
+import { declaredPlugin, hiddenCompaniesPlugin, staffPlugin, streamingPlugin } from '../support/test-plugins.ts'
 
 const MAX_ANSWER_BYTES = 16 * 1024
 
@@ -687,6 +687,20 @@ t.test('declared functions', async t => {
       tool: 'call',
       input: { class: 'Employee', function: 'earning', arguments: [80_000, 1, 'down'], attributes: ['lastName'] },
       has: { count: 1, data: [{ lastName: 'Lovelace' }] },
+    },
+  ])
+})
+
+t.test('functions that are generators', async t => {
+  const server = await startServer(t, company, { config: { plugins: [streamingPlugin], mcp: { write: true } } })
+  await run(t, await connect(t, server.url), [
+    { says: 'values', tool: 'call', input: { function: 'counts', arguments: [3] }, data: [0, 1, 2] },
+    { says: 'a failure', tool: 'call', input: { function: 'throwsAfter' }, error: /short and stout/, status: 500 },
+    {
+      says: 'too many values',
+      tool: 'call',
+      input: { function: 'counts', arguments: [1_000_000] },
+      error: /more than 1048576 bytes/,
     },
   ])
 })

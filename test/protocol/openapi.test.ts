@@ -11,7 +11,7 @@ import { startDemo } from '../support/demo-server.ts'
 import { company } from '../support/fixtures/company.ts'
 import { Contract } from '../support/openapi.ts'
 import { isLong } from '../support/reference/rounds.ts'
-import { declaredPlugin } from '../support/test-plugins.ts'
+import { declaredPlugin, streamingPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
 
 type Send = TestServer['send']
@@ -55,6 +55,15 @@ t.test('the document of the company is valid and its examples are answered as it
   const server = await startServer(t, company, { config: { plugins: [declaredPlugin] } })
   const contract = await documentOf(t, server.send)
   await tryExamples(t, contract, server.send)
+})
+
+t.test('a function that is a generator is described by its values', async t => {
+  const server = await startServer(t, company, { config: { plugins: [streamingPlugin] } })
+  await documentOf(t, server.send)
+  const { json } = await server.get('/$openapi')
+  const content = (name: string) => Object.keys(json.components.responses[name].content)
+  t.same(content('City.entitySelection.each'), ['application/x-ndjson', 'text/event-stream'])
+  t.same(content('ds.dataStore.made'), ['application/json', '*/*'])
 })
 
 t.test('so is that of the demo', async t => {

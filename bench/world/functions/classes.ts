@@ -4,6 +4,9 @@ export class Employee extends DataClass('Employee') {
   @exposed add(a: number, b: number) {
     return a + b
   }
+  @exposed async addLater(a: number, b: number) {
+    return a + b
+  }
   @onHTTPGet byKey(key: number) {
     return this.get(key)
   }

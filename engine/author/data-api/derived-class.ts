@@ -3,6 +3,7 @@ import { membersOf } from '../declare/members.ts'
 import { extend, subjectOf } from '../declare/describe-classes.ts'
 import type { Language } from './language.ts'
 import { placeOf, startAs } from '../declare/running-code.ts'
+import { governedGenerator, isGenerator } from './governed-generator.ts'
 
 /**
  * A subclass of the same name for one language; the plugin class itself is not changed. Its functions run under their names and
@@ -19,7 +20,10 @@ export function derived<T extends object>(base: new () => T, language: Language)
     const resources = ofFunction(kind, kind === 'singleton' ? base.name : dataClass, name)
     const called = Reflect.get(base.prototype, name) as (...args: unknown[]) => unknown
     function promoted(this: unknown, ...args: unknown[]): unknown {
-      return startAs(place, () => language.promoting(resources, () => Reflect.apply(called, this, args)))
+      const govern = <T>(work: () => T): T => startAs(place, () => language.promoting(resources, work))
+      const result = govern(() => Reflect.apply(called, this, args) as unknown)
+      // Its code has not run yet.
+      return member.flow === 'generator' && isGenerator(result) ? governedGenerator(result, govern) : result
     }
     Object.defineProperty(subclass.prototype, name, { value: promoted, writable: true, configurable: true })
   }

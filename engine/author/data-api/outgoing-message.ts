@@ -27,6 +27,7 @@ export class OutgoingMessage {
   #status = 200
   #headers: Record<string, string> = {}
   #body: string | Uint8Array = ''
+  #stream: BodyStream | undefined
 
   /** @param status 200 to 599 */
   setStatus(status: number): void {
@@ -53,11 +54,20 @@ export class OutgoingMessage {
     this.#headers[lower] = text
   }
 
-  /** Sets the body: text, bytes, an image or blob of an attribute, or any JSON value. Sets `Content-Type` too. */
+  /**
+   * Sets the body: text, bytes, an image or blob of an attribute, or any JSON value; or a stream of texts and bytes, such as a
+   * generator, a `ReadableStream` or a `Readable` of Node.js, which is sent while it is read. Sets `Content-Type` too.
+   */
   setBody(body: unknown): void {
-    const [content, mediaType] = contentOf(body)
+    this.#stream = streamOf(body)
+    const [content, mediaType] = this.#stream ? ['', 'application/octet-stream'] : contentOf(body)
     this.#body = content
     this.setHeader('Content-Type', mediaType)
+  }
+
+  /** The body, if it is a stream. */
+  get bodyStream(): BodyStream | undefined {
+    return this.#stream
   }
 
   /** The answer as it is sent. Bytes are copied, because their buffer may be shared. */
@@ -65,6 +75,29 @@ export class OutgoingMessage {
     const body = typeof this.#body === 'string' ? this.#body : new Uint8Array(this.#body)
     return { status: this.#status, headers: { ...this.#headers }, body }
   }
+}
+
+interface BodyStream {
+  readonly isAsync: boolean
+  values(): Iterator<unknown> | AsyncIterator<unknown>
+  /** Releases the source. */
+  destroy?(): void
+}
+
+function streamOf(body: unknown): BodyStream | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const given = body as Partial<AsyncIterable<unknown> & Iterator<unknown> & Iterable<unknown> & { destroy(): void }>
+  if (typeof given[Symbol.asyncIterator] === 'function') {
+    const isReadable = typeof given.destroy === 'function'
+    return {
+      isAsync: true,
+      values: () => given[Symbol.asyncIterator]!(),
+      ...(isReadable && { destroy: () => given.destroy!() }),
+    }
+  }
+  // Arrays, maps and the like are values.
+  if (typeof given[Symbol.iterator] !== 'function' || typeof given.next !== 'function') return undefined
+  return { isAsync: false, values: () => given[Symbol.iterator]!() }
 }
 
 function contentOf(body: unknown): [string | Uint8Array, string] {

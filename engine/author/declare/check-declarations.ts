@@ -50,7 +50,9 @@ export function whereOf({ plugin, place }: Origin, described: ClassDescriptor): 
 }
 
 function memberProblems(member: Member, described: ClassDescriptor, catalog: Catalog): string[] {
-  if (member.flow === 'generator' || (member.flow === 'async' && !mayWait(member))) return [flowProblem(member)]
+  if (member.flow === 'generator' && (member.kind !== 'function' || isLoginOf(described, member)))
+    return [flowProblem(member)]
+  if (member.flow === 'async' && !mayWait(member)) return [flowProblem(member)]
   switch (member.kind) {
     case 'function':
       return functionProblems(member, described, catalog)
@@ -75,6 +77,9 @@ const mayWait = (member: Member): boolean =>
   ['function', 'job', 'schedule'].includes(member.kind) ||
   (member.kind === 'event' && EVENTS_AFTERWARDS.has(member.event))
 
+const isLoginOf = ({ kind }: ClassDescriptor, { name }: Member): boolean =>
+  kind === 'dataStore' && name === 'authentify'
+
 function flowProblem(member: Member): string {
   const what = member.flow === 'generator' ? 'it is a generator' : 'it is asynchronous'
   switch (member.kind) {
@@ -82,7 +87,7 @@ function flowProblem(member: Member): string {
     case 'schedule':
       return `${what}, but nothing reads what it yields`
     case 'function':
-      return `${what}; return an array, or a selection`
+      return `${what}, but a login is not a stream; return a value`
     case 'event':
       return `${what}, but this event runs synchronously: nothing would wait for what it finds; afterSave and afterDrop may wait`
     case 'queryOf':

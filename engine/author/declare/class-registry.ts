@@ -26,6 +26,8 @@ export interface ClassFunction extends FunctionSignature {
   readonly deadlineSeconds: number | undefined
   /** It may wait for something outside. */
   readonly isAsync: boolean
+  /** A generator: its values are sent as a stream. */
+  readonly isStream: boolean
   /** For log lines. */
   readonly place: CodePlace
 }
@@ -181,7 +183,8 @@ function exposedFunctions({ kind, name: className, dataClass, members }: ClassDe
       const named = namesOf({ kind, dataClass }, className, name)
       const declared = { allowedOnHTTPGET, deadlineSeconds, description, parameters, result }
       const place = placeOf(member, className)
-      return [name, { ...named, ...declared, exposed: true, isAsync: member.flow === 'async', place }]
+      const flow = { isAsync: member.flow === 'async', isStream: member.flow === 'generator' }
+      return [name, { ...named, ...declared, ...flow, exposed: true, place }]
     }),
   )
 }
@@ -189,7 +192,15 @@ function exposedFunctions({ kind, name: className, dataClass, members }: ClassDe
 function notExposed({ plugin, className, name, isAsync, ...subject }: OwnFunction): ClassFunction {
   const place = { plugin, class: className, function: name }
   const named = namesOf(subject, className, name)
-  return { ...named, exposed: false, allowedOnHTTPGET: false, deadlineSeconds: undefined, isAsync, place }
+  return {
+    ...named,
+    exposed: false,
+    allowedOnHTTPGET: false,
+    deadlineSeconds: undefined,
+    isAsync,
+    isStream: false,
+    place,
+  }
 }
 
 const targetOf = (kind: ClassKind, className: string): CallTarget =>
@@ -214,15 +225,8 @@ function jobFunctions({ members, ...described }: ClassDescriptor): JobFunction[]
     const job = jobName(described, name)
     return {
       ...{ job, name, fullName: job, target, dataClass, owner: dataClass ?? className },
-      ...{
-        exposed: false,
-        allowedOnHTTPGET: false,
-        attempts,
-        backoffSeconds,
-        concurrency,
-        isAsync,
-        place: placeOf(member, className),
-      },
+      ...{ exposed: false, allowedOnHTTPGET: false, isAsync, isStream: false, place: placeOf(member, className) },
+      ...{ attempts, backoffSeconds, concurrency },
       deadlineSeconds: member.deadlineSeconds ?? (isAsync ? JOB_SECONDS : undefined),
       schedules: schedules as JobFunction['schedules'],
     }

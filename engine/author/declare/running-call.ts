@@ -14,6 +14,8 @@ export class RunningCall implements CallTimes {
   readonly waitMs: number
   /** Milliseconds for which its code has run. */
   ranMs = 0
+  /** Begin of the wait for its answer, or for the next part of it, as of `performance.now`. */
+  waitsSince = 0
   /** End of the current stretch of its code, in milliseconds since 1970: queries end then. */
   deadlineAt = 0
   /** Its answer is known: code that still runs cannot reach data. */
@@ -22,6 +24,8 @@ export class RunningCall implements CallTimes {
   lines = 0
   /** Promises of asynchronous functions that no code waits for, with the stack trace of their begin. */
   readonly alone = new Map<Promise<unknown>, { readonly stack?: string }>()
+  /** The next promise is that of its function, for which the server waits. */
+  beginsFunction = false
   /** Asynchronous events that its answer waits for. */
   readonly events: {
     readonly place: CodePlace | undefined

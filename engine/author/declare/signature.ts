@@ -87,10 +87,10 @@ export type ArgumentsOf<P> = 0 extends 1 & P
       : [first: Static<First>, ...rest: ArgumentsOf<Rest>]
     : []
 
-/** Values that a function may return for a declared result. */
+/** Values that a function may return for a declared result; a generator declares that of each of its values. */
 export type ResultOf<R> = 0 extends 1 & R ? unknown : R extends TSchema ? MaybeLater<Sendable<Static<R>>> : never
 
-type MaybeLater<T> = T | Promise<T>
+type MaybeLater<T> = T | Promise<T> | Generator<T, unknown, unknown> | AsyncGenerator<T, unknown, unknown>
 
 /** Values that can be sent as a `T`. */
 type Sendable<T> = T extends string

@@ -30,7 +30,17 @@ import { asCode, placeOfFault, runningCode } from '../declare/running-code.ts'
 import { type CodeLogLine, faultOf } from './code-log.ts'
 import type { ForgottenPromises } from './follow-calls.ts'
 import { type Later, runCall } from './run-call.ts'
-import type { CalculateTask, CallTask, FunctionOutcome, FunctionTask, SaveTask, TaskOutcome } from './tasks.ts'
+import type { Streaming } from './result-stream.ts'
+import type {
+  CalculateTask,
+  CallTask,
+  FunctionOutcome,
+  FunctionTask,
+  SaveTask,
+  StreamHead,
+  TaskOutcome,
+} from './tasks.ts'
+import { WaitingTask } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
 
 function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
@@ -63,6 +73,11 @@ interface RunnerOptions {
   connectWriter(end: LinkEnd): void
   /** Called for every task when the client's input has been read and plugin code may run. */
   onCode(): void
+  /** Called with the outcome of a task whose code has waited. */
+  onEnd(call: RunningCall, outcome: FunctionOutcome): void
+  /** Called with the parts of an answer that is a stream. */
+  onHead(call: RunningCall, head: StreamHead): void
+  onChunk(call: RunningCall, chunk: string | Uint8Array): void
   /** Called with faults that can no longer be reported to a client. */
   onFault(line: CodeLogLine): void
   readonly forgotten: ForgottenPromises
@@ -70,23 +85,7 @@ interface RunnerOptions {
   onProgress(job: string, progress: string): void
 }
 
-/** A task whose code waits. */
-export interface WaitingCall {
-  readonly call: RunningCall
-  /** For messages. */
-  readonly name: string
-  readonly ended: Promise<FunctionOutcome>
-  /** Ends it with an error, unless its outcome is known: only events run then, and the error is logged. */
-  stop(thrown: unknown): void
-}
-
-interface Waiting {
-  readonly task: FunctionTask
-  readonly call: RunningCall
-  readonly options: CallOptions
-  readonly first: TaskOutcome | Later
-  finish(outcome: TaskOutcome): FunctionOutcome
-}
+type Finish = (outcome: TaskOutcome) => FunctionOutcome
 
 /** Runs tasks, each on the latest state of the data, and turns whatever they throw into an outcome. */
 export class CallRunner {
@@ -114,7 +113,7 @@ export class CallRunner {
   }
 
   /** Runs the code of a task until it ends or waits. */
-  run(task: FunctionTask, call: RunningCall): FunctionOutcome | WaitingCall {
+  run(task: FunctionTask, call: RunningCall): FunctionOutcome | WaitingTask {
     const { views } = this.scope.language
     const expand: SessionContext['expand'] = rights => views.expand(accessOf(task), rights)
     const session = task.session && new TaskSession(task.session, { ...this.sessionContext, expand })
@@ -129,7 +128,7 @@ export class CallRunner {
       state,
       job: task.kind === 'call' ? task.job : undefined,
     }
-    const finish = (outcome: TaskOutcome): FunctionOutcome => {
+    const finish: Finish = outcome => {
       const changed = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
       call.hasEnded = true
       call.alone.clear()
@@ -140,55 +139,32 @@ export class CallRunner {
         const args = task.kind === 'call' ? this.argumentsOf(task) : []
         this.options.onCode()
         call.begin()
-        return this.scope.language.run(options, () => this.outcome(task, args))
+        return this.scope.language.run(options, () => this.outcome(task, args, call))
       })
-      if ('later' in first || call.events.length > 0) return this.wait({ task, call, options, first, finish })
+      if ('later' in first || 'stream' in first || call.events.length > 0) {
+        const waiting = this.wait(task, call, options, finish)
+        waiting.goOn(first)
+        return waiting
+      }
       return finish(this.withoutForgotten(first, task, call))
     })
   }
 
-  /** Goes on with a task whose code waits. */
-  private wait({ first, finish, ...waiting }: Waiting): WaitingCall {
-    const { call } = waiting
-    let known = 'later' in first ? undefined : first
-    let end!: (outcome: TaskOutcome) => void
-    const ended = new Promise<FunctionOutcome>(resolve => {
-      end = outcome => {
-        if (!call.hasEnded) resolve(finish(outcome))
-      }
+  /** A task whose code waits, or whose result is a stream. */
+  private wait(task: FunctionTask, call: RunningCall, options: CallOptions, finish: Finish): WaitingTask {
+    const { onFault, onHead, onChunk, onEnd } = this.options
+    const run = <T>(work: () => T): T => this.scope.language.run(options, work)
+    return new WaitingTask(task, call, {
+      run,
+      written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.scope))),
+      failed: failedCode,
+      checked: outcome => this.withoutForgotten(outcome, task, call),
+      finish,
+      onFault: (thrown, place) => onFault({ ...lineOf(thrown), ...(place && { place }) }),
+      onHead: head => onHead(call, head),
+      onChunk: chunk => onChunk(call, chunk),
+      onEnd: outcome => onEnd(call, outcome),
     })
-    const goOn = async (): Promise<void> => {
-      if ('later' in first) known = await this.resultOf(first, waiting)
-      for (const { place, ended } of call.events) {
-        const [event] = await ended
-        // The outcome of the save is decided already.
-        if (event!.status === 'rejected') this.options.onFault({ ...lineOf(event!.reason), place })
-      }
-      end(known!)
-    }
-    void goOn()
-    return {
-      call,
-      name: waiting.task.kind === 'call' ? `the function ${waiting.task.fullName}` : 'an asynchronous event',
-      ended,
-      stop: thrown => {
-        if (known && !call.hasEnded) this.options.onFault(lineOf(thrown))
-        end(known ?? failedCode(thrown))
-      },
-    }
-  }
-
-  /** Result of a function that waits. */
-  private async resultOf({ later }: Later, { task, call, options }: Omit<Waiting, 'first' | 'finish'>) {
-    let outcome: TaskOutcome
-    try {
-      const result = await later
-      const write = () => writeResult(existing(result), task as CallTask, this.scope)
-      outcome = outcomeOf(() => this.scope.language.run(options, write))
-    } catch (thrown) {
-      outcome = failedCode(thrown)
-    }
-    return this.withoutForgotten(outcome, task, call)
   }
 
   /** The outcome, or an error if a call has begun something that it does not wait for. */
@@ -216,11 +192,11 @@ export class CallRunner {
   }
 
   /** Tasks are declared in `engine/author/run/tasks.ts`. */
-  private outcome(task: FunctionTask, args: readonly unknown[]): TaskOutcome | Later {
+  private outcome(task: FunctionTask, args: readonly unknown[], call: RunningCall): TaskOutcome | Later | Streaming {
     const { language, limits } = this.scope
     switch (task.kind) {
       case 'call':
-        return runCall(task, args, this.scope)
+        return runCall(task, args, this.scope, call)
       case 'read': {
         const { views, queries, options, context } = language
         const scope = { views, layouts: options.store.layouts, limits, queries, registry: this.options.registry }

@@ -44,6 +44,7 @@ function begun(promise: Promise<unknown>, parent: Promise<unknown> | undefined):
   if (!call || call.hasEnded) return
   // A promise with a parent is made by `await` or `then`: something waits for the parent.
   if (parent) call.alone.delete(parent)
+  else if (call.beginsFunction) call.beginsFunction = false
   else call.alone.set(promise, traceOfBegin())
 }
 

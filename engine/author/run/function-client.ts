@@ -10,11 +10,13 @@ import type { SaveLimits } from '../../write/contract/write-limits.ts'
 import type { ClassFunction } from '../declare/class-registry.ts'
 import type { CodeLogLine } from './code-log.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
-import type { FunctionPool, RunOptions } from './function-pool.ts'
-import type { CallTask, FunctionTask, TaskOutcome } from './tasks.ts'
+import type { FunctionPool, RunOptions, StreamOutcome } from './function-pool.ts'
+import type { CallTask, FunctionOutcome, FunctionTask, TaskOutcome } from './tasks.ts'
 
 /** Outcome of a class function. */
-export type CallResult = Extract<TaskOutcome, { body: unknown } | { members: unknown } | { message: unknown }>
+export type CallResult =
+  | Extract<TaskOutcome, { body: unknown } | { members: unknown } | { message: unknown }>
+  | StreamOutcome
 
 /** Bytes of a body, and number of entities to save or delete, per deadline of one function. */
 const BYTES_PER_DEADLINE = 2 ** 20
@@ -46,18 +48,19 @@ export class FunctionClient {
   ) {}
 
   call(
-    { fullName, target, deadlineSeconds, isAsync, place }: ClassFunction,
+    { fullName, target, deadlineSeconds, isAsync, isStream, place }: ClassFunction,
     task: CallTask,
     caller?: Caller,
   ): Promise<CallResult> {
     const ownMs = deadlineSeconds === undefined ? undefined : deadlineSeconds * 1000
+    const mayWait = isAsync || isStream
     const options = {
       name: `the function ${fullName}`,
       place,
       // The deadline of an asynchronous function is mostly waiting.
-      deadlineMs: isAsync && ownMs !== undefined ? Math.min(ownMs, this.deadlineMs) : ownMs,
+      deadlineMs: mayWait && ownMs !== undefined ? Math.min(ownMs, this.deadlineMs) : ownMs,
       asyncDeadlineMs: ownMs,
-      isAsync,
+      isAsync: mayWait,
       isSingleton: target.kind === 'singleton',
       caller,
     }
@@ -114,18 +117,25 @@ export class FunctionClient {
     return { name: `code of the events of ${dataClass}`, deadlineMs, caller }
   }
 
-  /** Outcomes are declared in `engine/author/run/tasks.ts`. */
-  private async run<Outcome extends TaskOutcome>(task: FunctionTask, options: RunOptions): Promise<Outcome> {
+  /** Outcomes are declared in `engine/author/run/tasks.ts`. Only calls have streams. */
+  private async run<Outcome extends TaskOutcome | StreamOutcome>(
+    task: FunctionTask,
+    options: RunOptions,
+  ): Promise<Outcome> {
     const { caller } = options
     const session = caller?.session?.()
-    const outcome = await this.pool.run({ ...task, session: session?.data, traceparent: caller?.traceparent }, options)
-    caller?.examined?.(outcome.examined)
-    if (outcome.session) await session?.change(outcome.session)
-    if ('error' in outcome) throw new ProtocolError(outcome.error)
+    const conclude = async (outcome: FunctionOutcome): Promise<TaskOutcome> => {
+      caller?.examined?.(outcome.examined)
+      if (outcome.session) await session?.change(outcome.session)
+      if ('error' in outcome) throw new ProtocolError(outcome.error)
+      if (!('fault' in outcome)) return outcome
+      const { fault, place = options.place } = outcome
+      this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace: traceOf(caller) })
+      throw FunctionErrors.THREW(options.name, outcome.fault.name)
+    }
+    const sent = { ...task, session: session?.data, traceparent: caller?.traceparent }
+    const outcome = await this.pool.run(sent, { ...options, conclude })
     // A task has only outcomes of its kind.
-    if (!('fault' in outcome)) return outcome as unknown as Outcome
-    const { fault, place = options.place } = outcome
-    this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace: traceOf(caller) })
-    throw FunctionErrors.THREW(options.name, outcome.fault.name)
+    return ('stream' in outcome ? outcome : await conclude(outcome)) as unknown as Outcome
   }
 }

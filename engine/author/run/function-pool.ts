@@ -12,8 +12,16 @@ import { isDebugged } from './debugger.ts'
 import type { CodeLogLine } from './code-log.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import { WorkerSlot } from './worker-slot.ts'
+import { FunctionStream, type StreamFlow } from './function-stream.ts'
 import { memoryGauge } from './memory-gauge.ts'
-import type { BatchTask, FunctionOutcome, FunctionTask, FunctionThreadOptions, ToFunctionThread } from './tasks.ts'
+import type {
+  BatchTask,
+  FunctionOutcome,
+  FunctionTask,
+  FunctionThreadOptions,
+  StreamHead,
+  ToFunctionThread,
+} from './tasks.ts'
 
 export interface FunctionPoolOptions
   extends Pick<
@@ -48,6 +56,8 @@ export interface RunOptions {
   readonly asyncDeadlineMs?: number | undefined
   /** It is declared as asynchronous. */
   readonly isAsync?: boolean
+  /** Handles the outcome of a stream, when all of it has been sent. */
+  readonly conclude?: (outcome: FunctionOutcome) => Promise<unknown>
   /** All singleton calls run in one thread. */
   readonly isSingleton?: boolean
   readonly caller?: Caller | undefined
@@ -61,12 +71,17 @@ interface StoreHooks {
   onThreadEnd(): void
 }
 
+/** An answer that is sent while it is made. */
+export interface StreamOutcome {
+  readonly stream: StreamHead & { readonly body: FunctionStream }
+}
+
 interface Pending extends BatchTask {
   readonly name: string
   readonly place: CodePlace | undefined
   /** Time after which a task that no thread has begun is given up. */
   readonly queueMs: number
-  readonly isAsync: boolean
+  isAsync: boolean
   /** Milliseconds since 1970. */
   readonly waitsUntil: number
   /** As of `performance.now`. */
@@ -74,7 +89,10 @@ interface Pending extends BatchTask {
   readonly caller: Caller | undefined
   /** True until it is done, failed or given up. */
   isOpen: boolean
-  resolve(outcome: FunctionOutcome): void
+  /** Its answer, of which the head is known. */
+  stream: FunctionStream | undefined
+  readonly conclude: RunOptions['conclude']
+  resolve(outcome: FunctionOutcome | StreamOutcome): void
   reject(error: unknown): void
 }
 
@@ -147,7 +165,7 @@ export class FunctionPool {
     const cacheBytes = Math.floor(store.cacheBytes / (this.functions.size + this.singletons.size))
     this.store = { open: { store: { ...store, cacheBytes }, limits } }
     this.hooks = hooks
-    for (const slot of this.functions.slots) slot.open(this.store)
+    for (const slot of this.functions.slots) slot.openStore(this.store)
   }
 
   /** Starts the other threads, which otherwise start on demand. */
@@ -172,9 +190,9 @@ export class FunctionPool {
   }
 
   /** @throws {ProtocolError} one that the task throws; {@link FunctionErrors} */
-  run(task: FunctionTask, options: RunOptions): Promise<FunctionOutcome> {
+  run(task: FunctionTask, options: RunOptions): Promise<FunctionOutcome | StreamOutcome> {
     const { name, place, deadlineMs = this.options.deadlineMs, isSingleton, isAsync = false, caller } = options
-    return new Promise<FunctionOutcome>((resolve, reject) => {
+    return new Promise<FunctionOutcome | StreamOutcome>((resolve, reject) => {
       if (this.isClosed) throw FunctionErrors.CLOSED()
       const refusedForMs = this.breaker.refusedForMs(name)
       if (refusedForMs > 0) {
@@ -194,7 +212,9 @@ export class FunctionPool {
         ? { deadlineMs: Number.POSITIVE_INFINITY, waitMs: Number.POSITIVE_INFINITY }
         : { deadlineMs, waitMs: options.asyncDeadlineMs ?? this.options.asyncDeadlineMs }
       const times = { ...allowed, queueMs, waitsUntil, arrivedAt: performance.now() }
-      const pending: Pending = { task, name, place, isAsync, ...times, caller, isOpen: true, resolve, reject }
+      const { conclude } = options
+      const state = { isOpen: true, stream: undefined }
+      const pending: Pending = { task, name, place, isAsync, ...times, caller, ...state, conclude, resolve, reject }
       this.openCount++
       if (isAsync) this.asyncCount++
       group.waiting.push(pending)
@@ -247,8 +267,12 @@ export class FunctionPool {
         this.count(task as Pending, ranMs)
         if (!this.settle(task as Pending)) return
         this.breaker.succeeded(name)
-        ;(task as Pending).resolve(outcome)
+        const { stream, conclude, resolve } = task as Pending
+        if (stream) stream.end(conclude!(outcome))
+        else resolve(outcome)
       },
+      onHead: (task, head, flow) => this.begin(task as Pending, head, flow),
+      onChunk: (task, chunk) => (task as Pending).stream?.push(chunk),
       onWaits: (task, gone) => (task as Pending).caller?.onAborted(gone),
       onIdle: rest => {
         this.putBack(group, rest)
@@ -280,7 +304,7 @@ export class FunctionPool {
     })
     group.slots.add(slot)
     this.alive.add(slot)
-    if (this.store) slot.open(this.store)
+    if (this.store) slot.openStore(this.store)
     this.watch()
   }
 
@@ -302,7 +326,21 @@ export class FunctionPool {
   }
 
   private fail(pending: Pending, error: ProtocolError): void {
-    if (this.settle(pending)) pending.reject(error)
+    if (!this.settle(pending)) return
+    if (pending.stream) pending.stream.end(Promise.reject(error))
+    else pending.reject(error)
+  }
+
+  private begin(pending: Pending, head: StreamHead, flow: StreamFlow): void {
+    if (!pending.isOpen) {
+      flow.gone()
+      return
+    }
+    // Also if the function has not declared that it is one.
+    if (!pending.isAsync) this.asyncCount++
+    pending.isAsync = true
+    pending.stream = new FunctionStream(flow)
+    pending.resolve({ stream: { ...head, body: pending.stream } })
   }
 
   /** @returns true if it was open until now */

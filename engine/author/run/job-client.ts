@@ -90,22 +90,11 @@ export class JobClient {
    * @throws {ProtocolError} one that its code throws; it failed, exceeded its deadline, or cannot be called now
    */
   async run(called: JobFunction, { id, key, args }: Job, attempt: number, caller: Caller): Promise<void> {
-    const { dataClass, target, name, fullName } = called
+    const { dataClass, target, name, fullName, isAsync } = called
     const read = dataClass === undefined ? undefined : { dataClass, ...NO_ROWS }
     const job = { id, attempt, ...(key !== undefined && { key }) }
-    const task: CallTask = {
-      ...{
-        kind: 'call',
-        target,
-        function: name,
-        fullName,
-        args: Buffer.from(args),
-        sets: undefined,
-        keep: false,
-        read,
-        job,
-      },
-    }
+    const named = { target, function: name, fullName, isAsync }
+    const task: CallTask = { kind: 'call', ...named, args: Buffer.from(args), sets: undefined, keep: false, read, job }
     await this.options.code!.call(called, task, caller)
   }
 }

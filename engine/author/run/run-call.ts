@@ -3,10 +3,12 @@ import type { Language } from '../data-api/language.ts'
 import { isThenable } from '../../base/promised.ts'
 import { openSource } from '../../query/execute/open-source.ts'
 import { planPage, runPage } from '../../query/select.ts'
+import type { RunningCall } from '../declare/running-call.ts'
 import { asCode, startAs } from '../declare/running-code.ts'
 import { convertArguments } from './read-arguments.ts'
 import type { FunctionScope } from './call-runner.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
+import type { Streaming } from './result-stream.ts'
 import { writeResult } from './write-result.ts'
 
 /** The function waits: its result comes later, and is to be written then. */
@@ -20,14 +22,21 @@ export interface Later {
  * @throws {ProtocolError} the request is invalid, or the function throws one; anything else that the function throws
  * Source: protocol notes, 7.
  */
-export function runCall(task: CallTask, values: readonly unknown[], scope: FunctionScope): TaskOutcome | Later {
+export function runCall(
+  task: CallTask,
+  values: readonly unknown[],
+  scope: FunctionScope,
+  call: RunningCall,
+): TaskOutcome | Later | Streaming {
   const { language } = scope
   const target = targetOf(task, language)
   const called = Reflect.get(target, task.function) as unknown
   if (typeof called !== 'function') throw new TypeError(`${task.fullName} is not a function`)
   const args = task.inner ? values : convertArguments(values, task, language)
-  const call = () => Reflect.apply(called, target, args) as unknown
-  const result = task.inner ? startAs(task.inner, call) : call()
+  const begin = () => Reflect.apply(called, target, args) as unknown
+  call.beginsFunction = task.isAsync
+  const result = task.inner ? startAs(task.inner, begin) : begin()
+  call.beginsFunction = false
   if (asCode(() => isThenable(result))) return { later: result as PromiseLike<unknown> }
   return writeResult(result, task, scope)
 }

@@ -37,6 +37,10 @@ export interface CallTask {
   readonly function: string
   /** Class and name, for messages. */
   readonly fullName: string
+  /** It is declared as asynchronous. */
+  readonly isAsync: boolean
+  /** Values of a generator are sent as Server-Sent Events. */
+  readonly asEvents?: boolean
   /**
    * JSON as received, unchecked: UTF-8, or a string if it is short and ASCII, because a message with a buffer costs twice as much.
    * Undefined: no arguments.
@@ -108,6 +112,8 @@ export type TaskOutcome =
   | { readonly members: Uint8Array; readonly dataClass: string }
   /** An answer that the function composed itself. */
   | { readonly message: RawAnswer }
+  /** All values of a stream have been sent. */
+  | { readonly ended: true }
   | { readonly saved: SaveResult | SaveAnswer }
   | { readonly dropped: DeleteResult }
   | { readonly calculated: CalculatedSlice }
@@ -116,10 +122,19 @@ export type TaskOutcome =
   /** Anything else that was thrown, and the code that threw it, for the log. The client receives only its type. */
   | { readonly fault: Fault; readonly place?: CodePlace | undefined }
 
-interface RawAnswer {
+interface AnswerHead {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+}
+
+interface RawAnswer extends AnswerHead {
   readonly body: Uint8Array | string
+}
+
+/** Head of an answer that is sent while it is made. */
+export interface StreamHead extends AnswerHead {
+  /** Form of its values: lines of JSON, Server-Sent Events, or bytes and texts as they are. */
+  readonly form: 'lines' | 'events' | 'raw'
 }
 
 /** `workerData` of a function thread. */
@@ -173,9 +188,12 @@ export const TOO_LITTLE = 3
 /** Messages to a function thread. Handled in `engine/threads/function-thread.ts`. */
 export type ToFunctionThread =
   | { readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits } }
-  | { readonly batch: readonly BatchTask[] }
+  /** The call of the first task has the number `first`, and so on. */
+  | { readonly batch: readonly BatchTask[]; readonly first: number }
   /** The client of a call that waits has gone. */
   | { readonly gone: number }
+  /** The client of this call has taken chunks of this size. */
+  | { readonly taken: number; readonly size: number }
   | { readonly close: true }
 
 export interface BatchTask {
@@ -195,16 +213,15 @@ export type FromFunctionThread =
   | { readonly opened: true }
   /** A module cannot be used; the thread ends. */
   | { readonly refused: string }
-  /** Outcome of the task with this number in the batch. */
-  | { readonly index: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
-  /** The code of the task with this number in the batch waits; its call has the number `waits`. */
-  | { readonly index: number; readonly waits: number }
   /** Outcome of the call with this number. */
   | { readonly call: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
+  /** The answer to the call with this number is a stream; chunks and the outcome follow. */
+  | { readonly call: number; readonly head: StreamHead }
+  | { readonly call: number; readonly chunk: Uint8Array | string }
   /** End of a link, to be connected to the writer thread. */
   | { readonly connect: LinkEnd }
   | { readonly log: CodeLogLine }
   /** Progress that the running job with this id reports, as JSON. */
   | { readonly job: string; readonly progress: string }
-  /** `done` tasks of the batch were run; the thread waits for the next batch. */
+  /** `done` tasks of the batch were run: those without an outcome wait. The thread waits for the next batch. */
   | { readonly done: number }

@@ -1,19 +1,14 @@
 import { FunctionErrors } from '../declare/function-errors.ts'
 import type { RunningCall } from '../declare/running-call.ts'
-import type { WaitingCall } from './call-runner.ts'
 import { ALIVE_AT, type FunctionOutcome, RESUMED } from './tasks.ts'
+import type { WaitingTask } from './waiting-task.ts'
 
 /** Distance between two looks at the deadlines. */
 const LOOK_MS = 20
 
-interface Waiting extends WaitingCall {
-  /** As of `performance.now`. */
-  readonly begunAt: number
-}
-
 /** The calls of this thread whose code waits: their deadlines, and the time for which their code runs. */
 export class WaitingCalls {
-  private readonly calls = new Map<number, Waiting>()
+  private readonly calls = new Map<number, { readonly task: WaitingTask; readonly begunAt: number }>()
   private timer: NodeJS.Timeout | undefined
   private resumedAt = 0
 
@@ -27,31 +22,35 @@ export class WaitingCalls {
   ) {}
 
   /** @param ranMs time for which its code has run until it waited */
-  add(waiting: WaitingCall, ranMs: number): void {
-    const { call, ended } = waiting
+  add(task: WaitingTask, ranMs: number): void {
+    const { call } = task
     const begunAt = performance.now() - ranMs
     call.ranMs = ranMs
-    this.calls.set(call.id, { ...waiting, begunAt })
+    call.waitsSince = begunAt
+    this.calls.set(call.id, { task, begunAt })
     this.timer ??= setInterval(() => this.look(), LOOK_MS).unref()
-    void ended.then(outcome => {
-      this.calls.delete(call.id)
-      if (this.calls.size === 0) {
-        clearInterval(this.timer)
-        this.timer = undefined
-      }
-      this.onEnd(call, outcome, performance.now() - begunAt)
-    })
   }
 
-  /** The client of a call has gone. Its code learns that, and may go on. */
+  end(call: RunningCall, outcome: FunctionOutcome): void {
+    const { begunAt } = this.calls.get(call.id)!
+    this.calls.delete(call.id)
+    this.onEnd(call, outcome, performance.now() - begunAt)
+  }
+
+  /** The client of a call has gone. */
   gone(id: number): void {
-    this.calls.get(id)?.call.abort(new DOMException('the client has gone', 'AbortError'))
+    this.calls.get(id)?.task.gone()
+  }
+
+  /** The client of a call has taken some of its stream. */
+  taken(id: number, size: number): void {
+    this.calls.get(id)?.task.taken(size)
   }
 
   /** @returns false if the call has ended: the error can only be logged */
   fail({ id }: RunningCall, thrown: unknown): boolean {
     const waiting = this.calls.get(id)
-    waiting?.stop(thrown)
+    waiting?.task.stop(thrown)
     return waiting !== undefined
   }
 
@@ -69,18 +68,23 @@ export class WaitingCalls {
   }
 
   private look(): void {
+    // Not with the last call: most last no longer than their turn.
+    if (this.calls.size === 0) {
+      clearInterval(this.timer)
+      this.timer = undefined
+    }
     Atomics.store(this.progress, ALIVE_AT, Date.now() | 0)
     Atomics.store(this.progress, RESUMED, 0)
     const now = performance.now()
-    for (const { begunAt, call } of this.calls.values()) {
-      if (now - begunAt > call.waitMs) this.stop(call.id, name => FunctionErrors.DEADLINE(name, call.waitMs / 1000))
+    for (const { task } of this.calls.values()) {
+      const { id, waitsSince, waitMs } = task.call
+      if (now - waitsSince > waitMs) this.stop(id, name => FunctionErrors.DEADLINE(name, waitMs / 1000))
     }
   }
 
   private stop(id: number, error: (name: string) => Error): void {
-    const waiting = this.calls.get(id)
-    if (!waiting) return
-    waiting.stop(error(waiting.name))
-    waiting.call.abort(new DOMException('the deadline of the call has passed', 'TimeoutError'))
+    const { task } = this.calls.get(id) ?? {}
+    task?.stop(error(task.name))
+    task?.call.abort(new DOMException('the deadline of the call has passed', 'TimeoutError'))
   }
 }

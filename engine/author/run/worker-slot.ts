@@ -3,6 +3,7 @@ import type { CodeLogLine } from './code-log.ts'
 import type { LoadedClasses } from '../declare/describe-classes.ts'
 import { isDebugged } from './debugger.ts'
 import { outputUrl } from '../../base/output-root.ts'
+import type { StreamFlow } from './function-stream.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import {
   ALIVE_AT,
@@ -22,6 +23,7 @@ import {
   RUNNING_SINCE,
   STARTED_AT,
   STOP,
+  type StreamHead,
   TOO_LITTLE,
   type ToFunctionThread,
 } from './tasks.ts'
@@ -32,6 +34,9 @@ interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   /** Called when the classes of the modules have been loaded: the thread can open the store. */
   onLoad(loaded: LoadedClasses): void
   onOutcome(task: BatchTask, outcome: FunctionOutcome, ranMs: number): void
+  /** Called when the answer of a task is a stream, whose chunks and outcome follow. */
+  onHead(task: BatchTask, head: StreamHead, flow: StreamFlow): void
+  onChunk(task: BatchTask, chunk: string | Uint8Array): void
   /** Called when the code of a task waits. @param gone to be called when its client goes */
   onWaits(task: BatchTask, gone: () => void): void
   /** Called when the thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
@@ -78,6 +83,8 @@ const MEASURE_MS = 5_000
 /** First delay of a termination: much longer than a measurement needs to return after it has stored its result. */
 const KILL_MS = 20
 const MAX_KILL_MS = 500
+/** Greatest number of the first call of a batch. */
+const MAX_NUMBER = 2 ** 30
 /** Distance of V8's own limit from ours, because exceeding V8's may end the process. */
 const HEADROOM_MIB = 2_048
 
@@ -94,8 +101,11 @@ export class WorkerSlot {
   private readonly gone: Promise<void>
   private readonly progress = new Int32Array(new SharedArrayBuffer(4 * PROGRESS_WORDS))
   private batch: readonly BatchTask[] = []
-  /** Tasks whose code waits, by the numbers of their calls. */
-  private readonly waiting = new Map<number, BatchTask>()
+  /** Number of the call of its first task. */
+  private first = 1
+  /** Tasks that were sent and have no outcome yet, by the numbers of their calls: those of the batch, and those whose code waits. */
+  private readonly open = new Map<number, BatchTask>()
+  private sent = 0
   private measuredAt = 0
   private waitsSince = Date.now()
   private phase: 'starting' | 'loading' | 'opening' | 'open' = 'starting'
@@ -128,8 +138,7 @@ export class WorkerSlot {
     this.gone = new Promise(resolve => {
       this.worker.on('exit', () => {
         // Messages that it sent before its end.
-        for (let left = receiveMessageOnPort(port1); left; left = receiveMessageOnPort(port1))
-          this.receive(left.message)
+        this.receiveAll()
         port1.close()
         this.end(this.reason ?? 'its code ended the thread (process.exit?)')
         clearTimeout(this.killTimer)
@@ -143,25 +152,30 @@ export class WorkerSlot {
 
   /** Tasks of the current batch, and those whose code waits. */
   get tasks(): readonly BatchTask[] {
-    return [...this.batch, ...this.waiting.values()]
+    return [...this.open.values()]
   }
 
   /** Number of tasks whose code waits. */
   get waitingCount(): number {
-    return this.waiting.size
+    const { open, batch, first } = this
+    return open.size - batch.filter((_, i) => open.has(first + i)).length
   }
 
-  open(message: Extract<ToFunctionThread, { open: unknown }>): void {
+  openStore(message: Extract<ToFunctionThread, { open: unknown }>): void {
     this.port.postMessage(message satisfies ToFunctionThread)
   }
 
   send(batch: readonly BatchTask[]): void {
     this.isIdle = false
+    // They fit into a word of the progress.
+    this.first = this.first > MAX_NUMBER ? 1 : this.first + this.sent
+    this.sent = batch.length
     this.batch = batch
+    for (const [i, task] of batch.entries()) this.open.set(this.first + i, task)
     this.waitsSince = Date.now()
     Atomics.store(this.progress, CURRENT, 0)
-    const message = { batch: batch.map(({ task, deadlineMs, waitMs }) => ({ task, deadlineMs, waitMs })) }
-    this.port.postMessage(message satisfies ToFunctionThread)
+    const sent = batch.map(({ task, deadlineMs, waitMs }) => ({ task, deadlineMs, waitMs }))
+    this.port.postMessage({ batch: sent, first: this.first } satisfies ToFunctionThread)
   }
 
   /**
@@ -169,7 +183,7 @@ export class WorkerSlot {
    * another thread could run them.
    */
   watch(canTakeBack: boolean): void {
-    if (this.hasEnded || (this.isIdle && this.waiting.size === 0)) return
+    if (this.hasEnded || (this.isIdle && this.open.size === 0)) return
     const { progress, batch } = this
     const { loadMs } = this.options
     const now = Date.now()
@@ -179,12 +193,12 @@ export class WorkerSlot {
     if (!this.canBeKilled) return
     if (this.phase === 'loading') {
       if (waitedMs > loadMs && !isDebugged()) this.stop(word, `its modules did not load within ${loadMs / 1000} s`)
-    } else if (this.isIdle || current === 0) {
+    } else if (this.isIdle || current === 0 || current > batch.length) {
       this.watchWaiting(word, now)
-      if (this.isIdle || this.hasEnded) return
+      if (current > 0 || this.isIdle || this.hasEnded) return
       if (canTakeBack && waitedMs > TAKE_BACK_MS) this.stopAfter(word)
       else if (waitedMs > BEGIN_MS && !this.resumed && !isDebugged()) this.stop(word, UNASKED)
-    } else if (current <= batch.length) {
+    } else {
       const elapsedMs = (now - Atomics.load(progress, STARTED_AT)) | 0
       const memory = Atomics.load(progress, MEMORY)
       if (elapsedMs > batch[current - 1]!.deadlineMs && !isDebugged()) this.stop(word, 'it exceeded its deadline', true)
@@ -198,7 +212,7 @@ export class WorkerSlot {
 
   /** The task whose code goes on after an await. */
   private get resumed(): BatchTask | undefined {
-    return this.waiting.get(Atomics.load(this.progress, RESUMED))
+    return this.open.get(Atomics.load(this.progress, RESUMED))
   }
 
   /** Ends the thread if the code of a task that had waited does not return, or if its calls need too much memory. */
@@ -208,9 +222,9 @@ export class WorkerSlot {
     const busyMs = (now - Atomics.load(progress, ALIVE_AT)) | 0
     if (resumed && busyMs > resumed.deadlineMs && !isDebugged())
       this.stop(word, 'its code did not wait or end within its deadline', true)
-    else if (!resumed && this.waiting.size > 0 && busyMs > STUCK_MS && !isDebugged()) this.stop(word, UNASKED)
+    else if (!resumed && this.waitingCount > 0 && busyMs > STUCK_MS && !isDebugged()) this.stop(word, UNASKED)
     else if (memory === TOO_LITTLE) this.stop(word, TOO_LARGE)
-    else if (memory !== ASKED && this.waiting.size > 0 && now - this.measuredAt > MEASURE_WAITING_MS) {
+    else if (memory !== ASKED && this.open.size > 0 && now - this.measuredAt > MEASURE_WAITING_MS) {
       this.measuredAt = now
       this.measure()
     }
@@ -269,17 +283,17 @@ export class WorkerSlot {
   /** Messages are declared in `engine/author/run/tasks.ts`. */
   private receive(message: FromFunctionThread): void {
     if ('call' in message) {
-      const task = this.waiting.get(message.call)!
-      this.waiting.delete(message.call)
-      this.options.onOutcome(task, message.outcome, message.ranMs)
-    } else if ('waits' in message) {
-      const { index, waits } = message
-      this.waiting.set(waits, this.batch[index]!)
-      this.options.onWaits(this.batch[index]!, () => {
-        if (this.waiting.has(waits)) this.port.postMessage({ gone: waits } satisfies ToFunctionThread)
-      })
-    } else if ('outcome' in message) this.options.onOutcome(this.batch[message.index]!, message.outcome, message.ranMs)
-    else if ('importing' in message) {
+      const { call } = message
+      const task = this.open.get(call)!
+      if ('outcome' in message) {
+        this.open.delete(call)
+        this.options.onOutcome(task, message.outcome, message.ranMs)
+      } else if ('chunk' in message) this.options.onChunk(task, message.chunk)
+      else {
+        const taken = (size: number) => this.tell(call, { taken: call, size })
+        this.options.onHead(task, message.head, { taken, gone: () => this.tell(call, { gone: call }) })
+      }
+    } else if ('importing' in message) {
       if (this.phase === 'starting') this.waitsSince = Date.now()
       this.phase = 'loading'
       this.importing = this.options.modules[message.importing]
@@ -290,9 +304,14 @@ export class WorkerSlot {
     } else if ('refused' in message) this.reason = message.refused
     else if (this.hasEnded) return
     else if ('done' in message) {
-      const rest = this.batch.slice(message.done)
+      const { batch, first } = this
+      const rest = batch.slice(message.done)
       this.isIdle = true
       this.batch = []
+      for (let i = 0; i < batch.length; i++) {
+        if (i >= message.done) this.open.delete(first + i)
+        else if (this.open.has(first + i)) this.waits(batch[i]!, first + i)
+      }
       this.options.onIdle(rest)
     } else if ('classes' in message) {
       this.phase = 'opening'
@@ -302,9 +321,25 @@ export class WorkerSlot {
     else this.options.onLog(message.log)
   }
 
+  private waits(task: BatchTask, call: number): void {
+    this.options.onWaits(task, () => this.tell(call, { gone: call }))
+  }
+
+  /** Tells the thread something about a call that has no outcome yet. */
+  private tell(call: number, message: ToFunctionThread): void {
+    if (this.open.has(call) && !this.hasEnded) this.port.postMessage(message)
+  }
+
+  /** Receives what the thread has sent up to now. */
+  private receiveAll(): void {
+    for (let left = receiveMessageOnPort(this.port); left; left = receiveMessageOnPort(this.port))
+      this.receive(left.message)
+  }
+
   private end(how: string, isLate = false): void {
     if (this.hasEnded) return
     this.hasEnded = true
+    this.receiveAll()
     const { batch, importing } = this
     const current = Atomics.load(this.progress, CURRENT) & (STOP - 1)
     const phase = Atomics.load(this.progress, PHASE)
@@ -313,14 +348,15 @@ export class WorkerSlot {
     const begun = batch[current - 1]
     const { resumed } = this
     const running = begun ?? resumed
+    const rest = batch.slice(current)
     this.options.onEnd({
       reason: isLoading ? `plugin ${importing.plugin}: ${importing.source} cannot be loaded: ${how}` : how,
       running,
       isLate,
       isReading: begun !== undefined && phase === READING,
       isCode: begun ? phase === RUNNING && !(isLate && ranMs < begun.deadlineMs / 2) : resumed !== undefined,
-      waiting: [...this.waiting.values()].filter(task => task !== running),
-      rest: this.isIdle ? [] : batch.slice(current),
+      waiting: this.tasks.filter(task => task !== running && !rest.includes(task)),
+      rest,
     })
   }
 }

@@ -14,27 +14,51 @@ import { FunctionErrors } from '../declare/function-errors.ts'
 import { asCode } from '../declare/running-code.ts'
 import { OutgoingMessage } from '../data-api/outgoing-message.ts'
 import type { FunctionScope } from './call-runner.ts'
+import type { Streaming } from './result-stream.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
+import { writeGenerator, writeMessageStream } from './write-stream.ts'
+import { isGenerator } from '../data-api/governed-generator.ts'
 
 /**
  * Writes the result of a function; that of a job has no reader. Entities and selections inside other values are plain objects.
  * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
  * Source: protocol notes, 7.4.
  */
-export function writeResult(result: unknown, task: CallTask, scope: FunctionScope): TaskOutcome {
+export function writeResult(result: unknown, task: CallTask, scope: FunctionScope): TaskOutcome | Streaming {
   if (task.job) return { body: '' }
+  if (isGenerator(result)) return writeGenerator(result, task, (value, ofLines) => valueJson(value, ofLines, scope))
   if (result instanceof EntityBase) return { body: entityBody(result, task, scope) }
   if (result instanceof SelectionBase) return selectionOutcome(result, task, scope)
-  if (result instanceof OutgoingMessage) return { message: result.toAnswer() }
+  if (result instanceof OutgoingMessage) return writeMessageStream(result, task) ?? { message: result.toAnswer() }
   const json = asCode(() => toJson(result, task.fullName, scope.language.views.of(task.access)))
   return { body: limited(`{"result":${json ?? 'null'}}`, scope) }
 }
 
+/**
+ * JSON of one value of a stream, on one line.
+ * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
+ */
+function valueJson(value: unknown, task: CallTask, scope: FunctionScope): string {
+  if (value instanceof EntityBase) return textOf(entityBody(value, task, scope))
+  if (value instanceof SelectionBase) return textOf(selectionBody(SelectionBase.existing(value), task, scope))
+  if (value instanceof OutgoingMessage || isGenerator(value)) {
+    throw FunctionErrors.BAD_RESULT(task.fullName, 'a value of a generator is neither a message nor a generator')
+  }
+  return limited(asCode(() => toJson(value, task.fullName, scope.language.views.of(task.access))) ?? 'null', scope)
+}
+
+const textOf = (body: Uint8Array | string): string => (typeof body === 'string' ? body : Buffer.from(body).toString())
+
 function selectionOutcome(selection: SelectionBase, task: CallTask, scope: FunctionScope): TaskOutcome {
-  const { read, keep } = task
+  const { dataClass } = selection[BINDING]
+  if (!task.keep) return { body: selectionBody(selection, task, scope) }
+  return { members: encodeMembers(SelectionBase.rowsOf(selection).selection), dataClass: dataClass.name }
+}
+
+function selectionBody(selection: SelectionBase, task: CallTask, scope: FunctionScope): Uint8Array {
+  const { read } = task
   const { dataClass } = selection[BINDING]
   const rows = SelectionBase.rowsOf(selection)
-  if (keep) return { members: encodeMembers(rows.selection), dataClass: dataClass.name }
   const { skip = 0, top = defaultTop(dataClass), output } = read ?? {}
   const first = Math.max(0, skip)
   const page = { count: selection.length, first, rowIds: rows.page(first, Math.max(0, top)) }
@@ -42,7 +66,7 @@ function selectionOutcome(selection: SelectionBase, task: CallTask, scope: Funct
   const projection = project(selection[BINDING], { ...output, form }, task, scope)
   const { snapshot } = scope.language
   const bytes = form === 'array' ? writeArray(page, projection, snapshot) : writeCollection(page, projection, snapshot)
-  return { body: bytes.slice() }
+  return bytes.slice()
 }
 
 function entityBody(entity: EntityBase, task: CallTask, scope: FunctionScope): Uint8Array | string {

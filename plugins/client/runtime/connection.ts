@@ -48,7 +48,10 @@ export interface Exchanged {
   readonly retryAfter: number | undefined
 }
 
-type Answer = Pick<Response, 'status' | 'ok' | 'text' | 'blob'> & { readonly headers: Pick<Headers, 'get'> }
+type Answer = Pick<Response, 'status' | 'ok' | 'text' | 'blob'> & {
+  readonly headers: Pick<Headers, 'get'>
+  readonly body?: Response['body']
+}
 
 /** Requests to a server. */
 export class Connection {
@@ -156,6 +159,29 @@ export async function readJson(answer: Answer, exact = false): Promise<Exchanged
   }
   const isError = !answer.ok || (typeof json === 'object' && json !== null && '__ERROR' in json)
   return { status: answer.status, json, isError, retryAfter: retryAfter(answer) }
+}
+
+/** The values of an answer that is a stream of lines. @throws {TesserError} the stream has failed */
+export async function* readLines({ body, status }: Answer): AsyncGenerator<unknown, void, unknown> {
+  const reader = body!.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      const lines = (rest + decoder.decode(value, { stream: !done })).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) {
+        const json = parseExact(line)
+        if (typeof json === 'object' && json !== null && '__ERROR' in json)
+          throw errorOf({ status, json, retryAfter: undefined })
+        yield json
+      }
+      if (done) return
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
 }
 
 function retryAfter({ headers }: Answer): number | undefined {

@@ -26,6 +26,11 @@ export interface SelectionResult<Name> {
   readonly selection: Name
 }
 
+/** Result of a declared function that is a generator. */
+export interface StreamResult<Value> {
+  readonly values: Value
+}
+
 /** An entity as an argument: a handle, `db.City.at(7)`. */
 export interface EntityArgument<Name> {
   toJSON(): { readonly __ENTITY: true; readonly __DATACLASS: Name; readonly __KEY: string | number | bigint }
@@ -89,13 +94,15 @@ type SentAs<T> = T extends Date
 /** A result as a client receives it. */
 type Received<T, E extends Environment, C extends string, P extends string> = unknown extends T
   ? unknown
-  : T extends SelectionResult<infer N> | AuthorSelection<infer N>
-    ? Page<RowNamed<N, E, C, P>>
-    : T extends EntityResult<infer N> | AuthorEntity<infer N>
-      ? RowNamed<N, E, C, P>
-      : T extends { setStatus(status: number): void }
-        ? unknown
-        : AsJson<T>
+  : T extends StreamResult<infer V> | Generator<infer V, unknown, never> | AsyncGenerator<infer V, unknown, never>
+    ? AsyncIterable<Received<V, E, C, P>>
+    : T extends SelectionResult<infer N> | AuthorSelection<infer N>
+      ? Page<RowNamed<N, E, C, P>>
+      : T extends EntityResult<infer N> | AuthorEntity<infer N>
+        ? RowNamed<N, E, C, P>
+        : T extends { setStatus(status: number): void }
+          ? unknown
+          : AsJson<T>
 type RowNamed<N, E extends Environment, C extends string, P extends string> = N extends keyof E['model'] & string
   ? Row<E['model'][N], N extends C ? P : '*'>
   : unknown

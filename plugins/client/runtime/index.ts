@@ -19,6 +19,7 @@ export type {
   Environment,
   SelectionArgument,
   SelectionResult,
+  StreamResult,
 } from './functions.ts'
 export type { EntitySet, EntitySetOptions, Query } from './query.ts'
 export type {

@@ -1,4 +1,4 @@
-import { type Connection, readJson, type RequestOptions } from './connection.ts'
+import { type Connection, readJson, readLines, type RequestOptions } from './connection.ts'
 import type { Converter } from './convert.ts'
 import { errorOf } from './errors.ts'
 import { addressOf, type Filter, filterOf } from './filter.ts'
@@ -293,7 +293,7 @@ export class EntitySet<C extends Shape, E extends Environment>
   }
 }
 
-/** Calls a function. @returns a value, an entity, a page, or the bytes of an answer that is not JSON */
+/** Calls a function. @returns a value, an entity, a page, the values of a stream, or the bytes of an answer that is not JSON */
 export async function call(
   { connection, converter }: Context,
   path: string,
@@ -302,11 +302,20 @@ export async function call(
 ): Promise<unknown> {
   // A function that is stopped at its deadline may already have had an effect.
   const response = await connection.respond(`${connection.url}/${path}`, { body: args, repeatable: false, ...options })
-  const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '')
+  const type = response.headers.get('Content-Type') ?? ''
+  if (response.ok && type.startsWith('application/x-ndjson')) return valuesOf(converter, readLines(response))
+  const isJson = /\bjson\b/.test(type)
   if (response.ok && !isJson) return response.blob()
   const exchanged = await readJson(response, true)
   if (exchanged.isError) throw errorOf(exchanged)
-  const answer = exchanged.json
+  return received(converter, exchanged.json)
+}
+
+async function* valuesOf(converter: Converter, lines: AsyncIterable<unknown>): AsyncGenerator<unknown, void, unknown> {
+  for await (const line of lines) yield received(converter, line)
+}
+
+function received(converter: Converter, answer: unknown): unknown {
   const { __entityModel: dataClass, __ENTITIES: entities, result } = (answer ?? {}) as Result
   if (dataClass === undefined) return result === undefined ? answer : result
   return entities ? converter.page(dataClass, answer) : converter.entity(dataClass, answer)

@@ -8,6 +8,7 @@ import { plain } from '../plain.ts'
 import { defineTool, refused, type ToolContext, ToolError, type ToolResult } from '../tool.ts'
 
 const LOGIN = 'authentify'
+const FAILED = 500
 
 export const call = defineTool({
   name: 'call',
@@ -75,8 +76,20 @@ interface Described {
   readonly methods?: readonly { readonly name: string }[]
 }
 
+const LINES = /^application\/x-ndjson\b/
+
+/** Values of a stream. @throws {ToolError} it has failed */
+function valuesOf(answer: Answer): unknown[] {
+  const lines = Buffer.from(answer.bytes).toString().split('\n').slice(0, -1)
+  const values = lines.map(line => jsonOf({ ...answer, bytes: Buffer.from(line) }))
+  const { __ERROR: faults } = (values.at(-1) ?? {}) as { __ERROR?: ToolError['faults'] }
+  if (faults) throw new ToolError(faults, FAILED)
+  return values
+}
+
 function resultOf(answer: Answer, { mayWrite: withStamps, request: { view } }: ToolContext): ToolResult {
   const { mediaType, bytes } = answer
+  if (LINES.test(mediaType)) return boundedAnswer(valuesOf(answer).map(value => plain(value, withStamps)))
   if (!isJson(mediaType)) {
     const text = Buffer.from(bytes).toString()
     return boundedAnswer(/^text\//.test(mediaType) ? text : `(${bytes.length} bytes of ${mediaType})`)

@@ -1,0 +1,22 @@
+import { isGeneratorObject } from 'node:util/types'
+
+type Generated = Generator<unknown> | AsyncGenerator<unknown>
+
+const governed = new WeakSet<object>()
+
+/** A generator whose code runs within `govern`, each time it goes on. */
+export function governedGenerator(generator: Generated, govern: <T>(work: () => T) => T): Generated {
+  const step =
+    (name: 'next' | 'return' | 'throw') =>
+    (...given: [unknown]): unknown =>
+      govern(() => Reflect.apply(generator[name], generator, given) as unknown)
+  // With the helpers of its kind, and as an iterable.
+  const made = Object.create(Object.getPrototypeOf(Object.getPrototypeOf(generator) as object) as object) as Generated
+  Object.assign(made, { next: step('next'), return: step('return'), throw: step('throw') })
+  governed.add(made)
+  return made
+}
+
+/** True for the result of a generator function. */
+export const isGenerator = (value: unknown): value is Generated =>
+  isGeneratorObject(value) || (typeof value === 'object' && value !== null && governed.has(value))

@@ -1,0 +1,219 @@
+import { isThenable } from '../../base/promised.ts'
+import { inContext, type RunningCall } from '../declare/running-call.ts'
+import { settle } from './settle.ts'
+import type { StreamHead } from './tasks.ts'
+
+/** An answer whose values are sent as they are made. */
+export interface Streaming {
+  readonly stream: {
+    readonly head: StreamHead
+    readonly values: Iterator<unknown> | AsyncIterator<unknown>
+    /** True if each value arrives as a promise. */
+    readonly isAsync: boolean
+    /** A value as it is sent. */
+    write(value: unknown): string | Uint8Array
+    /** Releases what the values are read from; called when the client has gone. */
+    destroy?(): void
+  }
+}
+
+interface Surroundings {
+  readonly call: RunningCall
+  /** Runs code of the call. */
+  run(work: () => void): void
+  onHead(head: StreamHead): void
+  onChunk(chunk: string | Uint8Array): void
+  /** Called once: after the last value, or with what was thrown instead of it. */
+  onEnd(failure: { readonly thrown: unknown } | undefined): void
+}
+
+/** Values are sent together up to this size, in characters or bytes. */
+const CHUNK = 32 * 1024
+/** Maximum size of chunks that the client has not taken. */
+const AHEAD = 128 * 1024
+const TURN_MS = 10
+
+/**
+ * Takes the values of a generator, and sends them in chunks, as fast as the client takes them. A value that waits for the next one is
+ * sent. The time limits of the call begin again with each value; the time for which the client is slow does not count.
+ */
+export class ResultStream {
+  private parts: (string | Uint8Array)[] = []
+  /** Size of `parts`. */
+  private size = 0
+  /** Size of the chunks that the client has not taken. */
+  private ahead = 0
+  private hasHead = false
+  private isOver = false
+  private isPaused = false
+  private isGone = false
+  private isFlushing = false
+  private turnEndsAt = 0
+
+  constructor(
+    private readonly stream: Streaming['stream'],
+    private readonly surroundings: Surroundings,
+    /** Time for which code that never waits runs before that of other calls. */
+    private readonly turnMs = TURN_MS,
+  ) {}
+
+  start(): void {
+    inContext({ call: this.surroundings.call }, () => setImmediate(this.goOn))
+  }
+
+  /** The client has taken some of what was sent. */
+  taken(size: number): void {
+    this.ahead -= size
+    if (!this.isPaused || this.ahead >= AHEAD) return
+    this.isPaused = false
+    this.restart()
+  }
+
+  /** The client has gone: the generator ends with its `finally`, as soon as it does not wait. */
+  gone(): void {
+    if (this.isOver || this.isGone) return
+    this.isGone = true
+    if (this.isPaused) this.surroundings.call.waitsSince = performance.now()
+    this.drop()
+    inContext({ call: this.surroundings.call }, () =>
+      setImmediate(() => this.close(work => this.surroundings.run(work))),
+    )
+  }
+
+  /** Ends it with an error; code that still runs has no effect. */
+  stop(thrown: unknown): void {
+    if (this.isOver) return
+    this.end({ thrown })
+    // Its data can no longer be reached.
+    inContext({ call: this.surroundings.call }, () => this.close(work => work()))
+  }
+
+  private restart(): void {
+    this.surroundings.call.waitsSince = performance.now()
+    inContext({ call: this.surroundings.call }, () => setImmediate(this.goOn))
+  }
+
+  private readonly goOn = (): void => {
+    this.turnEndsAt = performance.now() + this.turnMs
+    this.during(() => this.take())
+  }
+
+  private during(work: () => void): void {
+    if (this.isOver || this.isGone) return
+    try {
+      this.surroundings.run(work)
+    } catch (thrown) {
+      this.end({ thrown })
+    }
+  }
+
+  /** Takes values until it has to wait for one, for the client or for other calls. */
+  private take(): void {
+    const { values, isAsync } = this.stream
+    const { call } = this.surroundings
+    while (!this.isOver) {
+      if (this.size >= CHUNK) this.flush()
+      if (this.ahead >= AHEAD) {
+        this.isPaused = true
+        call.waitsSince = Number.POSITIVE_INFINITY
+        return
+      }
+      if (performance.now() > this.turnEndsAt) {
+        this.flush()
+        setImmediate(this.goOn)
+        return
+      }
+      // The promise of the value.
+      call.beginsFunction = isAsync
+      const next = values.next()
+      call.beginsFunction = false
+      if (isThenable(next)) {
+        settle(next, this.arrived, this.failed)
+        this.flushSoon()
+        return
+      }
+      this.add(next)
+    }
+  }
+
+  private readonly arrived = (next: unknown): void =>
+    this.during(() => {
+      this.add(next as IteratorResult<unknown>)
+      this.take()
+    })
+
+  private readonly failed = (thrown: unknown): void => this.end({ thrown })
+
+  private add({ done, value }: IteratorResult<unknown>): void {
+    if (done) {
+      this.end(undefined)
+      return
+    }
+    const written = this.stream.write(value)
+    this.parts.push(written)
+    this.size += written.length
+    const { call } = this.surroundings
+    call.ranMs = 0
+    call.waitsSince = performance.now()
+  }
+
+  /** Sends the values so far, unless the next one arrives in this turn. */
+  private flushSoon(): void {
+    if (this.isFlushing || this.size === 0) return
+    this.isFlushing = true
+    setImmediate(() => {
+      this.isFlushing = false
+      if (!this.isOver) this.flush()
+    })
+  }
+
+  private flush(): void {
+    if (this.size === 0) return
+    const { parts, size } = this
+    this.drop()
+    if (this.isGone) return
+    this.sendHead()
+    const chunk = joined(parts)
+    this.ahead += size
+    this.surroundings.onChunk(chunk)
+  }
+
+  private sendHead(): void {
+    if (!this.hasHead) this.surroundings.onHead(this.stream.head)
+    this.hasHead = true
+  }
+
+  private drop(): void {
+    this.parts = []
+    this.size = 0
+  }
+
+  private end(failure: { thrown: unknown } | undefined): void {
+    if (this.isOver) return
+    this.flush()
+    if (!failure) this.sendHead()
+    this.isOver = true
+    this.surroundings.onEnd(this.isGone ? undefined : failure)
+  }
+
+  private close(run: (work: () => void) => void): void {
+    const { values } = this.stream
+    const ended = (): void => this.end(undefined)
+    try {
+      this.stream.destroy?.()
+      run(() => {
+        const last = values.return?.()
+        if (isThenable(last)) settle(last, ended, this.failed)
+        else ended()
+      })
+    } catch (thrown) {
+      this.end({ thrown })
+    }
+  }
+}
+
+/** One chunk of the parts. Bytes are copied, because their buffer may be shared. */
+function joined(parts: readonly (string | Uint8Array)[]): string | Uint8Array {
+  if (parts.every(part => typeof part === 'string')) return parts.join('')
+  return Buffer.concat(parts.map(part => (typeof part === 'string' ? Buffer.from(part) : part)))
+}

@@ -1,0 +1,106 @@
+import type { RunningCall } from '../declare/running-call.ts'
+import { ResultStream, type Streaming } from './result-stream.ts'
+import type { Later } from './run-call.ts'
+import { settle } from './settle.ts'
+import type { FunctionOutcome, FunctionTask, StreamHead, TaskOutcome } from './tasks.ts'
+
+interface Surroundings {
+  /** Runs code of the task. */
+  run(work: () => void): void
+  /** Writes the result of a function. */
+  written(result: unknown): TaskOutcome | Streaming
+  failed(thrown: unknown): TaskOutcome
+  /** The outcome, or an error if the call has forgotten something. */
+  checked(outcome: TaskOutcome): TaskOutcome
+  finish(outcome: TaskOutcome): FunctionOutcome
+  /** Called with faults that can no longer be reported to a client. */
+  onFault(thrown: unknown, place?: RunningCall['events'][number]['place']): void
+  onHead(head: StreamHead): void
+  onChunk(chunk: string | Uint8Array): void
+  onEnd(outcome: FunctionOutcome): void
+}
+
+/** A task from the first wait of its code to its outcome. */
+export class WaitingTask {
+  /** For messages. */
+  readonly name: string
+  private known: TaskOutcome | undefined
+  private stream: ResultStream | undefined
+
+  constructor(
+    task: FunctionTask,
+    readonly call: RunningCall,
+    private readonly surroundings: Surroundings,
+  ) {
+    this.name = task.kind === 'call' ? `the function ${task.fullName}` : 'an asynchronous event'
+  }
+
+  goOn(first: TaskOutcome | Later | Streaming): void {
+    const { written, failed, checked } = this.surroundings
+    if ('later' in first) {
+      settle(
+        first.later,
+        result => this.take(written(result)),
+        thrown => this.decided(checked(failed(thrown))),
+      )
+    } else if ('stream' in first) this.take(first)
+    else this.decided(first)
+  }
+
+  /** Ends it with an error, unless its outcome is known: only events run then, and the error is logged. */
+  stop(thrown: unknown): void {
+    const { known, surroundings, call } = this
+    if (this.stream) {
+      this.stream.stop(thrown)
+      return
+    }
+    if (known && !call.hasEnded) surroundings.onFault(thrown)
+    this.end(known ?? surroundings.failed(thrown))
+  }
+
+  /** The client has gone. The code learns that, and may go on. */
+  gone(): void {
+    this.call.abort(new DOMException('the client has gone', 'AbortError'))
+    this.stream?.gone()
+  }
+
+  /** The client has taken some of a stream. */
+  taken(size: number): void {
+    this.stream?.taken(size)
+  }
+
+  private take(result: TaskOutcome | Streaming): void {
+    const { surroundings, call } = this
+    if (!('stream' in result)) {
+      this.decided(surroundings.checked(result))
+      return
+    }
+    if (call.hasEnded) return
+    const { run, onHead, onChunk } = surroundings
+    this.stream = new ResultStream(result.stream, {
+      ...{ call, run, onHead, onChunk },
+      onEnd: failure =>
+        this.decided(surroundings.checked(failure ? surroundings.failed(failure.thrown) : { ended: true })),
+    })
+    this.stream.start()
+  }
+
+  private decided(outcome: TaskOutcome): void {
+    this.known = outcome
+    if (this.call.events.length === 0) this.end(outcome)
+    else void this.events().then(() => this.end(outcome))
+  }
+
+  private async events(): Promise<void> {
+    for (const { place, ended } of this.call.events) {
+      const [event] = await ended
+      // The outcome of the save is decided already.
+      if (event!.status === 'rejected') this.surroundings.onFault(event!.reason, place)
+    }
+  }
+
+  private end(outcome: TaskOutcome): void {
+    const { surroundings, call } = this
+    if (!call.hasEnded) surroundings.onEnd(surroundings.finish(outcome))
+  }
+}

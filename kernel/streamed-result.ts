@@ -1,0 +1,89 @@
+import { errorWithoutKnownSecrets, ProtocolError } from '../engine/base/errors.ts'
+import type { StreamOutcome } from '../engine/index.ts'
+import { errorReply } from './errors.ts'
+import type { Reply } from './reply.ts'
+import type { BodyStream } from './transport/transport.ts'
+
+type Piece = string | Uint8Array
+
+/** Pauses of an event stream are shorter, so that neither a proxy nor the client takes its connection for dead. */
+const QUIET_MS = 15_000
+const COMMENT = ':\n\n'
+
+/** Timers, which tests replace. */
+interface Timers {
+  setTimeout(callback: () => void, ms: number): NodeJS.Timeout
+  clearTimeout(timer: NodeJS.Timeout | undefined): void
+}
+
+/**
+ * An answer whose values are sent as they are made. Its head is sent with the first one. A failure after that is a last line, or an
+ * event `error`, with the usual `__ERROR`; a body in a form of its own is cut off. Events end with an event `end`, because clients
+ * reconnect otherwise.
+ */
+export function streamedReply({ status, headers, form, body }: StreamOutcome['stream'], timers?: Timers): Reply {
+  switch (form) {
+    case 'lines':
+      return { status, headers, body: withLast(body, failure => failure && `${failure}\n`) }
+    case 'events': {
+      const events = withLast(body, failure => (failure ? event('error', failure) : event('end', 'null')))
+      return { status, headers, body: withComments(events, timers) }
+    }
+    case 'raw':
+      return { status, headers, body: { [Symbol.asyncIterator]: () => body } }
+  }
+}
+
+const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`
+
+/** Adds a last piece. @param last called with the JSON of the error, if the values have failed */
+function withLast(
+  values: StreamOutcome['stream']['body'],
+  last: (failure: string | undefined) => string | undefined,
+): BodyStream {
+  let isOver = false
+  const end = (failure?: string): IteratorResult<Piece, undefined> => {
+    isOver = true
+    const value = last(failure)
+    return value === undefined ? { done: true, value: undefined } : { done: false, value }
+  }
+  return iterable({
+    async next() {
+      if (isOver) return { done: true, value: undefined }
+      try {
+        const next = await values.next()
+        return next.done ? end() : next
+      } catch (error) {
+        if (!(error instanceof ProtocolError)) throw error
+        const shown = new ProtocolError(errorWithoutKnownSecrets(error.toData()))
+        return end(errorReply(shown, () => {}).body as string)
+      }
+    },
+    return: () => values.return(),
+  })
+}
+
+/** Adds a comment wherever nothing has been sent for a while. */
+function withComments(pieces: BodyStream, { setTimeout, clearTimeout }: Timers = globalThis): BodyStream {
+  const source = pieces[Symbol.asyncIterator]()
+  let pending: ReturnType<typeof source.next> | undefined
+  return iterable({
+    async next() {
+      pending ??= source.next()
+      let timer: NodeJS.Timeout | undefined
+      const quiet = new Promise<IteratorResult<Piece, undefined>>(resolve => {
+        timer = setTimeout(() => resolve({ done: false, value: COMMENT }), QUIET_MS)
+      })
+      const arrived = pending.finally(() => {
+        pending = undefined
+        clearTimeout(timer)
+      })
+      return Promise.race([arrived, quiet])
+    },
+    return: () => source.return!(),
+  })
+}
+
+const iterable = (iterator: Required<Pick<AsyncIterator<Piece, undefined>, 'next' | 'return'>>): BodyStream => ({
+  [Symbol.asyncIterator]: () => iterator,
+})
