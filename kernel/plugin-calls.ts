@@ -11,6 +11,7 @@ import type { Scope } from './api.ts'
 import type { Reply } from './reply.ts'
 import { forgetCaller } from './request.ts'
 import { handleOf } from './session/session-id.ts'
+import { streamedReply } from './streamed-result.ts'
 import { EdgeErrors } from './transport/edge-errors.ts'
 
 interface CallContext {
@@ -96,6 +97,7 @@ const NEVER = 8_640_000_000_000_000
 /** A message that a function composed is a reply, which a handler can return. */
 function resultOf(result: CallResult): unknown {
   if ('message' in result) return result.message satisfies Reply
+  if ('stream' in result) return streamedReply(result.stream)
   if (!('body' in result)) throw new Error('a call cannot keep a selection')
   const { body } = result
   const json = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString()) as Record<string, unknown>
