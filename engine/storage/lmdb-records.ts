@@ -12,6 +12,7 @@ import type { Environment } from './environment.ts'
 import { readFingerprints } from './fingerprints.ts'
 import { LOG_FOLDER } from './store-folder.ts'
 import { readGlobalStamp, readTableState } from './store-state.ts'
+import { readPosition } from './store-log.ts'
 import { rowReader } from './table-rows.ts'
 import { UploadTable } from './upload-table.ts'
 
@@ -59,6 +60,11 @@ export class LmdbRecords implements RecordStore {
     const range = { start: after, end: `${prefix}\u{10ffff}`, limit: limit + 1 }
     const found = [...this.environment.records.getRange(range)]
     return found.filter(({ key }) => key > after).slice(0, limit)
+  }
+
+  logEnd(): ReturnType<RecordStore['logEnd']> {
+    const { sequence, hash } = readPosition(this.environment)
+    return sequence === 0 ? undefined : { folder: join(this.environment.path, LOG_FOLDER), sequence, hash }
   }
 
   async sizes(): Promise<{ dataBytes: number; logBytes: number }> {

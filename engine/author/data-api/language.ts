@@ -34,7 +34,7 @@ import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
 import type { EntityHooks } from './entity-hooks.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { NoSession } from './no-session.ts'
-import { Overlay } from './overlay.ts'
+import { Overlay } from '../../columns/overlay.ts'
 import { type WaitingScope, waitingScope } from './waiting-scope.ts'
 
 export interface LanguageOptions {
