@@ -1,4 +1,13 @@
-import { counter, encoded, gauge, json, type Metric, type Reply, type RestRequest, type Scope } from '../../kernel/api.ts'
+import {
+  counter,
+  encoded,
+  gauge,
+  json,
+  type Metric,
+  type Reply,
+  type RestRequest,
+  type Scope,
+} from '../../kernel/api.ts'
 import { systemClock } from './clock.ts'
 import type { DeadLetter } from './dead-letters.ts'
 import { WebhooksErrors } from './errors.ts'
