@@ -11,6 +11,7 @@ import { planTask } from '../placement/plan-task.ts'
 import type { TaskScope } from '../placement/task-kind.ts'
 import type { ChangeBatch, ChangeKind, ChangePlace, ChangesRequest, EntityChange } from '../query/contract/changes.ts'
 import type { QueryBudget } from '../query/scan/query-budget.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import { readOf } from './bind-changes.ts'
 
@@ -67,13 +68,18 @@ class ChangeReader {
   private unknown = 0
   /** Changes that are read together: each entity once. */
   private run = new Map<number, Candidate>()
+  private readonly dataClass: DataClass
+  private readonly layout: RowLayout
 
   constructor(
     private readonly request: ChangesRequest,
     private readonly scope: TaskScope,
     private readonly budget: QueryBudget,
     private readonly snapshot: Snapshot,
-  ) {}
+  ) {
+    this.dataClass = scope.views.of(undefined).dataClass(request.selection.dataClass)
+    this.layout = scope.layouts.get(this.dataClass)!
+  }
 
   read({ folder, sequence: last }: { folder: string; sequence: number }): ChangeBatch {
     const { after } = this.request
@@ -96,15 +102,14 @@ class ChangeReader {
   /** @returns the place behind what was read */
   private readRecord({ before, after, record }: FollowedRecord, start: number): ChangePlace {
     const { selection } = this.request
-    const view = this.scope.views.of(undefined)
-    const { tableNumber } = view.dataClass(selection.dataClass)
+    const { tableNumber } = this.dataClass
     const { effects, time } = decodeRecord(record)
     for (let index = start; index < effects.length; index++) {
       const effect = effects[index]!
       if (effect.kind !== 'row' || effect.change.tableNumber !== tableNumber) continue
       const { change } = effect
       if (!selection.kinds.includes(KINDS[change.operation]!)) continue
-      if (!change.row) {
+      if (!change.row || (change.operation === DELETED && !this.isReadable(change.row))) {
         this.unknown++
         continue
       }
@@ -122,8 +127,8 @@ class ChangeReader {
     const candidates = [...this.run.values()]
     this.run = new Map()
     if (candidates.length === 0) return undefined
-    const dataClass = this.scope.views.of(undefined).dataClass(this.request.selection.dataClass)
-    const overlay = this.overlay(dataClass, candidates)
+    const { dataClass } = this
+    const overlay = this.overlay(candidates)
     const passing = this.passing(candidates, overlay)
     for (const candidate of candidates) {
       const { change, place, id, time } = candidate
@@ -139,11 +144,14 @@ class ChangeReader {
     return undefined
   }
 
-  private overlay(dataClass: DataClass, candidates: readonly Candidate[]): Overlay {
-    const layout = this.scope.layouts.get(dataClass)!
+  /** False for a row from before a change of the model. */
+  private isReadable(row: Uint8Array): boolean {
+    return new RowView(this.layout, row).layoutVersion === this.layout.version
+  }
+
+  private overlay(candidates: readonly Candidate[]): Overlay {
     const overlay = new Overlay(this.snapshot, this.scope.layouts)
-    const rows = candidates.map(({ change }) => change)
-    const readable = rows.filter(({ row }) => new RowView(layout, row).layoutVersion === layout.version)
+    const readable = candidates.flatMap(({ change }) => (this.isReadable(change.row) ? [change] : []))
     overlay.add(readable.map(change => ({ ...change, operation: UPDATED })))
     return overlay
   }

@@ -35,10 +35,10 @@ interface Delivery {
 
 /** Bounds of the events that a hook has in memory. */
 const MAX_OPEN = 1_000
-const MAX_OPEN_BYTES = 16 * 2 ** 20
-const BATCH = { maxChanges: 500, maxBytes: 4 * 2 ** 20 }
-/** Maximum size of an event. */
-const MAX_BODY_BYTES = 2 ** 20
+const MAX_OPEN_BYTES = 4 * 2 ** 20
+const BATCH = { maxChanges: 250, maxBytes: 2 ** 20 }
+/** Maximum length of an entity, in UTF-16 code units. */
+const MAX_LENGTH = 2 ** 20
 /** The place is written this long after a delivery, or when it is this many records behind. */
 const SAVE_MS = 1_000
 const SAVE_RECORDS = 256
@@ -186,11 +186,13 @@ export class Hook {
     if (unknown > 0)
       log.error(
         { hook: options.name, count: unknown },
-        'deletions from the time without this plugin are not sent: the log does not have the entities',
+        'deletions are not sent: they are of a time without hooks, or of another model',
       )
     this.position = next
     this.lastRecord = Math.max(last, next.sequence)
-    for (const change of changes) {
+    for (const given of changes) {
+      const isTooLarge = (given.entity?.length ?? 0) > MAX_LENGTH
+      const change = isTooLarge ? { ...given, entity: undefined, problem: TOO_LARGE } : given
       const bytes = (change.entity?.length ?? 0) + change.key.length
       this.openBytes += bytes
       this.queue.add({ key: change.key, change, bytes, attempts: 0, since: undefined })
@@ -204,8 +206,7 @@ export class Hook {
     const { clock, options } = this.context
     const id = this.idOf(change)
     const body = bodyOf(change, options.dataClass)
-    const problem = change.problem ?? (Buffer.byteLength(body) > MAX_BODY_BYTES ? TOO_LARGE : undefined)
-    if (problem) return this.giveUp(delivery, { reason: problem, body: null })
+    if (change.problem !== undefined) return this.giveUp(delivery, { reason: change.problem, body: null })
     delivery.since ??= clock.now()
     delivery.attempts++
     const outcome = await this.attempt(id, body)
@@ -339,7 +340,7 @@ export class Hook {
   }
 }
 
-const TOO_LARGE = `the event is larger than ${MAX_BODY_BYTES} bytes; attributes of the hook says what is sent`
+const TOO_LARGE = `the entity has more than ${MAX_LENGTH} characters; attributes of the hook says what is sent`
 
 export const cursorKey = (hook: string): string => `cursor/${hook}`
 

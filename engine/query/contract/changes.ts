@@ -58,6 +58,6 @@ export interface ChangeBatch {
   readonly last: number
   /** Records that the log no longer has: the batch begins behind them. */
   readonly gap?: { readonly from: number; readonly to: number }
-  /** Deletions of unknown entities, from a time when nothing followed the log. */
+  /** Deletions whose entities are unknown: of a time when nothing followed the log, or of another model. */
   readonly unknown: number
 }
