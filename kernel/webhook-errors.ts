@@ -16,8 +16,9 @@ export const WebhookErrors = defineErrors('WEBHOOK', {
   OUT_OF_TIME: {
     errCode: 1561,
     http: 401,
-    message: (seconds: number, toleranceSeconds: number) =>
-      `the webhook is ${Math.abs(seconds)} seconds ${seconds < 0 ? 'ahead of' : 'behind'} the clock of this server; ${toleranceSeconds} are accepted`,
+    /** @param side `ahead of` or `behind` */
+    message: (seconds: number, side: string, toleranceSeconds: number) =>
+      `the webhook is ${seconds} seconds ${side} the clock of this server; ${toleranceSeconds} are accepted`,
   },
   WRONG_SIGNATURE: {
     errCode: 1561,

@@ -30,8 +30,9 @@ export const WebhooksErrors = defineErrors('WEBHOOKS', {
     message: (id: string) => `event ${id} is being sent already`,
   },
   WRONG_VERB: {
-    errCode: 1806,
+    errCode: 1813,
     http: 405,
+    allow: ['GET'],
     message: (verb: string) => `${verb} is for a dead letter: /rest/$webhooks/name/id`,
   },
 })

@@ -20,7 +20,7 @@ const files = new Map(
 t.test('the plugin of the guide compiles, passes its test and answers as the guide says', async t => {
   t.strictSame(
     [...files.keys()],
-    ['model.json', 'index.ts', 'classes.ts', 'notes.ts', 'cart.ts', 'rates.ts', 'index.test.js'],
+    ['model.json', 'index.ts', 'classes.ts', 'notes.ts', 'payments.ts', 'cart.ts', 'rates.ts', 'index.test.js'],
   )
   const parent = t.testdir({})
   t.match(await runTesser(parent, 'new', 'plugin', 'acme-staff'), { code: 0 })
