@@ -18,7 +18,7 @@ interface FeedOptions {
 }
 
 /**
- * The commits of the store for plugins that follow them: every one, whoever made it, also those of the time before a start. Nothing
+ * The commits of the store for plugins that follow them: every one, by whichever way it was made, also those before a start. Nothing
  * is read or kept unless a plugin has `followsLog`. No rights apply.
  */
 export class CommitFeed {

@@ -59,7 +59,7 @@ function rangeOf(parsed: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
  */
 export function checkedLookup(resolver: Resolve = resolve as Resolve): LookupFunction {
   return (host, options, done) => {
-    // What the system connects with says whether it wants one address or all of them.
+    // The caller says whether it wants one address or all of them.
     const found = done as (error: Error | null, address?: string | LookupAddress[], family?: number) => void
     const family = Number(options.family) || 0
     resolver(host, { all: true, ...(family > 0 && { family }) }, (error, addresses) => {

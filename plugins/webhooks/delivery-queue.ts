@@ -1,5 +1,5 @@
 /** Something to be delivered, in the order of its entity. */
-export interface Queued {
+interface Queued {
   /** Entity. */
   readonly key: string
 }

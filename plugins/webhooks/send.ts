@@ -5,7 +5,7 @@ import { signWebhook } from '../../kernel/api.ts'
 import { checkedLookup, forbidden, hostOf, type Resolve } from './addresses.ts'
 import type { HookOptions } from './options.ts'
 
-/** What a receiver has answered, or the reason why there is no answer. */
+/** Answer of a receiver, or the reason why there is none. */
 export type Outcome =
   | { readonly kind: 'delivered' }
   /** 410: the receiver does not want it. */

@@ -1,9 +1,14 @@
 /** `tesser/plugins/webhooks` on a server: which events are sent, what receivers get, what is kept for them. */
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { once } from 'node:events'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import { loadConfig } from '../../config/load-config.ts'
+import { createServer as createTesser } from '../../kernel/main.ts'
+import { logSink } from '../support/log-sink.ts'
 import { shopPlugin } from '../support/test-plugins.ts'
 import { type ServerOptions, startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
 import { until } from '../support/until.ts'
@@ -361,6 +366,74 @@ t.test('requests that cannot be answered', async t => {
   }
   const closed = await open(t, [{ url: 'http://127.0.0.1:9/' }], { config: { auth: {} } })
   t.match((await closed.get('/$webhooks')).json, { __ERROR: [{ message: /^\$webhooks is for administrators/ }] })
+})
+
+t.test('an event that cannot be made is a dead letter without it', async t => {
+  const receiver = await WebhookReceiver.start(t)
+  const server = await open(t, [{ url: receiver.url }])
+  await update(server, { title: 'large', note: 'x'.repeat(1_050_000) })
+  await update(server, { title: 'small' })
+  await until(async () => (await stateOf(server)).givenUp === 1)
+  const { letters } = await stateOf(server)
+  t.match(letters, [{ key: '1', attempts: 0, reason: /^the entity has more than 1048576 characters/ }])
+  const path = `/$webhooks/orders/${letters[0].id}`
+  t.equal((await server.get(path)).json.event, null)
+  t.match(await server.post(path), { status: 409, json: { __ERROR: [{ message: /could not be read/ }] } })
+  await until(() => receiver.accepted.length === 1)
+  t.equal(receiver.accepted[0]!.event.data.title, 'small')
+})
+
+t.test('a letter is sent once at a time', async t => {
+  const receiver = await WebhookReceiver.start(t)
+  receiver.behaviour = () => 410
+  const server = await open(t, [{ url: receiver.url }])
+  await update(server, { title: 'A' })
+  await until(async () => (await stateOf(server)).deadLetters === 1)
+  let answer = (): void => {}
+  receiver.behaviour = () => response => (answer = () => void response.writeHead(204).end())
+  const path = `/$webhooks/orders/${(await stateOf(server)).letters[0].id}`
+  const first = server.post(path)
+  await until(() => receiver.received.length === 2)
+  t.match(await server.post(path), { status: 409, json: { __ERROR: [{ message: /is being sent already/ }] } })
+  answer()
+  t.same((await first).json, { result: true })
+})
+
+t.test('secrets and addresses are in no log, answer or metric', async t => {
+  const { lines, logger } = logSink()
+  const secret = `whsec_${Buffer.from('never to be seen by anyone').toString('base64')}`
+  process.env.TEST_HOOK_SECRET = secret
+  t.teardown(() => delete process.env.TEST_HOOK_SECRET)
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(model))
+  const hook = { name: 'orders', dataClass: 'Order', ...FAST, maxAgeHours: 0 }
+  const hooks = [
+    { ...hook, url: 'http://127.0.0.1:9/path-of-the-hook?token=of-the-hook', secret: { env: 'TEST_HOOK_SECRET' } },
+  ]
+  writeFileSync(
+    join(folder, 'tesser.config.json'),
+    JSON.stringify({
+      model: 'model.json',
+      data: 'store',
+      server: { port: 0 },
+      auth: { guestsAdministrate: true },
+      plugins: [{ plugin: 'tesser/plugins/webhooks', options: { hooks } }],
+    }),
+  )
+  const file = join(folder, 'tesser.config.json')
+  const server = await createTesser(loadConfig({ file, env: process.env, flags: {} }), logger)
+  t.teardown(() => server.close())
+  const get = async (path: string) => (await fetch(`${server.url}${path}`)).text()
+  await fetch(`${server.url}/rest/Order?$method=update`, { method: 'POST', body: '{"title":"A"}' })
+  await until(async () => JSON.parse(await get('/rest/$webhooks')).hooks[0].deadLetters === 1)
+  const told = [
+    await get('/rest/$webhooks'),
+    await get('/rest/$webhooks/orders'),
+    await get('/metrics'),
+    JSON.stringify(lines),
+  ]
+  t.match(JSON.stringify(lines), /an event was given up/)
+  for (const text of told) t.notMatch(text, /path-of-the-hook|of-the-hook|bmV2ZXIgdG8/)
 })
 
 t.test('forbidden addresses are never connected to', async t => {

@@ -18,7 +18,7 @@ type Behaviour = (webhook: Received, count: number) => number | 'hang' | ((answe
 /** A receiver of webhooks on a free port of 127.0.0.1. */
 export class WebhookReceiver {
   readonly received: Received[] = []
-  /** Those that were answered with 204. */
+  /** The ones that were answered with 204. */
   readonly accepted: Received[] = []
   behaviour: Behaviour = () => 204
   /** Connections that were made. */

@@ -6,13 +6,12 @@ export interface ChangePlace {
   readonly hash: string
   /** Number of effects of the next record that have been read. */
   readonly index: number
-  /** Where the next record is in the files of the log, if that is known. */
+  /** Position of the next record in the files of the log, if known. */
   readonly segment?: number | undefined
   readonly offset?: number | undefined
 }
 
-export const CHANGE_KINDS = ['created', 'updated', 'deleted'] as const
-export type ChangeKind = (typeof CHANGE_KINDS)[number]
+export type ChangeKind = 'created' | 'updated' | 'deleted'
 
 /** Changes of interest, of one dataclass. No rights apply. */
 export interface ChangeSelection {
@@ -52,7 +51,7 @@ export interface EntityChange {
 /** Changes that follow a place. */
 export interface ChangeBatch {
   readonly changes: readonly EntityChange[]
-  /** Where the next batch begins. */
+  /** Place at which the next batch begins. */
   readonly next: ChangePlace
   /** Sequence of the last commit: `next` is there when everything was read. */
   readonly last: number
