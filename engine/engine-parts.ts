@@ -10,6 +10,7 @@ import { FunctionClient } from './author/run/function-client.ts'
 import type { FunctionPool } from './author/run/function-pool.ts'
 import { Uploads } from './binary/uploads.ts'
 import type { DataClass } from './catalog/dataclass.ts'
+import { CommitFeed } from './follow/commit-feed.ts'
 import { IndexStatus, indexedVectors } from './data/vector-index.ts'
 import {
   BUFFER_BYTES,
@@ -76,6 +77,7 @@ export interface EngineParts extends EngineThreads {
   /** Memory of current request bodies and answers. */
   readonly buffers: ByteBudget
   readonly bodies: SaveBodies
+  readonly commits: CommitFeed
 }
 
 /** Opens a store that the writer thread has prepared, and connects everything that works on it. */
@@ -167,5 +169,6 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     exportSpools,
     buffers,
     bodies: new SaveBodies({ pool, limits: saveLimits, inlineCostMs }),
+    commits: new CommitFeed({ data, pool, writer, limits, followers: Object.keys(options.log?.followers ?? {}) }),
   }
 }

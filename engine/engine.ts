@@ -7,6 +7,7 @@ import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
 import { BINARY_CACHE_BYTES } from './engine-options.ts'
 import { EngineMetrics } from './engine-metrics.ts'
+import type { CommitFeed } from './follow/commit-feed.ts'
 import { ModelChange } from './model-change.ts'
 import { runProcess } from './run-process.ts'
 import { type Backup, Backups } from './storage/backup/backups.ts'
@@ -49,7 +50,7 @@ import type { PathListItem } from './query/parse/parse-path-list.ts'
 import { warmUpGrammar } from './query/parse/warm-up.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
-import type { ServerRecords } from './records/server-records.ts'
+import type { PluginRecords, ServerRecords } from './records/server-records.ts'
 import { lockStatus, WriteErrors } from './write/contract/write-errors.ts'
 import type {
   DeleteRequest,
@@ -83,6 +84,7 @@ export class Engine implements PluginEngine {
   readonly jobs: JobClient
   readonly metrics: EngineMetrics
   readonly modelChange: ModelChange
+  readonly commits: CommitFeed
   /** Loop delay of the thread that opens the engine, which also starts the measurement. */
   readonly loopDelay: LoopDelay
   private readonly closing = new AbortController()
@@ -96,6 +98,7 @@ export class Engine implements PluginEngine {
     this.permissions = parts.permissions
     this.uploads = uploads
     this.classes = parts.classes
+    this.commits = parts.commits
     this.loopDelay = new LoopDelay(parts.ownCounts, parts.counts.beats)
     this.binaries = new Binaries({
       data,
@@ -118,6 +121,10 @@ export class Engine implements PluginEngine {
 
   get limits(): QueryLimits {
     return this.parts.options.limits
+  }
+
+  pluginRecords(plugin: string): PluginRecords {
+    return this.records.within(`plugin/${plugin}/`)
   }
 
   get isWritable(): boolean {
@@ -448,6 +455,7 @@ export class Engine implements PluginEngine {
   /** Ends backups and changes of the model, finishes running requests and queued writes, then closes the store. */
   async close(): Promise<void> {
     this.closing.abort()
+    this.commits.close()
     await Promise.allSettled([...this.backups, this.modelChange.close()])
     const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools, exportSpools } = this.parts
     this.loopDelay.stop()

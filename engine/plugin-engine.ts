@@ -12,6 +12,7 @@ import type { SessionData } from './caller/session-data.ts'
 import type { Catalog } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import type { EntitySets } from './entity-set/entity-sets.ts'
+import type { CommitFeed } from './follow/commit-feed.ts'
 import type { Part } from './memory/heap/shared-heap.ts'
 import type { ModelChange } from './model-change.ts'
 import type { Rights } from './permission/explain-rights.ts'
@@ -29,6 +30,7 @@ import type { PathListItem } from './query/parse/parse-path-list.ts'
 import type { Backup } from './storage/backup/backups.ts'
 import type { BackupPolicy, BackupStep, MadeBackup } from './storage/backup/make-backup.ts'
 import type { BackupPlace } from './storage/backup/open-storage.ts'
+import type { PluginRecords } from './records/server-records.ts'
 import type { DeleteRequest, HeldLock, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
 /** A call of a class function, as a client sends it. */
@@ -74,6 +76,10 @@ export interface PluginEngine {
   readonly entitySets: Omit<EntitySets, 'openAny' | 'sweep'>
   readonly uploads: Pick<Uploads, 'receive' | 'add' | 'access' | 'discard'>
   readonly binaries: Pick<Binaries, keyof Binaries>
+  /** Every commit, for plugins with `followsLog`. No rights apply. */
+  readonly commits: Pick<CommitFeed, 'isLogged' | 'commits' | 'commitAfter' | 'check' | 'end' | 'read' | 'readTo'>
+  /** Small JSON records of a plugin in the store, by keys of at most 1,000 bytes. */
+  pluginRecords(plugin: string): PluginRecords
   /** Changes of the model while the server goes on. For administrators. */
   readonly modelChange: Pick<ModelChange, 'begun' | 'run' | 'discard'>
 

@@ -44,13 +44,22 @@ export {
 } from './conditional.ts'
 export { methodNotApplicable } from './errors.ts'
 export { MAX_ASSET_BYTES } from './assets.ts'
-export { gauge, type Metric, type MetricValue } from '../engine/base/counts/metric.ts'
+export { counter, gauge, type Metric, type MetricValue } from '../engine/base/counts/metric.ts'
 export { callFunction } from './function-call.ts'
 export type { Metrics, ReadMetrics } from './metrics/metrics.ts'
 export type { InnerRequest } from './inner-request.ts'
 export { encoded, json, readBody, type Reply, tagged } from './reply.ts'
 export type { RestRequest } from './request.ts'
 export type { RouteRequest } from './route-request.ts'
+export {
+  SeenWebhooks,
+  type SignedWebhook,
+  signWebhook,
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  webhookSecretProblem,
+} from './webhook.ts'
 export type { QuotaReport } from './session/request-quota.ts'
 export type { Sessions } from './session/sessions.ts'
 export type { Session } from './session/session.ts'
@@ -83,6 +92,11 @@ export interface PluginDefinition<Options extends TObject = TObject> {
    *   tasks: { count: new URL('./count.js', import.meta.url) }
    */
   readonly tasks?: Readonly<Record<string, URL>>
+  /**
+   * For a plugin that follows commits by `scope.engine.commits`: bytes of their log that stay on the disk until it has read them. 0: it
+   * follows none.
+   */
+  followsLog?(options: Static<Options>): number
   /** Dataclasses to add to the model, in the form of the model file. */
   readonly model?: { readonly dataClasses: Readonly<Record<string, object>> }
   /** Called once, before the port opens. Resources that it opens are closed in `scope.onClose`. */

@@ -1,6 +1,7 @@
 import type { Config } from '../config/load-config.ts'
 import type { EngineOptions } from '../engine/index.ts'
 import { directoryFile } from './auth/directory.ts'
+import type { Plugin } from './plugin-loader.ts'
 import { rolesFile } from './auth/roles-file.ts'
 
 /** Size of the log that is kept for the next backup. */
@@ -17,9 +18,13 @@ export function besidesOf(config: Config): Readonly<Record<string, string>> {
   }
 }
 
-/** Log of a store: backups on a schedule copy the commits since the last one, as far as the log still has them. */
-export function keptLog({ storage, backup }: Config): EngineOptions['log'] {
+/** Log of a store, with the plugins that follow it: backups on a schedule copy the commits since the last one, as far as the log still has them. */
+export function keptLog({ storage, backup }: Config, plugins: readonly Plugin[]): EngineOptions['log'] {
   if (storage.log === 'off') return undefined
   const keepBytes = Math.max(storage.logBytes, backup.schedule === '' ? 0 : LOG_BYTES)
-  return { keepBytes, keepMs: storage.logHours * 3_600_000 }
+  const followers = plugins.flatMap(({ definition, options }) => {
+    const bytes = definition.followsLog?.(options) ?? 0
+    return bytes > 0 ? [[definition.name, bytes] as const] : []
+  })
+  return { keepBytes, keepMs: storage.logHours * 3_600_000, followers: Object.fromEntries(followers) }
 }

@@ -313,7 +313,7 @@ export function engineOptions(
     wire: basePath === '' ? protocol : { ...protocol, basePath },
     allowLoss: storage.allowLoss,
     lock: { kind: storage.lock, waitMs: storage.lockWaitMs },
-    log: keptLog(config),
+    log: keptLog(config, plugins),
     besides: besidesOf(config),
     mapSizeBytes: storage.mapSizeBytes,
     cacheBytes: storage.cacheBytes,

@@ -3,7 +3,7 @@ export interface Change {
   tableNumber: number
   rowId: number
   operation: number
-  /** The row after the change, if available. Not part of the log. */
+  /** The row after the change, if available. Not part of the change log. In a record of the log, that of a deletion as it was. */
   row?: Uint8Array
 }
 

@@ -51,6 +51,8 @@ export interface RecordStore {
   readonly sets: StoredSets
   readonly uploads: StoredUploads
   readonly files: BinaryFiles
+  /** Folder of the log, and the last commit of the newest state; undefined for a store without a log. */
+  logEnd(): { readonly folder: string; readonly sequence: number; readonly hash: Uint8Array } | undefined
   /** Bytes of the store on disk, without the files of binary values. */
   sizes(): Promise<{ dataBytes: number; logBytes: number }>
   /**

@@ -53,6 +53,8 @@ export interface LogOptions {
   keepBytes?: number
   /** Maximum age of records that are no longer needed, in milliseconds. */
   keepMs?: number
+  /** Plugins that follow the log, with the bytes of it that stay until they have read them. */
+  followers?: Readonly<Record<string, number>>
 }
 
 /** Options with which the writer opens its store. */

@@ -12,6 +12,10 @@ export interface WritableStore {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   /** Id of the image of shared memory that belongs to this store, or undefined. Stored at once, outside of transactions. */
   memoryImage: string | undefined
+  /** True if commits are durable by a log. */
+  readonly isLogged: boolean
+  /** The log keeps records behind `sequence` for those who follow it. */
+  followedTo(sequence: number): void
   /** Creates the transaction for all writes. One at a time. */
   transaction(options: TransactionOptions): StoreTransaction
 }

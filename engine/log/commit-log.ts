@@ -32,6 +32,8 @@ export interface CommitLog {
   read(sequence: number): Iterable<LogEntry>
   /** Removes what is no longer needed: records up to `sequence`, as far as they are not to be kept. */
   trim(sequence: number): void
+  /** Records behind `sequence` are kept for followers, as far as there is room for them. */
+  followedTo(sequence: number): void
   close(): Promise<void>
 }
 

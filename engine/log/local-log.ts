@@ -29,6 +29,8 @@ export interface LocalLogOptions {
   readonly keepBytes?: number | undefined
   /** Maximum age of segments that are no longer needed, in milliseconds. */
   readonly keepMs?: number | undefined
+  /** Records that a follower has not read are kept up to this many bytes of the whole log. */
+  readonly followedBytes?: number | undefined
   /** Size of the first segment. Each is twice as large as the one before, up to {@link segmentBytes}. */
   readonly firstBytes?: number | undefined
   /** Maximum size of a segment, except for a record that needs more. */
@@ -68,6 +70,8 @@ export class LocalLog implements CommitLog {
   /** State of the file for the next segment. */
   private next: 'missing' | 'begun' | 'ready' | 'failed' = 'missing'
   private preparing: Promise<void> | undefined
+  /** Last record that all followers have read. */
+  private followed = 0
 
   /**
    * Opens the log of a folder behind the record that the store has, or behind the records that follow that one.
@@ -127,8 +131,12 @@ export class LocalLog implements CommitLog {
     for (const entry of readSegments(this.segments, sequence + 1)) if (entry.sequence > sequence) yield entry
   }
 
+  followedTo(sequence: number): void {
+    this.followed = sequence
+  }
+
   trim(sequence: number): void {
-    const { keepBytes = 0, keepMs = 0, now = Date.now } = this.options
+    const { keepBytes = 0, keepMs = 0, followedBytes = 0, now = Date.now } = this.options
     const kept: SegmentFile[] = []
     let bytes = 0
     for (const [i, segment] of [...this.segments.entries()].reverse()) {
@@ -136,9 +144,10 @@ export class LocalLog implements CommitLog {
       bytes += size
       const next = this.segments[i + 1]
       const isNeeded = !next || next.first > sequence + 1
+      const isRecent = bytes <= keepBytes && now() - mtimeMs <= keepMs
+      const isFollowed = bytes <= followedBytes && (!next || next.first > this.followed + 1)
       // A gap would make everything older useless.
-      const isKept =
-        isNeeded || (kept.length === this.segments.length - 1 - i && bytes <= keepBytes && now() - mtimeMs <= keepMs)
+      const isKept = isNeeded || (kept.length === this.segments.length - 1 - i && (isRecent || isFollowed))
       if (isKept) kept.unshift(segment)
       else rmSync(segment.path, { force: true })
     }

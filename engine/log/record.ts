@@ -119,7 +119,7 @@ export function decodeRecord(record: Uint8Array): CommitRecord {
     if (!isRow) effects.push(deserialize(bytes.subarray(start, end)) as Effect)
     else {
       const change: Change = { tableNumber: bytes.readUInt16LE(at + 1), rowId: bytes.readUInt32LE(at + 3), operation }
-      if (operation !== DELETED) change.row = new Uint8Array(bytes.subarray(start, end))
+      if (operation !== DELETED || end > start) change.row = new Uint8Array(bytes.subarray(start, end))
       effects.push({ kind: 'row', change })
     }
     at = end

@@ -3,6 +3,7 @@ import type { SharedBudget } from '../answer/byte-budget.ts'
 import type { ErrorData } from '../base/errors.ts'
 import type { JsonBounds } from '../base/json-bounds.ts'
 import type { RowBatch } from '../import/row-batch.ts'
+import type { ChangesRequest } from '../query/contract/changes.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
@@ -162,11 +163,17 @@ interface RowsTask {
   readonly encode: NonNullable<PartsTask['encode']>
 }
 
+/** Reads changes of entities from the log. The answer is a `ChangeBatch`, as `v8.serialize` writes it. */
+export interface ChangesTask {
+  readonly kind: 'changes'
+  readonly request: ChangesRequest
+}
+
 /** Tasks on a body, which do not read the store. Handled in `engine/placement/body-task.ts`. */
 export type BodyTask = SplitTask | PartsTask | MembersTask | RowsTask
 
 /** Tasks of the threads of the pool for queries. Handled in `engine/threads/pool-thread.ts`. */
-export type PoolTask = SearchedTask | BodyTask | ProblemsTask
+export type PoolTask = SearchedTask | BodyTask | ChangesTask | ProblemsTask
 
 /** Message to a thread of the pool. */
 export interface PoolMessage<T = SearchedTask> {

@@ -1,5 +1,8 @@
 import type { RecordChange, RecordStore } from '../data/record-store.ts'
 
+/** Small JSON records of a plugin, in the store and its backups. */
+export type PluginRecords = Pick<ServerRecords, 'get' | 'list' | 'put'>
+
 /**
  * Small JSON records of the server itself: sessions, its own secrets. A key begins with the name of its owner and a slash.
  */
@@ -8,6 +11,19 @@ export class ServerRecords {
     private readonly store: RecordStore,
     private readonly write: (changes: RecordChange[]) => Promise<unknown>,
   ) {}
+
+  /** Records whose keys begin with `prefix`, as if they were all. */
+  within(prefix: string): PluginRecords {
+    return {
+      get: key => this.get(prefix + key),
+      list: (start, limit, after = start) =>
+        this.list(prefix + start, limit, prefix + after).map(({ key, value }) => ({
+          key: key.slice(prefix.length),
+          value,
+        })),
+      put: changes => this.put(changes.map(({ key, value }) => ({ key: prefix + key, value }))),
+    }
+  }
 
   get(key: string): unknown {
     this.store.refresh()

@@ -12,6 +12,7 @@ import type { Environment } from './environment.ts'
 import { readFingerprints } from './fingerprints.ts'
 import { LOG_FOLDER } from './store-folder.ts'
 import { readGlobalStamp, readTableState } from './store-state.ts'
+import { readPosition } from './store-log.ts'
 import { rowReader } from './table-rows.ts'
 import { UploadTable } from './upload-table.ts'
 
@@ -63,6 +64,11 @@ export class LmdbRecords implements RecordStore {
 
   lastRecords(prefix: string, limit: number): { key: string; value: unknown }[] {
     return [...this.environment.records.getRange({ start: `${prefix}\u{10ffff}`, end: prefix, reverse: true, limit })]
+  }
+
+  logEnd(): ReturnType<RecordStore['logEnd']> {
+    const { sequence, hash } = readPosition(this.environment)
+    return sequence === 0 ? undefined : { folder: join(this.environment.path, LOG_FOLDER), sequence, hash }
   }
 
   async sizes(): Promise<{ dataBytes: number; logBytes: number }> {

@@ -68,7 +68,7 @@ export class LmdbTransaction implements StoreTransaction {
     private readonly owner: Pick<StoreOwner, 'verify'> | undefined,
     private readonly options: TransactionOptions,
     /** Makes commits durable; without it, LMDB does. */
-    private readonly log?: Pick<StoreLog, 'append' | 'committed' | 'failed'>,
+    private readonly log?: Pick<StoreLog, 'append' | 'committed' | 'failed' | 'logsDeletedRows'>,
   ) {
     this.indexes = new IndexWriter(environment.index)
     this.changeLog = new ChangeLogWriter(environment.changes, options.keptChangeRecords ?? KEPT_CHANGE_RECORDS)
@@ -281,7 +281,7 @@ export class LmdbTransaction implements StoreTransaction {
     this.environment.rows.removeSync(rowKey(dataClass.tableNumber, rowId))
     this.state(dataClass).rowCount--
     this.globalStamp++
-    this.changed({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED })
+    this.changed({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED }, row)
   }
 
   putBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
@@ -333,9 +333,11 @@ export class LmdbTransaction implements StoreTransaction {
     return row
   }
 
-  private changed(change: Change): void {
+  /** @param deleted the row of a deletion as it was */
+  private changed(change: Change, deleted?: RowView): void {
     this.changes.push(change)
-    this.effects.push({ kind: 'row', change })
+    const isLogged = deleted && this.log?.logsDeletedRows
+    this.effects.push({ kind: 'row', change: isLogged ? { ...change, row: deleted.copy().bytes } : change })
   }
 
   private applyEffect(effect: Effect): void {

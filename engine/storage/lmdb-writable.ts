@@ -47,6 +47,14 @@ export class LmdbWritable implements WritableStore {
     void this.log?.checkpoint()
   }
 
+  get isLogged(): boolean {
+    return this.log !== undefined
+  }
+
+  followedTo(sequence: number): void {
+    this.log?.followedTo(sequence)
+  }
+
   transaction(options: TransactionOptions): StoreTransaction {
     return new LmdbTransaction(this.environment, this.layouts, this.owner, options, this.log)
   }

@@ -114,7 +114,7 @@ async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Pr
 /** Opens the log behind the state that LMDB has, and makes the first checkpoint. */
 function openStoreLog(
   environment: Environment,
-  { path, token, log: kept }: OwnStoreOptions,
+  { path, token, log: { followers = {}, ...kept } = {} }: OwnStoreOptions,
   continued: Checkpoint | undefined,
   onNote: Note,
 ): StoreLog {
@@ -122,7 +122,8 @@ function openStoreLog(
   const stored = readPosition(environment)
   // Before its first commit, the store still has the position of another log, or of none.
   const from = continued && continued.log.sequence > stored.sequence ? continued.log : stored
-  const options: LocalLogOptions = { ...kept, folder, from, mustContinue: continued !== undefined }
+  const followedBytes = Math.max(0, ...Object.values(followers))
+  const options: LocalLogOptions = { ...kept, followedBytes, folder, from, mustContinue: continued !== undefined }
   let log: LocalLog
   try {
     log = new LocalLog(options)
@@ -133,8 +134,9 @@ function openStoreLog(
     onNote(`the log was moved to ${aside}, and a new one begun; the data are complete. ${error.message}`, 'warn')
     log = new LocalLog(options)
   }
-  if (!continued) return new StoreLog({ environment, log, token, onNote, from: log.last })
-  const storeLog = new StoreLog({ environment, log, token, onNote, from })
+  const logsDeletedRows = Object.keys(followers).length > 0
+  if (!continued) return new StoreLog({ environment, log, token, onNote, from: log.last, logsDeletedRows })
+  const storeLog = new StoreLog({ environment, log, token, onNote, from, logsDeletedRows })
   applyRecords(environment, log.read(from.sequence))
   storeLog.applied(log.last)
   return storeLog

@@ -16,6 +16,8 @@ interface StoreLogOptions {
   readonly from: LogPosition
   /** Identifies the writer. */
   readonly token: string
+  /** True if records of deletions have the rows as they were, for followers. */
+  readonly logsDeletedRows: boolean
   /** Receives texts for the log of the server. */
   readonly onNote: Note
 }
@@ -94,6 +96,15 @@ export class StoreLog {
     this.state = opened(this.pinned.checkpoint.log.sequence)
     fdatasyncSync(this.file)
     writeCheckpoint(path, this.pinned.checkpoint)
+  }
+
+  get logsDeletedRows(): boolean {
+    return this.options.logsDeletedRows
+  }
+
+  /** Records behind `sequence` are kept for followers. */
+  followedTo(sequence: number): void {
+    this.options.log.followedTo(sequence)
   }
 
   /** Called when records have been applied, up to this one. */

@@ -4,6 +4,7 @@
  */
 import { workerData } from 'node:worker_threads'
 import { countThread } from '../base/counts/loop-delay.ts'
+import { answerChanges } from '../follow/answer-changes.ts'
 import { openReadStore } from '../open-read-store.ts'
 import { answerTask, type PoolStore, poolStore } from '../placement/answer-task.ts'
 import { runBodyTask } from '../placement/body-task.ts'
@@ -33,6 +34,7 @@ export default function run(message: PoolMessage<PoolTask>): PoolOutcome {
 function answer(message: PoolMessage<PoolTask>): PoolOutcome {
   const { task } = message
   if (task.kind === 'problems') return Buffer.from(JSON.stringify(problems))
+  if (task.kind === 'changes') return answerChanges({ ...message, task }, options, registry, store)
   if ('body' in task || task.kind === 'rows') return runBodyTask({ ...message, task }, options, store)
   return answerTask(message as PoolMessage<SearchedTask>, options, registry, store)
 }

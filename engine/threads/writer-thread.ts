@@ -70,13 +70,13 @@ try {
     ...(memory && { onCommit: memory.committed.bind(memory) }),
   })
   const loaded = memory?.load()
-  serve(writer, async () => {
+  serve(writer, store, async () => {
     isClosed = true
     await loaded
     await images?.close()
     await opened!.close()
   })
-  post({ kind: 'ready', created })
+  post({ kind: 'ready', created, isLogged: store.isLogged })
   await loaded
   if (memory && !isClosed) {
     images = new ImageSchedule(memory, options, note)
@@ -122,7 +122,7 @@ interface OpenJob {
   from: number | LinkedThread
 }
 
-function serve(writer: Writer, close: () => Promise<void>): void {
+function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Promise<void>): void {
   let open: OpenJob[] = []
   let isClosing = false
   let isScheduled = false
@@ -180,6 +180,7 @@ function serve(writer: Writer, close: () => Promise<void>): void {
 
   port.on('message', (message: ToWriter) => {
     if (message.kind === 'connect') return connect(message)
+    if (message.kind === 'followed') return store.followedTo(message.sequence)
     if (message.kind === 'close') isClosing = true
     else {
       clockOffsetMs = message.clockOffsetMs

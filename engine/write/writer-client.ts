@@ -93,6 +93,8 @@ export class WriterClient {
   /** Settles when the thread has stopped. */
   private stopped: Promise<void> = Promise.resolve()
   private isReady = false
+  private logged = false
+  private followed = 0
   private readonly heartbeat = new Heartbeat()
   private readonly counts: ThreadCounts
   private stallTimer: NodeJS.Timeout | undefined
@@ -135,6 +137,22 @@ export class WriterClient {
   /** False while the thread is being replaced, or makes no progress. */
   get isRunning(): boolean {
     return this.isReady && !this.closing && !this.stalledIn
+  }
+
+  /** True if commits are durable by a log. */
+  get isLogged(): boolean {
+    return this.logged
+  }
+
+  /** Counts commits, and wakes a thread that waits for one. */
+  get commits(): Pick<Heartbeat, 'commits' | 'commitAfter' | 'wake'> {
+    return this.heartbeat
+  }
+
+  /** Lets the log remove records up to `sequence`, which all followers have read. */
+  followedTo(sequence: number): void {
+    this.followed = sequence
+    if (this.isReady) this.post({ kind: 'followed', sequence })
   }
 
   /** Number of requests that are pending or in progress, their bytes, and number of locks of clients. */
@@ -253,6 +271,8 @@ export class WriterClient {
       worker.on('message', (message: FromWriter) => {
         if (message.kind === 'ready') {
           this.isReady = true
+          this.logged = message.isLogged
+          if (this.followed > 0) this.post({ kind: 'followed', sequence: this.followed })
           resolve()
         } else if (message.kind === 'refused') reject(refusal(message.error))
         else this.receive(message)

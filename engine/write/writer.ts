@@ -87,6 +87,7 @@ export class Writer {
         onCommit?.(changes, globalStamp)
         times?.committed(changes.length)
         if (heartbeat) heartbeat.locks = locks.size
+        heartbeat?.committed()
       },
       onPhase(phase) {
         heartbeat?.enter(phase)

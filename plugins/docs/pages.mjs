@@ -33,6 +33,7 @@ const SECTIONS = [
       'plugins/client/README.md',
       'plugins/mcp/README.md',
       'plugins/oidc/README.md',
+      'plugins/webhooks/README.md',
       'plugins/GUIDE.md',
       'plugins/API.md',
       'plugins/VERSIONS.md',

@@ -1,4 +1,5 @@
 import { AnswerErrors } from '../../engine/answer/answer-errors.ts'
+import { FollowErrors } from '../../engine/follow/follow-errors.ts'
 import { BinaryErrors } from '../../engine/binary/binary-errors.ts'
 import { EngineErrors } from '../../engine/base/engine-errors.ts'
 import { EntitySetErrors } from '../../engine/entity-set/entity-set-errors.ts'
@@ -12,6 +13,7 @@ import { ParseErrors } from '../../engine/query/parse/parse-errors.ts'
 import { QueryErrors } from '../../engine/query/contract/query-errors.ts'
 import { SerialiseErrors } from '../../engine/answer/serialise-errors.ts'
 import { WriteErrors, WriterErrors } from '../../engine/write/contract/write-errors.ts'
+import { WebhookErrors } from '../../kernel/webhook-errors.ts'
 import { AuthErrors } from '../../kernel/auth/auth-errors.ts'
 import { KernelErrors } from '../../kernel/errors.ts'
 import { PageErrors } from '../../kernel/session/page-errors.ts'
@@ -36,6 +38,7 @@ import { MetricsErrors } from '../../plugins/metrics/errors.ts'
 import { OidcErrors } from '../../plugins/oidc/errors.ts'
 import { PostQueryErrors } from '../../plugins/post-query/errors.ts'
 import { UpdateErrors } from '../../plugins/update/errors.ts'
+import { WebhooksErrors } from '../../plugins/webhooks/errors.ts'
 import { UploadErrors } from '../../plugins/upload/errors.ts'
 import { sources } from '../house/sources.ts'
 
@@ -61,6 +64,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   ENGINE: EngineErrors,
   ENTITY_SET: EntitySetErrors,
   ENTITY_SET_REQUEST: EntitySetRequestErrors,
+  FOLLOW: FollowErrors,
   FORMAT: FormatErrors,
   FUNCTIONS: FunctionErrors,
   BACKUP: BackupErrors,
@@ -84,6 +88,8 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   UPDATE: UpdateErrors,
   UPLOAD: UploadErrors,
   URL: UrlErrors,
+  WEBHOOK: WebhookErrors,
+  WEBHOOKS: WebhooksErrors,
   WRITE: WriteErrors,
   WRITER: WriterErrors,
 }

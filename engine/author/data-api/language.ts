@@ -36,7 +36,7 @@ import { LanguageErrors } from './language-errors.ts'
 import { type JobInfo, jobNames, jobProgress } from './jobs.ts'
 import { type NewJob, ownKey } from '../../jobs/job.ts'
 import { NoSession } from './no-session.ts'
-import { Overlay } from './overlay.ts'
+import { Overlay } from '../../columns/overlay.ts'
 import { type WaitingScope, waitingScope } from './waiting-scope.ts'
 
 export interface LanguageOptions {

@@ -30,12 +30,14 @@ export type ToWriter =
   | { kind: 'write'; clockOffsetMs: number; requests: { id: number; request: WriteRequest }[] }
   /** A thread that writes directly and synchronously. Its port is transferred. */
   | ({ kind: 'connect' } & LinkEnd)
+  /** Followers of the log have read its records up to `sequence`. */
+  | { kind: 'followed'; sequence: number }
   | { kind: 'close' }
 
 /** Handled in `engine/write/writer-client.ts`. */
 export type FromWriter =
-  /** The store is open and fits the model. */
-  | { kind: 'ready'; created: boolean }
+  /** The store is open and fits the model. `isLogged`: commits are durable by a log. */
+  | { kind: 'ready'; created: boolean; isLogged: boolean }
   /** The store could not be opened. */
   | { kind: 'refused'; error: { name: string; message: string; problems?: readonly string[] } }
   /** Everything that fits is in shared memory. */

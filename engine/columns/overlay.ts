@@ -1,11 +1,11 @@
-import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
-import type { DataClass } from '../../catalog/dataclass.ts'
-import type { BinaryValue, Value } from '../../catalog/value.ts'
-import { RowSet } from '../../row-set/row-set.ts'
-import { type Change, DELETED } from '../../data/change.ts'
-import { RowView } from '../../row-format/row-view.ts'
-import type { RowLayout } from '../../row-format/row-layout.ts'
-import { SegmentBuilder } from '../../columns/segment-builder.ts'
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import { RowSet } from '../row-set/row-set.ts'
+import { type Change, DELETED } from '../data/change.ts'
+import { RowView } from '../row-format/row-view.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
+import { SegmentBuilder } from './segment-builder.ts'
 import {
   type Column,
   type ColumnAttribute,
@@ -14,8 +14,8 @@ import {
   type Segment,
   type Snapshot,
   type TableSnapshot,
-} from '../../data/snapshot.ts'
-import { fold } from '../../base/text/fold.ts'
+} from '../data/snapshot.ts'
+import { fold } from '../base/text/fold.ts'
 
 /** Bytes by row id; null for a deleted row. */
 type ChangedRows = ReadonlyMap<number, Uint8Array | null>

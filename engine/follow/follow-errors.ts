@@ -1,0 +1,11 @@
+import { defineErrors } from '../base/errors.ts'
+
+/** Errors of selections of changes. */
+export const FollowErrors = defineErrors('FOLLOW', {
+  CALCULATED: {
+    errCode: 1806,
+    http: 400,
+    message: (dataClass: string) =>
+      `a calculated attribute of ${dataClass} is named; changes are read without plugin code, so that filters and lists of attributes can only have stored ones`,
+  },
+})

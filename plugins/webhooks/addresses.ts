@@ -1,0 +1,77 @@
+import { type LookupAddress, lookup as resolve } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** The part of `dns.lookup` that is used. */
+export type Resolve = (
+  host: string,
+  options: { readonly all: true; readonly family?: number },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** Problem of the address of a hook, which is not shown: it may be a secret. */
+export function addressProblem(text: string, allowPrivate: boolean): string | undefined {
+  if (!URL.canParse(text)) return 'is not an address such as https://example.com/hook'
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return `begins with ${url.protocol}; it begins with https: or http:`
+  if (url.username !== '' || url.password !== '')
+    return 'has a user name or a password; the signature tells the receiver who sends'
+  const host = hostOf(url)
+  return isIP(host) === 0 || allowPrivate ? undefined : forbidden(host)
+}
+
+/** Host of an address, that of IPv6 without brackets. The parser has brought `0x7f.1` and the like to the usual form. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
+
+/**
+ * Reason why an IP address may not be connected to; undefined if it may. Forms of IPv6 that carry an IPv4 address are decided by that
+ * one.
+ * Source: IANA, Special-Purpose Address Registries.
+ */
+export function forbidden(address: string): string | undefined {
+  const parsed = ipaddr.parse(address)
+  const range = rangeOf(parsed)
+  return range === undefined
+    ? undefined
+    : `is ${address}, which is not a public address (${range}); allowPrivate allows it`
+}
+
+/** Global unicast addresses of IPv6, of which special ones are named by the library. */
+const GLOBAL: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
+const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96]
+
+function rangeOf(parsed: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
+  if (parsed instanceof ipaddr.IPv4) {
+    const range = parsed.range()
+    return range === 'unicast' ? undefined : range
+  }
+  if (parsed.isIPv4MappedAddress()) return rangeOf(parsed.toIPv4Address())
+  if (parsed.match(NAT64)) return rangeOf(new ipaddr.IPv4(parsed.toByteArray().slice(12)))
+  const range = parsed.range()
+  if (range !== 'unicast') return range
+  return parsed.match(GLOBAL) ? undefined : 'reserved'
+}
+
+/**
+ * A `lookup` for connections that fails if a name leads to a forbidden address, also to one of several. The connection is made to an
+ * address that was checked, so that an answer of DNS that changes meanwhile has no effect.
+ */
+export function checkedLookup(resolver: Resolve = resolve as Resolve): LookupFunction {
+  return (host, options, done) => {
+    // The caller says whether it wants one address or all of them.
+    const found = done as (error: Error | null, address?: string | LookupAddress[], family?: number) => void
+    const family = Number(options.family) || 0
+    resolver(host, { all: true, ...(family > 0 && { family }) }, (error, addresses) => {
+      if (error) return found(error)
+      const [first] = addresses
+      if (!first) return found(new Error(`${host} has no address`))
+      for (const { address } of addresses) {
+        const problem = forbidden(address)
+        if (problem) return found(new Error(`${host} ${problem}`))
+      }
+      if (options.all) found(null, addresses)
+      else found(null, first.address, first.family)
+    })
+  }
+}

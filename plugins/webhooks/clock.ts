@@ -1,0 +1,18 @@
+/** Time and chance, which tests replace. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Calls `run` later. @returns a function that prevents it */
+  after(ms: number, run: () => void): () => void
+  /** At least 0, less than 1. */
+  random(): number
+}
+
+export const systemClock = (now: () => number): Clock => ({
+  now,
+  after(ms, run) {
+    const timer = setTimeout(run, ms).unref()
+    return () => clearTimeout(timer)
+  },
+  random: Math.random,
+})

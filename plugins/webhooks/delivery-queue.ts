@@ -1,0 +1,79 @@
+/** Something to be delivered, in the order of its entity. */
+interface Queued {
+  /** Entity. */
+  readonly key: string
+}
+
+/**
+ * Deliveries of one hook: those of one entity one after the other, all others side by side up to a bound. A delivery that has to wait
+ * holds up its entity alone.
+ */
+export class DeliveryQueue<T extends Queued> {
+  /** Deliveries of each entity, in order: the first of them is ready, running or waiting. */
+  private readonly entities = new Map<string, T[]>()
+  private ready: T[] = []
+  private running = 0
+  /** In the order of the log. */
+  private readonly open = new Set<T>()
+
+  /** @param run starts a delivery, which ends by {@link finish} or {@link postpone} */
+  constructor(
+    private readonly concurrency: number,
+    private readonly run: (delivery: T) => void,
+  ) {}
+
+  /** Number of deliveries that are not finished. */
+  get size(): number {
+    return this.open.size
+  }
+
+  get oldest(): T | undefined {
+    return this.open.values().next().value
+  }
+
+  add(delivery: T): void {
+    this.open.add(delivery)
+    const others = this.entities.get(delivery.key)
+    if (others) others.push(delivery)
+    else {
+      this.entities.set(delivery.key, [delivery])
+      this.ready.push(delivery)
+    }
+    this.start()
+  }
+
+  finish(delivery: T): void {
+    this.running--
+    this.open.delete(delivery)
+    const others = this.entities.get(delivery.key)!
+    others.shift()
+    if (others.length > 0) this.ready.push(others[0]!)
+    else this.entities.delete(delivery.key)
+    this.start()
+  }
+
+  /** Ends an attempt. The delivery runs again when {@link resume} is called. */
+  postpone(): void {
+    this.running--
+    this.start()
+  }
+
+  resume(delivery: T): void {
+    this.ready.push(delivery)
+    this.start()
+  }
+
+  /** Starts nothing more. */
+  stop(): void {
+    this.ready = []
+    this.entities.clear()
+    this.open.clear()
+  }
+
+  private start(): void {
+    while (this.running < this.concurrency && this.ready.length > 0) {
+      this.running++
+      this.run(this.ready.shift()!)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { definePlugin, json } from '../../kernel/api.ts'
+import { OPTIONS, problemsOf } from './options.ts'
+
+/**
+ * Webhooks: created, updated and deleted entities are sent to other servers, signed by Standard Webhooks, at least once and in the order
+ * of each entity.
+ *
+ *   "plugins": [{ "plugin": "tesser/plugins/webhooks", "options": { "hooks": [{
+ *     "name": "billing", "url": "https://billing.example.com/events", "secret": { "env": "BILLING_SECRET" },
+ *     "dataClass": "Order", "filter": "state = 'paid'", "events": ["created", "updated"]
+ *   }] } }]
+ *
+ *   GET    /$webhooks            →  { "hooks": [{ name, receiver, delivered, failedAttempts, givenUp, pending, lagRecords, … }] }
+ *   GET    /$webhooks/{hook}     →  the same of one, with `letters`, the events that were given up
+ *   GET    /$webhooks/{hook}/{id} → { id, type, key, time, givenUp, attempts, reason, event }
+ *   POST   /$webhooks/{hook}/{id} → sends it once more: { "result": true }, or { "result": false, "reason" }
+ *   DELETE /$webhooks/{hook}/{id} → removes it
+ *
+ * Events come from the log of commits, so that it makes no difference who wrote, and none is lost when the server is ended. For
+ * administrators, as `$info`. The implementation is loaded when there is a hook. plugins/webhooks/README.md has the options and what
+ * receivers have to know. Source: Standard Webhooks, 1.0.
+ */
+export default definePlugin({
+  name: 'webhooks',
+  kernel: '^1.0.0',
+  options: OPTIONS,
+  followsLog: ({ hooks, logBytes }) => (hooks.length > 0 ? logBytes : 0),
+  async register(scope, options) {
+    const { service, engine, metrics, onReady, onClose } = scope
+    const problems = problemsOf(options, engine)
+    if (problems.length > 0) throw new Error(problems.join('\n'))
+    const hooks = options.hooks.length > 0 ? await (await import('./hooks.ts')).Hooks.open(scope, options) : undefined
+    if (hooks) {
+      metrics.add(() => hooks.metrics())
+      onReady(() => hooks.run())
+      onClose(() => hooks.close())
+    }
+    service('$webhooks', { verbs: ['GET', 'POST', 'DELETE'] }, request => {
+      request.demandAdministrator('$webhooks')
+      return hooks ? hooks.answer(request) : json({ hooks: [] })
+    })
+  },
+})
