@@ -98,7 +98,7 @@ export class Permissions {
 
   /** True if a function may be called. Functions that are not exposed are called by their own plugin, which decides. */
   mayExecute({ target, owner, name, exposed }: ClassFunction, access: Access | undefined): boolean {
-    if (!access || !this.roles || !exposed) return true
+    if (!access || !this.roles || exposed === false) return true
     return this.roles.allows('execute', ofFunction(target.kind, owner, name), privilegesOf(access))
   }
 

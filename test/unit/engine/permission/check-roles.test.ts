@@ -126,7 +126,7 @@ t.test(
   '§P8.4 without roles everything is allowed; with roles a privilege is required where one is declared',
   async t => {
     const permissions = new Permissions({ catalog, classes })
-    const open = { target: { kind: 'singleton' }, owner: 'Safe', name: 'open' } as never
+    const open = { target: { kind: 'singleton' }, owner: 'Safe', name: 'open', exposed: true } as never
     t.notOk(permissions.hasRoles)
     t.equal(permissions.guest, undefined)
     t.ok(permissions.mayExecute(open, undefined))
