@@ -50,7 +50,7 @@ export type UploadQuestions = {
 }
 
 export type CallQuestions = {
-  /** Keeps so many requests in flight for some time, one on each connection. */
+  /** Keeps a number of requests in flight for some time, one on each connection. */
   keep: Ask<
     { port: number; path: string; connections: number; seconds: number },
     { count: number; perSecond: number; p99Ms: number }
