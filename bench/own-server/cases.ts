@@ -4,5 +4,6 @@ import metrics from './metrics.bench.ts'
 import image from './image.bench.ts'
 import uploads from './uploads.bench.ts'
 import vectorNearest from './vector-nearest.bench.ts'
+import waiting from './waiting.bench.ts'
 
-export const OWN_SERVER_CASES: readonly OwnServerCase[] = [image, lines, metrics, uploads, vectorNearest]
+export const OWN_SERVER_CASES: readonly OwnServerCase[] = [image, lines, metrics, uploads, vectorNearest, waiting]

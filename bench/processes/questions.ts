@@ -49,6 +49,15 @@ export type UploadQuestions = {
   close: Ask<null, null>
 }
 
+export type CallQuestions = {
+  /** Keeps a number of requests in flight for some time, one on each connection. */
+  keep: Ask<
+    { port: number; path: string; connections: number; seconds: number },
+    { count: number; perSecond: number; p99Ms: number }
+  >
+  close: Ask<null, null>
+}
+
 /** Outcome of loading a file into an empty table. */
 export interface LoadedFile {
   rows: number
