@@ -28,7 +28,7 @@ export interface SelectionResult<Name> {
 
 /** Result of a declared function that is a generator. */
 export interface StreamResult<Value> {
-  readonly values: Value
+  readonly yields: Value
 }
 
 /** An entity as an argument: a handle, `db.City.at(7)`. */
