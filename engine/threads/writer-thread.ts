@@ -118,8 +118,8 @@ function fillMemory(): void {
 
 interface OpenJob {
   job: WriteJob
-  /** Number of a client's request, or the thread that waits for it. */
-  from: number | LinkedThread
+  /** Number of a client's request, or the thread that waits for it; `id`: it goes on meanwhile. */
+  from: number | { readonly thread: LinkedThread; readonly id?: number | undefined }
 }
 
 function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Promise<void>): void {
@@ -153,8 +153,8 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     const outcomes: { id: number; outcome: SentOutcome }[] = []
     for (const { from, job } of together) {
       if (!job.outcome || job instanceof InteractiveJob) continue
-      if (from instanceof LinkedThread) from.answer({ outcome: job.outcome })
-      else outcomes.push({ id: from, outcome: packed(job.outcome) })
+      if (typeof from === 'number') outcomes.push({ id: from, outcome: packed(job.outcome) })
+      else from.thread.answer({ id: from.id, outcome: job.outcome })
     }
     if (outcomes.length === 0) return
     const buffer = packRows(outcomes.map(({ outcome }) => outcome))
@@ -165,10 +165,10 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     const thread = new LinkedThread(end)
     thread.port.on('message', (message: ToLinkedWriter) => {
       if (thread.refuse(message)) return
-      if (message.kind === 'write') open.push({ from: thread, job: writer.begin(message.request) })
+      if (message.kind === 'write') open.push({ from: { thread, id: message.id }, job: writer.begin(message.request) })
       else if (message.kind === 'begin') {
         open.push({
-          from: thread,
+          from: { thread },
           job: new InteractiveJob(thread, message.timeoutMs, request => writer.begin(request)),
         })
       }

@@ -1,24 +1,21 @@
-import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
+import { receiveMessageOnPort } from 'node:worker_threads'
 import { ProtocolError } from '../base/errors.ts'
 import type { Change } from '../data/change.ts'
 import {
   ANSWERS,
   type CutState,
+  cutReason,
   type FromLinkedWriter,
   type LinkEnd,
   type LinkedRequest,
-  LOST,
+  newLink,
   OPEN,
-  REFUSED,
-  REFUSED_DISK,
-  REFUSED_STALLED,
   REQUESTS,
   STATE,
   type ToLinkedWriter,
 } from './contract/link-messages.ts'
 import { isWriteResult } from './contract/messages.ts'
 import type { WriteResultOf } from './contract/requests.ts'
-import { STALL_RETRY_SECONDS, WriterErrors } from './contract/write-errors.ts'
 
 /**
  * Synchronous writing from a function thread, because plugin code is synchronous. Requests take the same way through the writer
@@ -70,30 +67,16 @@ export class WriterLink {
       const state = Atomics.load(signal, STATE)
       if (state !== OPEN) {
         this.close()
-        throw reasonOf(state as CutState)
+        throw cutReason(state as CutState)
       }
       Atomics.wait(signal, ANSWERS, seen)
     }
   }
 
   private open(): LinkEnd {
-    const { port1, port2 } = new MessageChannel()
-    const signal = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
-    this.connect({ port: port2, signal })
-    return { port: port1, signal }
-  }
-}
-
-function reasonOf(state: CutState): ProtocolError {
-  switch (state) {
-    case REFUSED:
-      return WriterErrors.RESTARTING().retryAfter(1)
-    case REFUSED_DISK:
-      return WriterErrors.DISK_SILENT().retryAfter(STALL_RETRY_SECONDS)
-    case REFUSED_STALLED:
-      return WriterErrors.STALLED().retryAfter(STALL_RETRY_SECONDS)
-    case LOST:
-      return WriterErrors.OUTCOME_UNKNOWN()
+    const { own, other } = newLink()
+    this.connect(other)
+    return own
   }
 }
 

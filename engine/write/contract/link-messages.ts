@@ -1,5 +1,5 @@
-import type { MessagePort } from 'node:worker_threads'
-import type { ErrorData } from '../../base/errors.ts'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { ErrorData, ProtocolError } from '../../base/errors.ts'
 import type { Change } from '../../data/change.ts'
 import type {
   CalculatedRequest,
@@ -9,6 +9,7 @@ import type {
   SaveRequest,
   WriteResult,
 } from './requests.ts'
+import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
 export interface LinkEnd {
@@ -38,13 +39,16 @@ export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | Calculat
 
 /** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/linked-thread.ts`. */
 export type ToLinkedWriter =
-  | { readonly kind: 'write'; readonly request: LinkedRequest }
+  /** `id`: the thread goes on meanwhile; the answer has it. */
+  | { readonly kind: 'write'; readonly request: LinkedRequest; readonly id?: number | undefined }
   /** All following requests up to `end` are one transaction, nested in the open one if there is one. */
   | { readonly kind: 'begin'; readonly timeoutMs: number }
   | { readonly kind: 'end'; readonly keep: boolean }
 
 /** Handled in `engine/write/writer-link.ts`. */
 export interface FromLinkedWriter {
+  /** That of the request. */
+  readonly id?: number | undefined
   /** Undefined when a transaction has begun or ended successfully. */
   readonly outcome?: WriteResult | ErrorData
   /** Inside a transaction: changes that others do not see yet. */
@@ -54,8 +58,29 @@ export interface FromLinkedWriter {
 /** Ends a link permanently; `state` is the reason for the waiting thread. May be called in any thread that has the signal. */
 export function cutLink(signal: Int32Array, state: CutState): void {
   Atomics.compareExchange(signal, STATE, OPEN, state)
-  for (const entry of [ANSWERS, REQUESTS]) {
-    Atomics.add(signal, entry, 1)
+  for (const entry of [ANSWERS, REQUESTS, STATE]) {
+    if (entry !== STATE) Atomics.add(signal, entry, 1)
     Atomics.notify(signal, entry)
+  }
+}
+
+/** Two ends of a link, which share its signal. */
+export function newLink(): { own: LinkEnd; other: LinkEnd } {
+  const { port1, port2 } = new MessageChannel()
+  const signal = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
+  return { own: { port: port1, signal }, other: { port: port2, signal } }
+}
+
+/** The error of a request that a link was cut for. */
+export function cutReason(state: CutState): ProtocolError {
+  switch (state) {
+    case REFUSED:
+      return WriterErrors.RESTARTING().retryAfter(1)
+    case REFUSED_DISK:
+      return WriterErrors.DISK_SILENT().retryAfter(STALL_RETRY_SECONDS)
+    case REFUSED_STALLED:
+      return WriterErrors.STALLED().retryAfter(STALL_RETRY_SECONDS)
+    case LOST:
+      return WriterErrors.OUTCOME_UNKNOWN()
   }
 }
