@@ -1,6 +1,8 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { ErrorData } from '../base/errors.ts'
+import type { Change } from '../data/change.ts'
 import type { StepContext, WriteJob } from './jobs.ts'
+import { isWriteResult, packRows } from './contract/messages.ts'
 import type { WriteResult } from './contract/requests.ts'
 import { WriterErrors } from './contract/write-errors.ts'
 import {
@@ -41,7 +43,13 @@ export class LinkedThread {
   }
 
   answer(message: FromLinkedWriter): void {
-    this.port.postMessage(message)
+    const { outcome, changes } = message
+    // A row is a small part of a buffer, all of which would be copied with the message.
+    const isSave = outcome && isWriteResult(outcome) && outcome.kind === 'save'
+    const sent = changes ? { ...message, changes: changes.map(withOwnRow) } : message
+    this.port.postMessage(sent, isSave ? [packRows([outcome])] : [])
+    // The thread does not wait.
+    if (message.id !== undefined) return
     Atomics.add(this.signal, ANSWERS, 1)
     Atomics.notify(this.signal, ANSWERS)
   }
@@ -61,6 +69,8 @@ export class LinkedThread {
     }
   }
 }
+
+const withOwnRow = (change: Change): Change => (change.row ? { ...change, row: new Uint8Array(change.row) } : change)
 
 /** Maximum nesting of transactions of plugin code. Each is a child transaction of LMDB. */
 const MAX_DEPTH = 8

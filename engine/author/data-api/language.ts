@@ -294,7 +294,14 @@ export class Language {
   }
 
   save(request: Omit<SaveRequest, 'kind'>): SaveResult {
-    return this.written(writer => writer.write({ kind: 'save', ...this.rights, ...request }))
+    const whole = this.saveRequest(request)
+    return this.written(writer => writer.write(whole))
+  }
+
+  /** A request to the writer, with the rights of the running code. */
+  saveRequest(request: Omit<SaveRequest, 'kind'>): SaveRequest {
+    this.writer()
+    return { kind: 'save', ...this.rights, ...request }
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {

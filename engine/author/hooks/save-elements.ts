@@ -19,6 +19,13 @@ import {
 import type { Hooks } from './hooks.ts'
 import { type Prepared, prepareElement } from './prepare-element.ts'
 
+/** A save that takes one request to the writer. */
+interface OneWrite<Answer> {
+  readonly write: SaveRequest
+  /** Goes on when the writer has answered. */
+  complete(result: SaveResult): Answer
+}
+
 /** Number of entities in one request to the writer, so that other requests can interleave. */
 const SLICE = 500
 
@@ -26,6 +33,7 @@ const SLICE = 500
  * Saves the body of a client with the plugin code of its dataclass. The writer receives the original body, so that it reports
  * invalid elements as usual, together with the result of the code for each element.
  * @param answer makes the answer; in it, calculated attributes of unsaved entities are computed from their new values
+ * @returns the answer; for most saves what is to be written first, so that the thread can run others meanwhile
  * @throws errors of the body as a whole; what code throws
  * Source: base specification 4.4; protocol notes 5 and 9.
  */
@@ -35,7 +43,7 @@ export function saveElements<Answer>(
   language: Language,
   hooks: Hooks,
   answer: (saved: SaveResult) => Answer,
-): Answer {
+): Answer | OneWrite<Answer> {
   const binding = language.binding(request.dataClass)
   // Rows that were encoded in advance are those of the whole body, and code may change them.
   const { mode, atomic, trusted = false, parts, encoded: _, ...rest } = request
@@ -61,20 +69,17 @@ export function saveElements<Answer>(
         elements: slice.map(element => prepareElement(element, context)),
       }
     },
-    save: ({ body, parts, elements }, mode) =>
-      language.save({
-        ...rest,
-        trusted,
-        atomic,
-        mode,
-        body,
-        ...(parts && { parts }),
-        hooked: elements.map(({ hooked }) => hooked),
-      }),
+    request: ({ body, parts, elements }, mode) => ({
+      ...rest,
+      trusted,
+      atomic,
+      mode,
+      body,
+      ...(parts && { parts }),
+      hooked: elements.map(({ hooked }) => hooked),
+    }),
   }
-  const slices = sliced(body, isOneTransaction(request) ? Number.POSITIVE_INFINITY : SLICE, mode !== 'update')
-  for (const group of atomic ? [[...slices]] : singly(slices)) {
-    const done = group.length > 1 ? saveTogether(group, writing) : [saveSlice(group[0]!, mode, writing)]
+  const take = (done: readonly SavedSlice[]): void => {
     globalStamp = done.at(-1)!.result.globalStamp
     const saved = done.flatMap(({ result }) => result.entities)
     const sent = done.flatMap(({ slice }) => slice.sent)
@@ -94,15 +99,35 @@ export function saveElements<Answer>(
       hooks.afterSave(entity, failure)
     }
   }
-  if (hooks.classes.restrict(binding.dataClass)) hideUnseen(entities, sentKeys, binding)
-  // New values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
-  const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
-  const { many } = body
-  return hooks.showing(isPreview ? fine : [], () => answer({ kind: 'save', many, entities, globalStamp }))
-}
-
-function* singly<T>(items: Iterable<T>): Generator<T[]> {
-  for (const item of items) yield [item]
+  const finish = (): Answer => {
+    if (hooks.classes.restrict(binding.dataClass)) hideUnseen(entities, sentKeys, binding)
+    // New values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
+    const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
+    const { many } = body
+    return hooks.showing(isPreview ? fine : [], () => answer({ kind: 'save', many, entities, globalStamp }))
+  }
+  const slices = sliced(body, isOneTransaction(request) ? Number.POSITIVE_INFINITY : SLICE, mode !== 'update')
+  if (atomic) {
+    const all = [...slices]
+    take(all.length > 1 ? saveTogether(all, writing) : [saveSlice(all[0]!, mode, writing)])
+    return finish()
+  }
+  const first = slices.next().value!
+  const second = slices.next()
+  if (second.done && mode === 'update') {
+    const slice = writing.prepare(first)
+    return {
+      write: language.saveRequest(writing.request(slice, mode)),
+      complete(result) {
+        take([{ slice, result }])
+        return finish()
+      },
+    }
+  }
+  take([saveSlice(first, mode, writing)])
+  if (!second.done) take([saveSlice(second.value, mode, writing)])
+  for (const elements of slices) take([saveSlice(elements, mode, writing)])
+  return finish()
 }
 
 /**
@@ -139,17 +164,18 @@ interface Writing {
   readonly language: Language
   /** Runs the code before a save. */
   prepare(elements: readonly unknown[]): Slice
-  save(slice: Slice, mode: SaveRequest['mode']): SaveResult
+  request(slice: Slice, mode: SaveRequest['mode']): Omit<SaveRequest, 'kind'>
 }
 
-function saveSlice(elements: readonly unknown[], mode: SaveRequest['mode'], { prepare, save }: Writing): SavedSlice {
-  const slice = prepare(elements)
-  return { slice, result: save(slice, mode) }
+function saveSlice(elements: readonly unknown[], mode: SaveRequest['mode'], writing: Writing): SavedSlice {
+  const slice = writing.prepare(elements)
+  return { slice, result: writing.language.save(writing.request(slice, mode)) }
 }
 
 /** Saves all of several slices or nothing; each slice sees the writes of the earlier ones. */
 function saveTogether(slices: readonly (readonly unknown[])[], writing: Writing): SavedSlice[] {
-  const { language, save } = writing
+  const { language } = writing
+  const save = (slice: Slice, mode: SaveRequest['mode']) => language.save(writing.request(slice, mode))
   const saved: SavedSlice[] = []
   const isKept = language.transaction(() => {
     for (const elements of slices) saved.push(saveSlice(elements, 'update', writing))

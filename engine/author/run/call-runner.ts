@@ -17,6 +17,7 @@ import type { Access } from '../../permission/views.ts'
 import type { ReadStore } from '../../data/read-store.ts'
 import { statusOf } from '../../write/contract/packed-result.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
+import { LaterLink } from '../../write/later-link.ts'
 import { WriterLink } from '../../write/writer-link.ts'
 import { SetCounts } from '../../entity-set/set-counts.ts'
 import { type SessionContext, TaskSession, TOKEN_PREFIX } from '../data-api/session.ts'
@@ -40,7 +41,7 @@ import type {
   StreamHead,
   TaskOutcome,
 } from './tasks.ts'
-import { WaitingTask } from './waiting-task.ts'
+import { WaitingTask, type Writing } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
 
 function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
@@ -93,6 +94,8 @@ export class CallRunner {
   private readonly sessionContext: Omit<SessionContext, 'expand'>
   private readonly hooks: Hooks
   private readonly functions: ClassRegistry
+  /** For saves of clients, during which other calls run. */
+  private readonly later: LaterLink
 
   constructor(private readonly options: RunnerOptions) {
     const { store, limits, classes, connectWriter, onFault, onProgress } = options
@@ -108,6 +111,7 @@ export class CallRunner {
       hooks: this.hooks,
       onProgress,
     })
+    this.later = new LaterLink(connectWriter)
     attachCalculated(language, descriptors, this.hooks)
     this.scope = { language, limits }
   }
@@ -141,7 +145,7 @@ export class CallRunner {
         call.begin()
         return this.scope.language.run(options, () => this.outcome(task, args, call))
       })
-      if ('later' in first || 'stream' in first || call.events.length > 0) {
+      if ('later' in first || 'stream' in first || 'begin' in first || call.events.length > 0) {
         const waiting = this.wait(task, call, options, finish)
         waiting.goOn(first)
         return waiting
@@ -157,6 +161,7 @@ export class CallRunner {
     return new WaitingTask(task, call, {
       run,
       written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.scope))),
+      complete: work => outcomeOf(() => run(work)),
       failed: failedCode,
       checked: outcome => this.withoutForgotten(outcome, task, call),
       finish,
@@ -192,7 +197,11 @@ export class CallRunner {
   }
 
   /** Tasks are declared in `engine/author/run/tasks.ts`. */
-  private outcome(task: FunctionTask, args: readonly unknown[], call: RunningCall): TaskOutcome | Later | Streaming {
+  private outcome(
+    task: FunctionTask,
+    args: readonly unknown[],
+    call: RunningCall,
+  ): TaskOutcome | Later | Streaming | Writing {
     const { language, limits } = this.scope
     switch (task.kind) {
       case 'call':
@@ -212,16 +221,30 @@ export class CallRunner {
     }
   }
 
-  private save({ request, limits: saveLimits, output }: SaveTask): TaskOutcome {
+  private save({ request, limits: saveLimits, output }: SaveTask): TaskOutcome | Writing {
     const { language, limits } = this.scope
     const { layouts } = language.options.store
     const { dataClass } = language.binding(request.dataClass)
     const { onFault } = this.hooks
     const view = language.views.of(request.access)
     const answer = output && prepareSaved(dataClass, { mode: request.mode, output }, { view, layouts, limits, onFault })
-    return saveElements(request, saveLimits, language, this.hooks, saved => ({
-      saved: answer ? { status: statusOf(saved), body: new Uint8Array(answer(saved, language.snapshot)) } : saved,
-    }))
+    const saved = saveElements(
+      request,
+      saveLimits,
+      language,
+      this.hooks,
+      (result): TaskOutcome => ({
+        saved: answer ? { status: statusOf(result), body: new Uint8Array(answer(result, language.snapshot)) } : result,
+      }),
+    )
+    if (!('write' in saved)) return saved
+    return {
+      begin: done => this.later.write(saved.write, done),
+      complete: result => {
+        if (result instanceof ProtocolError) throw result
+        return saved.complete(result)
+      },
+    }
   }
 
   private calculate({ dataClass: name, from }: CalculateTask): TaskOutcome {

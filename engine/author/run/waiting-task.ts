@@ -1,14 +1,26 @@
+import type { ProtocolError } from '../../base/errors.ts'
+import type { SaveResult } from '../../write/contract/requests.ts'
 import type { RunningCall } from '../declare/running-call.ts'
 import { ResultStream, type Streaming } from './result-stream.ts'
 import type { Later } from './run-call.ts'
 import { settle } from './settle.ts'
 import type { FunctionOutcome, FunctionTask, StreamHead, TaskOutcome } from './tasks.ts'
 
+/** A save that the writer works on. */
+export interface Writing {
+  /** Sends it. @param done called with the answer of the writer */
+  begin(done: (result: SaveResult | ProtocolError) => void): void
+  /** Goes on with the answer. @throws one that is an error */
+  complete(result: SaveResult | ProtocolError): TaskOutcome
+}
+
 interface Surroundings {
   /** Runs code of the task. */
   run(work: () => void): void
   /** Writes the result of a function. */
   written(result: unknown): TaskOutcome | Streaming
+  /** Runs the rest of a save. */
+  complete(work: () => TaskOutcome): TaskOutcome
   failed(thrown: unknown): TaskOutcome
   /** The outcome, or an error if the call has forgotten something. */
   checked(outcome: TaskOutcome): TaskOutcome
@@ -32,11 +44,15 @@ export class WaitingTask {
     readonly call: RunningCall,
     private readonly surroundings: Surroundings,
   ) {
-    this.name = task.kind === 'call' ? `the function ${task.fullName}` : 'an asynchronous event'
+    this.name = task.kind === 'call' ? `the function ${task.fullName}` : 'a save or an asynchronous event of it'
   }
 
-  goOn(first: TaskOutcome | Later | Streaming): void {
-    const { written, failed, checked } = this.surroundings
+  goOn(first: TaskOutcome | Later | Streaming | Writing): void {
+    const { written, complete, failed, checked } = this.surroundings
+    if ('begin' in first) {
+      first.begin(result => this.decided(complete(() => first.complete(result))))
+      return
+    }
     if ('later' in first) {
       settle(
         first.later,

@@ -48,7 +48,10 @@ export async function openHookedWorld(
         atomic: false,
         ...request,
       }
-      return run(() => saveElements(whole, SAVE_LIMITS, language, hooks, saved => saved))
+      return run(() => {
+        const saved = saveElements(whole, SAVE_LIMITS, language, hooks, result => result)
+        return 'complete' in saved ? saved.complete(language.save(saved.write)) : saved
+      })
     },
     /** Saves as another client does while the thread of the test is busy; no plugin code runs. */
     other(element: object): void {
