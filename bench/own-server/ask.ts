@@ -18,13 +18,16 @@ export async function askBytes(port: number, path: string): Promise<Buffer> {
 }
 
 /**
- * Repeats the same requests in turn over several connections until `over` resolves. @throws {Error} for a wrong status or length
+ * Repeats the same requests in turn over several connections until `over` resolves.
+ * @param body ASCII; sent with each by POST
+ * @throws {Error} for a wrong status or, for a GET, another length than before
  */
 export async function keepAsking(
   port: number,
   connections: number,
   paths: readonly string[],
   over: Promise<unknown>,
+  body?: string,
 ): Promise<{ count: number; perSecond: number; p99Ms: number }> {
   const latencies = new Histogram()
   const lengths = new Map<string, number>()
@@ -37,13 +40,18 @@ export async function keepAsking(
       const send = () => {
         path = paths[next++ % paths.length]!
         sentAt = performance.now()
-        connection.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+        connection.send(
+          body === undefined
+            ? `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+            : `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        )
       }
       const onAnswer = (status: number, bytes: number) => {
         latencies.add((performance.now() - sentAt) * 1000)
         const length = lengths.get(path) ?? bytes
         lengths.set(path, length)
-        if (status !== 200 || bytes !== length) reject(new Error(`status ${status}, ${bytes} bytes for ${path}`))
+        if (status !== 200 || (body === undefined && bytes !== length))
+          reject(new Error(`status ${status}, ${bytes} bytes for ${path}`))
         else if (!isOver) send()
         else {
           connection.close()

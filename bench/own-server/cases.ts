@@ -1,4 +1,5 @@
 import type { OwnServerCase } from './own-server-case.ts'
+import events from './events.bench.ts'
 import lines from './lines.bench.ts'
 import metrics from './metrics.bench.ts'
 import image from './image.bench.ts'
@@ -6,4 +7,12 @@ import uploads from './uploads.bench.ts'
 import vectorNearest from './vector-nearest.bench.ts'
 import waiting from './waiting.bench.ts'
 
-export const OWN_SERVER_CASES: readonly OwnServerCase[] = [image, lines, metrics, uploads, vectorNearest, waiting]
+export const OWN_SERVER_CASES: readonly OwnServerCase[] = [
+  events,
+  image,
+  lines,
+  metrics,
+  uploads,
+  vectorNearest,
+  waiting,
+]

@@ -5,6 +5,7 @@ import type { CallQuestions } from './questions.ts'
 
 /** Keeps a number of requests in flight. */
 answerParent<CallQuestions>({
-  keep: ({ port, path, connections, seconds }) => keepAsking(port, connections, [path], delay(seconds * 1000)),
+  keep: ({ port, path, body, connections, seconds }) =>
+    keepAsking(port, connections, [path], delay(seconds * 1000), body),
   close: () => null,
 })

@@ -52,7 +52,7 @@ export type UploadQuestions = {
 export type CallQuestions = {
   /** Keeps a number of requests in flight for some time, one on each connection. */
   keep: Ask<
-    { port: number; path: string; connections: number; seconds: number },
+    { port: number; path: string; body?: string; connections: number; seconds: number },
     { count: number; perSecond: number; p99Ms: number }
   >
   close: Ask<null, null>

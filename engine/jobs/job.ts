@@ -40,14 +40,19 @@ export const MAX_PRIORITY = 99
 export const MAX_JOB_ARGUMENTS = 64 * 1024
 const KEY_LENGTH = 15
 
+/** Different in each thread. */
+const ownPart = randomBytes(7).toString('hex')
 let lastMs = 0
 let count = 0
 
-/** An id; those of one thread are in the order in which they were made. */
+/** An id; those of one thread are in the order in which they were made. @param now milliseconds since 1970 */
 export function newJobId(now: number): string {
-  count = now === lastMs ? count + 1 : 0
-  lastMs = now
-  return hex(now, 12) + hex(count, 6) + randomBytes(7).toString('hex')
+  // A clock may be set back.
+  if (now > lastMs) {
+    lastMs = now
+    count = 0
+  } else count++
+  return hex(lastMs, 12) + hex(count, 6) + ownPart
 }
 
 const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0').slice(-digits)

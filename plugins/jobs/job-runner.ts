@@ -164,13 +164,19 @@ export class JobRunner {
     }
     for (const { to } of claimed) this.begin(to)
     if (due.length > 0 || scheduled.changes.length > 0) return 0
-    const [first] = jobs.places('waiting', 1)
-    const times = [...this.next.values(), time + MAX_PAUSE_MS, ...(first === undefined ? [] : [timeOfPlace(first)])]
+    const times = [...this.next.values(), time + MAX_PAUSE_MS, this.nextDue()]
     return Math.max(1, Math.min(...times) - now())
+  }
+
+  /** Time at which the next job is due. */
+  private nextDue(): number {
+    const [first] = this.options.jobs.places('waiting', 1)
+    return first === undefined ? Number.POSITIVE_INFINITY : timeOfPlace(first)
   }
 
   /** Jobs whose time has come. */
   private due(now: number): Job[] {
+    if (this.nextDue() > now) return []
     const places = this.options.jobs.places('waiting', SLICE)
     return this.jobsAt(places.filter(place => timeOfPlace(place) <= now))
   }
