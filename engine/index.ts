@@ -43,6 +43,7 @@ export {
   type JobState,
   jobOf,
   newJobId,
+  orderOfPlace,
   timeOfPlace,
 } from './jobs/job.ts'
 export type { CallResult } from './author/run/function-client.ts'

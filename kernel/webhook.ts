@@ -88,7 +88,7 @@ export function verifyWebhook(options: VerifyOptions, headers: WebhookHeaders, b
   )
   if (!isSigned) throw WebhookErrors.WRONG_SIGNATURE()
   const seconds = Math.round(now() / 1000 - Number(time))
-  if (Math.abs(seconds) > toleranceSeconds) {
+  if (!(Math.abs(seconds) <= toleranceSeconds)) {
     throw WebhookErrors.OUT_OF_TIME(Math.abs(seconds), seconds < 0 ? 'ahead of' : 'behind', toleranceSeconds)
   }
   try {

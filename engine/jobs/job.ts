@@ -9,6 +9,8 @@ export interface NewJob {
   readonly name: string
   /** Its arguments, a JSON array. */
   readonly args: string
+  /** Places of the arguments that are entities; all others are values. */
+  readonly entities?: readonly number[]
   /** There is at most one job of a function with this key. */
   readonly key?: string
   /** From -{@link MAX_PRIORITY} to {@link MAX_PRIORITY}; higher ones run first. */
@@ -31,6 +33,8 @@ export interface Job extends Omit<NewJob, 'at'> {
   readonly time: number
   /** Number of times that it has been begun. */
   readonly attempts: number
+  /** Number of times that the server has ended while it ran. */
+  readonly interruptions?: number
   /** Message of the error of its last attempt. */
   readonly error?: string
 }
@@ -72,6 +76,8 @@ function placeKey({ id, name, state, time, priority }: Job): string {
 }
 
 export const idOfPlace = (key: string): string => key.slice(key.lastIndexOf('/') + 1)
+/** Part of the key of a ready job by which those of all functions are in the order in which they are to run. */
+export const orderOfPlace = (key: string): string => key.split('/').slice(3).join('/')
 /** Time in the key of a job that is not `ready`. */
 export const timeOfPlace = (key: string): number => Number(key.split('/')[2])
 

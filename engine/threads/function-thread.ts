@@ -177,10 +177,12 @@ try {
         onHead: (call, head) => post({ call: call.id, head }),
         onChunk: (call, text) => {
           const chunk = bytesOfLong(text)
+          const { length } = chunk
           post(
             { call: call.id, chunk },
             chunk instanceof Uint8Array && chunk !== text ? [chunk.buffer as ArrayBuffer] : [],
           )
+          return length
         },
         onFault: log => post({ log }),
         onProgress: (job, progress) => post({ job, progress }),

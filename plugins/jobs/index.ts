@@ -74,17 +74,26 @@ export default definePlugin({
       const [first, ...rest] = request.parts
       const isGet = request.verb === 'GET' || request.verb === 'HEAD'
       if (first === undefined) {
+        if (!isGet) throw JobErrors.UNKNOWN_ACTION(request.verb)
         const described = functions.map(each => describeFunction(each, schedules.values(), runner))
         return {
           functions: described,
           counts: Object.fromEntries(JOB_STATES.map(state => [state, jobs.places(state, MAX_COUNT).length])),
         }
       }
-      if (isJobId(first)) return isGet ? describe(known(jobs, first)) : change(first, actionOf(request, rest[0]))
+      if (isJobId(first)) {
+        if (rest.length > (isGet ? 0 : 1)) throw JobErrors.UNKNOWN_ACTION(rest.join('/').slice(0, 100))
+        return isGet ? describe(known(jobs, first)) : change(first, actionOf(request, rest[0]))
+      }
       if (!isState(first)) throw JobErrors.UNKNOWN_PART(first.slice(0, 100))
-      const name = rest[0] === 'replay' ? undefined : rest[0]
-      if (isGet) return { jobs: page(jobs, first, name, request).map(describe) }
-      return replayAll(first, name, rest.at(-1) ?? '')
+      if (isGet) {
+        if (rest.length > 1) throw JobErrors.UNKNOWN_ACTION(rest.slice(1).join('/').slice(0, 100))
+        return { jobs: page(jobs, first, rest[0], request).map(describe) }
+      }
+      const action = rest.pop()
+      if (request.verb !== 'POST' || action !== 'replay' || first !== 'failed' || rest.length > 1)
+        throw JobErrors.UNKNOWN_ACTION((action ?? request.verb).slice(0, 100))
+      return replayAll(rest[0])
     }
 
     const change = async (id: string, action: Action): Promise<object> => {
@@ -94,10 +103,9 @@ export default definePlugin({
       return action === 'remove' ? { ok: true } : describe(known(jobs, id))
     }
 
-    const replayAll = async (state: JobState, name: string | undefined, action: string): Promise<object> => {
-      if (action !== 'replay' || state !== 'failed') throw JobErrors.UNKNOWN_ACTION(action.slice(0, 100))
+    const replayAll = async (name: string | undefined): Promise<object> => {
       let count = 0
-      for (const job of select(jobs, state, name, MAX_COUNT))
+      for (const job of select(jobs, 'failed', name, MAX_COUNT))
         if (jobs.declared.has(job.name) && (await runner?.replay(job.id))) count++
       return { count }
     }

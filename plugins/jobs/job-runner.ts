@@ -1,8 +1,8 @@
 import pLimit from 'p-limit'
-import { idOfPlace, type Job, type JobChange, jobOf, newJobId, timeOfPlace } from '../../engine/index.ts'
+import { idOfPlace, type Job, type JobChange, jobOf, newJobId, orderOfPlace, timeOfPlace } from '../../engine/index.ts'
 import type { PluginEngine, Scope } from '../../kernel/api.ts'
 import { Attempt } from './attempt.ts'
-import { begun, cancelled, done, failed, givenBack, replayed } from './next-state.ts'
+import { begun, cancelled, done, failed, givenBack, interrupted, replayed } from './next-state.ts'
 import type { Schedule } from './schedules.ts'
 
 interface RunnerOptions extends Pick<Scope, 'log' | 'now'> {
@@ -103,12 +103,16 @@ export class JobRunner {
 
   /** Gives running code some time to end, and puts back what does not. */
   async close(): Promise<void> {
+    const { jobs, now } = this.options
     this.isClosed = true
     clearTimeout(this.timer)
+    // A change of the queue may be under way.
+    await this.inTurn(() => {})
     for (const attempt of this.attempts.values()) attempt.abort()
     const until = Date.now() + CLOSE_MS
     while (this.attempts.size > 0 && Date.now() < until) await new Promise(resolve => setTimeout(resolve, 10))
-    await this.inTurn(() => this.options.jobs.store(this.ended.splice(0))).catch(error => this.report(error))
+    const open = [...this.attempts.values()].map(({ job }) => ({ from: job, to: givenBack(job, now()) }))
+    await this.inTurn(() => jobs.store([...this.ended.splice(0), ...open])).catch(error => this.report(error))
   }
 
   private async change(
@@ -162,7 +166,10 @@ export class JobRunner {
       }
       if (scheduled.next.size > 0) this.next = jobs.schedules()
     }
-    for (const { to } of claimed) this.begin(to)
+    for (const { to } of claimed) {
+      if (this.isClosed) this.ended.push({ from: to, to: givenBack(to, now()) })
+      else this.begin(to)
+    }
     if (due.length > 0 || scheduled.changes.length > 0) return 0
     const times = [...this.next.values(), time + MAX_PAUSE_MS, this.nextDue()]
     return Math.max(1, Math.min(...times) - now())
@@ -181,17 +188,18 @@ export class JobRunner {
     return this.jobsAt(places.filter(place => timeOfPlace(place) <= now))
   }
 
-  /** Jobs that can begin, within the bounds of their functions and of the server. */
+  /** Jobs that can begin, within the bounds of their functions and of the server: of all functions those that come first. */
   private claims(): Job[] {
     const { jobs, concurrency } = this.options
-    let free = concurrency - this.attempts.size
-    return [...jobs.declared.values()].flatMap(({ job, concurrency }) => {
+    const free = concurrency - this.attempts.size
+    if (free <= 0) return []
+    const places = [...jobs.declared.values()].flatMap(({ job, concurrency }) => {
       const most = Math.min(free, concurrency - (this.runningOf.get(job) ?? 0))
-      if (most <= 0) return []
-      const found = this.jobsAt(jobs.places('ready', most, job))
-      free -= found.length
-      return found
+      return most > 0 ? jobs.places('ready', most, job) : []
     })
+    const inOrder = places.map(place => ({ place, order: orderOfPlace(place) }))
+    inOrder.sort((a, b) => (a.order < b.order ? -1 : 1))
+    return this.jobsAt(inOrder.slice(0, free).map(({ place }) => place))
   }
 
   /** Jobs of schedules whose time has come. */
@@ -199,9 +207,11 @@ export class JobRunner {
     const changes: JobChange[] = []
     const next = new Map<string, number | undefined>()
     for (const [name, schedule] of this.options.schedules) {
-      const time = this.next.get(name)
-      if (time !== undefined && time > now) continue
       const following = schedule.next(now)
+      // A clock that was ahead once has left a time that is too late.
+      const stored = this.next.get(name)
+      const time = stored !== undefined && following !== undefined && stored > following ? undefined : stored
+      if (time !== undefined && time > now) continue
       if (following !== undefined || time !== undefined) next.set(name, following)
       if (time === undefined) continue
       const job = { id: newJobId(now), name: schedule.called.job, args: '[]', priority: 0 }
@@ -233,20 +243,22 @@ export class JobRunner {
 
   /** Finds jobs that were running when the server or a change ended, and the next times of schedules. */
   private async recover(): Promise<void> {
-    const { jobs, now, random = Math.random } = this.options
+    const { jobs, now, log } = this.options
     this.next = jobs.schedules()
     const stored = new Set(this.ended.map(({ from }) => from!.id))
     for (;;) {
       const places = jobs.places('running', this.attempts.size + stored.size + SLICE)
       const lost = this.jobsAt(places).filter(({ id }) => !this.attempts.has(id) && !stored.has(id))
       if (lost.length === 0) break
-      const environment = { now: now(), random }
-      await jobs.store(
-        lost.map(from => {
-          const called = jobs.declared.get(from.name) ?? { attempts: Number.POSITIVE_INFINITY, backoffSeconds: 1 }
-          return { from, to: failed(from, new Error('the server ended while it ran'), called, environment) }
-        }),
-      )
+      const changes = lost.map(from => ({ from, to: interrupted(from, now()) }))
+      await jobs.store(changes)
+      for (const { to } of changes) {
+        log.warn(
+          { job: to.name, id: to.id, state: to.state },
+          `the job ${to.name} was interrupted, because the server ended`,
+        )
+        if (to.state === 'failed') this.counts.failed++
+      }
     }
     this.mustRecover = false
   }

@@ -4,11 +4,15 @@ import { ProtocolError } from '../../kernel/api.ts'
 /** Longest pause between two attempts. */
 const MAX_BACKOFF_MS = 3_600_000
 const MAX_ERROR = 2_000
+/** Number of times that a job is run again because the server has ended while it ran; it may be the reason. */
+const MAX_INTERRUPTIONS = 5
 
-/** Errors of calls that did not begin: the job is not to blame. */
-const NOT_BEGUN: ReadonlySet<string> = new Set([
-  ...['FUNCTIONS.BUSY', 'FUNCTIONS.BUSY_WAITING', 'FUNCTIONS.NOT_BEGUN', 'FUNCTIONS.REFUSED', 'FUNCTIONS.CLOSED'],
-])
+/** Errors for which a job is not to blame: its call did not begin, or another one has ended its thread. */
+const NOT_TO_BLAME: ReadonlySet<string> = new Set(
+  ['BUSY', 'BUSY_WAITING', 'NOT_BEGUN', 'REFUSED', 'CLOSED', 'CALLER_GONE', 'INTERRUPTED'].map(
+    name => `FUNCTIONS.${name}`,
+  ),
+)
 
 interface Environment {
   /** Milliseconds since 1970. */
@@ -29,7 +33,7 @@ export const done = ({ error: _, ...job }: Job, now: number): Job => ({ ...job, 
 export const cancelled = (job: Job, now: number): Job => ({ ...job, state: 'cancelled', time: now })
 
 /** Ready to run, as if it was new. */
-export const replayed = ({ error: _, ...job }: Job, now: number): Job => ({
+export const replayed = ({ error: _, interruptions: __, ...job }: Job, now: number): Job => ({
   ...job,
   state: 'ready',
   time: now,
@@ -51,10 +55,20 @@ export function failed(
   { attempts, backoffSeconds }: Pick<JobFunction, 'attempts' | 'backoffSeconds'>,
   { now, random }: Environment,
 ): Job {
-  if (thrown instanceof ProtocolError && NOT_BEGUN.has(thrown.name))
+  if (thrown instanceof ProtocolError && NOT_TO_BLAME.has(thrown.name))
     return givenBack(job, now + 1000 * (thrown.retryAfterSeconds ?? 1))
   const error = String((thrown as Error).message ?? thrown).slice(0, MAX_ERROR)
   if (job.attempts >= attempts) return { ...job, state: 'failed', time: now, error }
   const pauseMs = Math.min(MAX_BACKOFF_MS, 1000 * backoffSeconds * 2 ** (job.attempts - 1))
   return { ...job, state: 'waiting', time: now + Math.round(pauseMs * (0.5 + random() / 2)), error }
+}
+
+/** The state of a job that was running when the server ended: such an attempt does not count, but they have a bound of their own. */
+export function interrupted(job: Job, now: number): Job {
+  const interruptions = (job.interruptions ?? 0) + 1
+  if (interruptions > MAX_INTERRUPTIONS) {
+    const error = `the server ended ${interruptions} times while the job ran`
+    return { ...job, state: 'failed', time: now, interruptions, error }
+  }
+  return { ...givenBack(job, now + 1000 * 2 ** (interruptions - 1) - 1000), interruptions }
 }

@@ -166,6 +166,8 @@ export class Hook {
     } else {
       this.counts.failedAttempts++
       const { reason } = outcome
+      // It may have been removed meanwhile.
+      if (!this.letters.get(id)) return outcome
       await this.letters.put(
         { ...letter, reason, attempts: letter.attempts + 1, givenUp: this.context.clock.now() },
         '',

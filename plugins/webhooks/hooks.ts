@@ -79,6 +79,7 @@ export class Hooks {
     if (!letter) throw WebhooksErrors.UNKNOWN_LETTER(id.slice(0, 100), name)
     if (method === 'POST') return this.resend(found.hook, letter)
     if (method === 'DELETE') {
+      if (this.sending.has(letter.id)) throw WebhooksErrors.IN_PROGRESS(letter.id)
       await found.hook.letters.remove(id)
       return json({ result: true })
     }

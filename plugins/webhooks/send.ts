@@ -73,7 +73,10 @@ export class Sender {
       request.on('error', reject)
       request.on('response', answer => {
         // The status decides; what follows is read so that the connection is free again, and may fail.
-        const outcome = outcomeOf(answer)
+        const outcome = outcomeOf(answer, this.now())
+        // At the time limit, too.
+        request.off('error', reject)
+        request.on('error', () => resolve(outcome))
         let read = 0
         answer.on('error', () => {})
         answer.on('close', () => resolve(outcome))
@@ -87,13 +90,20 @@ export class Sender {
   }
 }
 
-function outcomeOf({ statusCode: status = 0, headers }: http.IncomingMessage): Outcome {
+function outcomeOf({ statusCode: status = 0, headers }: http.IncomingMessage, now: number): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' }
   if (status === 410) return { kind: 'gone', reason: 'answered 410, that it does not want the event' }
   if (status >= 300 && status < 400) return failed(`answered ${status}, a redirect, which is not followed`)
-  const seconds = Number(headers['retry-after'])
-  const retryAfterMs = seconds > 0 ? 1000 * Math.min(seconds, MAX_RETRY_AFTER_SECONDS) : 0
+  const retryAfterMs = 1000 * Math.min(secondsOf(headers['retry-after'], now), MAX_RETRY_AFTER_SECONDS)
   return { kind: 'failed', reason: `answered ${status}`, retryAfterMs }
+}
+
+/** Seconds of a `Retry-After`, which is a number of them or a date; 0 without one. */
+function secondsOf(header: string | undefined, now: number): number {
+  const seconds = Number(header)
+  if (header === undefined || seconds <= 0) return 0
+  if (seconds > 0) return seconds
+  return Math.max(0, (Date.parse(header) - now) / 1000) || 0
 }
 
 const failed = (reason: string): Outcome => ({ kind: 'failed', reason, retryAfterMs: 0 })

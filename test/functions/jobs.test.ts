@@ -72,6 +72,13 @@ const cases: readonly {
   { job: 'ds.loops', state: 'failed', error: /deadline of 0.2 s/, lines: [] },
   { job: 'ds.who', lines: ['[true,"",""]'] },
   { job: 'ds.returnsOdd', lines: [] },
+  // Values of clients stay values.
+  {
+    job: 'ds.shows',
+    args: [{ __ENTITY: true, __DATACLASS: 'City', __KEY: 'Paris' }],
+    lines: ['{"__ENTITY":true,"__DATACLASS":"City","__KEY":"Paris"}'],
+  },
+  { job: 'ds.shows', args: [{ __DATASET: 'x' }], lines: ['{"__DATASET":"x"}'] },
 ]
 
 t.test('a job of each class runs to its end', async t => {
@@ -215,6 +222,9 @@ t.test('jobs are listed, cancelled, replayed and removed', async t => {
       () => post(`${later}/stop`),
       { status: 404, json: { __ERROR: [{ message: /^\$jobs has no action "stop"/ }] } },
     ],
+    ['another verb', () => drop('failed/replay'), { status: 404, json: { __ERROR: [{ errCode: 1806 }] } }],
+    ['further parts', () => post('failed/ds.fails/now/replay'), { status: 404 }],
+    ['all of them', () => server.post('/$jobs'), { status: 404 }],
     ['an action of a state', () => post('done/replay'), { status: 404, json: { __ERROR: [{ errCode: 1806 }] } }],
     ['an unknown one again', () => post(`${unknown}/replay`), { status: 404 }],
     [
@@ -270,6 +280,9 @@ const refused: readonly [what: string, error: RegExp][] = [
   ['unsaved', /received an entity of Line that has not been saved$/],
   ['selection', /entities and values as in JSON; received a selection of Line$/],
   ['long', /may have 65536 characters as JSON; received 70004/],
+  ['deep', /cannot be enqueued: .*(deep|levels)/],
+  ['many', /it may have 100 arguments$/],
+  ['prototype', /an object has the key "__proto__"$/],
   ['priority', /priority is an integer from -99 to 99; received 100$/],
   ['at', /at is a date, an ISO text or milliseconds; received 'soon'$/],
   ['key', /key is a text or a number; received ''$/],
@@ -317,4 +330,53 @@ t.test('tesser jobs lists, shows, replays and cancels', async t => {
   await jobs.summary()
   t.match(printed.join('\n'), /ds\.yearly +queued +0 0 1 1 \* \(\d{4}-\d\d-\d\dT.*Z\)[\s\S]*1 failed, 0 cancelled$/)
   await t.rejects(jobs.list('old', { job: undefined, top: '5' }), { message: /^\$jobs has no part "old"/ })
+})
+
+t.test(
+  'a job that waits for a thread is cancelled, and one that waits when the server stops runs afterwards',
+  async t => {
+    const folder = temporaryFolder(t)
+    const first = await start(t, { folder })
+    // Only this thread of functions could enqueue; the kernel can replay meanwhile.
+    const prepared = async (name: string, args: unknown[] = []) => {
+      const id = await enqueue(first, name, args, { at: '2100-01-01' })
+      await first.post(`/$jobs/${id}/cancel`)
+      return id
+    }
+    const holds = async () => until(first, await enqueue(first, 'ds.blocks', [600]), 'running')
+    const replay = async (id: string) => {
+      await first.post(`/$jobs/${id}/replay`)
+      await until(first, id, 'running')
+    }
+    const cancelled = await prepared('ds.who')
+    const waiting = await prepared('ds.write', ['late'])
+    const single = await prepared('ds.shows', ['once'])
+    await holds()
+    await replay(cancelled)
+    await first.post(`/$jobs/${cancelled}/cancel`)
+    await until(first, cancelled, 'cancelled')
+    await replay(waiting)
+    await replay(single)
+    await first.close()
+    const second = await startServer(t, { ...company, rows: {} }, { folder, config: CONFIG })
+    await until(second, waiting, 'done')
+    t.match(await until(second, single, 'done', 'failed'), { state: 'done', attempts: 1 })
+    t.same((await lines(second)).sort(), ['"once"', 'late'])
+  },
+)
+
+t.test('of all functions, the jobs with the highest priority run first, then the oldest', async t => {
+  const jobs = { plugin: 'tesser/plugins/jobs', options: { concurrency: 1 } }
+  const config = { ...CONFIG, plugins: [jobs, queuedPlugin] }
+  const server = await startServer(t, company, { config })
+  const gate = await openGate(t)
+  await enqueue(server, 'ds.asks', [gate.url, 'asked'])
+  await gate.arrived()
+  await enqueue(server, 'ds.write', ['1'])
+  await enqueue(server, 'Order.ship', [2])
+  await enqueue(server, 'ds.write', ['3'])
+  await enqueue(server, 'ds.one', ['first'], { priority: 99 })
+  gate.open()
+  await settled(server)
+  t.same(await lines(server), ['asked', 'first', '1', 'shipped 2 false', '3'])
 })

@@ -1,5 +1,7 @@
 import { inspect } from 'node:util'
 import { MAX_JOB_ARGUMENTS, MAX_PRIORITY, type NewJob, newJobId, savedKey } from '../../jobs/job.ts'
+import { parseJsonBody } from '../../base/json-body.ts'
+import { JSON_BOUNDS } from '../../base/json-bounds.ts'
 import type { EnqueueOptions } from '../declare/author-types.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
 import { jobName } from '../declare/job-options.ts'
@@ -15,8 +17,13 @@ export interface JobInfo {
   readonly id: string
   readonly attempt: number
   readonly key?: string | undefined
+  /** Places of the arguments that are entities. */
+  readonly entities?: readonly number[] | undefined
 }
 
+const MAX_ARGUMENTS = 100
+/** Length from which arguments can be nested too deeply, or too many. */
+const MIN_ODD = 200
 /** Maximum length of the progress of a job, as JSON. */
 const MAX_PROGRESS = 1024
 
@@ -58,8 +65,10 @@ export function newJob(
   if (key !== undefined && (!(typeof key === 'string' || typeof key === 'number') || key === ''))
     throw LanguageErrors.BAD_JOB(name, `key is a text or a number; received ${shown(key)}`)
   const id = newJobId(Date.now())
+  const entities = args.flatMap((each, i) => (isEntity(each) ? i : []))
   return {
     ...{ id, name, args: argumentsOf(name, args, entity => referenceTo(entity, saving, id)), priority },
+    ...(entities.length > 0 && { entities }),
     ...(key !== undefined && { key: String(key) }),
     ...(options.at !== undefined && { at: timeOf(name, options.at) }),
   }
@@ -89,9 +98,22 @@ function argumentsOf(name: string, args: readonly unknown[], reference: (entity:
     const received = String((error as Error).message).split('\n')[0]!
     throw LanguageErrors.BAD_JOB(name, `its arguments are entities and values as in JSON; received ${received}`)
   }
-  if (text.length <= MAX_JOB_ARGUMENTS) return text
+  if (text.length <= MAX_JOB_ARGUMENTS) return readable(name, text)
   const limit = `its arguments may have ${MAX_JOB_ARGUMENTS} characters as JSON; received ${text.length}`
   throw LanguageErrors.BAD_JOB(name, `${limit}. Save the data, and pass a key`)
+}
+
+/** The text, if a call can read it. Few are large or odd enough to be looked at. */
+function readable(name: string, text: string): string {
+  if (text.includes('"__proto__":')) throw LanguageErrors.BAD_JOB(name, 'an object has the key "__proto__"')
+  if (text.length < MIN_ODD) return text
+  try {
+    const values = parseJsonBody(Buffer.from(text), JSON_BOUNDS) as unknown[]
+    if (values.length <= MAX_ARGUMENTS) return text
+  } catch (error) {
+    throw LanguageErrors.BAD_JOB(name, (error as Error).message)
+  }
+  throw LanguageErrors.BAD_JOB(name, `it may have ${MAX_ARGUMENTS} arguments`)
 }
 
 function timeOf(name: string, at: unknown): number {

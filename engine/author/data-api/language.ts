@@ -207,7 +207,12 @@ export class Language {
     const { onProgress } = this.options
     return {
       traceparent,
-      job: job && { ...job, progress: value => onProgress?.(job.id, jobProgress(value)) },
+      job: job && {
+        id: job.id,
+        attempt: job.attempt,
+        ...(job.key !== undefined && { key: job.key }),
+        progress: value => onProgress?.(job.id, jobProgress(value)),
+      },
       get signal() {
         return codeContext()?.call?.signal ?? NEVER_ABORTED
       },
@@ -335,8 +340,11 @@ export class Language {
   enqueue(job: NewJob): string {
     const writer = this.writer()
     if (this.collected) {
-      this.collected.jobs.push(job)
-      return this.holder(job) ?? job.id
+      const { jobs } = this.collected
+      const { key, name } = job
+      const known = key === undefined ? undefined : jobs.find(other => other.key === key && other.name === name)
+      if (!known) jobs.push(job)
+      return known?.id ?? this.holder(job) ?? job.id
     }
     const { result } = writer.write({ kind: 'enqueue', jobs: [job] })
     return result.ids[0]!

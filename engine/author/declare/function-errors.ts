@@ -85,6 +85,11 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
     message: (name: string, waitedMs: number) =>
       `${name} has waited for ${waitedMs} ms and no thread for functions was free; try again in a moment`,
   },
+  CALLER_GONE: {
+    errCode: 1562,
+    http: 503,
+    message: (name: string) => `${name} was not begun: its caller has gone before a thread for functions was free`,
+  },
   CLOSED: {
     errCode: 1562,
     http: 503,

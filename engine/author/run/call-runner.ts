@@ -78,7 +78,7 @@ interface RunnerOptions {
   onEnd(call: RunningCall, outcome: FunctionOutcome): void
   /** Called with the parts of an answer that is a stream. */
   onHead(call: RunningCall, head: StreamHead): void
-  onChunk(call: RunningCall, chunk: string | Uint8Array): void
+  onChunk(call: RunningCall, chunk: string | Uint8Array): number
   /** Called with faults that can no longer be reported to a client. */
   onFault(line: CodeLogLine): void
   readonly forgotten: ForgottenPromises

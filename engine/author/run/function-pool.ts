@@ -218,7 +218,7 @@ export class FunctionPool {
       this.openCount++
       if (isAsync) this.asyncCount++
       group.waiting.push(pending)
-      caller?.onAborted(() => remove(group.waiting, pending) && this.settle(pending))
+      caller?.onAborted(() => remove(group.waiting, pending) && this.fail(pending, FunctionErrors.CALLER_GONE(name)))
       this.sendNext(group)
       this.watch()
     })

@@ -89,10 +89,10 @@ export class JobClient {
    * Makes an attempt of a job. @param attempt 1 for the first one
    * @throws {ProtocolError} one that its code throws; it failed, exceeded its deadline, or cannot be called now
    */
-  async run(called: JobFunction, { id, key, args }: Job, attempt: number, caller: Caller): Promise<void> {
+  async run(called: JobFunction, { id, key, args, entities }: Job, attempt: number, caller: Caller): Promise<void> {
     const { dataClass, target, name, fullName, isAsync } = called
     const read = dataClass === undefined ? undefined : { dataClass, ...NO_ROWS }
-    const job = { id, attempt, ...(key !== undefined && { key }) }
+    const job = { id, attempt, entities, ...(key !== undefined && { key }) }
     const named = { target, function: name, fullName, isAsync }
     const task: CallTask = { kind: 'call', ...named, args: Buffer.from(args), sets: undefined, keep: false, read, job }
     await this.options.code!.call(called, task, caller)

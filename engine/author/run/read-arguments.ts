@@ -44,8 +44,8 @@ export function convertArguments(
 ): unknown[] {
   return values.map((value, i) => {
     if (!isObject(value)) return value
-    // It may have been deleted since the job was enqueued.
-    if (job && value.__ENTITY === true) return existing(value, language)
+    // Values of a job may come from clients, and stay values.
+    if (job) return job.entities?.includes(i) ? existing(value, language) : value
     if (value.__ENTITY === true) return toEntity(value, i + 1, language.views.of(access), language)
     if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, { sets, access }, language)
     return value
@@ -73,7 +73,7 @@ function toSelection(
   return binding.selection(rows)
 }
 
-/** The entity that a job was enqueued with; null if it is gone. */
+/** The entity that a job was enqueued with; null if it has been deleted since. */
 function existing({ __DATACLASS: name, __KEY: key }: JsonObject, language: Language): object | null {
   return language.binding(String(name)).instance.get(key)
 }

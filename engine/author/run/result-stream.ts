@@ -22,7 +22,8 @@ interface Surroundings {
   /** Runs code of the call. */
   run(work: () => void): void
   onHead(head: StreamHead): void
-  onChunk(chunk: string | Uint8Array): void
+  /** @returns its size as the client will report it */
+  onChunk(chunk: string | Uint8Array): number
   /** Called once: after the last value, or with what was thrown instead of it. */
   onEnd(failure: { readonly thrown: unknown } | undefined): void
 }
@@ -41,6 +42,8 @@ export class ResultStream {
   private parts: (string | Uint8Array)[] = []
   /** Size of `parts`. */
   private size = 0
+  /** The client has taken something. */
+  private isRead = false
   /** Size of the chunks that the client has not taken. */
   private ahead = 0
   private hasHead = false
@@ -63,6 +66,7 @@ export class ResultStream {
 
   /** The client has taken some of what was sent. */
   taken(size: number): void {
+    this.isRead = true
     this.ahead -= size
     if (!this.isPaused || this.ahead >= AHEAD) return
     this.isPaused = false
@@ -115,7 +119,8 @@ export class ResultStream {
       if (this.size >= CHUNK) this.flush()
       if (this.ahead >= AHEAD) {
         this.isPaused = true
-        call.waitsSince = Number.POSITIVE_INFINITY
+        // Time of a slow client does not count; a stream that is never read ends at its deadline.
+        if (this.isRead) call.waitsSince = Number.POSITIVE_INFINITY
         return
       }
       if (performance.now() > this.turnEndsAt) {
@@ -150,7 +155,7 @@ export class ResultStream {
       return
     }
     const written = this.stream.write(value)
-    this.parts.push(written)
+    if (written.length > 0) this.parts.push(written)
     this.size += written.length
     const { call } = this.surroundings
     call.ranMs = 0
@@ -169,13 +174,11 @@ export class ResultStream {
 
   private flush(): void {
     if (this.size === 0) return
-    const { parts, size } = this
+    const { parts } = this
     this.drop()
     if (this.isGone) return
     this.sendHead()
-    const chunk = joined(parts)
-    this.ahead += size
-    this.surroundings.onChunk(chunk)
+    this.ahead += this.surroundings.onChunk(joined(parts))
   }
 
   private sendHead(): void {

@@ -28,7 +28,7 @@ interface Surroundings {
   /** Called with faults that can no longer be reported to a client. */
   onFault(thrown: unknown, place?: RunningCall['events'][number]['place']): void
   onHead(head: StreamHead): void
-  onChunk(chunk: string | Uint8Array): void
+  onChunk(chunk: string | Uint8Array): number
   onEnd(outcome: FunctionOutcome): void
 }
 

@@ -47,6 +47,14 @@ export class Store extends DataStore {
   @job({ attempts: 1 }) who() {
     note(JSON.stringify([Session.isServer(), Session.userName, request.traceparent]))
   }
+  @job({ attempts: 1 }) shows(value: unknown) {
+    note(JSON.stringify(value))
+  }
+  /** Holds up the thread. */
+  @job({ attempts: 1, deadlineSeconds: 5 }) blocks(ms: number) {
+    const end = Date.now() + ms
+    while (Date.now() < end);
+  }
   @job({ attempts: 1 }) returnsOdd() {
     return 1n as unknown
   }
@@ -71,6 +79,9 @@ export class Store extends DataStore {
       unsaved: () => ds.enqueue(ds.write, [ds.Line!.new() as never]),
       selection: () => ds.enqueue(ds.write, [ds.Line!.all() as never]),
       long: () => ds.enqueue(ds.write, ['x'.repeat(70_000)]),
+      deep: () => ds.enqueue(ds.shows, [JSON.parse('['.repeat(200) + ']'.repeat(200))]),
+      many: () => ds.enqueue(ds.write, Array.from({ length: 101 }, String) as never),
+      prototype: () => ds.enqueue(ds.shows, [JSON.parse('{"__proto__":1}')]),
       priority: () => ds.enqueue(ds.write, ['a'], { priority: 100 }),
       at: () => ds.enqueue(ds.write, ['a'], { at: 'soon' }),
       key: () => ds.enqueue(ds.write, ['a'], { key: '' }),
@@ -85,6 +96,9 @@ export class Store extends DataStore {
       if (how === 'fails') throw { errCode: 9, message: 'no' }
       return how === 'kept'
     })
+  }
+  @exposed enqueueTwice(ID: number) {
+    return ds.Order!.new({ ID, state: 'twice' }).save().success
   }
   @exposed enqueueTwo(text: string) {
     return [ds.enqueue(ds.write, [text], { key: 1 }), ds.enqueue(ds.write, [text], { key: '1' })]

@@ -20,7 +20,10 @@ function streamOf(values: Iterator<unknown> | AsyncIterator<unknown>) {
       call,
       run: work => work(),
       onHead: () => seen.push('head'),
-      onChunk: chunk => seen.push(chunk),
+      onChunk(chunk) {
+        seen.push(chunk)
+        return chunk.length
+      },
       onEnd: failure => seen.push(failure ? `failed: ${failure.thrown}` : 'end'),
     },
     Number.POSITIVE_INFINITY,
@@ -69,6 +72,8 @@ for (const [name, endless] of Object.entries(kinds)) {
   t.test(`a slow client, ${name}`, async t => {
     const state = { made: 0, closed: false }
     const { stream, call, seen } = streamOf(endless(state, KI))
+    // The client has begun to read: before, the deadline counts.
+    stream.taken(0)
     const sizes = () => seen.slice(1).map(chunk => (chunk as string).length / KI)
     const sent = () => sizes().reduce((sum, size) => sum + size, 0)
     await paused(call)
@@ -90,6 +95,7 @@ for (const [name, endless] of Object.entries(kinds)) {
   t.test(`values larger than all that is sent ahead, ${name}`, async t => {
     const state = { made: 0, closed: false }
     const { stream, call } = streamOf(endless(state, 300 * KI))
+    stream.taken(0)
     await paused(call)
     t.equal(state.made, 1)
     stream.taken(300 * KI)
