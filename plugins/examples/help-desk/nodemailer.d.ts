@@ -1,0 +1,8 @@
+/** What this example uses of nodemailer; `@types/nodemailer` has everything. */
+declare module 'nodemailer' {
+  interface Transport {
+    sendMail(mail: Record<'from' | 'to' | 'subject' | 'text' | 'messageId', string>): Promise<unknown>
+    close(): void
+  }
+  export function createTransport(options: object): Transport
+}
