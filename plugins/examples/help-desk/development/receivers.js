@@ -16,7 +16,7 @@ const secret = secretOf('crm_secret')
 createServer(async (request, response) => {
   const chunks = await request.toArray()
   try {
-    console.log('webhook', verifyWebhook({ secret }, name => request.headers[name] ?? '', Buffer.concat(chunks)), '\n')
+    console.log('webhook', verifyWebhook({ secret }, request.headers, Buffer.concat(chunks)), '\n')
     response.writeHead(204).end()
   } catch (error) {
     response.writeHead(401).end(error.message)
