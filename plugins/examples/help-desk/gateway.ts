@@ -1,6 +1,9 @@
-import { DataStore, ds } from 'tesser/classes'
+import { DataStore, ds, job, schedule } from 'tesser/classes'
 import { refuse } from './errors.ts'
 import { change, create } from './save.ts'
+
+/** Senders repeat a webhook for some days at most. */
+const KNOWN_MS = 14 * 86_400_000
 
 interface Mail {
   from: string
@@ -21,6 +24,10 @@ export class Gateway extends DataStore {
       create(ds.IncomingMail.new({ ID: id, received: new Date() }))
       return take({ from: from!.toLowerCase(), name, subject: subject!, text: text! })
     })
+  }
+
+  @schedule('30 2 * * *', { timeZone: 'Europe/Rome' }) @job forgetMails() {
+    ds.IncomingMail.query('received < :1', new Date(Date.now() - KNOWN_MS)).drop()
   }
 }
 

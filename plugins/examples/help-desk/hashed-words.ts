@@ -8,7 +8,11 @@ const DIMENSION = 256
  */
 export function hashedWords(text: string): number[] {
   const vector = new Array<number>(DIMENSION).fill(0)
-  for (const [word] of text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+  for (const [word] of text
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .matchAll(/[\p{L}\p{N}]+/gu)) {
     vector[hashOf(word) % DIMENSION]! += 1
   }
   const length = Math.hypot(...vector) || 1

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -65,6 +66,7 @@ before(async () => {
       },
     ],
     data: {
+      IncomingMail: [{ ID: 'old', received: long }],
       Customer: [
         { ID: 1, name: 'Ada', email: ADA },
         { ID: 2, name: 'Eva', email: EVA },
@@ -202,6 +204,8 @@ test('each role may call its functions', async () => {
 test('what is missing or not allowed is refused', async () => {
   const closed = await openTicket('Closed')
   await as(ADA, `Ticket(${closed})/close`, [])
+  // An agent may add something, a customer opens it again.
+  assert.equal((await as('kurt', `Ticket(${closed})/reply`, ['goodbye'])).status, 200)
   const { __STAMP } = await ticketOf(closed)
   const cases = [
     [ADA, 'Ticket/open', [' ', 'text'], /a ticket needs a subject/],
@@ -209,7 +213,12 @@ test('what is missing or not allowed is refused', async () => {
     [ADA, 'Ticket/open', ['subject', 'text', 'urgent'], /"priority"/],
     [ADA, 'Ticket(1)/reply', [''], /a comment needs a text/],
     [ADA, 'Ticket(1)/reply', ['text', true], /internal comments are those of agents/],
-    ['kurt', 'Ticket?$method=update', { __KEY: `${closed}`, __STAMP, status: 'waiting' }, /closed cannot become waiting/],
+    [
+      'kurt',
+      'Ticket?$method=update',
+      { __KEY: `${closed}`, __STAMP, status: 'waiting' },
+      /closed cannot become waiting/,
+    ],
     ['kurt', 'Ticket?$method=update', { __KEY: `${closed}`, __STAMP, status: 'lost' }, /closed cannot become lost/],
   ]
   for (const [user, path, body, message] of cases) {
@@ -218,6 +227,8 @@ test('what is missing or not allowed is refused', async () => {
     assert.match(answer.json.__ERROR[0].message, message)
   }
   assert.equal((await ticketOf(closed)).status, 'closed')
+  await as(ADA, `Ticket(${closed})/reply`, ['not yet'])
+  assert.equal((await ticketOf(closed)).status, 'open')
 })
 
 test('agents get a mail about a new ticket, customers one for each reply', async () => {
@@ -262,7 +273,7 @@ test('signed mails become tickets and comments, each once', async () => {
   const answer = { ...mail, subject: `Re: [#${ticket}] Lost key`, text: 'found' }
   assert.deepEqual((await mailIn('m2', received(answer))).json, { result: 'comment', ticket })
   assert.equal((await ticketOf(ticket)).status, 'open')
-  // The number of a ticket of somebody else leads to a new one.
+  // The number of a ticket of another customer leads to a new one.
   assert.equal((await mailIn('m3', received({ ...answer, from: EVA }))).json.result, 'ticket')
 
   const refused = [
@@ -284,13 +295,31 @@ test('another server gets signed webhooks about tickets', async () => {
   const about = () => webhooks.filter(({ data }) => data.number === number)
   await until(() => about().some(({ data }) => data.status === 'closed'))
   assert.equal(about()[0].type, 'Ticket.created')
-  assert.deepEqual(Object.keys(about()[0].data).filter(name => !name.startsWith('__')), ['number', 'subject', 'status'])
+  assert.deepEqual(
+    Object.keys(about()[0].data).filter(name => !name.startsWith('__')),
+    ['number', 'subject', 'status'],
+  )
 })
 
+/** Runs a job of the night now. */
+async function runAtOnce(name) {
+  const id = randomUUID().replaceAll('-', '')
+  await server.engine.jobs.enqueue({ id, name, args: '[]', priority: 0 })
+  await until(async () => (await as('root', `$jobs/${id}`)).json.state === 'done')
+}
+
 test('tickets that have waited for two weeks are closed at night', async () => {
-  await server.engine.jobs.enqueue({ id: '1'.padStart(32, '0'), name: 'Ticket.closeForgotten', args: '[]', priority: 0 })
-  await until(async () => (await ticketOf(3)).status === 'closed')
+  await runAtOnce('Ticket.closeForgotten')
+  assert.equal((await ticketOf(3)).status, 'closed')
   assert.equal((await ticketOf(4)).status, 'waiting')
+})
+
+test('ids of mails are forgotten after two weeks', async () => {
+  const mail = received({ from: ADA, subject: 'Once more', text: 'hello' })
+  assert.equal((await mailIn('old', mail)).json.result, 'known')
+  await runAtOnce('ds.forgetMails')
+  assert.equal((await mailIn('old', mail)).json.result, 'ticket')
+  await jobsDone()
 })
 
 test('search finds similar tickets, of those that the user sees', async () => {
@@ -306,7 +335,10 @@ test('search finds similar tickets, of those that the user sees', async () => {
 test('the export is a line for each ticket', async () => {
   const { headers, text } = await as('kurt', 'Ticket/export')
   assert.match(headers.get('content-type'), /^application\/x-ndjson/)
-  const lines = text.trim().split('\n').map(line => JSON.parse(line))
+  const lines = text
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
   const { json } = await as('kurt', 'Ticket?$top=1')
   assert.equal(lines.length, json.__COUNT)
   assert.deepEqual([lines[0].number, lines[0].customer, lines[0].comments], [1, ADA, 2])

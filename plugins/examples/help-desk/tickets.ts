@@ -80,14 +80,24 @@ export class Ticket extends DataClass('Ticket') {
   *export() {
     for (const ticket of this.query('order by number')) {
       const { number, subject, status, priority, created, assignee, customer, comments } = ticket
-      yield { number, subject, status, priority, created, assignee, customer: customer?.email, comments: comments.length }
+      yield {
+        number,
+        subject,
+        status,
+        priority,
+        created,
+        assignee,
+        customer: customer?.email,
+        comments: comments.length,
+      }
     }
   }
 
   /** Every night. A job has all rights, and sees all tickets. */
   @schedule('0 2 * * *', { timeZone: 'Europe/Rome' }) @job closeForgotten() {
     const limit = new Date(Date.now() - WAITING_DAYS * DAY_MS)
-    for (const ticket of this.query('status = waiting and waitingSince < :1', limit)) change(ticket, { status: 'closed' })
+    for (const ticket of this.query('status = waiting and waitingSince < :1', limit))
+      change(ticket, { status: 'closed' })
   }
 
   /** Not part of the save: a model may take long, or be out of order. */
@@ -98,14 +108,16 @@ export class Ticket extends DataClass('Ticket') {
 
 export class TicketEntity extends Entity('Ticket') {
   @exposed({
-    description: 'Adds a comment; the ticket then waits for the customer, or is open again. Internal ones are for agents alone.',
+    description:
+      'Adds a comment; the ticket then waits for the customer, or is open again. Internal ones are for agents alone.',
     parameters: Type.Tuple([TEXT, Type.Optional(Type.Boolean({ title: 'internal' }))]),
     result: entityOf('Comment'),
   })
   reply(text: string, internal = false) {
     return ds.transaction(() => {
       const comment = create(ds.Comment.new({ text, internal, author: Session.userName, ticket: this }))
-      if (!internal) change(this, { status: isStaff() ? 'waiting' : 'open' })
+      const answered = this.status === 'closed' ? 'closed' : 'waiting'
+      if (!internal) change(this, { status: isStaff() ? answered : 'open' })
       return comment
     })
   }

@@ -6,7 +6,8 @@ let shown
 
 async function ask(path, body) {
   const answer = await fetch(`/rest/$directory/${path}`, body && { method: 'POST', body: JSON.stringify(body) })
-  if (!answer.ok) throw new Error(answer.status === 401 ? 'The user name or the password is wrong.' : await answer.text())
+  if (!answer.ok)
+    throw new Error(answer.status === 401 ? 'The user name or the password is wrong.' : await answer.text())
   return (await answer.json()).result
 }
 
