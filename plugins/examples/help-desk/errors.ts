@@ -5,7 +5,7 @@ export function refuse(httpStatus: number, errCode: number, message: string): ne
   throw { errCode, componentSignature: 'desk', message, httpStatus }
 }
 
-/** What an event returns to stop a save. */
+/** An error that stops a save when an event returns it. */
 export const invalid = (attribute: string, message: string) => ({
   errCode: 4301,
   componentSignature: 'desk',

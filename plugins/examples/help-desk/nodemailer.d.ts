@@ -1,4 +1,4 @@
-/** What this example uses of nodemailer; `@types/nodemailer` has everything. */
+/** The part of nodemailer that this example uses; `@types/nodemailer` has everything. */
 declare module 'nodemailer' {
   interface Transport {
     sendMail(mail: Record<'from' | 'to' | 'subject' | 'text' | 'messageId', string>): Promise<unknown>

@@ -159,7 +159,7 @@ export class TicketEntity extends Entity('Ticket') {
       return invalid('status', `a ticket that is ${before} cannot become ${this.status}`)
   }
 
-  /** What is enqueued here is part of the save: it happens if that does, and only then. */
+  /** Jobs that are enqueued here are part of the save: they exist if it succeeds, and only then. */
   @event('saving') prepare() {
     this.waitingSince = this.status === 'waiting' ? (this.waitingSince ?? new Date()) : null
     const touched = this.touchedAttributes()

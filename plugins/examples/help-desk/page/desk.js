@@ -39,7 +39,7 @@ function itemOf({ number, subject, status }) {
 async function showTicket(number) {
   const [ticket, comments, files] = await Promise.all([
     db.Ticket.get(number, ['number', 'subject', 'text', 'status', 'assignee']),
-    db.Comment.query`ticket.number = ${number}`.select('text', 'author', 'internal').orderBy('ID').list(),
+    db.Comment.query`ticket.number = ${number}`.select('text', 'author', 'internal').orderBy('created').list(),
     db.Attachment.query`ticket.number = ${number}`.select('name', 'content').orderBy('ID').list(),
   ])
   shown = number
