@@ -1,4 +1,4 @@
-import { definePlugin, json, Type, verifyWebhook } from 'tesser'
+import { definePlugin, json, Type, verifyWebhook, webhookSecretProblem } from 'tesser'
 
 /** A help desk: tickets with comments and files, mails in and out, search by meaning, and a page. */
 export default definePlugin({
@@ -21,6 +21,10 @@ export default definePlugin({
   }),
   classes: ['tickets', 'comments', 'mails', 'gateway'].map(name => new URL(`./${name}.ts`, import.meta.url)),
   async register(scope, { mailSecrets }) {
+    // At the start, not when the first mail comes.
+    const problem = mailSecrets.map(webhookSecretProblem).find(Boolean)
+    if (problem) throw new Error(`option mailSecrets: one of them ${problem}`)
+
     await scope.assets('/desk/', new URL('./page/', import.meta.url))
 
     scope.route('/hooks/mail', { verbs: ['POST'], bodyBytes: 1_000_000 }, async request => {
