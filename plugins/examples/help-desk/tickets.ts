@@ -70,7 +70,7 @@ export class Ticket extends DataClass('Ticket') {
       status: { open: count('open'), waiting: count('waiting'), closed: count('closed') },
       unassigned: unfinished.query('assignee = null').length,
       assignees: Object.fromEntries(
-        unfinished.distinct('assignee').map(name => [name, unfinished.query('assignee === :1', String(name)).length]),
+        unfinished.distinct('assignee').map(name => [name, unfinished.query('assignee === :1', name).length]),
       ),
     }
   }
