@@ -45,7 +45,7 @@ export const LanguageErrors = defineErrors('LANGUAGE', {
     errCode: 1562,
     http: 500,
     message: () =>
-      'the first argument of ds.enqueue is a function with @job, such as ds.Ticket.embed, of a class of the datastore, of a dataclass or of a singleton',
+      'the first argument of ds.enqueue is a function with @job, such as ds.Ticket.embed, of a class of the datastore, of a dataclass or of a singleton; a class that is imported from another module is a copy, of which no function is known',
   },
   BAD_JOB: {
     errCode: 1562,

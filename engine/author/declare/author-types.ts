@@ -44,6 +44,12 @@ type Total<N extends string, A, Otherwise> = A extends keyof (Attributes<N> & Ca
 /** `Otherwise` when the type of the values is unknown. */
 type TotalOf<Value, Otherwise> = unknown extends Value ? Otherwise : Value extends string ? string : Otherwise
 
+/** A value of an attribute, without null; unknown behind a path, and for what is not a scalar. */
+type ValueOf<N extends string, A> = A extends keyof (Attributes<N> & Calculated<N>)
+  ? Scalar<NonNullable<(Attributes<N> & Calculated<N>)[A]>>
+  : unknown
+type Scalar<Value> = Value extends object ? (Value extends Date ? Value : unknown) : Value
+
 export type EntityOf<N extends string> = ClassNamed<`${N}Entity`, BaseEntity<N> & Attributes<N> & Calculated<N>>
 export type SelectionOf<N extends string> = ClassNamed<`${N}Selection`, BaseSelection<N>>
 export type DataClassOf<N extends string> = ClassNamed<N, BaseDataClass<N>>
@@ -175,12 +181,12 @@ export interface BaseSelection<N extends string> extends Iterable<EntityOf<N>> {
   /** A string for a decimal, like its values. */
   sum<A extends AttributePath<N>>(attribute: A): Total<N, A, number | bigint>
   average<A extends AttributePath<N>>(attribute: A): Total<N, A, number> | null
-  min(attribute: AttributePath<N>): unknown
-  max(attribute: AttributePath<N>): unknown
+  min<A extends AttributePath<N>>(attribute: A): ValueOf<N, A> | null
+  max<A extends AttributePath<N>>(attribute: A): ValueOf<N, A> | null
   /** Entities that have a value in the attribute. */
   count(attribute: AttributePath<N>): number
   /** Distinct values, ascending, without null. */
-  distinct(attribute: AttributePath<N>): unknown[]
+  distinct<A extends AttributePath<N>>(attribute: A): ValueOf<N, A>[]
   /** Entities that are in both. */
   and(other: SelectionOf<N> | EntityOf<N>): SelectionOf<N>
   or(other: SelectionOf<N> | EntityOf<N>): SelectionOf<N>

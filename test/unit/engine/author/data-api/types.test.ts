@@ -105,7 +105,11 @@ export class EmployeeSelection extends EntitySelection('Employee') {
     // @ts-expect-error not a relation
     this.related('salary')
     const names: (string | undefined)[] = Array.from(this.related('employer'), ({ name }) => name)
-    return [this.sum('salary'), this.max('employer.name'), names]
+    const ages: number[] = this.distinct('salary')
+    const highest: number | null = this.max('salary')
+    // @ts-expect-error texts are not numbers
+    const wrong: number[] = this.distinct('lastName')
+    return [this.sum('salary'), this.max('employer.name'), names, ages, highest, wrong]
   }
 }
 const NAME = Type.String({ title: 'name' })
