@@ -48,6 +48,8 @@ export class JobRunner {
   private isWoken = false
   private mustRecover = true
   private isClosed = false
+  /** Time at which the next times of schedules were compared with the clock. */
+  private checkedAt = 0
   private sweptAt = 0
   private endedSinceSweep = 0
   private timer: NodeJS.Timeout | undefined
@@ -206,10 +208,13 @@ export class JobRunner {
   private scheduled(now: number): { changes: JobChange[]; next: ReadonlyMap<string, number | undefined> } {
     const changes: JobChange[] = []
     const next = new Map<string, number | undefined>()
+    // A clock that was ahead once has left times that are too late. To compute a time takes longer than all else here.
+    const isChecked = Math.abs(now - this.checkedAt) < MAX_PAUSE_MS
+    if (!isChecked) this.checkedAt = now
     for (const [name, schedule] of this.options.schedules) {
-      const following = schedule.next(now)
-      // A clock that was ahead once has left a time that is too late.
       const stored = this.next.get(name)
+      if (isChecked && stored !== undefined && stored > now) continue
+      const following = schedule.next(now)
       const time = stored !== undefined && following !== undefined && stored > following ? undefined : stored
       if (time !== undefined && time > now) continue
       if (following !== undefined || time !== undefined) next.set(name, following)

@@ -1,5 +1,6 @@
 import type { ProtocolError } from '../../base/errors.ts'
 import type { SaveResult } from '../../write/contract/requests.ts'
+import { WriterErrors } from '../../write/contract/write-errors.ts'
 import type { RunningCall } from '../declare/running-call.ts'
 import { ResultStream, type Streaming } from './result-stream.ts'
 import type { Later } from './run-call.ts'
@@ -38,6 +39,7 @@ export class WaitingTask {
   readonly name: string
   private known: TaskOutcome | undefined
   private stream: ResultStream | undefined
+  private isWriting = false
 
   constructor(
     task: FunctionTask,
@@ -50,7 +52,11 @@ export class WaitingTask {
   goOn(first: TaskOutcome | Later | Streaming | Writing): void {
     const { written, complete, failed, checked } = this.surroundings
     if ('begin' in first) {
-      first.begin(result => this.decided(complete(() => first.complete(result))))
+      this.isWriting = true
+      first.begin(result => {
+        this.isWriting = false
+        this.decided(complete(() => first.complete(result)))
+      })
       return
     }
     if ('later' in first) {
@@ -71,7 +77,8 @@ export class WaitingTask {
       return
     }
     if (known && !call.hasEnded) surroundings.onFault(thrown)
-    this.end(known ?? surroundings.failed(thrown))
+    // The writer may save it yet.
+    this.end(known ?? surroundings.failed(this.isWriting ? WriterErrors.OUTCOME_UNKNOWN() : thrown))
   }
 
   /** The client has gone. The code learns that, and may go on. */

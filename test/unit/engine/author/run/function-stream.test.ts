@@ -23,14 +23,14 @@ t.test('chunks arrive in order, before the end or an error', async t => {
   await t.rejects(stream.next(), /late/)
 })
 
-t.test('a reader that waits is told of the end', async t => {
+t.test('a reader that waits learns the end', async t => {
   const { stream, told } = streamed()
   const next = stream.next()
   stream.end(Promise.resolve())
   t.same(await next, done)
   t.same(await stream.next(), done)
   t.same(await stream.return(), done)
-  t.same(told, [], 'nothing is told after the end')
+  t.same(told, [], 'nothing follows the end')
 })
 
 t.test('a reader that leaves', async t => {
