@@ -78,20 +78,28 @@ function answer(call: RunningCall, outcome: FunctionOutcome, ranMs: number): voi
   post({ call: call.id, outcome: sent, ranMs }, buffersOf(sent))
 }
 
-// It belongs to one call, and the others go on; without a call it ends the thread like an exception.
+// Rejections without a call become exceptions.
 process.on('unhandledRejection', reason => {
-  const { call } = codeContext() ?? {}
-  if (!call) throw reason
-  if (!waiting.fail(call, reason)) post({ log: lineOf(reason) })
+  if (!failCall(reason)) throw reason
 })
 
-// The thread ends, because its state is unknown; the stack trace is logged.
-process.on('uncaughtExceptionMonitor', error => {
-  const { place = pluginOf(error), ...line } = lineOf(error)
+// Without a call the state of the thread is unknown, and it ends; the stack trace is logged.
+process.on('uncaughtException', thrown => {
+  if (failCall(thrown)) return
+  const { place = pluginOf(thrown), ...line } = lineOf(thrown)
   post({ log: { ...line, place } })
+  throw thrown
 })
 
-/** The plugin whose folder a stack trace names; nothing else is known of code that runs after its call. */
+/** Ends the call that an error belongs to, which runs in a timer or a listener of it; the others go on. @returns false if there is none */
+function failCall(thrown: unknown): boolean {
+  const { call } = codeContext() ?? {}
+  if (!call) return false
+  if (!waiting.fail(call, thrown)) post({ log: lineOf(thrown) })
+  return true
+}
+
+/** The plugin whose folder a stack trace names; nothing else is known of code without a call. */
 function pluginOf(error: Partial<Error> | null | undefined): CodePlace | undefined {
   const stack = String(error?.stack)
   const found = plugins.size === 1 ? modules[0] : modules.find(({ source }) => stack.includes(dirname(source)))

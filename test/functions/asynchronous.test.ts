@@ -258,7 +258,8 @@ t.test('whatever an asynchronous function does, only its own call fails', async 
     ['spins', 503, LATE],
     ['burns', 503, LATE],
     ['exitsAfter', 500, /process\.exit/],
-    ['throwsInTimer', 500, /in a timer/],
+    ['throwsInTimer', 500, /TypeError|Error/],
+    ['throwsAfter', 200],
     ['eatsMemory', /500|503/, /more memory/],
   ]
   for (const [call, status, message] of abuses) {
@@ -275,6 +276,23 @@ t.test('whatever an asynchronous function does, only its own call fails', async 
     }
   }
 })
+
+t.test(
+  'an exception in a timer of a call, before its answer and after it, leaves the calls beside it alone',
+  async t => {
+    const { gate, post, lines } = await startLogged(t)
+    const waiting = post('asks', [gate.url])
+    await gate.arrived()
+    t.equal((await post('throwsInTimer', [])).status, 500)
+    t.equal((await post('throwsAfter', [gate.url])).status, 200)
+    await gate.query('thrown')
+    gate.open('still here')
+    t.match((await waiting).text, /still here/)
+    const logged = lines.filter(line => line.includes('after the answer'))
+    t.match(JSON.parse(logged[0]!), { plugin: 'waiting', function: 'throwsAfter', err: { stack: /classes\.ts/ } })
+    t.equal(logged.length, 1)
+  },
+)
 
 t.test('calls that wait in a thread that another call ends are told so', async t => {
   const { gate, server } = await start(t)

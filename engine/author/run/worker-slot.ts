@@ -368,5 +368,5 @@ const TOO_LARGE = 'it needed more memory than it may have'
 function endOf(error: unknown): string {
   const { code, name, message } = (error ?? {}) as { code?: string; name?: string; message?: string }
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return TOO_LARGE
-  return `code that ran after its call failed (${name ?? 'no error'}: ${message ?? String(error)})`
+  return `code that no call had asked for failed (${name ?? 'no error'}: ${message ?? String(error)})`
 }

@@ -252,6 +252,13 @@ export class Store extends DataStore {
     }, 1)
     await never()
   }
+  @exposed async throwsAfter(url: string) {
+    setTimeout(() => {
+      throw new Error('after the answer')
+    }, 1)
+    setTimeout(() => void ask(`${url}?thrown`), 1)
+    return 'answered'
+  }
   @exposed async eatsMemory() {
     const all: unknown[] = []
     for (;;) {
