@@ -83,7 +83,8 @@ export const timeOfPlace = (key: string): number => Number(key.split('/')[2])
 
 /** Key of the record that has the id of the job with a key. */
 export const ownKey = (name: string, key: string): string =>
-  `jobs/key/${name}/${createHash('sha256').update(key).digest('base64url')}`
+  // As UTF-8, keys with lone surrogates could be alike.
+  `jobs/key/${name}/${createHash('sha256').update(key, 'utf16le').digest('base64url')}`
 
 /** Changes that store a job in its new state. @param before its stored state; undefined for a new one */
 export function storeJob(job: Job, before?: Job): RecordChange[] {

@@ -56,7 +56,7 @@ export class Jobs {
       job,
       ended ?? begun ?? due ?? '',
       String(attempts),
-      error ?? JSON.stringify(args),
+      error?.replaceAll(/\s+/g, ' ') ?? JSON.stringify(args),
     ])
     if (rows.length > 0) textTable(['id', 'job', 'time', 'attempts', 'error or arguments'], rows).forEach(this.print)
     this.print(counted(rows.length, 'job'))

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { idOfPlace, isJobId, JOB_STATES, type Job, type JobState } from '../../engine/index.ts'
 import {
   definePlugin,
@@ -70,7 +71,7 @@ export default definePlugin({
     }
 
     const describe = (job: Job): object => describeJob(job, runner?.progressOf(job.id))
-    const answer = (request: RestRequest): object | Promise<object> => {
+    const answer = async (request: RestRequest): Promise<object> => {
       const [first, ...rest] = request.parts
       const isGet = request.verb === 'GET' || request.verb === 'HEAD'
       if (first === undefined) {
@@ -88,7 +89,7 @@ export default definePlugin({
       if (!isState(first)) throw JobErrors.UNKNOWN_PART(first.slice(0, 100))
       if (isGet) {
         if (rest.length > 1) throw JobErrors.UNKNOWN_ACTION(rest.slice(1).join('/').slice(0, 100))
-        return { jobs: page(jobs, first, rest[0], request).map(describe) }
+        return { jobs: (await page(jobs, first, rest[0], request)).map(describe) }
       }
       const action = rest.pop()
       if (request.verb !== 'POST' || action !== 'replay' || first !== 'failed' || rest.length > 1)
@@ -105,7 +106,7 @@ export default definePlugin({
 
     const replayAll = async (name: string | undefined): Promise<object> => {
       let count = 0
-      for (const job of select(jobs, 'failed', name, MAX_COUNT))
+      for (const job of await select(jobs, 'failed', name, MAX_COUNT))
         if (jobs.declared.has(job.name) && (await runner?.replay(job.id))) count++
       return { count }
     }
@@ -119,6 +120,8 @@ export default definePlugin({
 
 /** Number up to which jobs are counted, and of those that are looked at to find the jobs of one function. */
 const MAX_COUNT = 10_000
+/** Number of jobs that are read before other requests have a turn. */
+const SLICE = 200
 const MAX_PAGE = 1_000
 const PAGE = 100
 
@@ -142,21 +145,32 @@ function known(jobs: PluginEngine['jobs'], id: string): Job {
 const count = (text: string | undefined, otherwise: number, most: number): number =>
   text === undefined ? otherwise : Math.min(most, Math.max(0, Math.trunc(Number(text)) || 0))
 
-function page(jobs: PluginEngine['jobs'], state: JobState, name: string | undefined, request: RestRequest): Job[] {
+async function page(
+  jobs: PluginEngine['jobs'],
+  state: JobState,
+  name: string | undefined,
+  request: RestRequest,
+): Promise<Job[]> {
   const skip = count(request.parameter('$skip'), 0, MAX_COUNT)
   const top = count(request.parameter('$top'), PAGE, MAX_PAGE)
-  return select(jobs, state, name, skip + top).slice(skip, skip + top)
+  return (await select(jobs, state, name, skip + top)).slice(skip, skip + top)
 }
 
 /** Jobs in a state: the newest first of those that have ended, in their order of the others. */
-function select(jobs: PluginEngine['jobs'], state: JobState, name: string | undefined, limit: number): Job[] {
+async function select(
+  jobs: PluginEngine['jobs'],
+  state: JobState,
+  name: string | undefined,
+  limit: number,
+): Promise<Job[]> {
   const isEnded = state === 'done' || state === 'failed' || state === 'cancelled'
   const ofName = state === 'ready' ? name : undefined
   const most = name === ofName ? limit : MAX_COUNT
   const places = isEnded ? jobs.lastPlaces(state, most) : jobs.places(state, most, ofName)
   const found: Job[] = []
-  for (const place of places) {
+  for (const [i, place] of places.entries()) {
     if (found.length >= limit) break
+    if (i % SLICE === SLICE - 1) await turn()
     const job = jobs.get(idOfPlace(place))
     if (job && (name === undefined || job.name === name)) found.push(job)
   }

@@ -57,10 +57,17 @@ export function failed(
 ): Job {
   if (thrown instanceof ProtocolError && NOT_TO_BLAME.has(thrown.name))
     return givenBack(job, now + 1000 * (thrown.retryAfterSeconds ?? 1))
-  const error = String((thrown as Error).message ?? thrown).slice(0, MAX_ERROR)
+  const error = messageOf(thrown).slice(0, MAX_ERROR)
   if (job.attempts >= attempts) return { ...job, state: 'failed', time: now, error }
   const pauseMs = Math.min(MAX_BACKOFF_MS, 1000 * backoffSeconds * 2 ** (job.attempts - 1))
   return { ...job, state: 'waiting', time: now + Math.round(pauseMs * (0.5 + random() / 2)), error }
+}
+
+/** Administrators see more than clients: the message of what the code has thrown. */
+function messageOf(thrown: unknown): string {
+  const { message, cause } = thrown as Partial<Error>
+  const { name, message: reason } = (cause ?? {}) as Partial<Error>
+  return reason === undefined ? String(message ?? thrown) : `${name}: ${reason}`
 }
 
 /** The state of a job that was running when the server ended: such an attempt does not count, but they have a bound of their own. */

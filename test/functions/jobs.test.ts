@@ -60,7 +60,7 @@ const cases: readonly {
     options: { key: 'k' },
     state: 'failed',
     attempts: 3,
-    error: /^the function ds.fails failed with Error/,
+    error: /^Error: attempt 3$/,
     lines: ['gk 1', 'gk 2', 'gk 3'],
   },
   {
@@ -161,13 +161,17 @@ t.test('a key stands for one job', async t => {
   await until(server, result[0], 'done')
   t.equal(await enqueue(server, 'ds.write', ['again'], { key: '1' }), result[0], 'while the job is kept')
   t.not(await enqueue(server, 'ds.one', ['other'], { key: '1' }), result[0], 'of another function')
+  const halves = await Promise.all(
+    ['\ud800', '\udfff', '\ufffd'].map(key => enqueue(server, 'ds.one', ['half'], { key })),
+  )
+  t.equal(new Set(halves).size, 3, 'halves of characters are different keys')
   await server.send('DELETE', `/$jobs/${result[0]}`)
   t.match(await server.get(`/$jobs/${result[0]}`), { status: 404 })
   const later = await enqueue(server, 'ds.write', ['later'], { key: '1' })
   t.not(later, result[0])
   await until(server, later, 'done')
   await settled(server)
-  t.same((await lines(server)).sort(), ['later', 'once', 'other'])
+  t.same((await lines(server)).sort(), ['half', 'half', 'half', 'later', 'once', 'other'])
 })
 
 t.test('jobs run in the order of their priorities, as many at a time as their function allows', async t => {

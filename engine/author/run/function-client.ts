@@ -37,7 +37,8 @@ const entitiesIn = (parts: SaveRequest['parts']): number =>
 
 /**
  * Requests of the kernel thread to plugin code, which runs in function threads.
- * @throws {ProtocolError} one that the code throws; the code failed, exceeded its deadline, or cannot be run now
+ * @throws {ProtocolError} one that the code throws; the code failed, and the cause is a `Fault`; it exceeded its deadline, or cannot be
+ * run now
  */
 export class FunctionClient {
   constructor(
@@ -131,7 +132,7 @@ export class FunctionClient {
       if (!('fault' in outcome)) return outcome
       const { fault, place = options.place } = outcome
       this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace: traceOf(caller) })
-      throw FunctionErrors.THREW(options.name, outcome.fault.name)
+      throw Object.assign(FunctionErrors.THREW(options.name, fault.name), { cause: fault })
     }
     const sent = { ...task, session: session?.data, traceparent: caller?.traceparent }
     const outcome = await this.pool.run(sent, { ...options, conclude })
