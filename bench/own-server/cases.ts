@@ -6,6 +6,7 @@ import image from './image.bench.ts'
 import uploads from './uploads.bench.ts'
 import vectorNearest from './vector-nearest.bench.ts'
 import waiting from './waiting.bench.ts'
+import webhooks from './webhooks.bench.ts'
 
 export const OWN_SERVER_CASES: readonly OwnServerCase[] = [
   events,
@@ -15,4 +16,5 @@ export const OWN_SERVER_CASES: readonly OwnServerCase[] = [
   uploads,
   vectorNearest,
   waiting,
+  webhooks,
 ]

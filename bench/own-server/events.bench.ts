@@ -30,7 +30,7 @@ export default ownServerCase({
   name: 'events-and-jobs',
   title: `durable insert of one, ${CONNECTIONS} connections, with an event and with a job; ${JOBS} jobs`,
   place: async () =>
-    makePlace(MODEL, 'store', {
+    makePlace(MODEL, 'events', {
       plugins: [resolve('bench/own-server/events/index.ts')],
       functions: { threads: 2 },
       auth: { guestsAdministrate: true },

@@ -33,7 +33,7 @@ export default ownServerCase({
   name: 'calls-in-flight',
   title: `${CALLS} calls in flight that wait in two threads, while ${READERS} connections read by key`,
   place: async () =>
-    makePlace(MODEL, 'store', { plugins: [resolve('bench/own-server/waiting/index.ts')], functions: { threads: 2 } }),
+    makePlace(MODEL, 'waiting', { plugins: [resolve('bench/own-server/waiting/index.ts')], functions: { threads: 2 } }),
   async measure({ ours: { port }, seconds, rounds }) {
     const items = Array.from({ length: ROWS }, (_, i) => ({ name: `item ${i}` }))
     await askJson(port, `${oursPath('Item')}?$method=update`, items)
