@@ -12,7 +12,7 @@ import { HTTP_CASES } from './http/cases.ts'
 import type { HttpCase } from './http/http-case.ts'
 import { measureHttpCase } from './http/measure.ts'
 import { type Options, readOptions, USAGE, UsageError } from './options.ts'
-import { Child } from './processes/child.ts'
+import { Child, profileOptions } from './processes/child.ts'
 import type { BoundQuestions, EngineQuestions, LoadQuestions, Memory, ServerQuestions } from './processes/questions.ts'
 import { comparisonOf } from './report/compare.ts'
 import { htmlOf } from './report/html.ts'
@@ -103,8 +103,7 @@ async function measureHttp(
   if (cases.length === 0) return { http: [], memoryAfterReads: undefined, transport: 'no server' }
   const writes = cases.some(({ kind }) => kind === 'write')
   const place = { folder: writes ? copyWorld(folder) : folder, seed: world.seed, employees: world.employees }
-  const { profile } = options
-  const ours = new Child<ServerQuestions>('ours', profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : [])
+  const ours = new Child<ServerQuestions>('ours', profileOptions(options.profile))
   const baseline = new Child<ServerQuestions>('baseline')
   const bound = new Child<BoundQuestions>('bound')
   const load = new Child<LoadQuestions>('load')

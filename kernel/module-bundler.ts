@@ -55,6 +55,8 @@ export class ModuleBundler {
       format: 'esm',
       platform: 'node',
       target: 'node20',
+      // Names of classes are in addresses; esbuild changes those of decorated ones that mention themselves.
+      keepNames: true,
       sourcemap: 'inline',
       define: { 'import.meta.url': IMPORT_URL },
       logLevel: 'silent',

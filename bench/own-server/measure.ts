@@ -1,4 +1,5 @@
-import { Child } from '../processes/child.ts'
+import type { Options } from '../options.ts'
+import { Child, profileOptions } from '../processes/child.ts'
 import type { BoundQuestions, ServerQuestions, UploadQuestions } from '../processes/questions.ts'
 import type { OwnServerCase, OwnServerResult } from './own-server-case.ts'
 import { makePlace } from './place.ts'
@@ -6,10 +7,10 @@ import { makePlace } from './place.ts'
 /** Measures a case on a separate server. */
 export async function measureOwnServerCase(
   bench: OwnServerCase,
-  { seconds, rounds }: { seconds: number; rounds: number },
+  { seconds, rounds, profile }: Pick<Options, 'seconds' | 'rounds' | 'profile'>,
 ): Promise<OwnServerResult> {
   const { name, title } = bench
-  const ours = new Child<ServerQuestions>('ours')
+  const ours = new Child<ServerQuestions>('ours', profileOptions(profile))
   const bound = new Child<BoundQuestions>('bound')
   const upload = new Child<UploadQuestions>('upload')
   try {

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { outputUrl } from '../../engine/base/output-root.ts'
 import type { Envelope, Outcome } from './answer-parent.ts'
@@ -70,3 +71,7 @@ export class Child<Q extends Questions> {
     await this.ended
   }
 }
+
+/** Options of Node.js for a process that writes CPU profiles, a file for each thread. @param folder undefined: none */
+export const profileOptions = (folder: string | undefined): string[] =>
+  folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(folder)}`]

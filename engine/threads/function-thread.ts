@@ -37,6 +37,7 @@ import {
   ALIVE_AT,
   ALL_DONE,
   type BatchTask,
+  type CallOutcome,
   type ClassModule,
   CURRENT,
   type FromFunctionThread,
@@ -71,11 +72,37 @@ const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void =
 
 const waiting = new WaitingCalls(progress, answer)
 
+/** Outcomes that are sent together. Before code runs they are sent: it may be slow, or end the thread. */
+let outcomes: CallOutcome[] = []
+/** Reason for which they are kept: the batch has not ended, or other saves of the same commit end. */
+let gathering: 'batch' | 'saves' | undefined
+
 function answer(call: RunningCall, outcome: FunctionOutcome, ranMs: number): void {
   // Console output is in the log before the client has the answer.
   console.endCall(call)
-  const sent = encoded(outcome)
-  post({ call: call.id, outcome: sent, ranMs }, buffersOf(sent))
+  outcomes.push({ call: call.id, outcome: encoded(outcome), ranMs })
+  if (!gathering) sendOutcomes()
+}
+
+/** @param done number of tasks of the batch, at its end */
+function sendOutcomes(done?: number): void {
+  if (outcomes.length === 0 && done === undefined) return
+  const sent = outcomes
+  outcomes = []
+  post(
+    { outcomes: sent, done },
+    sent.flatMap(({ outcome }) => buffersOf(outcome)),
+  )
+}
+
+function together(work: () => void): void {
+  gathering = 'saves'
+  try {
+    work()
+  } finally {
+    gathering = undefined
+    sendOutcomes()
+  }
 }
 
 // Rejections without a call become exceptions.
@@ -181,6 +208,7 @@ try {
           Atomics.store(progress, PHASE, SERVING)
         },
         connectWriter: end => port.postMessage({ connect: end }, [end.port]),
+        together,
         onEnd: (call, outcome) => waiting.end(call, outcome),
         onHead: (call, head) => post({ call: call.id, head }),
         onChunk: (call, text) => {
@@ -197,7 +225,10 @@ try {
         forgotten: new ForgottenPromises(modules.map(({ source }) => source)),
       })
       followCalls({
-        begins: call => waiting.begins(call),
+        begins(call) {
+          if (gathering !== 'saves') sendOutcomes()
+          waiting.begins(call)
+        },
         ends(call) {
           runner!.endStretch()
           waiting.ends(call)
@@ -206,7 +237,10 @@ try {
         switches: () => runner!.endStretch(),
       })
       observeCode(isRunning => {
-        if (isRunning) Atomics.store(progress, RUNNING_SINCE, Date.now() | 0)
+        if (isRunning) {
+          sendOutcomes()
+          Atomics.store(progress, RUNNING_SINCE, Date.now() | 0)
+        }
         Atomics.store(progress, PHASE, isRunning ? RUNNING : SERVING)
       })
       noteMemory(progress, memoryBytes + store.cacheBytes)
@@ -240,9 +274,14 @@ function withFields(authorClass: AuthorClass): ClassDescriptor {
   return { ...described, properties: [...described.properties, ...fields] }
 }
 
+/** Time for which saves of a batch are gathered. */
+const GATHER_MS = 1
+
 function runBatch(runner: CallRunner, { batch, first }: { batch: readonly BatchTask[]; first: number }): void {
   let done = 0
   let mayWait = false
+  let sentAt = performance.now()
+  gathering = 'batch'
   while (done < batch.length) {
     // Set before the task counts as begun, so that it is not charged for the time of the previous one.
     Atomics.store(progress, STARTED_AT, Date.now() | 0)
@@ -253,6 +292,11 @@ function runBatch(runner: CallRunner, { batch, first }: { batch: readonly BatchT
     const { task, ...times } = batch[done]!
     const call = new RunningCall(first + done, times, traceOf(task))
     const begunAt = performance.now()
+    sendOutcomes()
+    if (begunAt - sentAt > GATHER_MS) {
+      runner.sendWrites()
+      sentAt = begunAt
+    }
     const outcome = runner.run(task, call)
     const ranMs = performance.now() - begunAt
     if (outcome instanceof WaitingTask) {
@@ -264,9 +308,15 @@ function runBatch(runner: CallRunner, { batch, first }: { batch: readonly BatchT
   Atomics.store(progress, ALIVE_AT, Date.now() | 0)
   Atomics.store(progress, RESUMED, 0)
   Atomics.store(progress, CURRENT, ALL_DONE)
+  runner.sendWrites()
   // Most calls that await nothing outside have ended by then: after all microtasks.
-  if (mayWait) queueMicrotask(() => nextTick(() => post({ done })))
-  else post({ done })
+  if (mayWait) queueMicrotask(() => nextTick(() => endBatch(done)))
+  else endBatch(done)
+}
+
+function endBatch(done: number): void {
+  gathering = undefined
+  sendOutcomes(done)
 }
 
 /** Maximum length of texts that are sent as such: longer ones the kernel thread would have to copy and encode. */

@@ -23,7 +23,7 @@ import {
   type WriterThreadOptions,
 } from '../write/contract/messages.ts'
 import { Writer } from '../write/writer.ts'
-import type { LinkEnd, ToLinkedWriter } from '../write/contract/link-messages.ts'
+import type { LaterAnswers, LinkEnd, ToLinkedWriter } from '../write/contract/link-messages.ts'
 
 /** Maximum time for which a write waits while the shared memory is filled. */
 const FILL_SLICE_MS = 5
@@ -118,8 +118,8 @@ function fillMemory(): void {
 
 interface OpenJob {
   job: WriteJob
-  /** Number of a client's request, or the thread that waits for it; `id`: it goes on meanwhile. */
-  from: number | { readonly thread: LinkedThread; readonly id?: number | undefined }
+  /** Number of a client's request, or the thread that waits for it; with an `id`, the thread goes on meanwhile. */
+  from: number | { readonly thread: LinkedThread; readonly id?: number }
 }
 
 function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Promise<void>): void {
@@ -151,11 +151,16 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     writer.commit(together.map(({ job }) => job))
     open = open.filter(({ job }) => !job.outcome)
     const outcomes: { id: number; outcome: SentOutcome }[] = []
+    const later = new Map<LinkedThread, LaterAnswers['outcomes'][number][]>()
     for (const { from, job } of together) {
-      if (!job.outcome || job instanceof InteractiveJob) continue
-      if (typeof from === 'number') outcomes.push({ id: from, outcome: packed(job.outcome) })
-      else from.thread.answer({ id: from.id, outcome: job.outcome })
+      const { outcome } = job
+      if (!outcome || job instanceof InteractiveJob) continue
+      if (typeof from === 'number') outcomes.push({ id: from, outcome: packed(outcome) })
+      else if (from.id === undefined) from.thread.answer({ outcome })
+      else if (!later.get(from.thread)?.push({ id: from.id, outcome }))
+        later.set(from.thread, [{ id: from.id, outcome }])
     }
+    for (const [thread, answers] of later) thread.answerLater(answers)
     if (outcomes.length === 0) return
     const buffer = packRows(outcomes.map(({ outcome }) => outcome))
     post({ kind: 'done', outcomes }, [buffer])
@@ -165,8 +170,10 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     const thread = new LinkedThread(end)
     thread.port.on('message', (message: ToLinkedWriter) => {
       if (thread.refuse(message)) return
-      if (message.kind === 'write') open.push({ from: { thread, id: message.id }, job: writer.begin(message.request) })
-      else if (message.kind === 'begin') {
+      if (message.kind === 'write') open.push({ from: { thread }, job: writer.begin(message.request) })
+      else if (message.kind === 'later') {
+        for (const { id, request } of message.requests) open.push({ from: { thread, id }, job: writer.begin(request) })
+      } else if (message.kind === 'begin') {
         open.push({
           from: { thread },
           job: new InteractiveJob(thread, message.timeoutMs, request => writer.begin(request)),

@@ -3,7 +3,8 @@ import { ProtocolError } from '../base/errors.ts'
 import {
   type CutState,
   cutReason,
-  type FromLinkedWriter,
+  type LaterAnswers,
+  type LaterRequest,
   type LinkEnd,
   type LinkedRequest,
   newLink,
@@ -31,10 +32,18 @@ export class LaterLink {
   private end: LinkEnd | undefined
   private readonly waiting = new Map<number, Waiting>()
   private lastId = 0
+  private unsent: LaterRequest[] = []
 
-  /** @param connect passes the other end to `WriterClient.connect`, perhaps in another thread; transfers its port */
-  constructor(private readonly connect: (end: LinkEnd) => void) {}
+  /**
+   * @param connect passes the other end to `WriterClient.connect`, perhaps in another thread; transfers its port
+   * @param together runs work that calls several `done`
+   */
+  constructor(
+    private readonly connect: (end: LinkEnd) => void,
+    private readonly together: (work: () => void) => void = work => work(),
+  ) {}
 
+  /** Requests are sent with {@link send}. */
   write<Request extends LinkedRequest>(
     request: Request,
     done: (outcome: WriteResultOf<Request> | ProtocolError) => void,
@@ -42,20 +51,31 @@ export class LaterLink {
     this.end ??= this.open()
     const id = ++this.lastId
     this.waiting.set(id, { done: done as Done, scope: new AsyncResource('TesserWrite') })
-    this.end.port.postMessage({ kind: 'write', request, id } satisfies ToLinkedWriter)
+    this.unsent.push({ id, request })
+  }
+
+  /** Sends what was written since, as one message: each costs both threads as much as a small write. */
+  send(): void {
+    if (this.unsent.length === 0) return
+    const requests = this.unsent
+    this.unsent = []
+    this.end!.port.postMessage({ kind: 'later', requests } satisfies ToLinkedWriter)
   }
 
   close(): void {
     this.end?.port.close()
     this.end = undefined
+    this.unsent = []
   }
 
   private open(): LinkEnd {
     const { own, other } = newLink()
     const { port, signal } = own
-    port.on('message', ({ id, outcome }: FromLinkedWriter) => {
-      const known = outcome!
-      this.settle(id!, isWriteResult(known) ? known : new ProtocolError(known))
+    port.on('message', ({ outcomes }: LaterAnswers) => {
+      this.together(() => {
+        for (const { id, outcome } of outcomes)
+          this.settle(id, isWriteResult(outcome) ? outcome : new ProtocolError(outcome))
+      })
     })
     this.connect(other)
     const cut = Atomics.waitAsync(signal, STATE, OPEN)

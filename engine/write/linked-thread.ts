@@ -8,6 +8,7 @@ import { WriterErrors } from './contract/write-errors.ts'
 import {
   ANSWERS,
   type FromLinkedWriter,
+  type LaterAnswers,
   type LinkEnd,
   type LinkedRequest,
   OPEN,
@@ -42,14 +43,18 @@ export class LinkedThread {
     this.overdue = { depth, timeoutMs }
   }
 
+  /** Answers requests for which the thread does not wait. */
+  answerLater(outcomes: LaterAnswers['outcomes']): void {
+    const saved = outcomes.flatMap(({ outcome }) => (isWriteResult(outcome) && outcome.kind === 'save' ? outcome : []))
+    this.port.postMessage({ outcomes } satisfies LaterAnswers, [packRows(saved)])
+  }
+
   answer(message: FromLinkedWriter): void {
     const { outcome, changes } = message
     // A row is a small part of a buffer, all of which would be copied with the message.
     const isSave = outcome && isWriteResult(outcome) && outcome.kind === 'save'
     const sent = changes ? { ...message, changes: changes.map(withOwnRow) } : message
     this.port.postMessage(sent, isSave ? [packRows([outcome])] : [])
-    // The thread does not wait.
-    if (message.id !== undefined) return
     Atomics.add(this.signal, ANSWERS, 1)
     Atomics.notify(this.signal, ANSWERS)
   }
@@ -121,7 +126,7 @@ export class InteractiveJob implements WriteJob {
           transaction.attempt(() => this.serve(context, deadlineAt, depth + 1))
           if (!this.isOver) this.thread.answer({})
         }
-      } else {
+      } else if (message.kind === 'write') {
         const { changeCount } = transaction
         const job = this.begin(message.request)
         while (!job.outcome) job.step(context)(transaction.stamp)

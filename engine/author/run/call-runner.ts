@@ -72,6 +72,8 @@ interface RunnerOptions {
   /** Undefined if no function has declared parameters. */
   readonly checkArguments: typeof checkArguments | undefined
   connectWriter(end: LinkEnd): void
+  /** Runs work in which several tasks may end. */
+  together(work: () => void): void
   /** Called for every task when the client's input has been read and plugin code may run. */
   onCode(): void
   /** Called with the outcome of a task whose code has waited. */
@@ -98,7 +100,7 @@ export class CallRunner {
   private readonly later: LaterLink
 
   constructor(private readonly options: RunnerOptions) {
-    const { store, limits, classes, connectWriter, onFault, onProgress } = options
+    const { store, limits, classes, connectWriter, together, onFault, onProgress } = options
     const descriptors = classes.map(describeClass)
     this.functions = new ClassRegistry(descriptors)
     this.hooks = new Hooks(new HookedClasses(descriptors), thrown => onFault(lineOf(thrown)))
@@ -111,7 +113,7 @@ export class CallRunner {
       hooks: this.hooks,
       onProgress,
     })
-    this.later = new LaterLink(connectWriter)
+    this.later = new LaterLink(connectWriter, together)
     attachCalculated(language, descriptors, this.hooks)
     this.scope = { language, limits }
   }
@@ -180,6 +182,11 @@ export class CallRunner {
     const error = FunctionErrors.FORGOTTEN_PROMISE(`the function ${task.fullName}`)
     this.options.onFault({ ...lineOf(error), error: { ...faultOf(error), stack: `${error.message}\n${trace}` } })
     return { error: error.toData() }
+  }
+
+  /** Sends saves to the writer that clients' tasks have prepared. */
+  sendWrites(): void {
+    this.later.send()
   }
 
   /** Called when code that had waited waits again or ends. */

@@ -213,8 +213,8 @@ export type FromFunctionThread =
   | { readonly opened: true }
   /** A module cannot be used; the thread ends. */
   | { readonly refused: string }
-  /** Outcome of the call with this number. */
-  | { readonly call: number; readonly outcome: FunctionOutcome; readonly ranMs: number }
+  /** `done` tasks of the batch were run: those without an outcome wait. The thread waits for the next batch. */
+  | { readonly outcomes: readonly CallOutcome[]; readonly done?: number | undefined }
   /** The answer to the call with this number is a stream; chunks and the outcome follow. */
   | { readonly call: number; readonly head: StreamHead }
   | { readonly call: number; readonly chunk: Uint8Array | string }
@@ -223,5 +223,11 @@ export type FromFunctionThread =
   | { readonly log: CodeLogLine }
   /** Progress that the running job with this id reports, as JSON. */
   | { readonly job: string; readonly progress: string }
-  /** `done` tasks of the batch were run: those without an outcome wait. The thread waits for the next batch. */
-  | { readonly done: number }
+
+/** Outcome of the call with a number. */
+export interface CallOutcome {
+  readonly call: number
+  readonly outcome: FunctionOutcome
+  /** Milliseconds from its begin. */
+  readonly ranMs: number
+}

@@ -282,13 +282,17 @@ export class WorkerSlot {
 
   /** Messages are declared in `engine/author/run/tasks.ts`. */
   private receive(message: FromFunctionThread): void {
-    if ('call' in message) {
+    if ('outcomes' in message) {
+      for (const { call, outcome, ranMs } of message.outcomes) {
+        const task = this.open.get(call)!
+        this.open.delete(call)
+        this.options.onOutcome(task, outcome, ranMs)
+      }
+      if (message.done !== undefined && !this.hasEnded) this.batchDone(message.done)
+    } else if ('call' in message) {
       const { call } = message
       const task = this.open.get(call)!
-      if ('outcome' in message) {
-        this.open.delete(call)
-        this.options.onOutcome(task, message.outcome, message.ranMs)
-      } else if ('chunk' in message) this.options.onChunk(task, message.chunk)
+      if ('chunk' in message) this.options.onChunk(task, message.chunk)
       else {
         const taken = (size: number) => this.tell(call, { taken: call, size })
         this.options.onHead(task, message.head, { taken, gone: () => this.tell(call, { gone: call }) })
@@ -303,22 +307,25 @@ export class WorkerSlot {
       if (this.isIdle) this.options.onIdle([])
     } else if ('refused' in message) this.reason = message.refused
     else if (this.hasEnded) return
-    else if ('done' in message) {
-      const { batch, first } = this
-      const rest = batch.slice(message.done)
-      this.isIdle = true
-      this.batch = []
-      for (let i = 0; i < batch.length; i++) {
-        if (i >= message.done) this.open.delete(first + i)
-        else if (this.open.has(first + i)) this.waits(batch[i]!, first + i)
-      }
-      this.options.onIdle(rest)
-    } else if ('classes' in message) {
+    else if ('classes' in message) {
       this.phase = 'opening'
       this.options.onLoad(message)
     } else if ('connect' in message) this.onGone.push(this.options.connectWriter(message.connect))
     else if ('job' in message) this.options.onProgress(message.job, message.progress)
     else this.options.onLog(message.log)
+  }
+
+  /** @param done number of tasks that were begun */
+  private batchDone(done: number): void {
+    const { batch, first } = this
+    const rest = batch.slice(done)
+    this.isIdle = true
+    this.batch = []
+    for (let i = 0; i < batch.length; i++) {
+      if (i >= done) this.open.delete(first + i)
+      else if (this.open.has(first + i)) this.waits(batch[i]!, first + i)
+    }
+    this.options.onIdle(rest)
   }
 
   private waits(task: BatchTask, call: number): void {

@@ -39,16 +39,26 @@ export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | Calculat
 
 /** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/linked-thread.ts`. */
 export type ToLinkedWriter =
-  /** `id`: the thread goes on meanwhile; the answer has it. */
-  | { readonly kind: 'write'; readonly request: LinkedRequest; readonly id?: number | undefined }
+  | { readonly kind: 'write'; readonly request: LinkedRequest }
+  /** The thread goes on meanwhile. */
+  | { readonly kind: 'later'; readonly requests: readonly LaterRequest[] }
   /** All following requests up to `end` are one transaction, nested in the open one if there is one. */
   | { readonly kind: 'begin'; readonly timeoutMs: number }
   | { readonly kind: 'end'; readonly keep: boolean }
 
+/** A request for whose answer its thread does not wait. */
+export interface LaterRequest {
+  readonly id: number
+  readonly request: LinkedRequest
+}
+
+/** Answers to `later`, in any order. Handled in `engine/write/later-link.ts`. */
+export interface LaterAnswers {
+  readonly outcomes: readonly { readonly id: number; readonly outcome: WriteResult | ErrorData }[]
+}
+
 /** Handled in `engine/write/writer-link.ts`. */
 export interface FromLinkedWriter {
-  /** That of the request. */
-  readonly id?: number | undefined
   /** Undefined when a transaction has begun or ended successfully. */
   readonly outcome?: WriteResult | ErrorData
   /** Inside a transaction: changes that others do not see yet. */
