@@ -45,6 +45,12 @@ Environment:
   TESSER_CONFIG names the config file. Flags come before variables, variables before the file.`,
   )
 
+/** Limits of `tesser check` and `tesser start --check`. */
+const NOT_CHECKED = `
+Plugins are loaded, and their classes, schedules and options by their schemas are checked, but they do not register, because that may have
+effects. Only a start finds what fails then: hooks of tesser/plugins/webhooks, backup.schedule, addresses that two plugins take, a
+plugin whose register throws.`
+
 addConfigOptions(program.command('start', { isDefault: true }))
   .description('Serve. Without model and config file: the demo.')
   // commander passes unknown commands to the default one.
@@ -54,6 +60,7 @@ addConfigOptions(program.command('start', { isDefault: true }))
     'Print the configuration that results from flags, environment, file and defaults, and stop.',
   )
   .option('--check', 'List what a start would do, also to the store, and every problem, then stop. Changes nothing.')
+  .addHelpText('after', NOT_CHECKED)
   .action(async ({ printConfig: isPrinted, check: isChecked }, command: Command) => {
     if (command.args.length > 0) throw unknownCommand(command.args[0]!)
     const config = configOf(command)
@@ -106,6 +113,7 @@ addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.t
     'also list what a start would change in the store to match the model, or that it would create one',
     false,
   )
+  .addHelpText('after', NOT_CHECKED)
   .action(async ({ plan }: { plan: boolean }, command: Command) => {
     const config = configOf(command)
     // A store that is named must exist. With --plan it may be one that the first start would create.
