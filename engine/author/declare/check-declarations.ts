@@ -36,7 +36,7 @@ export async function declarationProblems(classes: readonly ClassDescriptor[], c
   return classes.flatMap(described => [
     ...described.members.flatMap(member =>
       [...memberProblems(member, described, catalog), ...timeProblems(member)].map(
-        problem => `${whereOf(member, described)}: ${described.name}.${member.name}: ${problem}`,
+        problem => `${whereOf(member, described)}: ${member.className ?? described.name}.${member.name}: ${problem}`,
       ),
     ),
     ...[...misnamed(described, catalog), ...nameProblems(described, catalog), ...shadowed(described, classes)].map(

@@ -5,7 +5,7 @@ import { HookedClasses } from '../hooks/hooked-classes.ts'
 import { Hooks } from '../hooks/hooks.ts'
 import { attachCalculated } from '../hooks/live-values.ts'
 import { saveElements } from '../hooks/save-elements.ts'
-import { ClassRegistry } from '../declare/class-registry.ts'
+import { type ClassFunction, ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
 import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
@@ -32,14 +32,15 @@ import { type CodeLogLine, faultOf } from './code-log.ts'
 import type { ForgottenPromises } from './follow-calls.ts'
 import { type Later, runCall } from './run-call.ts'
 import type { Streaming } from './result-stream.ts'
-import type {
-  CalculateTask,
-  CallTask,
-  FunctionOutcome,
-  FunctionTask,
-  SaveTask,
-  StreamHead,
-  TaskOutcome,
+import {
+  type CalculateTask,
+  type CallTask,
+  type FunctionOutcome,
+  type FunctionTask,
+  jobOf,
+  type SaveTask,
+  type StreamHead,
+  type TaskOutcome,
 } from './tasks.ts'
 import { WaitingTask, type Writing } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
@@ -130,7 +131,7 @@ export class CallRunner {
       isUnrestricted: isOfServer(task),
       time: call,
       state,
-      job: task.kind === 'call' ? task.job : undefined,
+      job: jobOf(task),
     }
     const finish: Finish = outcome => {
       const changed = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
@@ -178,7 +179,9 @@ export class CallRunner {
     const trace = this.options.forgotten.find(call)
     if (trace === undefined) return outcome
     const error = FunctionErrors.FORGOTTEN_PROMISE(`the function ${task.fullName}`)
-    this.options.onFault({ ...lineOf(error), error: { ...faultOf(error), stack: `${error.message}\n${trace}` } })
+    const place = task.inner ?? (this.called(task) ?? this.functions.jobs.get(task.fullName))?.place
+    const fault = { ...faultOf(error), stack: `${error.message}\n${trace}` }
+    this.options.onFault({ ...lineOf(error), place, error: fault, trace: call.trace, job: task.job })
     return { error: error.toData() }
   }
 
@@ -189,11 +192,15 @@ export class CallRunner {
 
   /** Arguments that fit the declaration of the function. */
   private argumentsOf(task: CallTask): readonly unknown[] {
-    const { target, read, sets, access } = task
+    const { sets, access } = task
     const values = parseArguments(task, this.options.argumentBounds)
     const check = this.options.checkArguments
-    const called = check && this.functions.called(target, read?.dataClass, task.function)
+    const called = check && this.called(task)
     return called ? check(called, values, sets, this.scope.language.views.of(access)) : values
+  }
+
+  private called({ target, read, function: name }: CallTask): ClassFunction | undefined {
+    return this.functions.called(target, read?.dataClass, name)
   }
 
   /** Tasks are declared in `engine/author/run/tasks.ts`. */
