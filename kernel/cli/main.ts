@@ -25,6 +25,15 @@ import type { ClientArguments } from './client.ts'
 const UNUSABLE = 2
 const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Source|Usage|Input)Error$/
 
+/** 128 and the number of SIGPIPE, with which commands end whose output is not read any further. */
+const CLOSED_PIPE = 141
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') printError(`tesser: the output cannot be written: ${describeSystemError(error)}`)
+  process.exit(error.code === 'EPIPE' ? CLOSED_PIPE : FAILED)
+})
+// Messages that cannot be written change nothing about the work.
+process.stderr.on('error', () => {})
+
 const program = new Command('tesser')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNUSABLE))
   .description('A data server that speaks the 4D REST protocol.')
@@ -167,8 +176,6 @@ addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/
   )
   .action(async ({ url, key }: { url?: string; key?: string }, command: Command) => {
     const { bridge, mcpAddress } = await import('./mcp.ts')
-    // The client has gone, if it is EPIPE: there is no one left to answer.
-    process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : FAILED))
     await bridge(mcpAddress(url, configOf(command)), key, process.stdin, print)
   })
 

@@ -204,6 +204,26 @@ t.test('a folder that cannot be used and a damaged store are reported by name, w
   })
 })
 
+t.test('output to a pipe that has been closed ends a command quietly', async t => {
+  const cwd = t.testdir({ 'model.json': model })
+  const cases: readonly (readonly [code: number, ...args: string[]])[] = [
+    [141, 'schema', 'config'],
+    [141, 'start', '--print-config'],
+    [141, 'check', '--model', 'model.json'],
+    [141, 'openapi', '--model', 'model.json'],
+    // It ends before it notices.
+    [0, '--help'],
+  ]
+  for (const [code, ...args] of cases) {
+    const { child, end } = tesser(t, cwd, ...args)
+    child.stdout.destroy()
+    t.match(await end, { code, err: '' }, args.join(' '))
+  }
+  const unread = tesser(t, cwd, 'chek')
+  unread.child.stderr.destroy()
+  t.match(await unread.end, { code: 2, out: '' }, 'messages that are not read')
+})
+
 t.test('--print-config prints the configuration as JSON', async t => {
   const { code, out } = await tesser(t, t.testdir({}), 'start', '--port', '1234', '--print-config').end
   t.equal(code, 0)
