@@ -42,7 +42,7 @@ import {
   type StreamHead,
   type TaskOutcome,
 } from './tasks.ts'
-import { WaitingTask, type Writing } from './waiting-task.ts'
+import { nameOf, WaitingTask, type Writing } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
 
 function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
@@ -163,7 +163,12 @@ export class CallRunner {
       run,
       written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.scope))),
       complete: work => outcomeOf(() => run(work)),
-      failed: failedCode,
+      failed: thrown =>
+        outcomeOf(() => {
+          if (!call.isReason(thrown)) return failedCode(thrown)
+          // A call that has exceeded its deadline has ended by then.
+          throw FunctionErrors.CALLER_GONE(nameOf(task))
+        }),
       checked: outcome => this.withoutForgotten(outcome, task, call),
       finish,
       onFault: (thrown, place) => onFault({ ...lineOf(thrown), ...(place && { place }) }),
