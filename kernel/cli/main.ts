@@ -34,6 +34,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // Messages that cannot be written change nothing about the work.
 process.stderr.on('error', () => {})
 
+// An empty variable counts as unset, as those of the configuration do.
+if (process.env.TESSER_KEY === '') delete process.env.TESSER_KEY
+
 const program = new Command('tesser')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNUSABLE))
   .description('A data server that speaks the 4D REST protocol.')
