@@ -6,6 +6,10 @@ import { CONFIG_KEYS, optionOf } from './schema.ts'
 
 const SECRETS = new Set(CONFIG_KEYS.filter(key => optionOf(key).secret).map(key => key.slice(key.lastIndexOf('.') + 1)))
 
+/** True for what is shown as it is: a reference, or a list of them. */
+const isReferenced = (value: unknown): boolean =>
+  isReference(value) || (Array.isArray(value) && value.length > 0 && value.every(isReference))
+
 /**
  * The configuration in the form of its file, complete, with secrets hidden, including those in options of plugins. References there are
  * shown as such.
@@ -17,7 +21,7 @@ export function printConfig({ file: _, folder: __, pathsFolder: ___, demo: ____,
       options || granted
         ? {
             plugin: specifier,
-            ...(options && { options: withoutSecrets(options, undefined, isReference) as object }),
+            ...(options && { options: withoutSecrets(options, undefined, isReferenced) as object }),
             ...granted,
           }
         : specifier,

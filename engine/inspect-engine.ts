@@ -28,7 +28,7 @@ export async function* inspectEngine(
     model = checkModel(addCalculated(options.model, calculatedDeclarations(classes)))
   })
   for (const text of problems) yield { of: 'model', text }
-  const found = problems.length === 0 ? declarationProblems(classes, loadModel(model)) : []
+  const found = problems.length === 0 ? await declarationProblems(classes, loadModel(model)) : []
   for (const text of [...loaded.problems, ...found]) yield { of: 'plugins', text }
   if (problems.length === 0 && roles !== undefined) {
     const subjects = { catalog: loadModel(model), classes }

@@ -28,7 +28,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     const loaded = await functions?.describe()
     const classes = loaded?.classes
     const model = addCalculated(options.model, calculatedDeclarations(classes ?? []))
-    if (loaded) checkDeclarations(loaded, loadModel(model))
+    if (loaded) await checkDeclarations(loaded, loadModel(model))
     const withModel = { ...options, model }
     const writer = await WriterClient.start({
       ...withModel,
@@ -72,7 +72,7 @@ export async function describeModel(options: EngineOptions): Promise<{ catalog: 
   const loaded = await describeClasses(options)
   const model = addCalculated(options.model, calculatedDeclarations(loaded.classes))
   const catalog = loadModel(model, undefined, options.wire)
-  checkDeclarations(loaded, catalog)
+  await checkDeclarations(loaded, catalog)
   return { catalog, classes: new ClassRegistry(loaded.classes, loaded.functions) }
 }
 

@@ -221,8 +221,11 @@ function engineEvents(log: Logger): Partial<EngineOptions> {
   return {
     onNote: (text, level) => log[level ?? 'info'](text),
     onInternalError: text => log.error(text),
-    onCodeLog: ({ level, text, place, error, trace }) =>
-      log[level]({ ...place, trace, ...(error && { err: withoutClass(error) }) }, text),
+    onCodeLog: ({ level, text, place, error, trace, job }) =>
+      log[level](
+        { ...place, trace, job: job?.id, attempt: job?.attempt, ...(error && { err: withoutClass(error) }) },
+        text,
+      ),
     onProgress: step => migrationLog.show(step),
   }
 }

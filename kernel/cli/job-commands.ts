@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { addConfigOptions, configOf } from './config-options.ts'
 import type { JobsArguments } from './jobs.ts'
 import { print } from './outcome.ts'
@@ -19,12 +19,12 @@ export function addJobCommands(program: Command): void {
   }
 
   add('list', 'Print the functions of jobs, and how many jobs there are; with a state, those that are in it.')
-    .argument('[state]', 'waiting, ready, running, done, failed or cancelled')
-    .option('--job <name>', 'only those of one function, such as Ticket.embed')
+    .addArgument(new Argument('[state]').choices(['waiting', 'ready', 'running', 'done', 'failed', 'cancelled']))
+    .option('--job <name>', 'with a state: only those of one function, such as Ticket.embed')
     .option('--top <count>', 'maximum number of them', '100')
     .action(async (state: string | undefined, { job, top, ...given }: Given & ListOptions, command: Command) => {
       const all = await commands(command, given)
-      await (state === undefined ? all.summary() : all.list(state, { job, top }))
+      await (state === undefined ? all.summary(job) : all.list(state, { job, top }))
     })
   add('show <id>', 'Print a job: its arguments, its state, its last error.').action(
     async (id: string, given: Given, command: Command) => (await commands(command, given)).show(id),

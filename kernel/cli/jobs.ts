@@ -1,5 +1,6 @@
 import { counted } from '../../engine/base/counted.ts'
 import { ask } from './ask-server.ts'
+import { UsageError } from './option-values.ts'
 import { textTable } from './text-table.ts'
 
 export interface JobsArguments {
@@ -32,7 +33,9 @@ export class Jobs {
     private readonly print: (line: string) => void,
   ) {}
 
-  async summary(): Promise<void> {
+  /** @throws {UsageError} there is a name, but no state */
+  async summary(job?: string): Promise<void> {
+    if (job !== undefined) throw new UsageError(`--job needs a state: tesser jobs list failed --job ${job}`)
     const { functions, counts } = await this.send<Summary>('GET', '')
     const rows = functions.map(({ job, plugin, schedules = [] }) => [
       job,
@@ -63,16 +66,21 @@ export class Jobs {
   }
 
   async show(id: string): Promise<void> {
+    checkId(id)
     this.print(JSON.stringify(await this.send('GET', `/${encodeURIComponent(id)}`), undefined, 2))
   }
 
   async replay(id: string, job?: string): Promise<void> {
+    if (id !== 'failed') checkId(id, ' or "failed"')
+    if (id !== 'failed' && job !== undefined)
+      throw new UsageError(`--job is for all of a function: tesser jobs replay failed --job ${job}`)
     const name = job === undefined ? '' : `/${encodeURIComponent(job)}`
     const { count = 1 } = await this.send<{ count?: number }>('POST', `/${encodeURIComponent(id)}${name}/replay`)
     this.print(`${counted(count, 'job')} will run again`)
   }
 
   async cancel(id: string): Promise<void> {
+    checkId(id)
     await this.send('POST', `/${encodeURIComponent(id)}/cancel`)
     this.print(`the job ${id} is cancelled`)
   }
@@ -81,4 +89,12 @@ export class Jobs {
     const { url, key } = this.server
     return (await (await ask(new URL(`${url}/rest/$jobs${path}`), { method, key })).json()) as Answer
   }
+}
+
+/** @throws {UsageError} it is not the id of a job */
+function checkId(text: string, others = ''): void {
+  if (/^[0-9a-f]{32}$/.test(text)) return
+  throw new UsageError(
+    `"${text}" is not the id of a job${others}; tesser jobs list with a state, such as waiting or running, prints the ids`,
+  )
 }

@@ -25,6 +25,18 @@ import type { ClientArguments } from './client.ts'
 const UNUSABLE = 2
 const UNUSABLE_ERRORS = /^(Config|Model|Roles|Plugin|Declaration|Directory|Migration|Source|Usage|Input)Error$/
 
+/** 128 and the number of SIGPIPE, with which commands end whose output is not read any further. */
+const CLOSED_PIPE = 141
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') printError(`tesser: the output cannot be written: ${describeSystemError(error)}`)
+  process.exit(error.code === 'EPIPE' ? CLOSED_PIPE : FAILED)
+})
+// Messages that cannot be written change nothing about the work.
+process.stderr.on('error', () => {})
+
+// An empty variable counts as unset, as those of the configuration do.
+if (process.env.TESSER_KEY === '') delete process.env.TESSER_KEY
+
 const program = new Command('tesser')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNUSABLE))
   .description('A data server that speaks the 4D REST protocol.')
@@ -45,6 +57,12 @@ Environment:
   TESSER_CONFIG names the config file. Flags come before variables, variables before the file.`,
   )
 
+/** Limits of `tesser check` and `tesser start --check`. */
+const NOT_CHECKED = `
+Plugins are loaded, and their classes, schedules and options by their schemas are checked, but they do not register, because that may have
+effects. Only a start finds what fails then: hooks of tesser/plugins/webhooks, backup.schedule, addresses that two plugins take, a
+plugin whose register throws.`
+
 addConfigOptions(program.command('start', { isDefault: true }))
   .description('Serve. Without model and config file: the demo.')
   // commander passes unknown commands to the default one.
@@ -54,6 +72,7 @@ addConfigOptions(program.command('start', { isDefault: true }))
     'Print the configuration that results from flags, environment, file and defaults, and stop.',
   )
   .option('--check', 'List what a start would do, also to the store, and every problem, then stop. Changes nothing.')
+  .addHelpText('after', NOT_CHECKED)
   .action(async ({ printConfig: isPrinted, check: isChecked }, command: Command) => {
     if (command.args.length > 0) throw unknownCommand(command.args[0]!)
     const config = configOf(command)
@@ -106,6 +125,7 @@ addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.t
     'also list what a start would change in the store to match the model, or that it would create one',
     false,
   )
+  .addHelpText('after', NOT_CHECKED)
   .action(async ({ plan }: { plan: boolean }, command: Command) => {
     const config = configOf(command)
     // A store that is named must exist. With --plan it may be one that the first start would create.
@@ -159,8 +179,6 @@ addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/
   )
   .action(async ({ url, key }: { url?: string; key?: string }, command: Command) => {
     const { bridge, mcpAddress } = await import('./mcp.ts')
-    // The client has gone, if it is EPIPE: there is no one left to answer.
-    process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : FAILED))
     await bridge(mcpAddress(url, configOf(command)), key, process.stdin, print)
   })
 

@@ -18,6 +18,11 @@ export const JobErrors = defineErrors('JOBS', {
     message: (received: string) =>
       `$jobs has no action "${received}"; send POST /$jobs/{id}/cancel, POST /$jobs/{id}/replay, DELETE /$jobs/{id} or POST /$jobs/failed/replay`,
   },
+  UNKNOWN_JOB: {
+    errCode: 1806,
+    http: 404,
+    message: (name: string, hint: string) => `no class has the job "${name}", and there is no job of it${hint}`,
+  },
   WRONG_STATE: {
     errCode: 1806,
     http: 409,

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { idOfPlace, isJobId, JOB_STATES, type Job, type JobState } from '../../engine/index.ts'
+import { idOfPlace, isJobId, JOB_STATES, type Job, type JobState, suggestion } from '../../engine/index.ts'
 import {
   definePlugin,
   gauge,
@@ -156,8 +156,24 @@ async function page(
   return (await select(jobs, state, name, skip + top)).slice(skip, skip + top)
 }
 
-/** Jobs in a state: the newest first of those that have ended, in their order of the others. */
+/**
+ * Jobs in a state: the newest first of those that have ended, in their order of the others.
+ * @throws {ProtocolError} neither a class nor a job has this name
+ */
 async function select(
+  jobs: PluginEngine['jobs'],
+  state: JobState,
+  name: string | undefined,
+  limit: number,
+): Promise<Job[]> {
+  const found = await find(jobs, state, name, limit)
+  if (name === undefined || found.length > 0 || jobs.declared.has(name)) return found
+  for (const each of JOB_STATES) if ((await find(jobs, each, name, 1)).length > 0) return found
+  const hint = suggestion(name, jobs.declared.keys()) || '; /$jobs lists the functions'
+  throw JobErrors.UNKNOWN_JOB(name.slice(0, 100), hint)
+}
+
+async function find(
   jobs: PluginEngine['jobs'],
   state: JobState,
   name: string | undefined,

@@ -258,10 +258,7 @@ export class JobRunner {
       const changes = lost.map(from => ({ from, to: interrupted(from, now()) }))
       await jobs.store(changes)
       for (const { to } of changes) {
-        log.warn(
-          { job: to.name, id: to.id, state: to.state },
-          `the job ${to.name} was interrupted, because the server ended`,
-        )
+        log.warn({ job: to.id, state: to.state }, `the job ${to.name} was interrupted, because the server ended`)
         if (to.state === 'failed') this.counts.failed++
       }
     }
@@ -300,7 +297,7 @@ export class JobRunner {
     if (next.error !== undefined) this.counts.failedAttempts++
     if (next.state === 'failed') {
       this.counts.failed++
-      log.error({ job: job.name, id: job.id, attempts: job.attempts }, `the job ${job.name} has failed: ${next.error}`)
+      log.error({ job: job.id, attempt: job.attempts }, `the job ${job.name} has failed: ${next.error}`)
     }
     return next
   }

@@ -12,10 +12,7 @@ export interface Schedule {
   next(after: number): number | undefined
 }
 
-/**
- * The schedules of all jobs, by their names.
- * @throws {Error} with the plugin and the pattern that cannot be read
- */
+/** The schedules of all jobs, by their names. Their patterns and zones have been checked with the declarations. */
 export async function readSchedules(jobs: Iterable<JobFunction>): Promise<ReadonlyMap<string, Schedule>> {
   const declared = [...jobs].flatMap(called => called.schedules.map(schedule => ({ called, ...schedule })))
   if (declared.length === 0) return new Map()
@@ -23,28 +20,10 @@ export async function readSchedules(jobs: Iterable<JobFunction>): Promise<Readon
   return new Map(
     declared.map(({ called, pattern, timeZone }) => {
       const name = `${called.job}/${pattern}/${timeZone ?? ''}`
-      const cron = read(called, () => {
-        const made = new Cron(pattern, { paused: true, ...(timeZone !== undefined && { timezone: timeZone }) })
-        // Names of time zones are read when they are first used.
-        made.nextRun()
-        return made
-      })
+      const cron = new Cron(pattern, { paused: true, ...(timeZone !== undefined && { timezone: timeZone }) })
       return [name, { name, called, pattern, timeZone, next: after => nextOf(cron, after) }]
     }),
   )
 }
 
 const nextOf = (cron: Cron, after: number): number | undefined => cron.nextRun(new Date(after))?.getTime()
-
-function read<T>({ job, place }: JobFunction, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw new Error(
-      `plugin ${place.plugin}: the schedule of the job ${job} cannot be read: ${(error as Error).message}`,
-      {
-        cause: error,
-      },
-    )
-  }
-}

@@ -35,7 +35,7 @@ async function startLogged(t: Test) {
     const answer = await fetch(`${server.url}/rest/$catalog/${name}`, { method: 'POST', body: JSON.stringify(args) })
     return { status: answer.status, text: await answer.text() }
   }
-  return { gate, lines, post }
+  return { gate, lines, post, server }
 }
 
 interface Case {
@@ -224,6 +224,27 @@ t.test('the signal of a request fires when its client goes, and at the deadline'
   t.equal(late.status, 503)
   await gate.query('ended=TimeoutError')
   gate.open()
+})
+
+t.test('a function that ends because its client has gone is not an error', async t => {
+  const { gate, lines, post, server } = await startLogged(t)
+  const cases = { fetch: false, timer: false, listener: false, failure: true }
+  for (const [how, isError] of Object.entries(cases)) {
+    lines.length = 0
+    const stop = new AbortController()
+    const body = JSON.stringify([gate.url, how])
+    const init = { method: 'POST', body, signal: stop.signal }
+    const gone = fetch(`${server.url}/rest/$catalog/endsWithClient`, init)
+    await gate.arrived()
+    stop.abort()
+    await t.rejects(gone)
+    while (!lines.some(line => line.includes(`ended ${how}`))) await new Promise(resolve => setTimeout(resolve, 5))
+    gate.open()
+    // Answered after the outcome of the function, by the same thread.
+    t.equal((await post('withoutAwait', [])).status, 200)
+    const errors = lines.filter(line => line.includes('"level":"error"'))
+    t.equal(errors.length, isError ? 1 : 0, `${how}: ${errors.join('')}`)
+  }
 })
 
 t.test('code that goes on after its answer reaches no data', async t => {

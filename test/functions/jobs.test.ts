@@ -214,6 +214,21 @@ t.test('jobs are listed, cancelled, replayed and removed', async t => {
     ],
     ['of a function', () => server.get('/$jobs/failed/ds.fails'), { json: { jobs: [{ id: failing, attempts: 3 }] } }],
     ['of another one', () => server.get('/$jobs/failed/ds.write'), { json: { jobs: [] } }],
+    [
+      'of an unknown one',
+      () => server.get('/$jobs/failed/ds.fail'),
+      {
+        status: 404,
+        json: {
+          __ERROR: [{ message: 'no class has the job "ds.fail", and there is no job of it; did you mean "ds.fails"?' }],
+        },
+      },
+    ],
+    [
+      'of one like no other',
+      () => post('failed/Nothing.atAll/replay'),
+      { status: 404, json: { __ERROR: [{ message: /; \/\$jobs lists the functions$/ }] } },
+    ],
     ['a page', () => server.get('/$jobs/failed?$top=1&$skip=1'), { json: { jobs: [] } }],
     ['an unknown one', () => server.get(`/$jobs/${unknown}`), { status: 404, json: { __ERROR: [{ errCode: 1543 }] } }],
     [
@@ -333,7 +348,16 @@ t.test('tesser jobs lists, shows, replays and cancels', async t => {
   printed.length = 0
   await jobs.summary()
   t.match(printed.join('\n'), /ds\.yearly +queued +0 0 1 1 \* \(\d{4}-\d\d-\d\dT.*Z\)[\s\S]*1 failed, 0 cancelled$/)
-  await t.rejects(jobs.list('old', { job: undefined, top: '5' }), { message: /^\$jobs has no part "old"/ })
+  const refused: readonly [act: () => Promise<void>, message: RegExp][] = [
+    [() => jobs.list('old', { job: undefined, top: '5' }), /^\$jobs has no part "old"/],
+    [() => jobs.list('done', { job: 'ds.writes', top: '5' }), /did you mean "ds.write"\?$/],
+    [() => jobs.summary('ds.write'), /^--job needs a state: tesser jobs list failed --job ds\.write$/],
+    [() => jobs.cancel('failed'), /^"failed" is not the id of a job; tesser jobs list with a state/],
+    [() => jobs.show('../x'), /^"\.\.\/x" is not the id of a job;/],
+    [() => jobs.replay('done'), /^"done" is not the id of a job or "failed";/],
+    [() => jobs.replay(later, 'ds.write'), /^--job is for all of a function/],
+  ]
+  for (const [act, message] of refused) await t.rejects(act(), { message })
 })
 
 t.test(

@@ -9,7 +9,7 @@ import { insertRows } from '../../kernel/testing.ts'
 import { company } from '../support/fixtures/company.ts'
 
 const INDEX = `import { definePlugin } from 'tesser'
-export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`
+export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: ['./classes.ts', './more.ts'].map(each => new URL(each, import.meta.url)) })`
 
 const CLASSES = `import { calculated, DataClass, ds, Entity, EntitySelection, event, exposed, onHTTPGet, queryOf, Singleton } from 'tesser/classes'
 import { fail } from './fail.ts'
@@ -60,6 +60,18 @@ export class EmployeeSelection extends EntitySelection('Employee') {}
 export class Basket extends Singleton {
   @exposed add() { console.log('added'); fail('of a singleton') }
 }`
+/** A second module with classes for the same subjects. */
+const MORE = `import { DataStore, Entity, event, exposed, job } from 'tesser/classes'
+export class Hooks extends DataStore { @exposed hook() { console.log('hooked') } }
+export class Streams extends DataStore {
+  @exposed progress() { console.log('going on'); (this as any).hook(); console.log('further') }
+  @exposed async forgets() { void Streams.wait(); return 1 }
+  @job({ attempts: 2, backoffSeconds: 0.01 }) async forgetting() { void Streams.wait() }
+  @job({ attempts: 2, backoffSeconds: 0.01 }) failing() { throw new Error('as always') }
+  @exposed put(name: 'forgetting' | 'failing') { return (this as any).enqueue(this[name]) }
+  static async wait() { await new Promise(() => {}) }
+}
+export class Dropped extends Entity('Employee') { @event('dropping') last() { console.log('last') } }`
 const FAIL = `
 export function fail(what: string): never {
   const error = new TypeError(what); if (what) throw error
@@ -80,11 +92,13 @@ interface Line {
   function?: string
   event?: string
   attribute?: string
+  job?: string
+  attempt?: number
   err?: { type: string; message: string; stack: string }
 }
 
 async function start(t: Test) {
-  const folder = t.testdir({ 'index.ts': INDEX, 'classes.ts': CLASSES, 'fail.ts': FAIL })
+  const folder = t.testdir({ 'index.ts': INDEX, 'classes.ts': CLASSES, 'fail.ts': FAIL, 'more.ts': MORE })
   writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
   const file = join(folder, 'tesser.config.json')
   writeFileSync(
@@ -222,6 +236,42 @@ t.test('the console of plugin code is the log', async t => {
   t.equal((await post('/Employee/inner')).lines.length, 1, 'each call has its own limit')
   const long = await post('/Employee/talksLong')
   t.match(long.lines[0]!.msg, /^x{8192}… \(100000 characters\)$/)
+})
+
+t.test('a line names the class that declares the function, of several for one subject', async t => {
+  const { post, engine } = await start(t)
+  const hooked = { msg: 'hooked', plugin: 'acme', class: 'Hooks', function: 'hook' }
+  const streams = { plugin: 'acme', class: 'Streams', function: 'progress' }
+  t.match((await post('/$catalog/hook')).lines, [hooked])
+  const { lines } = await post('/$catalog/progress')
+  t.match(lines, [{ msg: 'going on', ...streams }, hooked, { msg: 'further', ...streams }])
+  await insertRows(engine, 'Employee', [{ ID: 1, lastName: 'Lovelace' }])
+  const dropped = await post('/Employee(1)?$method=delete')
+  t.match(dropped.lines, [{ class: 'Dropped', function: 'last', event: 'dropping' }])
+  t.match((await post('/$catalog/forgets')).lines, [
+    { level: 'error', plugin: 'acme', class: 'Streams', function: 'forgets', err: { type: /FORGOTTEN_PROMISE/ } },
+  ])
+})
+
+t.test('a line of a failed attempt leads to its job', async t => {
+  const { post, take } = await start(t)
+  for (const name of ['failing', 'forgetting']) {
+    const { result: job } = JSON.parse((await post('/$catalog/put', [name])).text) as { result: string }
+    const lines: Line[] = []
+    while (!lines.some(({ plugin, level }) => plugin === 'jobs' && level === 'error')) {
+      await new Promise(resolve => setTimeout(resolve, 10))
+      lines.push(...take())
+    }
+    t.match(
+      lines.filter(({ level }) => level === 'error'),
+      [
+        { class: 'Streams', function: name, job, attempt: 1 },
+        { class: 'Streams', function: name, job, attempt: 2 },
+        { plugin: 'jobs', job, attempt: 2, msg: new RegExp(`the job ds\\.${name} has failed`) },
+      ],
+      name,
+    )
+  }
 })
 
 t.test('a failure after the end of a call is logged with its place in the source', async t => {

@@ -20,8 +20,8 @@ export class DeclarationError extends Error {
 }
 
 /** @throws {DeclarationError} with all that {@link declarationProblems} finds, and classes that are not exported */
-export function checkDeclarations({ classes, problems }: LoadedClasses, catalog: Catalog): void {
-  const found = [...problems, ...declarationProblems(classes, catalog)]
+export async function checkDeclarations({ classes, problems }: LoadedClasses, catalog: Catalog): Promise<void> {
+  const found = [...problems, ...(await declarationProblems(classes, catalog))]
   if (found.length > 0) throw new DeclarationError(found)
 }
 
@@ -30,11 +30,13 @@ export function checkDeclarations({ classes, problems }: LoadedClasses, catalog:
  * example, would show everything to everyone.
  * @param catalog with the calculated attributes of the classes
  */
-export function declarationProblems(classes: readonly ClassDescriptor[], catalog: Catalog): string[] {
+export async function declarationProblems(classes: readonly ClassDescriptor[], catalog: Catalog): Promise<string[]> {
+  const isScheduled = classes.some(({ members }) => members.some(({ kind }) => kind === 'schedule'))
+  const { timeProblems } = isScheduled ? await import('./check-schedule.ts') : { timeProblems: () => [] }
   return classes.flatMap(described => [
     ...described.members.flatMap(member =>
-      memberProblems(member, described, catalog).map(
-        problem => `${whereOf(member, described)}: ${described.name}.${member.name}: ${problem}`,
+      [...memberProblems(member, described, catalog), ...timeProblems(member)].map(
+        problem => `${whereOf(member, described)}: ${member.className ?? described.name}.${member.name}: ${problem}`,
       ),
     ),
     ...[...misnamed(described, catalog), ...nameProblems(described, catalog), ...shadowed(described, classes)].map(

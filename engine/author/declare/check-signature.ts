@@ -13,7 +13,7 @@ export function signatureProblems(classes: readonly ClassDescriptor[], dataClass
   return classes.flatMap(described =>
     described.members.flatMap(member => {
       if (member.kind !== 'function') return []
-      const where = `${whereOf(member, described)}: ${described.name}.${member.name}`
+      const where = `${whereOf(member, described)}: ${member.className ?? described.name}.${member.name}`
       return problemsOf(member, dataClasses).map(problem => `${where}: ${problem}`)
     }),
   )

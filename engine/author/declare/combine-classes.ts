@@ -30,6 +30,9 @@ function combine(first: AuthorClass, second: AuthorClass): AuthorClass {
   }
   const combined = extend(first as unknown as new () => object)
   Object.defineProperties(combined.prototype, Object.fromEntries(added))
-  addMembers(combined, membersOf(second))
+  addMembers(
+    combined,
+    membersOf(second).map(member => ({ className: second.name, ...member })),
+  )
   return combined
 }

@@ -88,7 +88,7 @@ export const FunctionErrors = defineErrors('FUNCTIONS', {
   CALLER_GONE: {
     errCode: 1562,
     http: 503,
-    message: (name: string) => `${name} was not begun: its caller has gone before a thread for functions was free`,
+    message: (name: string) => `${name} has not run to its end: its caller has gone`,
   },
   CLOSED: {
     errCode: 1562,

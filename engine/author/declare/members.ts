@@ -13,6 +13,8 @@ export type Member = DeclaredMember &
   Origin & {
     /** The method is an `async` function, which may wait, or a generator. */
     readonly flow?: 'async' | 'generator'
+    /** The class that declares it, if its members have been added to another one. */
+    readonly className?: string
   }
 export type DeclaredMember =
   | ({

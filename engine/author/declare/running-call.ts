@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { isNativeError } from 'node:util/types'
 import type { CodePlace } from './running-code.ts'
 
 interface CallTimes {
@@ -61,6 +62,12 @@ export class RunningCall implements CallTimes {
       if (this.reason) this.controller.abort(this.reason)
     }
     return this.controller.signal
+  }
+
+  /** True if code has thrown the reason of its signal, or an error of Node.js with that cause: it has done as the signal says. */
+  isReason(thrown: unknown): boolean {
+    const { reason } = this
+    return reason !== undefined && (thrown === reason || (isNativeError(thrown) && thrown.cause === reason))
   }
 
   abort(reason: DOMException): void {

@@ -58,9 +58,9 @@ export function runAs<T>(place: CodePlace, work: () => T): T {
 /** Runs plugin code that may wait: what it does after an await is under its names too. */
 export const startAs = <T>(place: CodePlace, work: () => T): T => inContext({ place }, () => runAs(place, work))
 
-/** @param className as its author wrote it */
-export function placeOf(member: Member, className: string): CodePlace {
-  const { plugin, name } = member
+/** @param owner name of the class that has the member, as its author wrote it */
+export function placeOf(member: Member, owner: string): CodePlace {
+  const { plugin, name, className = owner } = member
   const code = { plugin, class: className }
   switch (member.kind) {
     case 'function':

@@ -5,7 +5,7 @@ import { HookedClasses } from '../hooks/hooked-classes.ts'
 import { Hooks } from '../hooks/hooks.ts'
 import { attachCalculated } from '../hooks/live-values.ts'
 import { saveElements } from '../hooks/save-elements.ts'
-import { ClassRegistry } from '../declare/class-registry.ts'
+import { type ClassFunction, ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
 import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
@@ -32,16 +32,17 @@ import { type CodeLogLine, faultOf } from './code-log.ts'
 import type { ForgottenPromises } from './follow-calls.ts'
 import { type Later, runCall } from './run-call.ts'
 import type { Streaming } from './result-stream.ts'
-import type {
-  CalculateTask,
-  CallTask,
-  FunctionOutcome,
-  FunctionTask,
-  SaveTask,
-  StreamHead,
-  TaskOutcome,
+import {
+  type CalculateTask,
+  type CallTask,
+  type FunctionOutcome,
+  type FunctionTask,
+  jobOf,
+  type SaveTask,
+  type StreamHead,
+  type TaskOutcome,
 } from './tasks.ts'
-import { WaitingTask, type Writing } from './waiting-task.ts'
+import { nameOf, WaitingTask, type Writing } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
 
 function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
@@ -132,7 +133,7 @@ export class CallRunner {
       isUnrestricted: isOfServer(task),
       time: call,
       state,
-      job: task.kind === 'call' ? task.job : undefined,
+      job: jobOf(task),
     }
     const finish: Finish = outcome => {
       const changed = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
@@ -164,7 +165,12 @@ export class CallRunner {
       run,
       written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.scope))),
       complete: work => outcomeOf(() => run(work)),
-      failed: failedCode,
+      failed: thrown =>
+        outcomeOf(() => {
+          if (!call.isReason(thrown)) return failedCode(thrown)
+          // A call that has exceeded its deadline has ended by then.
+          throw FunctionErrors.CALLER_GONE(nameOf(task))
+        }),
       checked: outcome => this.withoutForgotten(outcome, task, call),
       finish,
       onFault: (thrown, place) => onFault({ ...lineOf(thrown), ...(place && { place }) }),
@@ -180,7 +186,9 @@ export class CallRunner {
     const trace = this.options.forgotten.find(call)
     if (trace === undefined) return outcome
     const error = FunctionErrors.FORGOTTEN_PROMISE(`the function ${task.fullName}`)
-    this.options.onFault({ ...lineOf(error), error: { ...faultOf(error), stack: `${error.message}\n${trace}` } })
+    const place = task.inner ?? (this.called(task) ?? this.functions.jobs.get(task.fullName))?.place
+    const fault = { ...faultOf(error), stack: `${error.message}\n${trace}` }
+    this.options.onFault({ ...lineOf(error), place, error: fault, trace: call.trace, job: task.job })
     return { error: error.toData() }
   }
 
@@ -196,11 +204,15 @@ export class CallRunner {
 
   /** Arguments that fit the declaration of the function. */
   private argumentsOf(task: CallTask): readonly unknown[] {
-    const { target, read, sets, access } = task
+    const { sets, access } = task
     const values = parseArguments(task, this.options.argumentBounds)
     const check = this.options.checkArguments
-    const called = check && this.functions.called(target, read?.dataClass, task.function)
+    const called = check && this.called(task)
     return called ? check(called, values, sets, this.scope.language.views.of(access)) : values
+  }
+
+  private called({ target, read, function: name }: CallTask): ClassFunction | undefined {
+    return this.functions.called(target, read?.dataClass, name)
   }
 
   /** Tasks are declared in `engine/author/run/tasks.ts`. */

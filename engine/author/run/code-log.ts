@@ -1,4 +1,5 @@
 import { errorText } from '../../base/errors.ts'
+import type { JobInfo } from '../data-api/jobs.ts'
 import type { CodePlace } from '../declare/running-code.ts'
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
@@ -11,6 +12,8 @@ export interface CodeLogLine {
   readonly error?: Fault | undefined
   /** Id of the caller's trace. */
   readonly trace?: string | undefined
+  /** The job whose attempt the code was. */
+  readonly job?: Pick<JobInfo, 'id' | 'attempt'> | undefined
 }
 
 /** A value that code has thrown and that clients must not see. */

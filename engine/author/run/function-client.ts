@@ -11,7 +11,7 @@ import type { ClassFunction } from '../declare/class-registry.ts'
 import type { CodeLogLine } from './code-log.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import type { FunctionPool, RunOptions, StreamOutcome } from './function-pool.ts'
-import type { CallTask, FunctionOutcome, FunctionTask, TaskOutcome } from './tasks.ts'
+import { type CallTask, type FunctionOutcome, type FunctionTask, jobOf, type TaskOutcome } from './tasks.ts'
 
 /** Outcome of a class function. */
 export type CallResult =
@@ -131,7 +131,8 @@ export class FunctionClient {
       if ('error' in outcome) throw new ProtocolError(outcome.error)
       if (!('fault' in outcome)) return outcome
       const { fault, place = options.place } = outcome
-      this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace: traceOf(caller) })
+      const trace = traceOf(caller)
+      this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace, job: jobOf(task) })
       throw Object.assign(FunctionErrors.THREW(options.name, fault.name), { cause: fault })
     }
     const sent = { ...task, session: session?.data, traceparent: caller?.traceparent }

@@ -14,13 +14,14 @@ import { FunctionErrors } from '../declare/function-errors.ts'
 import { WorkerSlot } from './worker-slot.ts'
 import { FunctionStream, type StreamFlow } from './function-stream.ts'
 import { memoryGauge } from './memory-gauge.ts'
-import type {
-  BatchTask,
-  FunctionOutcome,
-  FunctionTask,
-  FunctionThreadOptions,
-  StreamHead,
-  ToFunctionThread,
+import {
+  type BatchTask,
+  type FunctionOutcome,
+  type FunctionTask,
+  type FunctionThreadOptions,
+  jobOf,
+  type StreamHead,
+  type ToFunctionThread,
 } from './tasks.ts'
 
 export interface FunctionPoolOptions
@@ -291,8 +292,9 @@ export class FunctionPool {
         group.slots.delete(slot)
         this.putBack(group, rest)
         if (!isLoaded && first) return first.reject(new Error(reason))
-        const { name, place } = (running ?? {}) as Partial<Pending>
-        this.onLog({ level: 'error', text: `a function thread ended${name ? ` in ${name}` : ''}: ${reason}`, place })
+        const { name, place, task } = (running ?? {}) as Partial<Pending>
+        const text = `a function thread ended${name ? ` in ${name}` : ''}: ${reason}`
+        this.onLog({ level: 'error', text, place, job: task && jobOf(task) })
         if (running && isReading)
           this.fail(running as Pending, FunctionErrors.UNREADABLE_ARGUMENTS((running as Pending).name, reason))
         else if (running) this.lost(running as Pending, reason, isLate, isCode)

@@ -97,6 +97,9 @@ export type FunctionTask = (CallTask | ReadTask | SaveTask | DropTask | Calculat
   readonly traceparent?: string | undefined
 }
 
+/** The job that a task is an attempt of. */
+export const jobOf = (task: FunctionTask): JobInfo | undefined => (task.kind === 'call' ? task.job : undefined)
+
 /** Outcome of a task, with changes to its session. */
 export type FunctionOutcome = TaskOutcome & {
   readonly session?: SessionChanges | undefined

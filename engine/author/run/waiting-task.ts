@@ -33,6 +33,10 @@ interface Surroundings {
   onEnd(outcome: FunctionOutcome): void
 }
 
+/** Name of a task that waits, for messages. */
+export const nameOf = (task: FunctionTask): string =>
+  task.kind === 'call' ? `the function ${task.fullName}` : 'a save or an asynchronous event of it'
+
 /** A task from the first wait of its code to its outcome. */
 export class WaitingTask {
   /** For messages. */
@@ -46,7 +50,7 @@ export class WaitingTask {
     readonly call: RunningCall,
     private readonly surroundings: Surroundings,
   ) {
-    this.name = task.kind === 'call' ? `the function ${task.fullName}` : 'a save or an asynchronous event of it'
+    this.name = nameOf(task)
   }
 
   goOn(first: TaskOutcome | Later | Streaming | Writing): void {
@@ -118,7 +122,8 @@ export class WaitingTask {
     for (const { place, ended } of this.call.events) {
       const [event] = await ended
       // The outcome of the save is decided already.
-      if (event!.status === 'rejected') this.surroundings.onFault(event!.reason, place)
+      if (event!.status === 'rejected' && !this.call.isReason(event!.reason))
+        this.surroundings.onFault(event!.reason, place)
     }
   }
 

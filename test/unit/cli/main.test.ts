@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -202,6 +203,41 @@ t.test('a folder that cannot be used and a damaged store are reported by name, w
     code: 1,
     out: /data\.mdb has 7 bytes/,
   })
+})
+
+t.test('output to a pipe that has been closed ends a command quietly', async t => {
+  const cwd = t.testdir({ 'model.json': model })
+  const cases: readonly (readonly [code: number, ...args: string[]])[] = [
+    [141, 'schema', 'config'],
+    [141, 'start', '--print-config'],
+    [141, 'check', '--model', 'model.json'],
+    [141, 'openapi', '--model', 'model.json'],
+    // It ends before it notices.
+    [0, '--help'],
+  ]
+  for (const [code, ...args] of cases) {
+    const { child, end } = tesser(t, cwd, ...args)
+    child.stdout.destroy()
+    t.match(await end, { code, err: '' }, args.join(' '))
+  }
+  const unread = tesser(t, cwd, 'chek')
+  unread.child.stderr.destroy()
+  t.match(await unread.end, { code: 2, out: '' }, 'messages that are not read')
+})
+
+t.test('an empty TESSER_KEY counts as none', async t => {
+  const keys: unknown[] = []
+  const server = createHttpServer((request, response) => {
+    keys.push(request.headers.authorization)
+    response.writeHead(404).end()
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const url = ['--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`]
+  const commands = [['jobs', 'list'], ['migrate'], ['export', 'Person'], ['client']]
+  for (const words of commands) await tesserBy(['env', 'TESSER_KEY='], t, t.testdir({}), ...words, ...url).end
+  await tesserBy(['env', 'TESSER_KEY=k'], t, t.testdir({}), 'jobs', 'list', ...url).end
+  t.strictSame(keys, [...commands.map(() => undefined), 'Bearer k'])
 })
 
 t.test('--print-config prints the configuration as JSON', async t => {

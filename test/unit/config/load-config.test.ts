@@ -178,6 +178,7 @@ t.test('the printed configuration hides secrets in the options of plugins', asyn
     passphrase: 'geheim',
     clientSecret: 'geheim',
     secrets: ['geheim'],
+    inboundSecrets: [{ file: 'a' }, 'geheim'],
     apiKey: 'geheim',
     api_key: 'geheim',
     accessToken: 'geheim',
@@ -197,7 +198,11 @@ t.test('the printed configuration hides secrets in the options of plugins', asyn
 })
 
 t.test('the printed configuration shows references, and not what they lead to', async t => {
-  const options = { apiKey: { env: 'KEY' }, smtp: { password: { file: 'secrets/smtp' }, hosts: [{ env: 'HOST' }] } }
+  const options = {
+    apiKey: { env: 'KEY' },
+    smtp: { password: { file: 'secrets/smtp' }, hosts: [{ env: 'HOST' }] },
+    inboundSecrets: [{ file: 'secrets/new' }, { env: 'KEY' }],
+  }
   const cwd = folderWith(t, { model: 'm.json', plugins: [{ plugin: 'acme', options }] })
   const config = load(cwd, { env: { KEY: 'geheim', HOST: 'geheim' } })
   const printed = printConfig(config)

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createReadStream } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import {
   DataClass,
@@ -166,6 +167,24 @@ export class Store extends DataStore {
   /** Tells the gate how it ended. */
   @exposed({ deadlineSeconds: 60 }) async tellsAbort(url: string) {
     await fetch(url, { signal: request.signal }).catch(async (error: Error) => ask(`${url}?ended=${error.name}`))
+  }
+  /** Ends when its client goes, in one of several ways. */
+  @exposed({ deadlineSeconds: 60 }) async endsWithClient(url: string, how: 'fetch' | 'timer' | 'listener' | 'failure') {
+    const { signal } = request
+    const ways = {
+      fetch: () => fetch(url, { signal }),
+      timer: () => Promise.all([ask(url), sleep(60_000, undefined, { signal })]),
+      listener: () => Promise.all([ask(url), once(new EventEmitter(), 'never', { signal })]),
+      failure: () =>
+        fetch(url, { signal }).catch(() => {
+          throw new Error('something else')
+        }),
+    }
+    try {
+      await ways[how]()
+    } finally {
+      console.log(`ended ${how}`)
+    }
   }
   @exposed({ deadlineSeconds: 0.2 }) async tellsDeadline(url: string) {
     await fetch(url, { signal: request.signal }).catch(async (error: Error) => ask(`${url}?ended=${error.name}`))
