@@ -34,6 +34,7 @@ const SECTIONS = [
       'plugins/mcp/README.md',
       'plugins/oidc/README.md',
       'plugins/webhooks/README.md',
+      'plugins/jobs/README.md',
       'plugins/GUIDE.md',
       'plugins/API.md',
       'plugins/VERSIONS.md',

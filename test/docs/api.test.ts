@@ -39,6 +39,14 @@ const LISTS: readonly [heading: string, names: readonly string[]][] = [
   ['Status of a save or a drop', membersOf(CLASSES, 'Status')],
   ['Exports of `tesser/testing`', exportsOf('kernel/testing.ts')],
   ['Options of `createTestServer`', membersOf('kernel/testing.ts', 'TestServerOptions')],
+  [
+    '`TestServer`',
+    [...new Set([...membersOf('kernel/main.ts', 'Server'), ...membersOf('kernel/testing.ts', 'TestServer')])].filter(
+      name => !['stop', 'renewCertificate'].includes(name),
+    ),
+  ],
+  ['`TestClient`', membersOf('kernel/testing.ts', 'TestClient')],
+  ['`TestAnswer`', membersOf('kernel/testing.ts', 'TestAnswer')],
 ]
 
 for (const [heading, names] of LISTS) {

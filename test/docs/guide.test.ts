@@ -30,10 +30,13 @@ t.test('the plugin of the guide compiles, passes its test and answers as the gui
   const folder = join(parent, 'acme-staff')
   for (const [file, content] of files) writeFileSync(join(folder, file), content)
   writeFileSync(join(folder, 'tesser.config.json'), '{ "model": "model.json", "plugins": ["./index.ts"] }')
+  // The reference tests the webhooks of the guide.
+  const [, webhooks] = /^```js\n(.*?)^```$/ms.exec(readFileSync('plugins/API.md', 'utf8'))!
+  writeFileSync(join(folder, 'payments.test.js'), webhooks!)
   installTesser(folder)
   t.match(await runTesser(folder, 'types'), { code: 0 })
   t.strictSame(runCompiler(folder), { code: 0, output: '' })
-  t.match(await runNode(folder, '--test'), { code: 0, output: /pass 1/ })
+  t.match(await runNode(folder, '--test'), { code: 0, output: /pass 2/ })
 
   const at = (file: string) => pathToFileURL(join(folder, file))
   const server = await createTestServer({ model: at('model.json'), plugins: [at('index.ts')] })

@@ -1,14 +1,16 @@
 /** The tutorial of the help desk: its excerpts are in the files, and its requests are answered as it says. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { hashKey } from '../../kernel/auth/directory.ts'
 import { createTestServer } from '../../kernel/testing.ts'
+import { installTesser, runNode } from '../support/author-package.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 import { followTour, tourOf } from '../support/tour.ts'
 
 const FOLDER = 'plugins/examples/help-desk'
+const mailSecret = readFileSync(join(FOLDER, 'development/mail_secret'), 'utf8').trim()
 const README = join(FOLDER, 'README.md')
 const text = readFileSync(README, 'utf8')
 
@@ -38,7 +40,7 @@ t.test('its requests are answered as it says', async t => {
   const options = { ...desk.options, smtp: { ...desk.options.smtp, port: 1, password: 'none' } }
   const server = await createTestServer({
     ...{ model: at('model.json'), roles: at('roles.json') },
-    plugins: [{ ...desk, plugin: at('index.ts'), options: { ...options, mailSecrets: [`whsec_${'a'.repeat(40)}`] } }],
+    plugins: [{ ...desk, plugin: at('index.ts'), options: { ...options, mailSecrets: [mailSecret] } }],
     config: { auth: { directoryFile }, log: { level: 'silent' } },
   })
   t.teardown(() => server.close())
@@ -48,4 +50,23 @@ t.test('its requests are answered as it says', async t => {
   }))
   t.ok(tour.length > 8)
   await followTour(t, server.url, tour)
+
+  const copy = t.testdir({})
+  cpSync(join(FOLDER, 'development'), join(copy, 'development'), { recursive: true })
+  installTesser(copy)
+  const sends: readonly [port: number, ended: object][] = [
+    [server.port, { code: 0, output: '200 {"result":"ticket","ticket":2}\n' }],
+    [
+      1,
+      { code: 1, output: /^http:\/\/127.0.0.1:1\/hooks\/mail cannot be reached \(.+\): npm start .+ TESSER_PORT\n$/ },
+    ],
+  ]
+  for (const [port, ended] of sends) {
+    const args = [
+      `process.argv = ['', '', 'new@example.com', 'Lost key', 'where is it?']`,
+      `process.env.TESSER_PORT = ${port}`,
+    ]
+    const code = `${args.join(';')}; await import('./development/send-mail.js')`
+    t.match(await runNode(copy, '--input-type=module', '-e', code), ended, `a mail to port ${port}`)
+  }
 })

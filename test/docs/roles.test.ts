@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { request } from 'undici'
 import { hashKey } from '../../kernel/auth/directory.ts'
+import { createTestServer } from '../../kernel/testing.ts'
 import { startDemo } from '../support/demo-server.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 
@@ -62,5 +63,53 @@ t.test('the roles of the example answer as the page says', async t => {
     const text = await answer.body.text()
     t.equal(answer.statusCode, status, `${path} ${key ? 'by the key' : 'by a guest'}: ${text.slice(0, 200)}`)
     t.match(text, says, path)
+  }
+})
+
+t.test('calls that are refused are answered as the page says', async t => {
+  const folder = t.testdir({
+    'index.js': `export default { name: 'calls', kernel: '^1.0.0', classes: new URL('./calls.ts', import.meta.url), register() {} }`,
+    'calls.ts': `
+      import { DataClass, Entity, EntitySelection, exposed } from 'tesser/classes'
+      export class Order extends DataClass('Order') { @exposed place() {} @exposed other() { return 1 } }
+      export class OrderEntity extends Entity('Order') { @exposed pay() {} }
+      export class OrderSelection extends EntitySelection('Order') { @exposed sum() {} }
+    `,
+  })
+  const Order = { key: 'ID', attributes: { ID: { type: 'long' } } }
+  const none = ['nobody']
+  const cases: readonly [order: object, method: string | undefined, answers: Readonly<Record<string, number>>][] = [
+    [
+      { read: none, create: none, execute: none },
+      undefined,
+      { 'Order/place': 1800, 'Order(1)/pay': 1800, 'Order/sum': 1800 },
+    ],
+    [{ read: none, execute: none }, undefined, { 'Order/place': 1561, 'Order(1)/pay': 1800, 'Order/sum': 1800 }],
+    [
+      { read: none, create: none, execute: none },
+      'Order.other',
+      { 'Order/place': 1561, 'Order/other': 0, 'Order/sum': 1800 },
+    ],
+    [{ read: none }, undefined, { 'Order/other': 0, 'Order(1)/pay': 1800, 'Order/sum': 1800 }],
+    [{ execute: none }, undefined, { 'Order/place': 1561, 'Order(1)/pay': 1561, 'Order/sum': 1561 }],
+  ]
+  for (const [order, method, answers] of cases) {
+    const allowed = [
+      { applyTo: 'Order', type: 'dataclass', ...order },
+      ...(method === undefined ? [] : [{ applyTo: method, type: 'method', execute: ['caller'] }]),
+    ]
+    const server = await createTestServer({
+      model: { name: 'shop', dataClasses: { Order } },
+      data: { Order: [{ ID: 1 }] },
+      plugins: [join(folder, 'index.js')],
+      users: { ada: { privileges: ['caller'] } },
+      roles: { privileges: [{ privilege: 'nobody' }, { privilege: 'caller' }], permissions: { allowed } },
+    })
+    for (const [path, errCode] of Object.entries(answers)) {
+      const { status, json } = await server.as('ada').post(`/rest/${path}`, [])
+      const expected = { 0: 200, 1561: 401, 1800: 404 }[errCode]
+      t.same([status, json.__ERROR?.[0].errCode ?? 0], [expected, errCode], `${JSON.stringify(allowed)} ${path}`)
+    }
+    await server.close()
   }
 })
