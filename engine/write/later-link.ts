@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { ProtocolError } from '../base/errors.ts'
+import { Numbered } from '../base/numbered.ts'
 import {
   type CutState,
   cutReason,
@@ -30,7 +31,7 @@ interface Waiting {
  */
 export class LaterLink {
   private end: LinkEnd | undefined
-  private readonly waiting = new Map<number, Waiting>()
+  private readonly waiting = new Numbered<Waiting>()
   private lastId = 0
   private unsent: LaterRequest[] = []
 
@@ -89,7 +90,7 @@ export class LaterLink {
       if (this.end !== end) return
       const state = Atomics.load(end.signal, STATE) as CutState
       this.close()
-      for (const id of [...this.waiting.keys()]) this.settle(id, cutReason(state))
+      for (const id of this.waiting.ids()) this.settle(id, cutReason(state))
     })
   }
 

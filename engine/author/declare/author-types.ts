@@ -223,10 +223,12 @@ export interface BaseDataStore {
    * Enqueues a call of a function with `@job`, which runs it later, at least once, also if the server restarts. In a transaction, and
    * in the events `validateSave`, `saving`, `validateDrop` and `dropping`, it is enqueued with what is written, or not at all.
    *
-   *   ds.enqueue(ds.Ticket.embed, [ticket.ID], { key: ticket.ID })
+   *   ds.enqueue(ds.Ticket.embed, [ticket], { priority: 5 })
+   *
+   * In `saving`, a numbered key of a new entity is not known yet: pass the entity, which gets it, and make no `key` of it.
    * @param job a function of `ds`, of a dataclass, or of the prototype of a singleton
    * @param args values as in JSON
-   * @returns the id of the job; of the existing one if there is one with the same key
+   * @returns the id of the job; of the existing one if there is one with the same key, except in the events of saves and drops
    */
   enqueue<Args extends unknown[]>(
     job: (...args: Args) => unknown,

@@ -1,3 +1,4 @@
+import { Numbered } from '../../base/numbered.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import type { RunningCall } from '../declare/running-call.ts'
 import { ALIVE_AT, type FunctionOutcome, RESUMED } from './tasks.ts'
@@ -8,7 +9,7 @@ const LOOK_MS = 20
 
 /** The calls of this thread whose code waits: their deadlines, and the time for which their code runs. */
 export class WaitingCalls {
-  private readonly calls = new Map<number, { readonly task: WaitingTask; readonly begunAt: number }>()
+  private readonly calls = new Numbered<{ readonly task: WaitingTask; readonly begunAt: number }>()
   private timer: NodeJS.Timeout | undefined
   private resumedAt = 0
 

@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { Numbered } from '../../base/numbered.ts'
 import type { CodeLogLine } from './code-log.ts'
 import type { LoadedClasses } from '../declare/describe-classes.ts'
 import { isDebugged } from './debugger.ts'
@@ -104,7 +105,7 @@ export class WorkerSlot {
   /** Number of the call of its first task. */
   private first = 1
   /** Tasks that were sent and have no outcome yet, by the numbers of their calls: those of the batch, and those whose code waits. */
-  private readonly open = new Map<number, BatchTask>()
+  private readonly open = new Numbered<BatchTask>()
   private sent = 0
   private measuredAt = 0
   private waitsSince = Date.now()
@@ -152,7 +153,7 @@ export class WorkerSlot {
 
   /** Tasks of the current batch, and those whose code waits. */
   get tasks(): readonly BatchTask[] {
-    return [...this.open.values()]
+    return this.open.values()
   }
 
   /** Number of tasks whose code waits. */

@@ -1,0 +1,81 @@
+interface Entry<T> {
+  readonly id: number
+  readonly value: T
+}
+
+/**
+ * Values by whole numbers, such as the calls that are open. A `Map` would do, but while entries come and go, V8 gives up one table of it
+ * after the other, and each keeps what was in it alive until the next full collection of garbage. This table stays: a hash table with
+ * linear probing, at most half full.
+ */
+export class Numbered<T> {
+  private entries: (Entry<T> | undefined)[] = emptyEntries(MIN_LENGTH)
+  private count = 0
+
+  get size(): number {
+    return this.count
+  }
+
+  /** @param id one that has no value */
+  set(id: number, value: T): void {
+    if (2 * ++this.count > this.entries.length) {
+      const { entries } = this
+      this.entries = emptyEntries(2 * entries.length)
+      for (const entry of entries) if (entry) this.put(entry)
+    }
+    this.put({ id, value })
+  }
+
+  get(id: number): T | undefined {
+    return this.entries[this.placeOf(id)]?.value
+  }
+
+  has(id: number): boolean {
+    return this.entries[this.placeOf(id)] !== undefined
+  }
+
+  delete(id: number): void {
+    const { entries } = this
+    let place = this.placeOf(id)
+    if (!entries[place]) return
+    this.count--
+    entries[place] = undefined
+    // Those behind it may have been put there because it was in their way.
+    for (place = this.after(place); entries[place]; place = this.after(place)) {
+      const entry = entries[place]!
+      entries[place] = undefined
+      this.put(entry)
+    }
+  }
+
+  /** All values, in no order. */
+  values(): T[] {
+    return this.entries.flatMap(entry => (entry ? [entry.value] : []))
+  }
+
+  /** All numbers, in no order. */
+  ids(): number[] {
+    return this.entries.flatMap(entry => (entry ? [entry.id] : []))
+  }
+
+  private put(entry: Entry<T>): void {
+    this.entries[this.placeOf(entry.id)] = entry
+  }
+
+  /** Place of a number, or the free one where it would be. */
+  private placeOf(id: number): number {
+    const { entries } = this
+    // Fibonacci hashing: numbers in a row are apart.
+    let place = Math.imul(id, 0x9e3779b1) >>> Math.clz32(entries.length - 1)
+    for (let entry = entries[place]; entry && entry.id !== id; entry = entries[place]) place = this.after(place)
+    return place
+  }
+
+  private after(place: number): number {
+    return (place + 1) & (this.entries.length - 1)
+  }
+}
+
+/** A power of two, like all lengths. */
+const MIN_LENGTH = 64
+const emptyEntries = (length: number): undefined[] => Array.from({ length }, () => undefined)
