@@ -8,6 +8,7 @@ import { ModelError } from '../catalog/model-error.ts'
 import type { Model } from '../catalog/model-schema.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { SharedHeap } from '../memory/heap/shared-heap.ts'
+import { Numbered } from '../base/numbered.ts'
 import { outputUrl } from '../base/output-root.ts'
 import type { LogOptions, Note, StoreLockOptions, UnfinishedFiles } from '../data/store-options.ts'
 import type { TransactionPhase } from '../data/store-transaction.ts'
@@ -84,7 +85,7 @@ export class WriterClient {
   private worker: Worker | undefined
   /** Called after commits with new jobs. */
   onEnqueued: (() => void) | undefined
-  private readonly waiting = new Map<number, Waiting>()
+  private readonly waiting = new Numbered<Waiting>()
   private waitingBytes = 0
   private nextId = 0
   private outbox: number[] = []
@@ -374,7 +375,8 @@ export class WriterClient {
   /** Called when the thread is gone. Requests that it never received wait for the next one, unless the client is closing. */
   private lose(): void {
     this.failSent()
-    for (const [id, { isSent, reject }] of this.waiting) {
+    for (const id of this.waiting.ids()) {
+      const { isSent, reject } = this.waiting.get(id)!
       if (!isSent && !this.closing) continue
       this.forget(id)
       if (!isSent) reject(WriterErrors.CLOSED())
