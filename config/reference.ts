@@ -17,6 +17,13 @@ export function isReference(value: unknown): value is Reference {
   return more === undefined && (name === 'env' || name === 'file') && typeof text === 'string'
 }
 
+/** True for an object that was meant as a reference, and has another form. */
+export const resemblesReference = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).some(name => /^(?:env|file)$/i.test(name))
+
+/** How references are written. */
+export const REFERENCE_FORM = 'write { "env": "VARIABLE" } or { "file": "path" }, with nothing beside it'
+
 export const describeReference = (reference: Reference): string =>
   'env' in reference ? `the variable ${reference.env}` : `the file ${reference.file}`
 
@@ -26,6 +33,8 @@ export function readReference(
   env: Readonly<Record<string, string | undefined>>,
   folder: string,
 ): ReferencedText {
+  const [[name, text]] = Object.entries(reference) as [[string, string]]
+  if (text === '') return { problem: `the reference has an empty ${name}; ${REFERENCE_FORM}` }
   return 'env' in reference ? readVariable(reference.env, env) : readText(resolve(folder, reference.file))
 }
 

@@ -178,7 +178,11 @@ export async function startServer(
     if (warmUp) await engine.warmUp()
     lifecycle.state = 'ready'
     const openWarning = openServerWarning(config, engine.permissions.hasRoles)
-    for (const warning of [...selected.warnings, ...transport.warnings, ...exposureWarnings(config)]) log.warn(warning)
+    const exposed = exposureWarnings(
+      config,
+      imported.flatMap(({ secretFiles }) => secretFiles),
+    )
+    for (const warning of [...selected.warnings, ...transport.warnings, ...exposed]) log.warn(warning)
     if (openWarning) log.warn(openWarning)
     const url = `${tls ? 'https' : 'http'}://${hostInUrl(config.server.host)}:${transport.port}`
     log.info({ url, transport: selected.name, plugins: plugins.names }, 'listening')

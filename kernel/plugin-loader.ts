@@ -2,6 +2,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { resolve as resolveModule } from 'import-meta-resolve'
 import { satisfies, validRange } from 'semver'
 import type { Config } from '../config/load-config.ts'
+import type { Reference, ReferencedText } from '../config/reference.ts'
 import { type ClassModule, type Granted, messageWithPlace, outputUrl, type TaskModule } from '../engine/index.ts'
 import { KERNEL_VERSION, type PluginDefinition } from './api.ts'
 import type { ModuleBundler } from './module-bundler.ts'
@@ -28,6 +29,8 @@ export interface Plugin {
   readonly entry: string | undefined
   /** With defaults filled in, and the values that references name. */
   readonly options: Record<string, unknown>
+  /** Files that references in the options name. */
+  readonly secretFiles: readonly string[]
   /** Rights of the plugin itself. */
   readonly granted: Granted
   readonly classes: readonly ClassModule[]
@@ -48,7 +51,8 @@ export async function importPlugins(
     plugins.map(async ({ specifier, options = {}, granted = NOTHING_GRANTED }) => {
       try {
         const { definition, entry } = await importPlugin(specifier, folder, bundler)
-        return [{ specifier, definition, entry, granted, options: structuredClone(options) }]
+        const secretFiles: string[] = []
+        return [{ specifier, definition, entry, granted, secretFiles, options: structuredClone(options) }]
       } catch (error) {
         problems.push(`plugin ${specifier} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`)
         return []
@@ -57,9 +61,13 @@ export async function importPlugins(
   )
   const candidates = imported.flat()
   for (const [i, candidate] of candidates.entries()) {
-    const { definition, specifier, options } = candidate
+    const { definition, specifier, options, secretFiles } = candidate
+    const read = (reference: Reference): ReferencedText => {
+      if ('file' in reference) secretFiles.push(reference.file)
+      return readReference(reference)
+    }
     problems.push(...metadataProblems(candidate, candidates.slice(0, i)))
-    problems.push(...optionProblems(nameOf(definition, specifier), definition.options, options, readReference))
+    problems.push(...optionProblems(nameOf(definition, specifier), definition.options, options, read))
   }
   if (problems.length > 0) throw new PluginError(problems)
   return Promise.all(

@@ -1,6 +1,13 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
-import { Ajv } from 'ajv'
-import { describeReference, isReference, type Reference, type ReferencedText } from '../config/reference.ts'
+import { Ajv, type ErrorObject } from 'ajv'
+import {
+  describeReference,
+  isReference,
+  REFERENCE_FORM,
+  type Reference,
+  type ReferencedText,
+  resemblesReference,
+} from '../config/reference.ts'
 import { addSecrets } from '../engine/base/known-secrets.ts'
 import { suggestion } from '../engine/index.ts'
 
@@ -8,7 +15,7 @@ import { suggestion } from '../engine/index.ts'
 const MAX_REFERENCES = 100
 
 /** Shared by all plugins: creating an instance takes longer than compiling a schema. */
-const ajv = new Ajv({ allErrors: true, useDefaults: true })
+const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true })
 
 /**
  * Problems of the options of a plugin. Fills in what references lead to, and defaults. What references lead to is hidden from now
@@ -35,14 +42,40 @@ export function optionProblems(
   for (const [path, { problem }] of found) if (problem !== undefined) tell(path, `: ${problem}`)
   const validate = ajv.compile(schema as TSchema)
   if (!validate(options)) {
-    for (const { instancePath, message } of validate.errors ?? []) {
-      const at = found.get(instancePath)
-      if (at?.problem === undefined)
-        tell(instancePath, ` ${message}${at ? `, in ${describeReference(at.reference)}` : ''}`)
+    for (const error of withoutAlternatives(validate.errors ?? [])) {
+      const at = found.get(error.instancePath)
+      if (at?.problem !== undefined) continue
+      const hint = at ? `, in ${describeReference(at.reference)}` : referenceHint(error)
+      tell(error.instancePath, ` ${describeError(error)}${hint}`)
     }
   }
   return problems
 }
+
+/** Errors without those of each constant in a list of alternatives. */
+const withoutAlternatives = (errors: readonly ErrorObject[]): ErrorObject[] =>
+  errors.filter(
+    ({ keyword, instancePath }) =>
+      keyword !== 'const' || !errors.some(each => each.keyword === 'anyOf' && each.instancePath === instancePath),
+  )
+
+const referenceHint = ({ keyword, data }: ErrorObject): string =>
+  keyword === 'type' && resemblesReference(data) ? `; to refer to a value, ${REFERENCE_FORM}` : ''
+
+/** The message of the library, with the names and values that are accepted. */
+function describeError({ keyword, message, params, parentSchema = {} }: ErrorObject): string {
+  if (keyword === 'enum') return `must be one of ${listed(params.allowedValues)}`
+  const constants: unknown[] = keyword === 'anyOf' ? parentSchema.anyOf.map((each: TSchema) => each.const) : []
+  if (constants.length > 0 && !constants.includes(undefined)) return `must be one of ${listed(constants)}`
+  if (keyword !== 'additionalProperties') return message!
+  const { additionalProperty: name } = params
+  const names = Object.keys(parentSchema.properties ?? {})
+  const patterns = Object.keys(parentSchema.patternProperties ?? {})
+  const known = names.length > 0 ? `it has ${names.join(', ')}` : `names match ${patterns.join(' or ')}`
+  return `has no ${JSON.stringify(name)}${suggestion(name, names) || `; ${known}`}`
+}
+
+const listed = (values: readonly unknown[]): string => values.map(value => JSON.stringify(value)).join(', ')
 
 type Outcome = { readonly value: unknown; readonly problem?: undefined } | { readonly problem: string }
 type Found = Outcome & { readonly reference: Reference }

@@ -5,6 +5,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
+import { fold } from '../../engine/index.ts'
 import { costProblem, HASH, verifyPassword } from './password.ts'
 import type { User } from './user.ts'
 
@@ -82,10 +83,7 @@ function checked(content: unknown, file: string): DirectoryFile {
   }
   const { users = [], keys = [] } = content as Static<typeof FILE>
   const problems: string[] = []
-  for (const names of [users.map(user => user.name.toLowerCase()), keys.map(key => key.name.toLowerCase())]) {
-    const twice = names.find((name, i) => names.indexOf(name) < i)
-    if (twice) problems.push(`${file}: there are two entries named ${twice}`)
-  }
+  for (const entries of [users, keys]) problems.push(...namesakes(entries).map(problem => `${file}: ${problem}`))
   for (const { name, password } of users) {
     const problem = costProblem(password)
     if (problem) problems.push(`${file}: the password hash of ${name} cannot be verified: ${problem}`)
@@ -97,6 +95,19 @@ function checked(content: unknown, file: string): DirectoryFile {
   }
   if (problems.length > 0) throw new DirectoryError(problems.join('\n'))
   return { users, keys }
+}
+
+/** Entries that a query with the name of one takes for both: queries ignore case and accents. */
+function namesakes(entries: readonly { name: string }[]): string[] {
+  const known = new Map<string, string>()
+  return entries.flatMap(({ name }) => {
+    const [key, other] = [fold(name), known.get(fold(name))]
+    known.set(key, name)
+    if (other === undefined) return []
+    if (other === name) return [`there are two entries named ${name}`]
+    const pair = `${JSON.stringify(other)} and ${JSON.stringify(name)}`
+    return [`the names ${pair} are equal in queries, which ignore case and accents; rename one`]
+  })
 }
 
 /** True if a text such as `2030-12-31` is a day of the calendar. */
@@ -123,10 +134,13 @@ export class Directory {
   /** Hash of the entry of each user. */
   private readonly entries = new Map<string, string>()
   private readonly keys = new Map<string, DirectoryKey>()
+  /** Names of users and keys, as queries compare them. */
+  private readonly names: ReadonlySet<string>
   private readonly decoys: readonly DirectoryUser[]
 
   constructor({ users, keys }: DirectoryFile) {
     this.decoys = users
+    this.names = new Set([...users, ...keys].map(({ name }) => fold(name)))
     for (const user of users) {
       const key = user.name.toLowerCase()
       this.users.set(key, user)
@@ -154,10 +168,9 @@ export class Directory {
     return entry === undefined || this.entries.get(userName.toLowerCase()) === entry
   }
 
-  /** True if a user or a key has this name. */
+  /** True if a user or a key has this name, or one that is equal to it in queries. */
   has(name: string): boolean {
-    const key = name.toLowerCase()
-    return this.users.has(key) || [...this.keys.values()].some(each => each.name.toLowerCase() === key)
+    return this.names.has(fold(name))
   }
 
   /** Returns always the same user for a name, so that repeated logins reveal nothing either. */

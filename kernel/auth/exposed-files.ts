@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { directoryFile } from './directory.ts'
 import { rolesFile } from './roles-file.ts'
@@ -12,8 +12,9 @@ const SEARCH = 0o001
 /**
  * Warnings about files with data, secrets or rules that every user of this machine can read or change. Files that the server
  * creates are accessible to its owner only; older stores, volumes and files from elsewhere may not be.
+ * @param secretFiles files that options of plugins refer to, as they are written there
  */
-export function exposureWarnings(config: Config): string[] {
+export function exposureWarnings(config: Config, secretFiles: readonly string[] = []): string[] {
   if (process.platform === 'win32') return []
   const { server, auth } = config
   const { tls } = server
@@ -25,6 +26,7 @@ export function exposureWarnings(config: Config): string[] {
   check(directoryFile(config), READ_OR_WRITE)
   check(tls?.keyFile, READ_OR_WRITE)
   check(config.file, tls?.passphrase === undefined ? WRITE : READ_OR_WRITE)
+  for (const file of new Set(secretFiles.map(file => resolve(config.pathsFolder, file)))) check(file, READ_OR_WRITE)
   check(rolesFile(config), WRITE)
   check(auth.jwt.keyFile, WRITE)
   const store = storeMode(config.data)

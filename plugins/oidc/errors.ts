@@ -11,8 +11,8 @@ export const OidcErrors = defineErrors('OIDC', {
   RETURN_TO: {
     errCode: 1806,
     http: 400,
-    message: (limit: number) =>
-      `returnTo has to be a path of this server such as /explorer/, sent once, with at most ${limit} characters`,
+    message: (base: string, limit: number) =>
+      `returnTo has to be a path of this server such as ${base}explorer/, sent once, with at most ${limit} characters`,
   },
   TOO_LONG: {
     errCode: 1806,
@@ -34,7 +34,8 @@ export const OidcErrors = defineErrors('OIDC', {
   NOT_ALLOWED: {
     errCode: 1561,
     http: 403,
-    message: (provider: string, reason: string) => `this account of ${provider} may not log in here: ${reason}`,
+    message: (provider: string) =>
+      `this account of ${provider} may not log in here; the log of the server has the reason`,
   },
   UNAVAILABLE: {
     errCode: 1561,
@@ -42,9 +43,17 @@ export const OidcErrors = defineErrors('OIDC', {
     message: (provider: string) =>
       `${provider} cannot be used for logins now, and the log of the server has the reason; try again in a moment`,
   },
+  /** Without an end: what the provider says, or its options, have to change. */
+  UNUSABLE: {
+    errCode: 1561,
+    http: 503,
+    message: (provider: string) =>
+      `${provider} cannot be used for logins until its operator or that of this server has changed something; the log of the server has the reason`,
+  },
   TOO_MANY_LOGINS: {
     errCode: 1561,
     http: 503,
-    message: (limit: number) => `${limit} logins wait for their providers, which is the limit; try again in a moment`,
+    message: (limit: number, provider: string) =>
+      `${limit} logins wait for ${provider}, which is the limit; try again in a moment`,
   },
 })

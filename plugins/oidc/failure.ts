@@ -45,4 +45,5 @@ function issuerOf(error: Error): string | undefined {
   return attribute === 'issuer' ? String(body?.issuer) : undefined
 }
 
-const printable = (text: string): string => text.replaceAll(/[^ -~…]/g, ' ').slice(0, MAX_LENGTH)
+/** A text in visible ASCII, of a bounded length. */
+export const printable = (text: string): string => text.replaceAll(/[^ -~…]/g, ' ').slice(0, MAX_LENGTH)

@@ -1,15 +1,16 @@
-import { ProtocolError, type Reply, type RestRequest, type Scope, type User } from '../../kernel/api.ts'
+import type { Reply, RestRequest, Scope, User } from '../../kernel/api.ts'
 import { OidcErrors } from './errors.ts'
 import type { OidcOptions } from './options.ts'
 import { PRIVATE_HEADERS } from './page.ts'
 import { BrowserCookie, PendingLogins } from './pending-logins.ts'
 import { Provider } from './provider.ts'
 import { returnToIn } from './return-to.ts'
-import { userOf } from './user.ts'
+import { type Claims, Refused, userOf } from './user.ts'
+import { printable } from './failure.ts'
 
 /** Maximum length of the query of an answer, with its code and state. */
 const MAX_QUERY = 8_000
-/** Codes that are being redeemed: a provider that does not answer holds no more requests than these. */
+/** Codes of one provider that are being redeemed: one that does not answer holds no more requests than these, and none of others. */
 const MAX_REDEEMING = 64
 
 /** Logins and logouts at all providers. */
@@ -17,7 +18,8 @@ export class OidcLogins {
   private readonly providers = new Map<string, Provider>()
   private readonly pending: PendingLogins
   private readonly cookie: BrowserCookie
-  private redeeming = 0
+  /** Number of codes that are being redeemed, by provider. */
+  private readonly redeeming = new Map<Provider, number>()
 
   constructor(
     private readonly scope: Scope,
@@ -58,6 +60,7 @@ export class OidcLogins {
     if (refusal !== null) throw OidcErrors.PROVIDER_REFUSED(provider.label, errorCode(refusal))
     const user = await this.redeem(provider, query, login)
     request.session = await this.scope.sessions.renew(session, user, user.granted, transport)
+    this.scope.log.info({ provider: name, user: user.userName, ...user.granted }, 'a user has logged in')
     return redirect(new URL(login.returnTo, this.options.publicUrl).href)
   }
 
@@ -81,26 +84,35 @@ export class OidcLogins {
   }
 
   private async redeem(provider: Provider, query: string, login: Parameters<Provider['claims']>[1]): Promise<User> {
-    if (this.redeeming >= MAX_REDEEMING) throw OidcErrors.TOO_MANY_LOGINS(MAX_REDEEMING).retryAfter(1)
-    this.redeeming++
+    const before = this.redeeming.get(provider) ?? 0
+    if (before >= MAX_REDEEMING) throw OidcErrors.TOO_MANY_LOGINS(MAX_REDEEMING, provider.label).retryAfter(1)
+    this.redeeming.set(provider, before + 1)
     try {
-      const claims = await provider.claims(query, login)
-      const user = userOf(provider.name, provider.options, claims)
+      return this.admit(provider, await provider.claims(query, login))
+    } finally {
+      this.redeeming.set(provider, this.redeeming.get(provider)! - 1)
+    }
+  }
+
+  /** User whom the options admit. @throws {OidcErrors.NOT_ALLOWED} 403; the reason is logged alone */
+  private admit({ name, label, options }: Provider, claims: Claims): User {
+    const { log, identities } = this.scope
+    try {
+      const user = userOf(name, options, claims)
       // The user or key of this name has rights of its own, and plugin code knows users by their names.
-      if (this.scope.identities.directory.has?.(user.userName))
-        throw OidcErrors.NOT_ALLOWED(provider.label, 'its name is that of a user or key of this server')
+      if (identities.directory.has?.(user.userName))
+        throw new Refused('its name is that of a user or key of this server')
       return user
     } catch (error) {
-      if (error instanceof ProtocolError && error.httpStatus === 403)
-        this.scope.log.info({ provider: provider.name, reason: error.message }, 'a login was refused')
-      throw error
-    } finally {
-      this.redeeming--
+      if (!(error instanceof Refused)) throw error
+      const email = typeof claims.email === 'string' ? printable(claims.email) : undefined
+      log.info({ provider: name, subject: claims.sub, email, reason: error.message }, 'a login was refused')
+      throw OidcErrors.NOT_ALLOWED(label)
     }
   }
 
   private returnTo(query: string): string {
-    return returnToIn(query, `${this.scope.basePath}/`, this.options.publicUrl)
+    return returnToIn(query, this.scope.basePath, this.options.publicUrl)
   }
 
   private providerOf(user: User | undefined): Provider | undefined {

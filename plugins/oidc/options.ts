@@ -144,6 +144,11 @@ function issuerProblems({ issuer, allowHttp }: ProviderOptions): string[] {
   const { protocol, hostname, search, hash, pathname } = new URL(issuer)
   if (pathname.includes('/.well-known/')) return ['it is the part before /.well-known/']
   if (search !== '' || hash !== '') return ['an issuer has neither a query nor a fragment']
+  const [, tenant] = (ENTRA.test(hostname) && ALL_TENANTS.exec(pathname)) || []
+  if (tenant !== undefined)
+    return [
+      `${issuer} is not one tenant, and the administrators of each decide what its tokens say; write its id in place of ${decodeURIComponent(tenant)}`,
+    ]
   if (protocol === 'http:' && !allowHttp && !isLoopback(hostname))
     return [
       `${issuer} is without TLS: anyone on the way could log in as anyone; "allowHttp": true accepts it for tests`,
@@ -188,7 +193,9 @@ function prefixProblems(entries: readonly [string, ProviderOptions][]): string[]
       prefix === '' && !isEmail
         ? entries.find((_, j) => j !== i)
         : entries.slice(0, i).find(([other, options]) => {
-            return prefix === prefixOf(other, options) && prefix !== '' && !(isEmail && options.userName === 'email')
+            // Queries ignore the case of names.
+            const isSame = prefix.toLowerCase() === prefixOf(other, options).toLowerCase()
+            return isSame && prefix !== '' && !(isEmail && options.userName === 'email')
           })
     if (!rival) return []
     const remedy = `give it one of its own, such as ${JSON.stringify(`${name}:`)}`
@@ -196,6 +203,15 @@ function prefixProblems(entries: readonly [string, ProviderOptions][]): string[]
   })
 }
 
+/** Hosts of Entra ID in all its clouds. */
+const ENTRA =
+  /^(?:login\.microsoftonline\.(?:com|us)|login\.(?:partner\.microsoftonline|chinacloudapi)\.cn|login\.windows\.net|sts\.windows\.net)$/
+/**
+ * Path of several tenants. `consumers` is an alias: its metadata name the tenant of all personal accounts.
+ * Source: https://learn.microsoft.com/entra/identity-platform/v2-protocols-oidc
+ */
+const ALL_TENANTS = /^\/(common|organizations|consumers|%7btenant(?:id)?%7d)(?:\/|$)/i
+
 /** True for a host of `URL` that is this machine. */
-const isLoopback = (host: string): boolean =>
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)

@@ -2,9 +2,10 @@ import * as oauth from 'openid-client'
 import type { Scope } from '../../kernel/api.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { OidcErrors } from './errors.ts'
+import { checkMetadata } from './metadata.ts'
 import type { ProviderOptions } from './options.ts'
 import type { Checks } from './pending-logins.ts'
-import { describeFailure, isOutage, WrongIssuer } from './failure.ts'
+import { describeFailure, isOutage } from './failure.ts'
 import type { Claims } from './user.ts'
 
 const DISCOVERED_MS = 3_600_000
@@ -68,7 +69,7 @@ export class Provider {
       return merged(await oauth.fetchUserInfo(config, tokens.access_token, claims.sub), claims)
     } catch (error) {
       this.tell('a login failed', error)
-      throw isOutage(error) ? this.unavailable() : OidcErrors.LOGIN_FAILED(this.label)
+      throw isOutage(error) ? this.unavailable(error) : OidcErrors.LOGIN_FAILED(this.label)
     }
   }
 
@@ -103,21 +104,24 @@ export class Provider {
         clientAuth(this.options),
         { execute, timeout: timeoutSeconds, [oauth.customFetch]: boundedFetch },
       )
-      checkMetadata(config.serverMetadata(), issuer, isPlain)
+      checkMetadata(config.serverMetadata(), this.options)
       return config
     } catch (error) {
-      this.tell('the discovery of a provider failed', error)
-      throw this.unavailable()
+      const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+      this.tell('the discovery of a provider failed', error, { address })
+      throw this.unavailable(error)
     }
   }
 
-  private tell(text: string, error: unknown): void {
+  private tell(text: string, error: unknown, facts: object = {}): void {
     const { clientSecret } = this.options
-    this.scope.log.warn({ provider: this.name, reason: describeFailure(error, clientSecret) }, text)
+    this.scope.log.warn({ provider: this.name, ...facts, reason: describeFailure(error, clientSecret) }, text)
   }
 
-  private unavailable() {
-    return OidcErrors.UNAVAILABLE(this.label).retryAfter(PAUSE_MS / 1000)
+  private unavailable(error: unknown) {
+    return isOutage(error)
+      ? OidcErrors.UNAVAILABLE(this.label).retryAfter(PAUSE_MS / 1000)
+      : OidcErrors.UNUSABLE(this.label)
   }
 }
 
@@ -129,17 +133,6 @@ function clientAuth({ clientSecret, clientAuthentication }: ProviderOptions): oa
     const known = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
     const usual = known.includes('client_secret_post') && !known.includes('client_secret_basic') ? 'post' : 'basic'
     return methods[clientAuthentication ?? usual](server, ...rest)
-  }
-}
-
-/** @throws {Error} the provider cannot be used, or serves more than one issuer */
-function checkMetadata(metadata: oauth.ServerMetadata, issuer: string, isPlain: boolean): void {
-  // A provider for all tenants of the world would let the administrator of each decide who its users are.
-  if (new URL(metadata.issuer).href !== new URL(issuer).href) throw new WrongIssuer(metadata.issuer)
-  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
-    const address = metadata[name]
-    if (typeof address !== 'string' || !(isPlain ? /^https?:\/\// : /^https:\/\//).test(address))
-      throw new Error(`the metadata of the provider has no usable ${name}`)
   }
 }
 

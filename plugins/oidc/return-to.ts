@@ -7,14 +7,21 @@ const PATH = /^\/(?!\/)[!-[\]-~]*$/
 
 /**
  * Address on this server to which a browser goes, from a query string.
- * @param otherwise path if there is none in the query
+ * @param basePath path below which the server answers, and to which the browser goes without one in the query
  * @returns the path as it was sent
  * @throws {OidcErrors.RETURN_TO} 400, for everything that is not a path of this server
  */
-export function returnToIn(query: string, otherwise: string, publicUrl: string): string {
+export function returnToIn(query: string, basePath: string, publicUrl: string): string {
   const given = new URLSearchParams(query).getAll('returnTo')
-  const [path = otherwise] = given
+  const [path = `${basePath}/`] = given
   const isPath = given.length <= 1 && path.length <= MAX_LENGTH && PATH.test(path)
-  if (!isPath || new URL(path, publicUrl).origin !== publicUrl) throw OidcErrors.RETURN_TO(MAX_LENGTH)
+  if (!isPath || !isBelow(basePath, path, publicUrl)) throw OidcErrors.RETURN_TO(`${basePath}/`, MAX_LENGTH)
   return path
+}
+
+/** True if a browser stays below a path, and a proxy that decodes slashes too. */
+function isBelow(basePath: string, path: string, publicUrl: string): boolean {
+  const { origin, pathname } = new URL(path, publicUrl)
+  const decoded = new URL(`${publicUrl}${pathname.replaceAll(/%2f|%5c/gi, '/')}`).pathname
+  return origin === publicUrl && [pathname, decoded].every(each => `${each}/`.startsWith(`${basePath}/`))
 }

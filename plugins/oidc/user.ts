@@ -1,69 +1,70 @@
 import type { User } from '../../kernel/api.ts'
-import { OidcErrors } from './errors.ts'
 import { type Grants, prefixOf, type ProviderOptions } from './options.ts'
+import { type Email, emailOf, encodedName, INVISIBLE, MAX_NAME } from './user-name.ts'
 
 /** Claims about a user, verified to come from the provider. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** Values of one claim that are looked at. */
 const MAX_VALUES = 2_000
-const MAX_NAME = 200
-const EMAIL = /^[^\s@:"(),;<>\\[\]]+@([^\s@:"(),;<>\\[\]]+)$/
-/** Control characters and invisible ones, with which one name could look like another. */
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]|^\s|\s$/u
+
+/** Reason why a user may not log in, for the log: it names options. */
+export class Refused extends Error {}
 
 /**
  * User whom a provider describes.
  * @param name of the provider
- * @throws {OidcErrors.NOT_ALLOWED} 403
+ * @throws {Refused}
  */
 export function userOf(name: string, provider: ProviderOptions, claims: Claims): User {
   const { allow = {}, roles, privileges } = provider
-  const refuse = (reason: string) => OidcErrors.NOT_ALLOWED(provider.label ?? name, reason)
-  try {
-    const { emailDomains, claims: required = {} } = allow
-    if (emailDomains && !emailDomains.includes(EMAIL.exec(confirmedEmail(claims))![1]!.toLowerCase()))
-      throw new Refused('its e-mail address is of another domain')
-    for (const [claim, values] of Object.entries(required)) {
-      if (!textsAt(claims, claim).some(value => values.includes(value)))
-        throw new Refused(`its claim ${claim} has none of the values that providers.${name}.allow names`)
-    }
-    const fullName = typeof claims.name === 'string' ? claims.name.slice(0, MAX_NAME) : undefined
-    const [ofRoles, ofPrivileges] = [granted(claims, roles), granted(claims, privileges)]
-    return {
-      userName: prefixOf(name, provider) + userNameIn(claims, provider.userName),
-      fullName,
-      // Stays the same when the name changes, and is never another user's. Source: OpenID Connect Core, 5.7.
-      id: `${claims.iss}#${claims.sub}`,
-      groups: [...new Set([...ofRoles.groups, ...ofPrivileges.groups])],
-      granted: { roles: ofRoles.names, privileges: ofPrivileges.names },
-    }
-  } catch (error) {
-    if (error instanceof Refused) throw refuse(error.message)
-    throw error
+  const { emailDomains, claims: required = {} } = allow
+  if (emailDomains && !emailDomains.includes(confirmedEmail(claims).domain))
+    throw new Refused(`its e-mail address is in none of the domains in providers.${name}.allow.emailDomains`)
+  for (const [claim, values] of Object.entries(required)) {
+    if (!textsAt(claims, claim).some(value => values.includes(value)))
+      throw new Refused(`its claim ${claim} has none of the values in providers.${name}.allow.claims`)
+  }
+  const [ofRoles, ofPrivileges] = [granted(claims, roles), granted(claims, privileges)]
+  return {
+    userName: prefixOf(name, provider) + userNameIn(claims, provider.userName),
+    fullName: fullNameIn(claims),
+    // Stays the same when the name changes, and is never another user's. Source: OpenID Connect Core, 5.7.
+    id: `${claims.iss}#${claims.sub}`,
+    groups: [...new Set([...ofRoles.groups, ...ofPrivileges.groups])],
+    granted: { roles: ofRoles.names, privileges: ofPrivileges.names },
   }
 }
 
-class Refused extends Error {}
-
 function userNameIn(claims: Claims, claim: string): string {
-  if (claim === 'email') return confirmedEmail(claims)
-  const value = claimAt(claims, claim)
+  const value = claim === 'email' ? confirmedEmail(claims).address : claimAt(claims, claim)
   if (typeof value !== 'string' || value === '')
     throw new Refused(`it has no text in the claim ${claim}, the user name`)
-  if (value.length > MAX_NAME || INVISIBLE.test(value))
+  if (INVISIBLE.test(value) || /^\s|\s$/.test(value))
+    throw new Refused(`its claim ${claim} cannot be a user name: it has invisible characters, or blanks at an end`)
+  const name = value.length > MAX_NAME ? '' : encodedName(value)
+  if (name === '' || name.length > MAX_NAME)
     throw new Refused(
-      `its claim ${claim} cannot be a user name, which has at most ${MAX_NAME} characters, none of them invisible`,
+      `its claim ${claim} cannot be a user name: it is too long, and a name has at most ${MAX_NAME} characters, three for each that is encoded`,
     )
-  return value
+  return name
+}
+
+/** Name for people, without characters that hide or turn parts of it. */
+function fullNameIn({ name }: Claims): string | undefined {
+  if (typeof name !== 'string') return undefined
+  const shown = name.slice(0, MAX_NAME).replaceAll(new RegExp(INVISIBLE, 'gu'), '').trim()
+  return shown === '' ? undefined : shown
 }
 
 /** E-mail address that the provider has confirmed to be the user's: others can be any that the user has typed. */
-function confirmedEmail({ email, email_verified: verified }: Claims): string {
-  if (typeof email !== 'string' || email.length > MAX_NAME || !EMAIL.test(email) || INVISIBLE.test(email))
+function confirmedEmail({ email, email_verified: verified }: Claims): Email {
+  if (email === undefined || email === null || email === '')
     throw new Refused('it has no e-mail address; the scope email asks for it')
+  const found = typeof email === 'string' ? emailOf(email) : undefined
+  if (!found) throw new Refused('its e-mail address (email) is not one that can be used, such as ada@example.com')
   if (verified !== true) throw new Refused('its e-mail address is not confirmed (email_verified)')
-  return email
+  return found
 }
 
 function granted(claims: Claims, grants: Grants | undefined): { names: string[]; groups: string[] } {

@@ -25,6 +25,12 @@ const huge = await oidcProvider(t, 'huge')
 huge.provider.faults = { metadata: { filler: 'x'.repeat(600_000) } }
 const scripted = await oidcProvider(t, 'scripted')
 scripted.provider.faults = { metadata: { authorization_endpoint: 'javascript:alert(1)' } }
+const plain = await oidcProvider(t, 'plain')
+plain.provider.faults = { metadata: { userinfo_endpoint: 'http://login.example.com/userinfo' } }
+const moved = await oidcProvider(t, 'moved')
+moved.provider.faults = {
+  instead: { '/.well-known/openid-configuration': response => response.writeHead(302, { Location: PUBLIC }).end() },
+}
 const mute = await oidcProvider(t, 'mute', { timeoutSeconds: 1 })
 mute.provider.faults = { instead: { '/token': () => {} } }
 const endless = await oidcProvider(t, 'endless', { timeoutSeconds: 1 })
@@ -49,13 +55,11 @@ async function closedPort(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
+const all: Record<string, Awaited<ReturnType<typeof oidcProvider>>> = { a, b, lying, silent, huge }
+Object.assign(all, { scripted, plain, moved, mute, endless, keyless, foreign, down })
 let later = 0
 const { browser, lines } = await startOidcServer(t, {
-  providers: Object.fromEntries(
-    Object.entries({ a, b, lying, silent, huge, scripted, mute, endless, keyless, foreign, down }).map(
-      ([name, { options }]) => [name, options],
-    ),
-  ),
+  providers: Object.fromEntries(Object.entries(all).map(([name, { options }]) => [name, options])),
   directory: { users: [], keys: [{ name: 'robot@example.com', hash: '0'.repeat(64) }] },
   now: () => Date.now() + later,
 })
@@ -313,6 +317,9 @@ const ofClaims: [string, object, faults?: Faults][] = [
   ['a line break in the address', { email: 'ada@example.com\n' }],
   ['an invisible character in the address', { email: 'a\u200bda@example.com' }],
   ['the name of a key of this server', { email: 'Robot@example.com' }],
+  ['a domain that ends before its end', { email: 'ada@example.com/.evil.example' }],
+  ['an encoded domain', { email: 'ada@ex%61mple.com' }],
+  ['a number as domain', { email: 'ada@127.1' }],
   [
     'a confirmed address in the token, another one in the user information',
     { email: undefined, email_verified: undefined },
@@ -361,10 +368,28 @@ const ATTACKS: Attack[] = [
     status: 400,
     run: victim => victim.open('/auth/logout?returnTo=//evil.example', undefined, 'POST'),
   },
-  ...['lying', 'silent', 'huge', 'scripted', 'down'].map(name => ({
+  ...['lying', 'huge', 'scripted', 'plain', 'moved'].map(name => ({
     name: `metadata of a provider that is ${name}`,
     status: 503,
-    run: (victim: Browser) => victim.logIn(name),
+    run: async (victim: Browser) => {
+      const answer = await victim.logIn(name)
+      t.notMatch(answer.text, /try again/)
+      const address = `${all[name]!.provider.issuer}/.well-known/openid-configuration`
+      t.match(
+        lines.find(line => line.provider === name),
+        { address, msg: 'the discovery of a provider failed' },
+      )
+      return answer
+    },
+  })),
+  ...['silent', 'down'].map(name => ({
+    name: `metadata of a provider that is ${name}`,
+    status: 503,
+    run: async (victim: Browser) => {
+      const answer = await victim.logIn(name)
+      t.match(answer.text, /try again in a moment/)
+      return answer
+    },
   })),
   { name: 'tokens that do not arrive', status: 503, run: victim => victim.logIn('mute') },
   { name: 'tokens that do not end', status: 503, run: victim => victim.logIn('endless') },
@@ -393,6 +418,11 @@ for (const { name, status, reason, faults = {}, user = {}, run = logIn } of ATTA
     t.equal(await victim.userName(), undefined)
     t.notMatch(answer.text, HOSTILE)
     t.notMatch(JSON.stringify(answer.headers), HOSTILE)
+    if (Object.keys(user).length > 0)
+      t.match(
+        lines.find(line => line.msg === 'a login was refused'),
+        { provider: 'a', subject: '17' },
+      )
     if (reason) t.match(lines.find(line => line.provider === 'a')?.reason, reason)
     t.strictSame(leaksIn(lines, providersOf()), [])
     lines.length = 0
@@ -422,7 +452,9 @@ t.test('a provider that does not answer holds a bounded number of logins', async
   }
   const answers = callbacks.map(([victim, address]) => victim.open(address))
   const first = await Promise.race(answers)
-  t.match(first, { status: 503, text: /64 logins wait for their providers/ })
+  t.match(first, { status: 503, text: /64 logins wait for a, which is the limit/ })
+  b.provider.user = ADA
+  t.equal((await browser().logIn('b')).status, 200, 'logins at another provider pass')
   a.provider.faults = { instead: { '/token': response => send(response, 500, {}) } }
   for (const response of held) send(response, 500, {})
   t.ok((await Promise.all(answers)).every(({ status }) => status === 503))

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { request } from 'undici'
-import { OPTIONS } from '../../plugins/oidc/options.ts'
+import { OPTIONS, type ProviderOptions } from '../../plugins/oidc/options.ts'
+import { userOf } from '../../plugins/oidc/user.ts'
 import { oidcProvider, leaksIn, PUBLIC, startOidcServer } from '../support/oidc/world.ts'
 import { transports } from '../support/test-server.ts'
 
@@ -36,6 +37,19 @@ for (const transport of transports) {
     })
     t.equal((await browser.open('/data/rest/Employee')).status, 200, 'the role reads')
     t.equal((await open().open('/data/rest/Employee')).status, 401, 'guests do not')
+    t.match(
+      lines.find(({ msg }) => msg === 'a user has logged in'),
+      { level: 30, provider: 'sso', user: 'ada@example.com', roles: ['reader', 'editor'] },
+    )
+    for (const [verb, path] of [
+      ['GET', 'sso/login'],
+      ['POST', 'logout'],
+    ] as const)
+      t.match(await browser.open(`/data/auth/${path}?returnTo=/explorer/`, undefined, verb), {
+        status: 400,
+        text: /such as \/data\/explorer\//,
+      })
+    t.equal(await browser.userName(), 'ada@example.com', 'a logout that is refused')
 
     const after = await browser.open('/data/auth/logout', `${provider.issuer}/end`, 'POST')
     const { searchParams } = new URL(after.address)
@@ -107,6 +121,23 @@ const NAMES: { name: string; options?: object; user?: object; userName: string }
     options: { userName: 'https://x.org/n' },
     user: { 'https://x.org/n': 'a.b' },
     userName: 'sso:a.b',
+  },
+  {
+    name: 'an address in one spelling, whatever its case and its domain',
+    user: { email: "Ada.O'Neil@EXÀMPLE.com" },
+    userName: 'ada.o%27neil@xn--exmple-jta.com',
+  },
+  {
+    name: 'a subject with capitals and other signs',
+    options: { userName: 'sub' },
+    user: { sub: 'Ab|c%41 d' },
+    userName: 'sso:%41b%7cc%2541%20d',
+  },
+  {
+    name: 'letters with accents',
+    options: { userName: 'preferred_username', namePrefix: '' },
+    user: { preferred_username: 'adà' },
+    userName: 'ad%c3%a0',
   },
 ]
 for (const { name, options: given, user, userName } of NAMES) {
@@ -207,9 +238,24 @@ const STARTS: { name: string; options?: object; providers?: object; roles?: null
   {
     name: 'a reserved parameter',
     providers: { a: { ...base, parameters: { state: 'x' } } },
-    message: /providers\.a\.parameters/,
+    message: /^plugin oidc: option providers\.a\.parameters has no "state"; names match \S+$/,
   },
   { name: 'scopes without openid', providers: { a: { ...base, scopes: 'email' } }, message: /providers\.a\.scopes/ },
+  ...['common', 'organizations', 'consumers', '{tenantid}'].map(tenant => ({
+    name: `Entra ID with ${tenant}`,
+    providers: { a: { ...base, issuer: `https://login.microsoftonline.com/${tenant}/v2.0` } },
+    message: new RegExp(`providers\\.a\\.issuer: .* is not one tenant.* in place of ${tenant}(?: |$)`),
+  })),
+  {
+    name: 'prefixes that differ in their case',
+    providers: { a: { ...base, userName: 'sub', namePrefix: 'X:' }, b: { ...base, userName: 'sub', namePrefix: 'x:' } },
+    message: /users of b and a could get the same names/,
+  },
+  {
+    name: 'a name of a provider with other letters',
+    providers: { A_b: base },
+    message: /^plugin oidc: option providers has no "A_b"; names match \^\[a-z\]\S+$/,
+  },
   { name: 'no provider', providers: {}, message: /providers must NOT have fewer than 1/ },
 ]
 for (const { name, options = {}, providers = { a: base }, message, ...rest } of STARTS) {
@@ -237,6 +283,16 @@ t.test('the manual has all options of a provider', async t => {
   const [provider] = Object.values(OPTIONS.properties.providers.patternProperties) as { properties: object }[]
   const documented = [...manual.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
   t.strictSame(documented.sort(), Object.keys(provider!.properties).sort())
+})
+
+t.test('the manual says which names claims become', async t => {
+  const rows = [...manual.matchAll(/^\| `([^`]+)` \| `([^`]+)` \| `(email|sub|preferred_username)`/gm)]
+  t.equal(rows.length, 4)
+  for (const [, expected, value, userName] of rows) {
+    const provider = { userName, ...(userName === 'preferred_username' && { namePrefix: '' }) } as ProviderOptions
+    const claims = { iss: 'https://x.org', sub: '1', email_verified: true, [userName!]: value }
+    t.equal(userOf('google', provider, claims).userName, expected)
+  }
 })
 
 const EXAMPLES = [...manual.matchAll(/^```json\n(.*?)^```/gms)].map(([, text]) =>

@@ -222,13 +222,33 @@ t.test('commands print no value, and name what a reference lacks', async t => {
   })
   installTesser(folder)
   const run = (name: string, key: object, ...args: string[]) => {
-    const plugins = [{ plugin: `./${name}.ts`, options: { key } }]
+    const provider = { issuer: 'http://x.org', clientId: 'x', clientSecret: key }
+    const plugins = [
+      name === 'oidc'
+        ? { plugin: 'tesser/plugins/oidc', options: { publicUrl: 'https://x.org', providers: { x: provider } } }
+        : { plugin: `./${name}.ts`, options: { key } },
+    ]
     const content = { model: 'model.json', data: 'store', plugins, server: { port: 0 } }
     writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(content))
     return runTesser(folder, ...args)
   }
   const table: [name: string, key: object, args: string[], code: number, output: RegExp][] = [
-    ['register', { file: 'key' }, ['start'], 2, /failed to register: cannot use \(hidden\)/],
+    // The place of plugin code, and no place of code that has called this server.
+    [
+      'register',
+      { file: 'key' },
+      ['start'],
+      2,
+      /failed to register: cannot use \(hidden\) \(\S+\/register\.ts:\d+\)$/m,
+    ],
+    ['oidc', { file: 'key' }, ['start'], 2, /failed to register: providers\.x\.issuer: .* accepts it for tests$/m],
+    [
+      'register',
+      { env: '' },
+      ['check'],
+      2,
+      /option key: the reference has an empty env; write \{ "env": "VARIABLE" \}/,
+    ],
     ['configure', { file: 'key' }, ['start'], 1, /cannot use \(hidden\)/],
     ['configure', { file: 'key' }, ['check'], 1, /cannot use \(hidden\)/],
     ['register', { file: 'key' }, ['start', '--print-config'], 0, /"key": \{\s*"file": "key"/],

@@ -16,8 +16,13 @@ export function placeOfCaller(called: (...args: never[]) => unknown): string | u
 /** File and line of the plugin code that threw an error; undefined: no stack, or only frames of this server. */
 function placeOfError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  return placesIn(error.stack).find(place => !OWN_FOLDERS.some(folder => place.startsWith(folder)))
+  return placesIn(error.stack).find(
+    place => !COMMANDS.test(place) && !OWN_FOLDERS.some(folder => place.startsWith(folder)),
+  )
 }
+
+/** The library that runs the commands of this server, and with them everything that they load. */
+const COMMANDS = /[\\/]node_modules[\\/]commander[\\/]/
 
 /** Message of a value that plugin code threw, with its {@link placeOfError}. */
 export function messageWithPlace(error: unknown): string {

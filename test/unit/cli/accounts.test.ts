@@ -103,6 +103,7 @@ t.test('invalid users and keys are refused, and the file stays as it is', async 
     [['user', 'add', 'Ada', '--groups', ',', '--password-stdin'], 'correct horse', /1 characters/, 2],
     [['key', 'create', 'x'.repeat(201)], '', /200 characters/, 2],
     [['key', 'create', 'other', '--expires', '2030-02-30'], '', /2030-02-30 is not a day/],
+    [['key', 'create', 'nightlý'], '', /the names "nightly" and "nightlý" are equal in queries/, 2],
     [['user', 'add', 'Ada'], '', /no terminal/],
     [['user', 'remove', 'Nobody'], '', /there is no user Nobody/],
     [['key', 'create', 'Nightly'], '', /a key Nightly already/],
@@ -131,7 +132,7 @@ t.test('invalid hashes and days are refused when the file is read', async t => {
   t.equal(code, 2)
   t.match(err, /hash of Ada cannot be verified: N is 3/)
   t.match(err, /nightly expires on 2027-99-99, which is not a day/)
-  t.match(err, /two entries named nightly/)
+  t.match(err, /the names "nightly" and "Nightly" are equal in queries/)
 })
 
 t.test('an invalid file is refused with all reasons', async t => {

@@ -38,6 +38,7 @@ t.test('a reference leads to a text, or to the reason why it does not', t => {
     link: t.fixture('symlink', 'plain'),
   })
   const remedy = 'it has to be a text file with the value and nothing else'
+  const form = 'write { "env": "VARIABLE" } or { "file": "path" }, with nothing beside it'
   const environment = 'set it in the environment of the server'
   const at = (name: string) => join(folder, name)
   const table: [Parameters<typeof readReference>[0], string | { problem: string }][] = [
@@ -46,7 +47,7 @@ t.test('a reference leads to a text, or to the reason why it does not', t => {
     [{ env: 'EMPTY' }, { problem: `the variable EMPTY is empty; ${environment}` }],
     [{ env: 'NONE' }, { problem: `the variable NONE is not set; ${environment}` }],
     [{ env: 'toString' }, { problem: `the variable toString is not set; ${environment}` }],
-    [{ env: '' }, { problem: `the variable  is not set; ${environment}` }],
+    [{ env: '' }, { problem: `the reference has an empty env; ${form}` }],
     [{ file: 'plain' }, 'abc'],
     [{ file: at('plain') }, 'abc'],
     [{ file: 'sub/inner' }, 'abc'],
@@ -64,7 +65,7 @@ t.test('a reference leads to a text, or to the reason why it does not', t => {
     [{ file: 'sub' }, { problem: `${at('sub')} is not a file; ${remedy}` }],
     [{ file: '/dev/zero' }, { problem: `/dev/zero is not a file; ${remedy}` }],
     [{ file: 'none' }, { problem: `there is no file ${at('none')}; ${remedy}` }],
-    [{ file: '' }, { problem: `${folder} is not a file; ${remedy}` }],
+    [{ file: '' }, { problem: `the reference has an empty file; ${form}` }],
   ]
   for (const [reference, expected] of table) {
     const found = readReference(reference, { KEY: 'abc', LINE: 'abc\n', EMPTY: '' }, folder)

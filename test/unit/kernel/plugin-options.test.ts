@@ -147,6 +147,33 @@ t.test('problems name plugin, option and reference, never the value, and are rep
   t.end()
 })
 
+t.test('problems say what is accepted, once', t => {
+  const closed = { additionalProperties: false }
+  const schema = Type.Object({
+    kind: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['basic', 'post'] })),
+    mode: Type.Optional(Type.Union([Type.Literal('a'), Type.Literal('b')])),
+    key: Type.Optional(Type.String()),
+    inner: Type.Optional(Type.Object({ prompt: Type.Optional(Type.String()) }, closed)),
+    byName: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z]+$' }), Type.String(), closed)),
+  })
+  const reference = 'to refer to a value, write { "env": "VARIABLE" } or { "file": "path" }, with nothing beside it'
+  const table: [options: object, problem: string][] = [
+    [{ kind: 'x' }, 'kind must be one of "basic", "post"'],
+    [{ kind: { env: 'PORT' } }, 'kind must be one of "basic", "post", in the variable PORT'],
+    [{ mode: { env: 'PORT' } }, 'mode must be one of "a", "b", in the variable PORT'],
+    [{ inner: { promt: 'x' } }, 'inner has no "promt"; did you mean "prompt"?'],
+    [{ inner: { x: 'x' } }, 'inner has no "x"; it has prompt'],
+    [{ byName: { A_b: 'x' } }, 'byName has no "A_b"; names match ^[a-z]+$'],
+    [{ key: { env: 'PORT', file: 'y' } }, `key must be string; ${reference}`],
+    [{ key: { Env: 'PORT' } }, `key must be string; ${reference}`],
+    [{ key: { env: 'PORT', default: 'y' } }, `key must be string; ${reference}`],
+    [{ key: { name: 'PORT' } }, 'key must be string'],
+  ]
+  for (const [options, problem] of table)
+    t.strictSame(resolve(schema, options).problems, [`plugin acme: option ${problem}`], JSON.stringify(options))
+  t.end()
+})
+
 t.test('a plugin has a maximum number of references, and defaults beside them', t => {
   const schema = Type.Object({ list: Type.Array(Type.String()), currency: Type.String({ default: 'EUR' }) })
   const of = (count: number) => resolve(schema, { list: Array.from({ length: count }, () => ({ env: 'KEY' })) })

@@ -63,7 +63,8 @@ t.test('files that every user of the machine can read or change cause warnings',
   const path = (name: string): string => join(folder, name)
   writeFileSync(path('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
   writeFileSync(path('jwt.pem'), publicKey.export({ type: 'spki', format: 'pem' }))
-  for (const name of ['cert.pem', 'model.json', 'roles.json', 'tesser.directory.json']) writeFileSync(path(name), '{}')
+  for (const name of ['cert.pem', 'oidc.key', 'model.json', 'roles.json', 'tesser.directory.json'])
+    writeFileSync(path(name), '{}')
   mkdirSync(path('data/files'), { recursive: true })
   writeFileSync(path('data/data.mdb'), '')
   const tls = { keyFile: 'key.pem', certFile: 'cert.pem', passphrase: 'secret' }
@@ -76,7 +77,9 @@ t.test('files that every user of the machine can read or change cause warnings',
     chmodSync(path('data/data.mdb'), mode)
   }
   const warned = (): string[] =>
-    exposureWarnings(config).map(text => /can (read|change) \S*?([^/ ]+);/.exec(text)!.slice(1).join(' '))
+    exposureWarnings(config, ['oidc.key', './oidc.key', 'absent']).map(text =>
+      /can (read|change) \S*?([^/ ]+);/.exec(text)!.slice(1).join(' '),
+    )
 
   chmod(0o600)
   t.same(warned(), [])
@@ -84,15 +87,22 @@ t.test('files that every user of the machine can read or change cause warnings',
   t.same(warned(), [], 'rights of a group are intended')
   chmod(0o644)
   chmodSync(path('data'), 0o755)
-  t.same(warned(), ['read tesser.directory.json', 'read key.pem', 'read tesser.config.json', 'read data'])
+  t.same(warned(), [
+    'read tesser.directory.json',
+    'read key.pem',
+    'read tesser.config.json',
+    'read oidc.key',
+    'read data',
+  ])
   chmodSync(path('data'), 0o750)
-  t.same(warned().at(-1), 'read tesser.config.json', 'the folder of the store keeps others out')
+  t.same(warned().at(-1), 'read oidc.key', 'the folder of the store keeps others out')
   chmod(0o666)
   chmodSync(path('data'), 0o711)
   t.same(warned(), [
     'change tesser.directory.json',
     'change key.pem',
     'change tesser.config.json',
+    'change oidc.key',
     'change roles.json',
     'change jwt.pem',
     'change data',

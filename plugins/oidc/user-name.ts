@@ -1,0 +1,34 @@
+import { domainToASCII } from 'node:url'
+
+/** Maximum length of a user name without its prefix, in characters. */
+export const MAX_NAME = 200
+/** Control characters and invisible ones, with which one name could look like another; half characters among them. */
+export const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/u
+
+/** The domain has letters, digits, `.` and `-`: `domainToASCII` ends it at a `/`, and decodes `%61`. */
+const EMAIL = /^([^\s@:"(),;<>\\[\]]+)@([\p{L}\p{M}\p{N}.-]+)$/u
+/** Not numbers, which `domainToASCII` takes for an address: `127.1` and `127.0.0.1` would be one. */
+const DOMAIN = /^[a-z0-9.-]*[a-z][a-z0-9-]*\.?$/
+
+export interface Email {
+  /** With small letters; the domain is written in ASCII. */
+  readonly address: string
+  readonly domain: string
+}
+
+/** The only spelling of an e-mail address; undefined for a text that is none. */
+export function emailOf(text: string): Email | undefined {
+  const [, local, written] = (text.length <= MAX_NAME && !INVISIBLE.test(text) && EMAIL.exec(text)) || []
+  const domain = domainToASCII(written ?? '')
+  // Letters of ASCII alone: `toLowerCase` makes a k of the sign for Kelvin.
+  const lower = local?.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
+  return DOMAIN.test(domain) ? { address: `${lower}@${domain}`, domain } : undefined
+}
+
+/**
+ * A text as user name: `a-z 0-9 . _ ~ @ + -`, and `%` with two hexadecimal digits for each other byte in UTF-8. Queries ignore case and
+ * accents: names of different texts differ there too.
+ * @param text without half characters
+ */
+export const encodedName = (text: string): string =>
+  text.replaceAll(/[^a-z0-9._~@+-]+/g, part => Buffer.from(part).toString('hex').replaceAll(/../g, '%$&'))
