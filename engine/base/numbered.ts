@@ -40,7 +40,7 @@ export class Numbered<T> {
     if (!entries[place]) return
     this.count--
     entries[place] = undefined
-    // Those behind it may have been put there because it was in their way.
+    // It may have been in the way of the following ones.
     for (place = this.after(place); entries[place]; place = this.after(place)) {
       const entry = entries[place]!
       entries[place] = undefined

@@ -15,7 +15,7 @@ t.test('it holds what a Map holds, whatever comes and goes', async t => {
         expected.set(next, `value ${next}`)
         table.set(next, `value ${next}`)
       } else {
-        // Mostly one of the oldest, or none.
+        // Usually one of the oldest.
         const id = [...expected.keys()][random.integer(0, 60)] ?? next + 1
         expected.delete(id)
         table.delete(id)
