@@ -111,7 +111,11 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   })
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
-  functions?.openStore({ open: { store, limits } }, { connectWriter: end => writer.connect(end), onThreadEnd })
+  const saveLimits = { ...SAVE_LIMITS, ...options.write }
+  functions?.openStore(
+    { open: { store, limits, saveLimits } },
+    { connectWriter: end => writer.connect(end), onThreadEnd },
+  )
   /** Frees the slots of ended threads: one that ended during a read would keep its version of the shared memory alive. */
   function onThreadEnd(): void {
     const readers = new Set([threadId, ...[pool, vectors, functions].flatMap(each => each?.threadIds ?? [])])
@@ -120,8 +124,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   }
 
   const { deadlineMs } = { ...FUNCTIONS, ...options.functions }
-  const saveLimits = { ...SAVE_LIMITS, ...options.write }
-  const code = functions && new FunctionClient(functions, deadlineMs, saveLimits, codeLog(options))
+  const code = functions && new FunctionClient(functions, deadlineMs, codeLog(options))
   const { inlineCostMs } = poolOptions
   const runWithCode = code?.read.bind(code)
   const reading = { data, views, limits, restricted }

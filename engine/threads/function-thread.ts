@@ -194,10 +194,11 @@ try {
     else if ('gone' in message) waiting.gone(message.gone)
     else if ('taken' in message) waiting.taken(message.taken, message.size)
     else if ('open' in message) {
-      const { store, limits } = message.open
+      const { store, limits, saveLimits } = message.open
       runner = new CallRunner({
         store: openReadStore(store, countThread(store.counts, 'function')),
         limits,
+        saveLimits,
         classes,
         registry,
         argumentBounds,

@@ -22,6 +22,7 @@ import {
   type ToWriter,
   type WriterThreadOptions,
 } from '../write/contract/messages.ts'
+import { receivedSave } from '../write/contract/sent-save.ts'
 import { Writer } from '../write/writer.ts'
 import type { LaterAnswers, LinkEnd, ToLinkedWriter } from '../write/contract/link-messages.ts'
 
@@ -172,7 +173,10 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
       if (thread.refuse(message)) return
       if (message.kind === 'write') open.push({ from: { thread }, job: writer.begin(message.request) })
       else if (message.kind === 'later') {
-        for (const { id, request } of message.requests) open.push({ from: { thread, id }, job: writer.begin(request) })
+        for (const { id, request } of message.requests) {
+          const job = writer.begin(request.kind === 'save' ? receivedSave(request) : request)
+          open.push({ from: { thread, id }, job })
+        }
       } else if (message.kind === 'begin') {
         open.push({
           from: { thread },

@@ -14,6 +14,7 @@ import {
   type ToLinkedWriter,
 } from './contract/link-messages.ts'
 import { isWriteResult } from './contract/messages.ts'
+import { sentSave } from './contract/sent-save.ts'
 import type { WriteResult, WriteResultOf } from './contract/requests.ts'
 
 /** Called when a request is durable or has failed as a whole. */
@@ -52,7 +53,7 @@ export class LaterLink {
     this.end ??= this.open()
     const id = ++this.lastId
     this.waiting.set(id, { done: done as Done, scope: new AsyncResource('TesserWrite') })
-    this.unsent.push({ id, request })
+    this.unsent.push({ id, request: request.kind === 'save' ? sentSave(request) : request })
   }
 
   /** Sends what was written since, as one message: each costs both threads as much as a small write. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
 import type { PluginEngine } from '../../kernel/api.ts'
 import type { Clock } from './clock.ts'
@@ -73,6 +74,8 @@ export class Hook {
     this.position = place
     this.lastRecord = place.sequence
     this.letters = new DeadLetters(records, options.name, options.deadLetters)
+    // One of each attempt; Node.js takes more than ten for a leak.
+    setMaxListeners(0, this.aborting.signal)
     this.queue = new DeliveryQueue(options.concurrency, delivery => void this.deliver(delivery))
   }
 

@@ -52,7 +52,8 @@ export class TaskSession implements CallSession {
     private readonly data: SessionData,
     private readonly context: SessionContext,
   ) {
-    this.storage = Object.assign(Object.create(null), structuredClone(data.storage)) as Record<string, unknown>
+    // The session of this call alone: it came with a message.
+    this.storage = Object.assign(Object.create(null), data.storage) as Record<string, unknown>
     this.stored = new Map(Object.entries(data.storage).map(([name, value]) => [name, JSON.stringify(value)]))
     this.granted = data.granted
     this.expanded = data.privileges

@@ -45,8 +45,7 @@ export function saveElements<Answer>(
   answer: (saved: SaveResult) => Answer,
 ): Answer | OneWrite<Answer> {
   const binding = language.binding(request.dataClass)
-  // Rows that were encoded in advance are those of the whole body, and code may change them.
-  const { mode, atomic, trusted = false, parts, encoded: _, ...rest } = request
+  const { mode, atomic, trusted = false, parts } = request
   const body = openBody(request, binding.dataClass, trusted ? TRUSTED_BODY : bodyLimits(request, limits))
   checkTransactionSize(request, body.length, limits)
   const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
@@ -70,12 +69,13 @@ export function saveElements<Answer>(
       }
     },
     request: ({ body, parts, elements }, mode) => ({
-      ...rest,
+      ...request,
+      // Rows that were encoded in advance are those of the whole body, and code may change them.
+      encoded: undefined,
       trusted,
-      atomic,
       mode,
       body,
-      ...(parts && { parts }),
+      parts,
       hooked: elements.map(({ hooked }) => hooked),
     }),
   }

@@ -17,6 +17,8 @@ import type { Access } from '../../permission/views.ts'
 import type { ReadStore } from '../../data/read-store.ts'
 import { statusOf } from '../../write/contract/packed-result.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
+import type { SaveLimits } from '../../write/contract/write-limits.ts'
+import { receivedSave } from '../../write/contract/sent-save.ts'
 import { LaterLink } from '../../write/later-link.ts'
 import { WriterLink } from '../../write/writer-link.ts'
 import { SetCounts } from '../../entity-set/set-counts.ts'
@@ -67,6 +69,7 @@ export interface FunctionScope {
 interface RunnerOptions {
   readonly store: ReadStore
   readonly limits: QueryLimits
+  readonly saveLimits: SaveLimits
   readonly classes: readonly AuthorClass[]
   readonly registry: TaskRegistry
   readonly argumentBounds: JsonBounds
@@ -240,7 +243,8 @@ export class CallRunner {
     }
   }
 
-  private save({ request, limits: saveLimits, output }: SaveTask): TaskOutcome | Writing {
+  private save({ request: sent, output }: SaveTask): TaskOutcome | Writing {
+    const request = receivedSave(sent)
     const { language, limits } = this.scope
     const { layouts } = language.options.store
     const { dataClass } = language.binding(request.dataClass)
@@ -249,7 +253,7 @@ export class CallRunner {
     const answer = output && prepareSaved(dataClass, { mode: request.mode, output }, { view, layouts, limits, onFault })
     const saved = saveElements(
       request,
-      saveLimits,
+      this.options.saveLimits,
       language,
       this.hooks,
       (result): TaskOutcome => ({

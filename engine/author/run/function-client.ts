@@ -1,12 +1,12 @@
-import { isAscii } from 'node:buffer'
 import { ProtocolError } from '../../base/errors.ts'
+import { shortText } from '../../base/short-text.ts'
 import type { CalculatedSlice } from '../hooks/calculate.ts'
 import { type Caller, traceOf } from '../../caller/caller.ts'
 import type { Task } from '../../placement/tasks.ts'
 import type { Output } from '../../query/contract/request.ts'
 import type { SaveAnswer } from '../../placement/saved-answers.ts'
+import { sentSave } from '../../write/contract/sent-save.ts'
 import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
-import type { SaveLimits } from '../../write/contract/write-limits.ts'
 import type { ClassFunction } from '../declare/class-registry.ts'
 import type { CodeLogLine } from './code-log.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
@@ -22,15 +22,6 @@ export type CallResult =
 const BYTES_PER_DEADLINE = 2 ** 20
 const ROWS_PER_DEADLINE = 10_000
 
-/** Longer arguments stay bytes: this thread would have to convert them to text. */
-const MAX_TEXT_BYTES = 2048
-
-/** Arguments for a message: see {@link CallTask.args}. */
-function messageOf(args: CallTask['args']): CallTask['args'] {
-  if (!(args instanceof Uint8Array) || args.byteLength > MAX_TEXT_BYTES || !isAscii(args)) return args
-  return Buffer.from(args.buffer, args.byteOffset, args.byteLength).toString('latin1')
-}
-
 /** Number of elements of a split body; only large bodies are split. */
 const entitiesIn = (parts: SaveRequest['parts']): number =>
   parts ? parts.ranges.reduce((sum, word, i) => (i % 3 === 2 ? sum + word : sum), 0) : 1
@@ -44,7 +35,6 @@ export class FunctionClient {
   constructor(
     private readonly pool: FunctionPool,
     private readonly deadlineMs: number,
-    private readonly saveLimits: SaveLimits,
     private readonly onLog: (line: CodeLogLine) => void,
   ) {}
 
@@ -65,7 +55,8 @@ export class FunctionClient {
       isSingleton: target.kind === 'singleton',
       caller,
     }
-    return this.run<CallResult>({ ...task, args: messageOf(task.args) }, options)
+    const { args } = task
+    return this.run<CallResult>({ ...task, args: args instanceof Uint8Array ? shortText(args) : args }, options)
   }
 
   /** @returns the bytes of the answer, owned by the caller */
@@ -77,7 +68,7 @@ export class FunctionClient {
 
   async save(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const { saved } = await this.run<{ saved: SaveResult }>(
-      { kind: 'save', request, limits: this.saveLimits, output: undefined },
+      { kind: 'save', request: sentSave(request), output: undefined },
       this.saving(request, caller),
     )
     return saved
@@ -85,7 +76,7 @@ export class FunctionClient {
 
   async saveAndAnswer(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
     const { saved } = await this.run<{ saved: SaveAnswer }>(
-      { kind: 'save', request, limits: this.saveLimits, output },
+      { kind: 'save', request: sentSave(request), output },
       this.saving(request, caller),
     )
     return saved

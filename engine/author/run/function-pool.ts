@@ -162,9 +162,9 @@ export class FunctionPool {
   }
 
   /** Opens the store for the threads. Calls can be run from now on. */
-  openStore({ open: { store, limits } }: Extract<ToFunctionThread, { open: unknown }>, hooks: StoreHooks): void {
+  openStore({ open: { store, ...limits } }: Extract<ToFunctionThread, { open: unknown }>, hooks: StoreHooks): void {
     const cacheBytes = Math.floor(store.cacheBytes / (this.functions.size + this.singletons.size))
-    this.store = { open: { store: { ...store, cacheBytes }, limits } }
+    this.store = { open: { store: { ...store, cacheBytes }, ...limits } }
     this.hooks = hooks
     for (const slot of this.functions.slots) slot.openStore(this.store)
   }

@@ -15,6 +15,7 @@ import type { CallTarget } from '../declare/class-registry.ts'
 import type { ReadStoreOptions } from '../../data/read-store.ts'
 import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
 import type { SaveLimits } from '../../write/contract/write-limits.ts'
+import type { SentSave } from '../../write/contract/sent-save.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import type { MessagePort } from 'node:worker_threads'
 
@@ -69,8 +70,7 @@ interface ReadTask {
 /** A save with the plugin code of its dataclass. */
 export interface SaveTask {
   readonly kind: 'save'
-  readonly request: SaveRequest
-  readonly limits: SaveLimits
+  readonly request: SentSave
   /** Form of the entities in the answer; undefined: return only the outcome. */
   readonly output: Output | undefined
 }
@@ -190,7 +190,9 @@ export const TOO_LITTLE = 3
 
 /** Messages to a function thread. Handled in `engine/threads/function-thread.ts`. */
 export type ToFunctionThread =
-  | { readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits } }
+  | {
+      readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits; readonly saveLimits: SaveLimits }
+    }
   /** The call of the first task has the number `first`, and so on. */
   | { readonly batch: readonly BatchTask[]; readonly first: number }
   /** The client of a call that waits has gone. */

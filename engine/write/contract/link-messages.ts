@@ -9,6 +9,7 @@ import type {
   SaveRequest,
   WriteResult,
 } from './requests.ts'
+import type { SentSave } from './sent-save.ts'
 import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
@@ -49,7 +50,7 @@ export type ToLinkedWriter =
 /** A request for whose answer its thread does not wait. */
 export interface LaterRequest {
   readonly id: number
-  readonly request: LinkedRequest
+  readonly request: Exclude<LinkedRequest, SaveRequest> | SentSave
 }
 
 /** Answers to `later`, in any order. Handled in `engine/write/later-link.ts`. */

@@ -4,7 +4,6 @@ import { FunctionClient } from '../../../../../engine/author/run/function-client
 import type { FunctionPool, RunOptions } from '../../../../../engine/author/run/function-pool.ts'
 import { partsOf } from '../../../../../engine/write/body-outline.ts'
 import type { SaveRequest } from '../../../../../engine/write/contract/requests.ts'
-import type { SaveLimits } from '../../../../../engine/write/contract/write-limits.ts'
 
 const DEADLINE_MS = 5_000
 
@@ -15,7 +14,7 @@ function clientOf(): { client: FunctionClient; deadlines: (number | undefined)[]
     return Promise.resolve({ examined: 0, saved: {}, dropped: {} })
   }
   const pool = { run } as unknown as FunctionPool
-  return { client: new FunctionClient(pool, DEADLINE_MS, {} as SaveLimits, () => {}), deadlines }
+  return { client: new FunctionClient(pool, DEADLINE_MS, () => {}), deadlines }
 }
 
 function saving(text: string): SaveRequest {

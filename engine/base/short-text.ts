@@ -1,0 +1,14 @@
+import { isAscii } from 'node:buffer'
+
+/** Longer bytes stay bytes: a thread would have to convert them to text. */
+const MAX_TEXT_BYTES = 2048
+
+/** Bytes for a message between threads: short ASCII is sent as text, because a message with a buffer costs twice as much. */
+export function shortText(bytes: Uint8Array): Uint8Array | string {
+  if (bytes.byteLength > MAX_TEXT_BYTES || !isAscii(bytes)) return bytes
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+/** The bytes that {@link shortText} was given. */
+export const bytesOfShortText = (sent: Uint8Array | string): Uint8Array =>
+  typeof sent === 'string' ? Buffer.from(sent, 'latin1') : sent

@@ -1,0 +1,11 @@
+import { bytesOfShortText, shortText } from '../../base/short-text.ts'
+import type { SaveRequest } from './requests.ts'
+
+/** A save in a message to another thread. */
+export interface SentSave extends Omit<SaveRequest, 'body'> {
+  body: Uint8Array | string
+}
+
+export const sentSave = (request: SaveRequest): SentSave => ({ ...request, body: shortText(request.body) })
+
+export const receivedSave = (sent: SentSave): SaveRequest => ({ ...sent, body: bytesOfShortText(sent.body) })
