@@ -10,7 +10,7 @@ export const jobs: Scenarios = {
       `fetch('/rest/$catalog/put', { method: 'POST', body: '["ds.fails",["broken",9],{}]' }).then(answer => answer.text())`,
     )
     const failed = page.getByRole('row').filter({ hasText: 'broken' })
-    await sees(failed.filter({ hasText: 'the function ds.fails failed with Error' }))
+    await sees(failed.filter({ hasText: 'Error: attempt 3' }))
     await accessible()
     await failed.getByRole('button', { name: 'Run again' }).click()
     await sees('The job runs again.')
