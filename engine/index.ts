@@ -42,6 +42,7 @@ export {
   JOB_STATES,
   type JobState,
   jobOf,
+  LOOK_MS,
   newJobId,
   orderOfPlace,
   timeOfPlace,

@@ -50,12 +50,14 @@ export class Numbered<T> {
 
   /** All values, in no order. */
   values(): T[] {
-    return this.entries.flatMap(entry => (entry ? [entry.value] : []))
+    const found: T[] = []
+    for (const entry of this.entries) if (entry) found.push(entry.value)
+    return found
   }
 
   /** All numbers, in no order. */
   ids(): number[] {
-    return this.entries.flatMap(entry => (entry ? [entry.id] : []))
+    return this.entries.flatMap(entry => entry?.id ?? [])
   }
 
   private put(entry: Entry<T>): void {

@@ -1,5 +1,11 @@
 import type { StoreTransaction } from '../data/store-transaction.ts'
-import { jobOf, type NewJob, ownKey, savedKey, storeJob } from './job.ts'
+import { jobOf, LOOK_MS, type NewJob, ownKey, savedKey, storeJob } from './job.ts'
+
+interface Context {
+  readonly transaction: Pick<StoreTransaction, 'record' | 'putRecord'>
+  /** Called when some can run soon. */
+  enqueued(): void
+}
 
 /**
  * Puts jobs into the queue, as part of a transaction. One whose key another job has is left out.
@@ -8,11 +14,12 @@ import { jobOf, type NewJob, ownKey, savedKey, storeJob } from './job.ts'
  * @returns the id of each, or of the job that has its key
  */
 export function enqueueJobs(
-  transaction: Pick<StoreTransaction, 'record' | 'putRecord'>,
+  { transaction, enqueued }: Context,
   jobs: readonly NewJob[],
   now: number,
   key = '',
 ): string[] {
+  if (jobs.some(({ at = now }) => at < now + LOOK_MS)) enqueued()
   return jobs.map(job => {
     const holder = job.key === undefined ? undefined : transaction.record(ownKey(job.name, job.key))
     if (holder !== undefined) return holder as string

@@ -40,6 +40,8 @@ export interface Job extends Omit<NewJob, 'at'> {
 }
 
 export const MAX_PRIORITY = 99
+/** Longest time between two looks at the queue: a job that is due later need not be told of. */
+export const LOOK_MS = 60_000
 /** Maximum length of the arguments of a job, as JSON. */
 export const MAX_JOB_ARGUMENTS = 64 * 1024
 const KEY_LENGTH = 15

@@ -51,7 +51,7 @@ interface DeleteContext {
   readonly view: View
   /** Maximum number of rows that the deletion of one row may change. */
   readonly maxCascade: number
-  /** To be called when jobs have been enqueued. */
+  /** To be called when jobs have been enqueued that can run soon. */
   readonly enqueued: () => void
 }
 
@@ -77,7 +77,7 @@ export function deleteRows(
   rowIds: readonly number[],
   { stamps, ifMatch, hooked, budget }: DeleteOptions,
 ): Deletion {
-  const { transaction, timestamp, enqueued } = context
+  const { transaction, timestamp } = context
   const referencing = remembered(transaction)
   const selected = select(context, dataClass, rowIds, { stamps, ifMatch, budget, referencing })
   const { candidates, rows, stopped, taken } = selected
@@ -94,9 +94,7 @@ export function deleteRows(
   for (const { dataClass, rowId } of deletable.values()) {
     transaction.remove(dataClass, rowId)
     const jobs = hooked?.find(dataClass, rowId)?.jobs
-    if (!jobs) continue
-    enqueueJobs(transaction, jobs, Date.parse(timestamp))
-    enqueued()
+    if (jobs) enqueueJobs(context, jobs, Date.parse(timestamp))
   }
 
   const staying = rows.filter(row => blockers.has(identify(row))).map(({ rowId }) => rowId)

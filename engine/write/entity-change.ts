@@ -33,7 +33,7 @@ export interface SaveContext {
   readonly randomUuid: () => string
   /** Maximum number of problems of an entity that are described. */
   readonly maxProblems: number
-  /** To be called when jobs have been enqueued. */
+  /** To be called when jobs have been enqueued that can run soon. */
   readonly enqueued: () => void
 }
 

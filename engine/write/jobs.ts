@@ -50,7 +50,7 @@ export interface StepContext {
   readonly endsAt: number
   /** To be called periodically while a step waits for another thread. */
   readonly beat: () => void
-  /** To be called when jobs have been enqueued. */
+  /** To be called when jobs have been enqueued that can run soon. */
   readonly enqueued: () => void
 }
 
@@ -348,9 +348,8 @@ export class EnqueueJob implements WriteJob {
 
   constructor(private readonly request: EnqueueRequest) {}
 
-  step({ transaction, timestamp, enqueued }: StepContext): () => void {
-    const ids = enqueueJobs(transaction, this.request.jobs, Date.parse(timestamp))
-    enqueued()
+  step(context: StepContext): () => void {
+    const ids = enqueueJobs(context, this.request.jobs, Date.parse(context.timestamp))
     return () => {
       this.outcome = { kind: 'enqueue', ids }
     }

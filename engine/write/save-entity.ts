@@ -105,11 +105,10 @@ function save(
 
 /** Enqueues the jobs of a saved entity. */
 function enqueue({ context, old, values }: EntityChange, jobs: NonNullable<PreparedElement['jobs']>): void {
-  const { transaction, dataClass, timestamp, mode, enqueued } = context
+  const { transaction, dataClass, timestamp, mode } = context
   if (mode !== 'update') return
   const key = old ? old.row.key : keyText(transaction.layout(dataClass), values.get(dataClass.key)!)
-  enqueueJobs(transaction, jobs, Date.parse(timestamp), key)
-  enqueued()
+  enqueueJobs(context, jobs, Date.parse(timestamp), key)
 }
 
 /** Fills the automatic values of a new entity. */

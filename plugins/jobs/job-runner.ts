@@ -1,5 +1,14 @@
 import pLimit from 'p-limit'
-import { idOfPlace, type Job, type JobChange, jobOf, newJobId, orderOfPlace, timeOfPlace } from '../../engine/index.ts'
+import {
+  idOfPlace,
+  type Job,
+  type JobChange,
+  jobOf,
+  LOOK_MS,
+  newJobId,
+  orderOfPlace,
+  timeOfPlace,
+} from '../../engine/index.ts'
 import type { PluginEngine, Scope } from '../../kernel/api.ts'
 import { Attempt } from './attempt.ts'
 import { begun, cancelled, done, failed, givenBack, interrupted, replayed } from './next-state.ts'
@@ -20,8 +29,6 @@ interface RunnerOptions extends Pick<Scope, 'log' | 'now'> {
 
 /** Number of jobs that become ready in one transaction. */
 const SLICE = 500
-/** Longest time without a look at the clock, which may be set. */
-const MAX_PAUSE_MS = 60_000
 /** Time between two looks for jobs that are kept no longer, and number of ended jobs after which there is one. */
 const SWEEP_MS = 60_000
 const SWEEP_ENDED = 1_000
@@ -173,7 +180,7 @@ export class JobRunner {
       else this.begin(to)
     }
     if (due.length > 0 || scheduled.changes.length > 0) return 0
-    const times = [...this.next.values(), time + MAX_PAUSE_MS, this.nextDue()]
+    const times = [...this.next.values(), time + LOOK_MS, this.nextDue()]
     return Math.max(1, Math.min(...times) - now())
   }
 
@@ -209,7 +216,7 @@ export class JobRunner {
     const changes: JobChange[] = []
     const next = new Map<string, number | undefined>()
     // A clock that was ahead once has left times that are too late. To compute a time takes longer than all else here.
-    const isChecked = Math.abs(now - this.checkedAt) < MAX_PAUSE_MS
+    const isChecked = Math.abs(now - this.checkedAt) < LOOK_MS
     if (!isChecked) this.checkedAt = now
     for (const [name, schedule] of this.options.schedules) {
       const stored = this.next.get(name)
