@@ -62,6 +62,8 @@ function traceOfBegin(): { readonly stack?: string } {
 
 /** Matches the frame of a `new Promise`, which is not the promise of an asynchronous function. */
 const CONSTRUCTOR = /^\s*at new Promise /
+/** Matches a frame of Node.js; what it begins for itself, as `fetch` of version 24 does, it follows itself. */
+const INTERNAL = /[\s(]node:/
 const HOOKS = 'node:internal/promise_hooks'
 
 /** Finds promises that plugin code has begun and forgotten. */
@@ -80,7 +82,7 @@ export class ForgottenPromises {
         .split('\n')
         .slice(1)
         .filter(frame => !frame.includes(HOOKS))
-      if (CONSTRUCTOR.test(begun)) continue
+      if (CONSTRUCTOR.test(begun) || (INTERNAL.test(begun) && INTERNAL.test(callers[0] ?? ''))) continue
       const caller = callers.find(frame => this.ownerOf(frame) !== 'server')
       // A library may begin something for itself.
       if (caller !== undefined && this.ownerOf(caller) === 'plugin') return `${begun}\n${caller}`
