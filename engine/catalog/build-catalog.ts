@@ -8,7 +8,7 @@ import {
   type StorageAttribute,
   type VectorOptions,
 } from './attribute.ts'
-import type { Catalog, DataClass, WireOptions } from './dataclass.ts'
+import type { Catalog, DataClass, RemoteStorage, WireOptions } from './dataclass.ts'
 import type {
   AliasModel,
   AttributeModel,
@@ -133,6 +133,7 @@ export function buildCatalog(
     draft.dataClass.attributes = Object.keys(draft.model.attributes).map(name => resolve(draft, name))
     draft.dataClass.key = resolve(draft, draft.model.key) as StorageAttribute
     draft.dataClass.head = headAttributes(draft.dataClass.key)
+    draft.dataClass.remote = remoteStorage(draft)
   }
   const dataClasses = [...drafts.values()].map(draft => draft.dataClass)
   return {
@@ -163,7 +164,20 @@ function emptyDataClass(
     attributes: [],
     attributesByName: new Map(),
     referencedBy: [],
+    remote: undefined,
   }
+}
+
+function remoteStorage({ dataClass, model }: Draft): RemoteStorage | undefined {
+  if (!model.storage) return undefined
+  const { postgres, schema = 'public', table = dataClass.name, stamp, timestamp, readOnly = false } = model.storage
+  const columns = new Map<StorageAttribute, readonly string[]>()
+  for (const attribute of dataClass.attributes) {
+    if (attribute.kind !== 'storage') continue
+    const { column = attribute.name } = model.attributes[attribute.name] as StorageModel
+    columns.set(attribute, typeof column === 'string' ? [column] : column)
+  }
+  return { connection: postgres, schema, table, stamp, timestamp, readOnly, columns }
 }
 
 function storageOptions(dataClass: DataClassModel, name: string, model: StorageModel) {

@@ -20,6 +20,23 @@ export interface DataClass {
   readonly attributesByName: ReadonlyMap<string, Attribute>
   /** N→1 relations of other dataclasses (and of this one) that point here, to be checked when an entity is deleted. */
   readonly referencedBy: readonly RelatedEntityAttribute[]
+  /** Table of the entities if they are in a database; undefined: they are in the store. */
+  readonly remote: RemoteStorage | undefined
+}
+
+/** A table or a view in PostgreSQL that has the entities of a dataclass. */
+export interface RemoteStorage {
+  /** Name of the connection in the config file. */
+  readonly connection: string
+  readonly schema: string
+  readonly table: string
+  /** Column of `__STAMP`; undefined for `xmin`, the number of the transaction that wrote the row. */
+  readonly stamp: string | undefined
+  /** Column of `__TIMESTAMP`. */
+  readonly timestamp: string | undefined
+  readonly readOnly: boolean
+  /** Columns of each storage attribute: several for a key that is made of them. */
+  readonly columns: ReadonlyMap<StorageAttribute, readonly string[]>
 }
 
 const DEFAULT_TOP = 100

@@ -96,6 +96,16 @@ export const ATTRIBUTE_SCHEMAS = {
       defaultFormat: Type.Optional(
         Type.Object({ format: Type.String() }, { ...closed, description: 'Display format for clients.' }),
       ),
+      column: Type.Optional(
+        Type.Unsafe<string | readonly [string, string, ...string[]]>({
+          anyOf: [
+            { type: 'string', minLength: 1 },
+            { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 2 },
+          ],
+          description:
+            'In a dataclass with `storage`: column of the table, by default the name of the attribute. Several columns are for a key of type string: their values, with ~ between them.',
+        }),
+      ),
       multiLine: flag('A text of more than one line.'),
       properties: Type.Optional(
         Type.Record(
@@ -201,6 +211,32 @@ export const ATTRIBUTE_SCHEMAS = {
   ),
 }
 
+/** Place of the entities of a dataclass if they are not in the store. */
+const STORAGE_SCHEMA = Type.Object(
+  {
+    postgres: Type.String({ minLength: 1, description: 'Name of the connection, in `connections` of the config file.' }),
+    schema: Type.Optional(Type.String({ minLength: 1, description: 'Schema of the table; `public` by default.' })),
+    table: Type.Optional(
+      Type.String({ minLength: 1, description: 'Table or view; the name of the dataclass by default.' }),
+    ),
+    stamp: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Column of a whole number that is `__STAMP`, and grows with each change; by default the number of the transaction that wrote the row.',
+      }),
+    ),
+    timestamp: Type.Optional(
+      Type.String({ minLength: 1, description: 'Column with the time of the last change, which is `__TIMESTAMP`.' }),
+    ),
+    readOnly: flag('Clients cannot change its entities.'),
+  },
+  {
+    ...closed,
+    description: 'The entities are the rows of a table or a view in PostgreSQL, not in the store.',
+  },
+)
+
 const dataClassSchema = <A extends TSchema>(attribute: A) =>
   Type.Object(
     {
@@ -216,6 +252,7 @@ const dataClassSchema = <A extends TSchema>(attribute: A) =>
         Type.Integer({ minimum: 1, description: 'Page size if the client does not set one; 100 by default.' }),
       ),
       extraProperties: common.extraProperties,
+      storage: Type.Optional(STORAGE_SCHEMA),
       key: Type.String({ description: 'The attribute that is the primary key.' }),
       attributes: Type.Record(Type.String(), attribute, { description: 'By name, in the order of the catalog.' }),
     },

@@ -1,0 +1,38 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { ColumnForm } from './sql/column-form.ts'
+
+/** A column as the database has it. Its type is that under domains. */
+export interface RemoteColumn {
+  readonly name: string
+  /** As in `pg_type`: `int4`, `varchar`; `_int4` for an array. */
+  readonly type: string
+  /** `atttypmod`; -1 without one. */
+  readonly modifier: number
+  readonly isNullable: boolean
+  readonly isEnum: boolean
+  /** The database gives a new row a value: a default, an identity, or an expression. */
+  readonly hasDefault: boolean
+  /** Computed by the database from other columns. */
+  readonly isGenerated: boolean
+}
+
+/** The table of a dataclass, as the database has it. */
+export interface RemoteTable {
+  readonly dataClass: DataClass
+  /** Quoted, with its schema: `"public"."film"`. */
+  readonly from: string
+  /** Columns of each storage attribute: several for a key that is made of them. */
+  readonly columns: ReadonlyMap<StorageAttribute, readonly RemoteColumn[]>
+  readonly forms: ReadonlyMap<StorageAttribute, ColumnForm>
+  /** A table whose rows change only by transactions of this database; not a view, not a foreign table. */
+  readonly isOrdinary: boolean
+  /** SQL of the fold of a text, as the database offers it. @param text SQL of type `text` */
+  fold(text: string): string
+}
+
+/** The tables of one connection. */
+export interface RemoteTables {
+  /** The table of a dataclass; undefined if it is elsewhere. @throws {ProtocolError} the table is missing, or does not fit the model */
+  find(dataClass: DataClass): RemoteTable | undefined
+}

@@ -1,0 +1,6 @@
+/** A statement with parameters: `$1` is the first value. Values never stand in the text. */
+export interface Statement {
+  readonly text: string
+  /** As texts, which the statement casts to their types. */
+  readonly values: readonly (string | null)[]
+}
