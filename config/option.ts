@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type TSchema, Type } from '@sinclair/typebox'
+import type { Reference } from './reference.ts'
 
 /** One option: its form in the file and as text, its default, and its documentation. */
 export interface Option<T> {
@@ -151,6 +152,38 @@ export function pluginList(doc: string): Option<readonly PluginReference[]> {
         return { specifier, ...(options && { options }), ...(granted && { granted }) }
       }),
   })
+}
+
+/** A database as the file describes it. */
+export interface ConnectionOptions {
+  readonly url: string | Reference
+  readonly password?: string | Reference
+  readonly maxConnections?: number
+}
+
+const REFERENCE = {
+  type: 'object',
+  properties: { env: { type: 'string' }, file: { type: 'string' } },
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+} as const
+
+/** Option for databases by name. They can be in the file only. */
+export function connections(doc: string): Option<Readonly<Record<string, ConnectionOptions>>> {
+  const referable = (description: string) =>
+    Type.Unsafe<string | Reference>({ ...REFERENCE, type: ['string', 'object'], minLength: 1, description })
+  const connection = Type.Object(
+    {
+      url: referable('Address: `postgres://user@host:5432/database`, or a reference to it.'),
+      password: Type.Optional(referable('Password of the user, or better a reference to it.')),
+      maxConnections: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of connections; 10 by default.' }),
+      ),
+    },
+    { additionalProperties: false },
+  )
+  return make({ schema: Type.Record(Type.String(), connection), default: {}, doc })
 }
 
 type Parts<T> = Common<T> & Partial<Option<T>> & { schema: TSchema }

@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { choice, type Option, path, pluginList, textList, type Values } from './option.ts'
+import { choice, connections, type Option, path, pluginList, textList, type Values } from './option.ts'
 import { backupOptions } from './options/backup.ts'
 import { mcpOptions } from './options/mcp.ts'
 import { metricsOptions } from './options/metrics.ts'
@@ -30,6 +30,9 @@ const configTable = {
   ...entitySetOptions,
   ...writeOptions,
   ...sessionOptions,
+  connections: connections(
+    'Databases that have dataclasses of the model (`"storage": { "postgres": NAME }`), by their names. Any value may stand elsewhere: `{ "env": "DB_URL" }` is that of a variable, `{ "file": "/run/secrets/db" }` the content of a file.',
+  ),
   plugins: pluginList(
     'Plugins to load after the built-in ones: npm names, paths, or `{ "plugin": …, "options": { … }, "roles": […], "privileges": […] }`.',
   ),

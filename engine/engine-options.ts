@@ -9,6 +9,7 @@ import type { ClassModule } from './author/run/tasks.ts'
 import { JSON_BOUNDS } from './base/json-bounds.ts'
 import type { PoolOptions } from './placement/query-pool.ts'
 import type { TaskModule, VectorIndexOptions } from './placement/tasks.ts'
+import type { Connection } from './postgres/database.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { LogOptions, Note, StoreLockOptions, UnfinishedFiles } from './data/store-options.ts'
 import type { SaveLimits } from './write/contract/write-limits.ts'
@@ -51,6 +52,8 @@ export interface EngineOptions {
   pool?: Partial<PoolOptions>
   vectorIndex?: VectorIndexOptions
   entitySets?: Partial<EntitySetOptions>
+  /** Databases that the model names, by their names. */
+  connections?: Readonly<Record<string, Connection>>
   /** Modules with plugin classes, and the threads that run them. */
   functions?: { modules: readonly ClassModule[] } & Partial<FunctionPoolOptions>
   /** Modules with tasks of plugins, for the threads of the pool. */

@@ -31,6 +31,7 @@ import { SharedHeap } from './memory/heap/shared-heap.ts'
 import { Permissions } from './permission/permissions.ts'
 import { Views } from './permission/views.ts'
 import { type PoolEvents, QueryPool, queryThread } from './placement/query-pool.ts'
+import { remotePool } from './placement/remote-pool.ts'
 import { SaveBodies } from './placement/save-bodies.ts'
 import { SavedAnswers } from './placement/saved-answers.ts'
 import { kernelRegistry } from './placement/task-registry.ts'
@@ -60,6 +61,8 @@ export interface EngineParts extends EngineThreads {
   readonly views: Views
   readonly permissions: Permissions
   readonly pool: QueryPool
+  /** Set for a model with remote dataclasses. */
+  readonly remote: QueryPool | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   readonly tasks: TaskRunner
@@ -109,6 +112,15 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     answers: { memory: buffers, spools, exportSpools },
     counts: ownCounts,
   })
+  const hasRemote = catalog.dataClasses.some(({ remote }) => remote)
+  const remote = hasRemote
+    ? remotePool({
+        ...pooled,
+        connections: options.connections ?? {},
+        answers: { memory: buffers, spools, exportSpools },
+        counts: ownCounts,
+      })
+    : undefined
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
@@ -118,7 +130,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   )
   /** Frees the slots of ended threads: one that ended during a read would keep its version of the shared memory alive. */
   function onThreadEnd(): void {
-    const readers = new Set([threadId, ...[pool, vectors, functions].flatMap(each => each?.threadIds ?? [])])
+    const readers = new Set([threadId, ...[pool, remote, vectors, functions].flatMap(each => each?.threadIds ?? [])])
     if (memory) new SharedHeap(memory).freeSlotsOfOthers(id => readers.has(id))
     counts.freeBlocksOfOthers(id => readers.has(id) || id === writer.threadId)
   }
@@ -129,7 +141,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const runWithCode = code?.read.bind(code)
   const reading = { data, views, limits, restricted }
   const registry = kernelRegistry(taskModules)
-  const tasks = new TaskRunner({ ...reading, permissions, registry, inlineCostMs, pool, vectors, runWithCode })
+  const tasks = new TaskRunner({ ...reading, permissions, registry, inlineCostMs, pool, remote, vectors, runWithCode })
   const savedAnswers = new SavedAnswers({ ...reading, tasks })
 
   const sets = { ...ENTITY_SETS, ...options.entitySets }
@@ -154,6 +166,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     views,
     permissions,
     pool,
+    remote,
     vectors,
     tasks,
     savedAnswers,

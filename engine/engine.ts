@@ -44,6 +44,7 @@ import type { ComputeArgs, DistinctArgs, KeysArgs } from './placement/value-task
 import { kept, type Promised } from './base/promised.ts'
 import type { FunctionCall, LockOutcome, PluginEngine } from './plugin-engine.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
+import { RemoteErrors } from './data/remote-errors.ts'
 import { RequiresPluginCode } from './data/requires-plugin-code.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
@@ -240,6 +241,7 @@ export class Engine implements PluginEngine {
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const access = request.access ?? (request.trusted ? undefined : this.permissions.guest)
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
+    if (dataClass?.remote) throw RemoteErrors.READ_ONLY(dataClass.name)
     const known = await this.checked({ ...request, access }, dataClass, caller)
     return dataClass && this.parts.hooked.onSave(dataClass)
       ? this.parts.code!.save(known, caller)
@@ -296,6 +298,7 @@ export class Engine implements PluginEngine {
   async save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
     const known = { ...request, access: request.access ?? this.permissions.guest }
     const dataClass = this.addressed(known.dataClass, known.access)
+    if (dataClass.remote) throw RemoteErrors.READ_ONLY(dataClass.name)
     const isShownWithOthers =
       output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
     if (this.parts.hooked.onSave(dataClass) || (this.parts.hooked.restricted.size > 0 && isShownWithOthers)) {
@@ -320,6 +323,7 @@ export class Engine implements PluginEngine {
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
+    if (dataClass.remote) throw RemoteErrors.READ_ONLY(dataClass.name)
     const rowIds = await this.parts.tasks.rowIds({ ...request, exact: true }, caller)
     if (rowIds.length === 0 && ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
     if (rowIds.length === 0) return 0
@@ -369,6 +373,7 @@ export class Engine implements PluginEngine {
     // A lock prevents changes to the entity, so it needs the right to change it.
     if (!view.may('update', view.dataClass(name))) throw PermissionErrors.UPDATE(name)
     demandUniqueAddress(request, view)
+    if (view.dataClass(name).remote) throw RemoteErrors.NOT_HERE('a lock', name)
     const rowId = await this.parts.tasks.rowId(request, caller)
     const job = { kind: 'lock', dataClass: name, rowId, lock, holder: lockHolder(session) } as const
     const { result, wasNotLocked, blocker } = await this.toWriter(job, caller)
@@ -457,13 +462,14 @@ export class Engine implements PluginEngine {
     this.closing.abort()
     this.commits.close()
     await Promise.allSettled([...this.backups, this.modelChange.close()])
-    const { functions, vectors, pool, entitySetStore, uploads, writer, data, spools, exportSpools } = this.parts
+    const { functions, vectors, pool, remote, entitySetStore, uploads, writer, data, spools, exportSpools } = this.parts
     this.loopDelay.stop()
     await functions?.close()
     // Closed before the pool, which continues with its results.
     await vectors?.close()
     // Results of the pool may still be kept as an entity set.
     await pool.close()
+    await remote?.close()
     await entitySetStore.close()
     await uploads.close()
     await writer.close()

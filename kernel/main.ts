@@ -11,6 +11,7 @@ import { exposureWarnings } from './auth/exposed-files.ts'
 import { openServerWarning } from './auth/open-server.ts'
 import { openRoles } from './auth/roles-file.ts'
 import { checkPluginGrants } from './auth/unknown-grants.ts'
+import { openConnections } from './connections.ts'
 import { CertificateRenewal } from './certificate-renewal.ts'
 import { containFaults } from './contain-faults.ts'
 import { createLogger } from './log.ts'
@@ -327,6 +328,7 @@ export function engineOptions(
     memoryBytes: storage.memoryBytes,
     imageMinutes: storage.imageMinutes,
     imageChanges: storage.imageChanges,
+    connections: openConnections(config),
     limits: query,
     buffers: ByteBudget.of(config.server.bufferBytes),
     spoolBytes: storage.spoolBytes,

@@ -23,7 +23,7 @@ export const traceOf = (caller: Pick<Caller, 'traceparent'> | undefined): string
 
 /** Work in another thread, with the time that it waited for the thread. */
 export interface WorkElsewhere {
-  readonly where: 'pool' | 'vector' | 'function' | 'writer'
+  readonly where: 'pool' | 'vector' | 'function' | 'remote' | 'writer'
   readonly waitedMs: number
   readonly ranMs: number
 }

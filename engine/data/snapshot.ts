@@ -30,6 +30,12 @@ export interface TableSnapshot {
   readonly rowIdLimit: number
   /** The row, or undefined when it does not exist. Its bytes are valid until the next read. */
   row(rowId: number): RowView | undefined
+  /** Fetches rows that will be read, all at once. Only where each read would be a way to a database. @throws {RemoteNeeded} */
+  fetch?(rowIds: Iterable<number>): void
+  /** Likewise rows that {@link referencing} will be asked for. */
+  fetchReferencing?(relation: RelatedEntityAttribute, targetRowIds: Iterable<number>): void
+  /** Row id of a key, which may not exist. Only where asking whether it does would be a way to a database. */
+  rowIdOf?(key: Value): number
   /** Loads rows that will be read next, at most {@link PREFETCHED}: faster than one cache miss after the other. */
   prefetch?(rowIds: Uint32Array): void
   /**

@@ -6,6 +6,7 @@ import { SpoolWriter } from '../answer/spool-writer.ts'
 import { isShared } from '../entity-set/members.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
+import { RequiresRemote } from '../data/requires-remote.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
 import { releaseBuffers } from '../query/serialise/answer.ts'
@@ -32,7 +33,10 @@ export interface PoolStore extends ReadStore {
   readonly indexes: IndexStatus | undefined
 }
 
-export function poolStore(store: ReadStore, { indexStatus, limits }: PoolThreadOptions): PoolStore {
+export function poolStore(
+  store: ReadStore,
+  { indexStatus, limits }: Pick<PoolThreadOptions, 'indexStatus' | 'limits'>,
+): PoolStore {
   const { catalog } = store
   const indexes = indexStatus && new IndexStatus(catalog, indexStatus)
   return { ...store, views: new Views(catalog), queries: new QueryCache(limits, store.counts), indexes }
@@ -50,23 +54,33 @@ export function answerTask(
 ): PoolOutcome {
   const sink = sinkFor(message, options)
   try {
-    const bytes = answer(message, sink, options, registry, store)
-    if (sink) return transferred(sink.end(bytes))
-    // Bytes that are not shared belong to a buffer that the next task reuses.
-    return isShared(bytes) ? bytes : (move(bytes.slice()) as unknown as Uint8Array)
+    return answered(answer(message, sink, options, registry, store), sink)
   } catch (error) {
-    sink?.discard()
-    if (error instanceof RequiresPluginCode) return { requiresPluginCode: true }
-    if (error instanceof SearchNeeded) return { searchNeeded: error.search }
-    return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
+    return failed(error, sink)
   } finally {
     sink?.close()
     releaseBuffers()
   }
 }
 
+/** Outcome of a task. @param bytes the answer, or its rest that the sink does not have yet */
+export function answered(bytes: Uint8Array, sink: AnswerSink | undefined): PoolOutcome {
+  if (sink) return transferred(sink.end(bytes))
+  // Bytes that are not shared belong to a buffer that the next task reuses.
+  return isShared(bytes) ? bytes : (move(bytes.slice()) as unknown as Uint8Array)
+}
+
+/** Outcome of a task that has thrown. */
+export function failed(error: unknown, sink: AnswerSink | undefined): PoolOutcome {
+  sink?.discard()
+  if (error instanceof RequiresPluginCode) return { requiresPluginCode: true }
+  if (error instanceof RequiresRemote) return { requiresRemote: error.dataClass }
+  if (error instanceof SearchNeeded) return { searchNeeded: error.search }
+  return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
+}
+
 /** Sink of an answer for a client. */
-function sinkFor({ task, slot, spool }: PoolMessage, { answers }: PoolThreadOptions): AnswerSink | undefined {
+export function sinkFor({ task, slot, spool }: PoolMessage, { answers }: Pick<PoolThreadOptions, 'answers'>): AnswerSink | undefined {
   if (!answers || !isAnswer(task)) return undefined
   return new AnswerSink({
     coding: task.request.output.coding,

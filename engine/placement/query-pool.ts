@@ -12,6 +12,7 @@ import { ProtocolError } from '../base/errors.ts'
 import type { Caller } from '../caller/caller.ts'
 import { outputUrl } from '../base/output-root.ts'
 import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
+import { RequiresRemote } from '../data/requires-remote.ts'
 import { QueryErrors } from '../query/contract/query-errors.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
@@ -53,9 +54,11 @@ export interface PoolEvents {
 /** Module that the threads of a pool run. */
 interface ThreadEntry {
   readonly file: string
-  readonly role: 'pool' | 'vector'
+  readonly role: 'pool' | 'vector' | 'remote'
   /** Further `workerData`. */
   readonly data: object
+  /** Number of tasks that a thread works on at a time; {@link TASKS_PER_THREAD} if absent. */
+  readonly tasksPerThread?: number
 }
 
 /** Module of threads for queries. @param indexStatus undefined: there are no indexes of vectors */
@@ -150,6 +153,7 @@ export class QueryPool<T extends object = PoolTask> {
   /** Started by {@link warmUp} or with the first task. */
   private piscina: Piscina | undefined
   private readonly threads: number
+  private readonly tasksPerThread: number
   private readonly loaded = new Int32Array(new SharedArrayBuffer(4))
   /** Number of threads that have ended. */
   private ended = 0
@@ -172,7 +176,8 @@ export class QueryPool<T extends object = PoolTask> {
     this.entry = options.entry ?? queryThread()
     this.counts = options.counts ?? ownCounts()
     this.threads = options.threads || Math.max(MIN_THREADS, availableParallelism() - 1)
-    const slots = this.threads * TASKS_PER_THREAD
+    this.tasksPerThread = this.entry.tasksPerThread ?? TASKS_PER_THREAD
+    const slots = this.threads * this.tasksPerThread
     this.cancelled = new Int32Array(new SharedArrayBuffer(4 * slots))
     this.examined = new Uint32Array(new SharedArrayBuffer(4 * slots))
     this.sent = new Uint32Array(new SharedArrayBuffer(4 * slots))
@@ -352,6 +357,7 @@ export class QueryPool<T extends object = PoolTask> {
       const { coding, bytes, size } = outcome.packed
       pending.resolve({ coding, body: bytes ?? spools!.source(spool!, size) })
     } else if ('requiresPluginCode' in outcome) pending.reject(new RequiresPluginCode())
+    else if ('requiresRemote' in outcome) pending.reject(new RequiresRemote(outcome.requiresRemote))
     else if ('searchNeeded' in outcome) pending.reject(new SearchNeeded(outcome.searchNeeded))
     else pending.reject('error' in outcome ? new ProtocolError(outcome.error) : outcome.fault)
   }
@@ -439,7 +445,7 @@ export class QueryPool<T extends object = PoolTask> {
       workerData,
       minThreads: this.threads,
       maxThreads: this.threads,
-      concurrentTasksPerWorker: TASKS_PER_THREAD,
+      concurrentTasksPerWorker: this.tasksPerThread,
       atomics: 'disabled',
       resourceLimits: {
         maxOldGenerationSizeMb: Math.ceil(this.options.heapBytes / 2 ** 20),

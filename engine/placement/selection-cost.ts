@@ -2,9 +2,10 @@ import type { RelationAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import type { Snapshot } from '../data/snapshot.ts'
-import { attributeOperator, relationsOf } from '../query/execute/open-source.ts'
+import { attributePredicate, relationsOf } from '../query/execute/open-source.ts'
 import { columnTarget } from '../query/execute/over-columns.ts'
 import { keptOrder, nearestCondition } from '../query/execute/sort.ts'
+import { lower } from '../query/plan/lower.ts'
 import type { LogicalPlan } from '../query/nodes/logical-plan.ts'
 import type { SelectRequest, Selection } from '../query/select.ts'
 import { estimate } from '../query/operators/estimate.ts'
@@ -65,7 +66,7 @@ function expectSource({ source }: SelectRequest, dataClass: DataClass, view: Vie
     case 'keys':
       return { rows: source.keys.length, microseconds: source.keys.length * MICROSECONDS.key }
     case 'attribute': {
-      const operator = attributeOperator(source, dataClass, view, snapshot)
+      const operator = lower(attributePredicate(source, dataClass, view), dataClass, snapshot)
       return estimate(operator, dataClass, snapshot.table(dataClass).live.size, snapshot)
     }
     case 'related': {

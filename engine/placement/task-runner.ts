@@ -3,6 +3,7 @@ import type { Permissions } from '../permission/permissions.ts'
 import type { Views } from '../permission/views.ts'
 import type { Promised } from '../base/promised.ts'
 import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
+import { RequiresRemote } from '../data/requires-remote.ts'
 import { costOfTexts } from './text-cost.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'
 import { type BudgetLimits, QueryBudget } from '../query/scan/query-budget.ts'
@@ -44,6 +45,8 @@ interface TaskRunnerOptions {
   /** Expected cost up to which a task runs in this thread, in milliseconds. */
   readonly inlineCostMs: number
   readonly pool: QueryPool
+  /** Thread that asks databases; undefined without remote dataclasses. */
+  readonly remote: QueryPool | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   /** Runs tasks that need plugin code; undefined: there is none. */
@@ -90,21 +93,33 @@ export class TaskRunner {
   run(task: AnswerTask, caller?: Caller): Promised<AnswerBody>
   run(task: Exclude<Task, AnswerTask>, caller?: Caller): Promised<Uint8Array>
   run(task: Task, caller?: Caller): Promised<AnswerBody> {
-    const { permissions, runWithCode } = this.options
+    const { permissions } = this.options
     const access = task.request.access ?? permissions.guest
     if (access !== task.request.access) {
       return this.run({ ...task, request: { ...task.request, access } } as AnswerTask, caller)
     }
-    if (!runWithCode) return this.runWithoutCode(task, caller)
-    const withCode = (error: unknown): Promise<AnswerBody> => {
-      if (error instanceof RequiresPluginCode) return runWithCode(task, caller)
+    const { remote, runWithCode } = this.options
+    if (!remote && !runWithCode) return this.runWithoutCode(task, caller)
+    const elsewhere = (error: unknown): Promise<AnswerBody> => {
+      if (error instanceof RequiresPluginCode && runWithCode) return runWithCode(task, caller)
+      if (error instanceof RequiresRemote && remote) return this.runRemote(task, remote, caller)
       throw error
     }
     try {
       const answer = this.runWithoutCode(task, caller)
-      return answer instanceof Promise ? answer.catch(withCode) : answer
+      return answer instanceof Promise ? answer.catch(elsewhere) : answer
     } catch (error) {
-      return withCode(error)
+      return elsewhere(error)
+    }
+  }
+
+  /** Runs a task in the thread that asks databases. It may still need plugin code. */
+  private async runRemote(task: Task, remote: QueryPool, caller?: Caller): Promise<AnswerBody> {
+    try {
+      return await remote.run(task, caller)
+    } catch (error) {
+      if (error instanceof RequiresPluginCode) return this.options.runWithCode!(task, caller)
+      throw error
     }
   }
 

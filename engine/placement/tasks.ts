@@ -6,6 +6,7 @@ import type { RowBatch } from '../import/row-batch.ts'
 import type { ChangesRequest } from '../query/contract/changes.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
+import type { Connection } from '../postgres/database.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
 import type { PackedSave } from '../write/contract/packed-result.ts'
 import type { SaveRequest, SaveResult } from '../write/contract/requests.ts'
@@ -100,6 +101,11 @@ interface AnswerThreadOptions {
   readonly exportDisk: SharedBudget
   /** One entry per task: KiB of memory that it holds. */
   readonly held: Int32Array
+}
+
+/** `workerData` of the thread that asks databases. */
+export interface RemoteThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {
+  readonly connections: Readonly<Record<string, Connection>>
 }
 
 /** State that decides whether vectors are searched by an index. */
@@ -199,6 +205,8 @@ export type PoolOutcome =
   | { readonly error: ErrorData }
   /** The task needs plugin code, which these threads do not run. */
   | { readonly requiresPluginCode: true }
+  /** The task needs the database of this dataclass, which these threads do not ask. */
+  | { readonly requiresRemote: string }
   /** The task needs the result of this vector search first. */
   | { readonly searchNeeded: VectorSearch }
   /** Anything else that was thrown: an internal error, for the log. */

@@ -25,6 +25,10 @@ export interface RemoteTable {
   /** Columns of each storage attribute: several for a key that is made of them. */
   readonly columns: ReadonlyMap<StorageAttribute, readonly RemoteColumn[]>
   readonly forms: ReadonlyMap<StorageAttribute, ColumnForm>
+  /** SQL of `__STAMP`, a whole number. */
+  readonly stamp: string
+  /** SQL of `__TIMESTAMP`; undefined if the table does not know it. */
+  readonly timestamp: string | undefined
   /** A table whose rows change only by transactions of this database; not a view, not a foreign table. */
   readonly isOrdinary: boolean
   /** SQL of the fold of a text, as the database offers it. @param text SQL of type `text` */

@@ -4,7 +4,9 @@ import type { Snapshot } from '../data/snapshot.ts'
 import type { QueryContext } from './operators/query-context.ts'
 import { execute } from './execute/execute-plan.ts'
 import { openSource, sourceClass } from './execute/open-source.ts'
-import type { Rows } from './contract/rows.ts'
+import { remotePage } from './execute/remote-page.ts'
+import { Rows } from './contract/rows.ts'
+import type { SortKey } from './bind/bind-order-by.ts'
 import { buildPlan } from './plan/build-plan.ts'
 import type { Predicate } from './bind/predicate.ts'
 import type { LogicalPlan } from './nodes/logical-plan.ts'
@@ -27,7 +29,8 @@ export interface Selection {
   readonly dataClass: DataClass
   readonly plan: LogicalPlan
   readonly predicate: Predicate | undefined
-  /** Operator of the predicate. */
+  readonly orderBy: readonly SortKey[]
+  /** Operator of the predicate; undefined for a remote dataclass, whose database chooses. */
   readonly filter: Operator | undefined
   /** The first condition of the filter on a vector of the dataclass, which defines `__SCORE`. */
   readonly score?: SimilarityPredicate | undefined
@@ -70,10 +73,11 @@ export function planSelection(
   const dataClass = sourceClass(request, view)
   const query = queries.prepare(dataClass, request, view)
   const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
-  const { predicate } = query
+  const { predicate, orderBy } = query
+  if (dataClass.remote) return { request, dataClass, plan, predicate, orderBy, filter: undefined }
   const filter = predicate && lower(predicate, dataClass, snapshot)
   const score = query.filter && findSimilarity(query.filter, [])
-  if (!filter || request.exact) return { request, dataClass, plan, predicate, filter, score }
+  if (!filter || request.exact) return { request, dataClass, plan, predicate, orderBy, filter, score }
   const order = page && { keys: query.orderBy, count: page.skip + page.count }
   const chosen = chooseVectorAccess(filter, dataClass, {
     snapshot,
@@ -81,7 +85,7 @@ export function planSelection(
     passesFew: ({ attribute, similarity }, test) =>
       passesFew(attribute, similarity, test, snapshot.table(attribute.dataClass)),
   })
-  return { request, dataClass, plan, predicate, filter: chosen, score }
+  return { request, dataClass, plan, predicate, orderBy, filter: chosen, score }
 }
 
 /** Plans the selection of a page, or of the single entity of a request. */
@@ -91,9 +95,9 @@ export function planPage(request: ReadRequest, view: View, snapshot: Snapshot, q
     skip: isEntity ? 0 : Math.max(0, request.skip),
     count: isEntity ? 1 : Math.max(0, request.top ?? defaultTop(sourceClass(request, view))),
   }
-  const { dataClass, plan, predicate, filter, score } = planSelection(request, view, snapshot, queries, page)
+  const { dataClass, plan, predicate, orderBy, filter, score } = planSelection(request, view, snapshot, queries, page)
   // No spread, for which V8 would create a new hidden class at each request.
-  return { request, dataClass, plan, predicate, filter, score, page, isEntity }
+  return { request, dataClass, plan, predicate, orderBy, filter, score, page, isEntity }
 }
 
 /**
@@ -103,6 +107,11 @@ export function planPage(request: ReadRequest, view: View, snapshot: Snapshot, q
  */
 export function runPage(selection: PagedSelection, view: View, context: QueryContext): Page {
   const { request, dataClass, plan, filter, page, isEntity } = selection
+  if (dataClass.remote) {
+    const { rowIds, total, name } = remotePage(selection, page, view, context)
+    if (isEntity && rowIds.length === 0) throw QueryErrors.UNKNOWN_ENTITY(name, dataClass.name)
+    return { dataClass, count: total, first: page.skip, rowIds }
+  }
   const source = openSource(request, view, context)
   const { rowIds, total } = execute(plan, filter, source.rows, context)
   if (isEntity && rowIds.length === 0) throw QueryErrors.UNKNOWN_ENTITY(source.name, dataClass.name)
@@ -113,7 +122,9 @@ export function runPage(selection: PagedSelection, view: View, context: QueryCon
  * Finds all entities of a selection, for a deletion, an entity set or an aggregate, in the requested order or else by row id.
  * @throws the errors of {@link runPage}
  */
-export function runSelection({ request, plan, filter }: Selection, view: View, context: QueryContext): Rows {
+export function runSelection(selection: Selection, view: View, context: QueryContext): Rows {
+  const { request, dataClass, plan, filter } = selection
+  if (dataClass.remote) return Rows.found(remotePage(selection, undefined, view, context).rowIds)
   return execute(plan, filter, openSource(request, view, context).rows, context)
 }
 

@@ -1,3 +1,4 @@
+import { RequiresRemote } from '../data/requires-remote.ts'
 import assert from 'node:assert/strict'
 import type { ThreadCounts } from '../base/counts/thread-counts.ts'
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
@@ -120,6 +121,7 @@ class LmdbSnapshot implements Snapshot {
     assert(!this.isReleased, 'the snapshot has been released')
     let table = this.tables.get(dataClass)
     if (!table) {
+      if (dataClass.remote) throw new RequiresRemote(dataClass.name)
       const layout = this.layouts.get(dataClass)
       assert(layout, `no layout of ${dataClass.name}`)
       const rowOf = (other: DataClass, rowId: number) => this.table(other).row(rowId)

@@ -35,7 +35,7 @@ export const COUNT = Object.fromEntries([
 ]) as Readonly<Record<(typeof COUNTERS | typeof TIMES)[number], number>>
 
 /** Purposes of threads. */
-export const ROLES = ['kernel', 'writer', 'pool', 'vector', 'function'] as const
+export const ROLES = ['kernel', 'writer', 'pool', 'vector', 'function', 'remote'] as const
 export type ThreadRole = (typeof ROLES)[number]
 
 /** Counters of one thread. Only that thread writes them, so it needs no atomic operations; any thread may read them. */

@@ -26,6 +26,12 @@ export class Rows {
     return new Rows(rowIds, undefined, live, total)
   }
 
+  /** Wraps a list of rows that all exist. */
+  static found(rowIds: Uint32Array): Rows {
+    const set = RowSet.fromIds(rowIds)
+    return new Rows(rowIds, set, set, rowIds.length)
+  }
+
   /** Existing rows, without order. Made on first use: a page of an entity set does not need it. */
   get set(): RowSet {
     this.existing ??= (this.selection instanceof RowSet ? this.selection : setOf(this.selection)).and(this.live)

@@ -4,13 +4,13 @@ import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { visibleOf } from '../../data/restricted-snapshot.ts'
+import { referenceOf } from '../../data/reference-of.ts'
 import type { Snapshot, TableSnapshot } from '../../data/snapshot.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { convertKey } from '../bind/convert-value.ts'
 import { resolvePath } from '../bind/resolve-path.ts'
 import { lower } from '../plan/lower.ts'
-import type { Operator } from '../operators/operator.ts'
-import { combine } from '../bind/predicate.ts'
+import { combine, NEVER, type Predicate } from '../bind/predicate.ts'
 import { joinConditions } from '../bind/join-conditions.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
@@ -88,24 +88,23 @@ function attributeSource(
   context: QueryContext,
 ): Source {
   const name = `${attribute}(${value})`
-  const operator = attributeOperator({ attribute, value }, dataClass, view, context.snapshot)
+  const operator = lower(attributePredicate({ attribute, value }, dataClass, view), dataClass, context.snapshot)
   return { dataClass, rows: Rows.ofSet(evaluate(operator, dataClass, table.live, context)), name }
 }
 
-/** Operator that finds the entities of `Class:attribute(value)`. @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
-export function attributeOperator(
+/** Condition for the entities of `Class:attribute(value)`. @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */
+export function attributePredicate(
   { attribute, value }: { attribute: string; value: string },
   dataClass: DataClass,
   view: View,
-  snapshot: Snapshot,
-): Operator {
+): Predicate {
   const path = resolvePath([{ name: attribute, classIndex: undefined, element: undefined }], dataClass, view)
   const { target } = path
   // No entity has a value that the attribute cannot have.
   if (!isRelation(target) && isScalarType(target.type) && convertKey(value, target) === undefined)
-    return { kind: 'None' }
+    return NEVER
   const condition = bindComparison(path, 'is', { kind: 'literal', text: value, quoted: true })
-  return lower(combine('and', joinConditions([condition])), dataClass, snapshot)
+  return combine('and', joinConditions([condition]))
 }
 
 function relatedSource(
@@ -131,10 +130,30 @@ export function relationsOf(name: string, owner: DataClass, view: View): Relatio
 export function relatedRows(relations: readonly RelationAttribute[], rowId: number, snapshot: Snapshot): RowSet {
   let rows = RowSet.fromIds([rowId])
   for (const relation of relations) {
+    fetchAlong(relation, rows, snapshot)
     const related = RowSet.fromIds([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
     rows = visibleOf(related, snapshot.table(relation.target))
   }
   return rows
+}
+
+/** Fetches all that one step of a path from these rows needs. @throws {RemoteNeeded} */
+export function fetchAlong(relation: RelationAttribute, rowIds: Iterable<number>, snapshot: Snapshot): void {
+  if (relation.kind === 'relatedEntity') snapshot.table(relation.dataClass).fetch?.(rowIds)
+  else snapshot.table(relation.target).fetchReferencing?.(relation.inverse, rowIds)
+}
+
+/** Fetches all that paths of relations from these rows need, so that following them one by one does not wait. @throws {RemoteNeeded} */
+export function fetchPaths(
+  relations: readonly RelationAttribute[],
+  rowIds: Iterable<number>,
+  snapshot: Snapshot,
+): void {
+  let rows: Set<number> = new Set(rowIds)
+  for (const relation of relations) {
+    fetchAlong(relation, rows, snapshot)
+    rows = new Set([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
+  }
 }
 
 function rowsAlong(relation: RelationAttribute, rowId: number, snapshot: Snapshot): number[] {
@@ -142,7 +161,7 @@ function rowsAlong(relation: RelationAttribute, rowId: number, snapshot: Snapsho
     return [...snapshot.table(relation.target).referencing(relation.inverse, rowId)]
   }
   const row = snapshot.table(relation.dataClass).row(rowId)
-  const target = row?.reference(row.layout.referenceOf.get(relation)!)
+  const target = row && referenceOf(row, row.layout.referenceOf.get(relation)!, snapshot)
   return target === undefined ? [] : [target]
 }
 

@@ -4,7 +4,8 @@ import { NO_ROW } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
 import type { ByteWriter } from '../../answer/byte-writer.ts'
 import { SerialiseErrors } from '../../answer/serialise-errors.ts'
-import { relatedRows } from '../execute/open-source.ts'
+import { referenceOf } from '../../data/reference-of.ts'
+import { fetchPaths, relatedRows } from '../execute/open-source.ts'
 import { type AnswerContext, startAnswer } from './answer.ts'
 import type {
   CalculatedValue,
@@ -124,6 +125,7 @@ export class BatchWriter implements WrittenRelated {
     const values = template.related.filter(value => value.kind === 'relatedEntities')
     if (values.length === 0) return limit
     this.counted = new Map(values.map(value => [value, new Map()]))
+    for (const { relations } of values) fetchPaths(relations, rowIds.subarray(start, limit), this.snapshot)
     let count = 0
     for (let i = start; i < limit; i++) {
       this.budget?.step()
@@ -144,6 +146,7 @@ export class BatchWriter implements WrittenRelated {
    */
   load(template: Template, rowIds: Iterable<number>, isDirect = false): (rowId: number) => RowView | undefined {
     const table = this.snapshot.table(template.dataClass)
+    table.fetch?.(rowIds)
     if (template.related.length === 0) return rowId => table.row(rowId)
     const rows = new Map<number, RowView>()
     const ids = Uint32Array.from(rowIds)
@@ -199,7 +202,7 @@ export class BatchWriter implements WrittenRelated {
     for (const value of template.related) {
       if (value.kind === 'calculated') this.remember(value, this.writeCalculated(value, rows))
       else if (value.kind === 'relatedEntity')
-        this.remember(value, this.writeFragments(value.of, referenced(value, rows)))
+        this.remember(value, this.writeFragments(value.of, this.referenced(value, rows)))
       else this.prepareMembers(value, rows, isDirect)
     }
   }
@@ -277,6 +280,8 @@ export class BatchWriter implements WrittenRelated {
     const counted = this.counted?.get(value)
     const members = new Map<number, MemberPage>()
     const all = new Set<number>()
+    const ids = Array.from(rows, ([rowId]) => rowId).filter(rowId => rowId !== NOT_STORED)
+    fetchPaths(value.relations, ids, this.snapshot)
     for (const [rowId] of rows) {
       this.budget?.step()
       const own = counted?.get(rowId) ?? this.membersOf(value, rowId)
@@ -306,6 +311,15 @@ export class BatchWriter implements WrittenRelated {
     return { count: members.length, first: skip, rowIds: members.slice(skip, skip + count) }
   }
 
+  private referenced(value: RelatedEntityValue, rows: Rows): Set<number> {
+    const rowIds = new Set<number>()
+    for (const [, row] of rows) {
+      const rowId = referenceOf(row, value.reference, this.snapshot)
+      if (rowId !== undefined) rowIds.add(rowId)
+    }
+    return rowIds
+  }
+
   /** Returns the row in a form that stays valid. The number of stable rows is limited by the budget only. */
   private keep(row: RowView): RowView {
     if (row.isStable) return row
@@ -315,11 +329,3 @@ export class BatchWriter implements WrittenRelated {
   }
 }
 
-function referenced(value: RelatedEntityValue, rows: Rows): Set<number> {
-  const rowIds = new Set<number>()
-  for (const [, row] of rows) {
-    const rowId = row.reference(value.reference)
-    if (rowId !== undefined) rowIds.add(rowId)
-  }
-  return rowIds
-}

@@ -1,5 +1,6 @@
 import { briefLink, collectionLink } from '../../row-format/wire-value.ts'
 import type { RowView } from '../../row-format/row-view.ts'
+import { referenceOf } from '../../data/reference-of.ts'
 import { vectorReader } from '../../data/read-vectors.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
 import { scoreOf } from '../../vector/math/similarity.ts'
@@ -174,7 +175,7 @@ export class RowWriter {
         out.text(briefly(JSON.stringify(pick(JSON.parse(row.json(value.slot)), value.properties)), row, value.brief))
         break
       case 'relatedEntity': {
-        const target = row.reference(value.reference)
+        const target = referenceOf(row, value.reference, this.snapshot)
         const fragment = target === undefined ? undefined : this.related.fragments!.get(value)!.get(target)
         if (fragment) out.repeat(fragment.start, fragment.end)
         else out.copy(NULL)

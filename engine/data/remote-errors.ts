@@ -1,0 +1,55 @@
+import { defineErrors } from '../base/errors.ts'
+
+/** Errors of dataclasses whose entities are in a database. */
+export const RemoteErrors = defineErrors('REMOTE', {
+  /** The log has the reason. */
+  AWAY: {
+    errCode: 1200,
+    http: 503,
+    message: (connection: string) => `the database "${connection}" does not answer now; try again in a moment`,
+  },
+  BUSY: {
+    errCode: 1200,
+    http: 503,
+    message: (connection: string, seconds: number) =>
+      `all connections to the database "${connection}" have been in use for ${seconds} s; try again in a moment`,
+  },
+  /** The table is missing or differs from the model. The log has the reason. */
+  UNUSABLE: {
+    errCode: 1200,
+    http: 503,
+    message: (dataClass: string) => `the table of ${dataClass} does not fit its model; the operator finds the reason in the log`,
+  },
+  /** The database has refused or failed a statement. The log has its reason. */
+  REFUSED: {
+    errCode: 1200,
+    http: 500,
+    message: (connection: string, code: string) =>
+      `the database "${connection}" has refused a statement (${code}); the operator finds the reason in the log`,
+  },
+  /** A value that the attribute cannot have. */
+  VALUE: {
+    errCode: 1200,
+    http: 500,
+    namesAttribute: 1,
+    message: (key: string, attribute: string, problem: string) =>
+      `the value of ${attribute} in the entity ${key} cannot be read: ${problem}`,
+  },
+  TOO_MANY_ROWS: {
+    errCode: 1200,
+    http: 413,
+    message: (dataClass: string, limit: number) =>
+      `more than ${limit} entities of ${dataClass}, which are in a database, would have to be fetched at once; ask for smaller pages, or narrow the query`,
+  },
+  READ_ONLY: {
+    errCode: 1516,
+    http: 400,
+    message: (dataClass: string) => `entities of ${dataClass} are in a database and cannot be changed here`,
+  },
+  NOT_HERE: {
+    errCode: 1200,
+    http: 400,
+    message: (what: string, dataClass: string) =>
+      `${what} is not possible with ${dataClass}, whose entities are in a database`,
+  },
+})

@@ -1,0 +1,192 @@
+import type pg from 'pg'
+import { loadPackage } from '../base/load-package.ts'
+import type { Note } from '../data/store-options.ts'
+import { QueryErrors } from '../query/contract/query-errors.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
+import type { Statement } from './sql/statement.ts'
+
+/** A database that has entities of dataclasses. Plain data. */
+export interface Connection {
+  /** `postgres://user@host:5432/database`. */
+  readonly url: string
+  /** Undefined: that of the address, if any. */
+  readonly password?: string | undefined
+  readonly maxConnections: number
+}
+
+/** Values of the columns of one row, as texts. */
+export type Cells = readonly (string | null)[]
+
+/** Texts in the forms that {@link ColumnForm} reads. */
+const SESSION = [
+  "SET datestyle = 'ISO, YMD'",
+  "SET intervalstyle = 'postgres'",
+  "SET timezone = 'UTC'",
+  "SET bytea_output = 'hex'",
+  'SET extra_float_digits = 1',
+  "SET client_encoding = 'UTF8'",
+].join('; ')
+
+/** Maximum number of statements that each connection keeps prepared. */
+const MAX_PREPARED = 500
+const NEEDED = 'a dataclass in PostgreSQL needs'
+const CONNECT_MS = 5_000
+const IDLE_MS = 60_000
+/** Time after which the reason for which a database is away is logged once more. */
+const NOTE_PAUSE_MS = 10_000
+
+/** `query_canceled`: by a limit of time, or by {@link Database.query}. */
+const CANCELED = '57014'
+/** Classes of errors of a server that does not serve now: connection exceptions, shutdowns, too many connections. */
+const AWAY = /^(08|57P|53)/
+const RETRY_AFTER_SECONDS = 1
+
+/** Limits of one statement. */
+export interface StatementLimits {
+  /** Milliseconds since 1970. */
+  readonly deadlineAt: number
+  /** Aborted when the answer is no longer needed. */
+  readonly signal: AbortSignal
+}
+
+type Pool = InstanceType<typeof pg.Pool>
+type Client = pg.PoolClient & { readonly processID: number }
+
+/** Connections to one database. */
+export class Database {
+  private opened: Promise<Pool> | undefined
+  /** Names of prepared statements, by their texts. */
+  private readonly names = new Map<string, string>()
+  private notedAt = Number.NEGATIVE_INFINITY
+
+  /** @param timeoutMs maximum time of a statement, which the database watches too */
+  constructor(
+    readonly name: string,
+    private readonly connection: Connection,
+    private readonly timeoutMs: number,
+    private readonly onNote: Note,
+  ) {}
+
+  /**
+   * Runs a statement. It is cancelled in the database when its time is over or its answer no longer needed.
+   * @throws {ProtocolError}
+   */
+  async query({ text, values }: Statement, { deadlineAt, signal }: StatementLimits): Promise<Cells[]> {
+    const client = await this.connect()
+    let cancelling: Promise<unknown> | undefined
+    const cancel = (): void => {
+      cancelling ??= this.cancel(client.processID)
+    }
+    const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
+    signal.addEventListener('abort', cancel, { once: true })
+    let error: Error | undefined
+    try {
+      if (signal.aborted) throw QueryErrors.CANCELLED()
+      const query = { text, values: values as (string | null)[], name: this.nameOf(text), rowMode: 'array', types: AS_TEXTS }
+      return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
+    } catch (thrown) {
+      error = thrown as Error
+      throw this.errorOf(thrown, signal)
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', cancel)
+      await cancelling
+      // A late cancellation must not end the next statement of this connection.
+      client.release(cancelling !== undefined || (error !== undefined && !isOfStatement(error)))
+    }
+  }
+
+  async close(): Promise<void> {
+    const pool = await this.opened?.catch(() => undefined)
+    await pool?.end()
+  }
+
+  private async connect(): Promise<Client> {
+    try {
+      this.opened ??= this.open()
+      return (await (await this.opened).connect()) as Client
+    } catch (error) {
+      throw this.errorOf(error)
+    }
+  }
+
+  private async open(): Promise<Pool> {
+    const { Pool } = await loadPackage<typeof pg>('pg', NEEDED)
+    const { url, password, maxConnections } = this.connection
+    const pool = new Pool({
+      connectionString: url,
+      ...(password !== undefined && { password }),
+      max: maxConnections,
+      connectionTimeoutMillis: CONNECT_MS,
+      idleTimeoutMillis: IDLE_MS,
+      application_name: 'tesser',
+      keepAlive: true,
+    })
+    // A lost connection fails the statement under way; without a listener it would end the process.
+    pool.on('error', () => {})
+    pool.on('connect', client => {
+      client.on('error', () => {})
+      // The next statement of this connection waits for it.
+      client.query(`${SESSION}; SET statement_timeout = ${this.timeoutMs}`).catch(() => {})
+    })
+    return pool
+  }
+
+  private async cancel(processId: number): Promise<void> {
+    const { Client } = await loadPackage<typeof pg>('pg', NEEDED)
+    const { url, password } = this.connection
+    const client = new Client({
+      connectionString: url,
+      ...(password !== undefined && { password }),
+      connectionTimeoutMillis: CONNECT_MS,
+      application_name: 'tesser cancel',
+    })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.query('SELECT pg_cancel_backend($1)', [processId])
+    } catch {
+      // The database ends the statement by its own limit.
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+
+  private nameOf(text: string): string | undefined {
+    const known = this.names.get(text)
+    if (known !== undefined || this.names.size >= MAX_PREPARED) return known
+    const name = `tesser ${this.names.size + 1}`
+    this.names.set(text, name)
+    return name
+  }
+
+  /** The error for the client; the log gets the reason, which may show what the client may not see. */
+  private errorOf(thrown: unknown, signal?: AbortSignal): Error {
+    const error = thrown as Error & { code?: string }
+    if (error.name.startsWith('QUERY.')) return error
+    if (error.code === CANCELED) {
+      return signal?.aborted ? QueryErrors.CANCELLED() : QueryErrors.TIMEOUT(this.timeoutMs)
+    }
+    if (isOfStatement(error)) {
+      this.onNote(`database ${this.name}: ${error.code}: ${error.message}`, 'warn')
+      return RemoteErrors.REFUSED(this.name, error.code!)
+    }
+    const now = performance.now()
+    if (now - this.notedAt > NOTE_PAUSE_MS) {
+      this.notedAt = now
+      this.onNote(`database ${this.name} does not answer: ${reasonOf(error)}`, 'warn')
+    }
+    return RemoteErrors.AWAY(this.name).retryAfter(RETRY_AFTER_SECONDS)
+  }
+}
+
+/** All values stay the texts that the server sends. */
+const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
+
+/** True for an error of a statement, after which the connection can be used. */
+const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
+  code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
+
+/** Several addresses of a host may all refuse. */
+const reasonOf = (error: Error): string =>
+  error instanceof AggregateError ? error.errors.map(reasonOf).join('; ') : error.message

@@ -1,0 +1,120 @@
+import type { DataClass, RemoteStorage } from '../catalog/dataclass.ts'
+import type { Cells } from './database.ts'
+import { quoteName } from './quote.ts'
+import type { RemoteColumn, RemoteTable } from './remote-table.ts'
+import { columnForm } from './sql/column-form.ts'
+import { foldExpression } from './sql/fold-sql.ts'
+import type { Statement } from './sql/statement.ts'
+
+/** The type of a column is that under its domains. */
+const COLUMNS = `
+WITH RECURSIVE wanted AS (
+  SELECT c.oid, n.nspname, c.relname, c.relkind FROM unnest($1::text[], $2::text[]) AS w (schema, name)
+  JOIN pg_namespace n ON n.nspname = w.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name
+  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')),
+base AS (
+  SELECT a.attrelid, a.attnum, a.atttypid AS type, a.atttypmod AS modifier
+  FROM wanted w JOIN pg_attribute a ON a.attrelid = w.oid WHERE a.attnum > 0 AND NOT a.attisdropped
+  UNION ALL
+  SELECT b.attrelid, b.attnum, t.typbasetype, CASE WHEN b.modifier = -1 THEN t.typtypmod ELSE b.modifier END
+  FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
+SELECT w.nspname, w.relname, w.relkind, a.attname, t.typname, b.modifier, a.attnotnull, t.typtype = 'e',
+  a.attidentity <> '' OR (d.adbin IS NOT NULL AND a.attgenerated = ''), a.attgenerated <> '',
+  to_regprocedure('tesser.fold(text)') IS NOT NULL
+FROM wanted w JOIN base b ON b.attrelid = w.oid JOIN pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
+JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
+LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum`
+
+/** A table as the catalog of its database describes it. */
+interface Described {
+  readonly kind: string
+  readonly columns: Map<string, RemoteColumn>
+  readonly hasFold: boolean
+}
+
+/** Statement that describes the tables of dataclasses. {@link readTables} takes its rows. */
+export const tablesStatement = (dataClasses: readonly DataClass[]): Statement => ({
+  text: COLUMNS,
+  values: [
+    arrayText(dataClasses.map(({ remote }) => remote!.schema)),
+    arrayText(dataClasses.map(({ remote }) => remote!.table)),
+  ],
+})
+
+/** Text of an array of texts. */
+const arrayText = (texts: readonly string[]): string =>
+  `{${texts.map(text => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
+
+/** The tables of dataclasses; for one that does not fit its model, the reasons. */
+export function readTables(
+  dataClasses: readonly DataClass[],
+  rows: readonly Cells[],
+): Map<DataClass, RemoteTable | readonly string[]> {
+  const described = new Map<string, Described>()
+  for (const row of rows) {
+    const [schema, table, kind, name, type, modifier, isMandatory, isEnum, hasDefault, isGenerated, hasFold] =
+      row as string[]
+    const key = JSON.stringify([schema, table])
+    const known = described.get(key) ?? { kind: kind!, columns: new Map(), hasFold: hasFold === 't' }
+    described.set(key, known)
+    known.columns.set(name!, {
+      name: name!,
+      type: type!,
+      modifier: Number(modifier),
+      isNullable: isMandatory !== 't',
+      isEnum: isEnum === 't',
+      hasDefault: hasDefault === 't',
+      isGenerated: isGenerated === 't',
+    })
+  }
+  return new Map(
+    dataClasses.map(dataClass => {
+      const { schema, table } = dataClass.remote!
+      return [dataClass, tableOf(dataClass, dataClass.remote!, described.get(JSON.stringify([schema, table])))]
+    }),
+  )
+}
+
+function tableOf(
+  dataClass: DataClass,
+  { schema, table, stamp, timestamp, columns: wanted }: RemoteStorage,
+  described: Described | undefined,
+): RemoteTable | readonly string[] {
+  const from = quoteName(schema, table)
+  if (!described) return [`there is no table or view ${from}, or this role may not see it`]
+  const problems: string[] = []
+  const columnOf = (name: string): RemoteColumn | undefined => {
+    const found = described.columns.get(name)
+    if (!found) problems.push(`${from} has no column ${quoteName(name)}`)
+    return found
+  }
+  const columns = new Map<RemoteColumn, readonly RemoteColumn[]>() as unknown as Map<
+    Parameters<typeof columnForm>[0],
+    readonly RemoteColumn[]
+  >
+  const forms = new Map<Parameters<typeof columnForm>[0], Exclude<ReturnType<typeof columnForm>, string>>()
+  for (const [attribute, names] of wanted) {
+    const found = names.map(columnOf)
+    if (!found.every(column => column !== undefined)) continue
+    const form = columnForm(attribute, found)
+    if (typeof form === 'string') problems.push(form)
+    else {
+      columns.set(attribute, found)
+      forms.set(attribute, form)
+    }
+  }
+  if (stamp !== undefined) columnOf(stamp)
+  if (timestamp !== undefined) columnOf(timestamp)
+  if (problems.length > 0) return problems
+  const hasRows = described.kind === 'r' || described.kind === 'p' || described.kind === 'm'
+  return {
+    dataClass,
+    from,
+    columns,
+    forms,
+    stamp: stamp !== undefined ? quoteName(stamp) : hasRows ? 'xmin' : '1',
+    timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
+    isOrdinary: described.kind === 'r',
+    fold: described.hasFold ? text => `tesser.fold(${text})` : foldExpression,
+  }
+}

@@ -1,0 +1,169 @@
+import type { RelatedEntityAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { Value } from '../catalog/value.ts'
+import type { Snapshot } from '../data/snapshot.ts'
+import type { Predicate } from '../query/bind/predicate.ts'
+import {
+  RemoteNeeded,
+  type RemoteData,
+  type RemotePage,
+  type RemoteQuery,
+  type RemoteStep,
+} from '../query/nodes/remote-query.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
+import type { RowView } from '../row-format/row-view.ts'
+import type { Cells, StatementLimits } from './database.ts'
+import type { Databases } from './databases.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
+import { RemoteRows } from './remote-rows.ts'
+import type { RemoteTables } from './remote-table.ts'
+import { countStatement, keysStatement, pageStatement, referencingStatement } from './sql/statements.ts'
+import type { Statement } from './sql/statement.ts'
+
+/** Maximum number of entities of a page, and of the related entities that are fetched together. */
+export const MAX_ROWS = 100_000
+/** Maximum number of entities of a whole selection, of which only the keys are fetched. */
+const MAX_KEYS = 1_000_000
+
+/** What one task reads from databases. It outlives the snapshots of the task, which begins again each time when data have arrived. */
+export class RemoteReads implements RemoteData {
+  readonly steps: RemoteStep[] = []
+  private readonly rows = new Map<DataClass, RemoteRows>()
+  private readonly found = new Map<string, RemotePage>()
+  private readonly referenced = new Map<RelatedEntityAttribute, Map<number, Uint32Array>>()
+  /** The local part of the state that the task sees now. */
+  local: Snapshot | undefined
+
+  constructor(
+    private readonly databases: Databases,
+    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+    private readonly limits: StatementLimits,
+  ) {}
+
+  find(query: RemoteQuery): RemotePage {
+    const { dataClass, page } = query
+    const rows = this.rowsOf(dataClass)
+    const scope = { tables: this.tablesOf(dataClass), keysWhere: this.keysWhere }
+    const most = page ? MAX_ROWS : MAX_KEYS
+    const wanted = page ? page.count : Number.POSITIVE_INFINITY
+    const limit = Math.min(wanted, most + 1)
+    const columns = page ? 'all' : 'key'
+    const statement = pageStatement(rows.table, { ...query, skip: page?.skip ?? 0, count: limit, columns }, scope)
+    const key = JSON.stringify([dataClass.name, statement, page !== undefined])
+    const known = this.found.get(key)
+    if (known) return known
+    throw new RemoteNeeded(async () => {
+      const cells = limit > 0 ? await this.run(dataClass, statement) : []
+      if (cells.length > most) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, most)
+      const rowIds = Uint32Array.from(cells, row =>
+        page ? rows.add(row) : rows.idOf(rows.table.forms.get(dataClass.key)!.read(row[0]!)),
+      )
+      const skip = page?.skip ?? 0
+      const isWhole = cells.length < wanted && (cells.length > 0 || skip === 0)
+      const total = isWhole ? skip + cells.length : await this.count(query, rows, scope)
+      this.found.set(key, { rowIds, total })
+    })
+  }
+
+  keyOf(dataClass: DataClass, rowId: number): Value {
+    return this.rowsOf(dataClass).keyOf(rowId)
+  }
+
+  rowOf(dataClass: DataClass, key: Value): number {
+    return this.rowsOf(dataClass).idOf(key)
+  }
+
+  row(dataClass: DataClass, rowId: number): RowView | undefined {
+    const rows = this.rowsOf(dataClass)
+    if (!rows.has(rowId)) this.fetch(dataClass, [rowId])
+    return rows.get(rowId)
+  }
+
+  /** @throws {RemoteNeeded} some of the rows have not been read */
+  fetch(dataClass: DataClass, rowIds: Iterable<number>): void {
+    const rows = this.rowsOf(dataClass)
+    const missing = [...new Set(rowIds)].filter(rowId => !rows.has(rowId))
+    if (missing.length === 0) return
+    if (missing.length > MAX_ROWS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_ROWS)
+    throw new RemoteNeeded(async () => {
+      const statement = keysStatement(
+        rows.table,
+        missing.map(rowId => rows.keyOf(rowId)),
+      )
+      for (const row of await this.run(dataClass, statement)) rows.add(row)
+      rows.addMissing(missing)
+    })
+  }
+
+  referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
+    const known = this.referenced.get(relation)?.get(targetRowId)
+    if (known) return known
+    this.fetchReferencing(relation, [targetRowId])
+    return this.referenced.get(relation)!.get(targetRowId)!
+  }
+
+  /** @throws {RemoteNeeded} the rows that refer to some of these rows have not been read */
+  fetchReferencing(relation: RelatedEntityAttribute, targetRowIds: Iterable<number>): void {
+    const { dataClass, target } = relation
+    const rows = this.rowsOf(dataClass)
+    const known = this.referenced.get(relation) ?? new Map<number, Uint32Array>()
+    this.referenced.set(relation, known)
+    const missing = [...new Set(targetRowIds)].filter(rowId => !known.has(rowId))
+    if (missing.length === 0) return
+    const keys = new Map(missing.map(rowId => [keyIdentity(this.targetKey(target, rowId)), rowId]))
+    const statement = referencingStatement(rows.table, relation, missing.map(rowId => this.targetKey(target, rowId)), MAX_ROWS + 1)
+    throw new RemoteNeeded(async () => {
+      const cells = await this.run(dataClass, statement)
+      if (cells.length > MAX_ROWS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_ROWS)
+      const lists = new Map<number, number[]>(missing.map(rowId => [rowId, []]))
+      for (const row of cells) {
+        const rowId = rows.add(row)
+        const foreignKey = rows.get(rowId)!.value(relation.foreignKey) as Value
+        lists.get(keys.get(keyIdentity(foreignKey))!)?.push(rowId)
+      }
+      for (const [rowId, list] of lists) known.set(rowId, Uint32Array.from(list))
+    })
+  }
+
+  private targetKey(target: DataClass, rowId: number): Value {
+    if (target.remote) return this.keyOf(target, rowId)
+    return this.local!.table(target).row(rowId)!.value(target.key) as Value
+  }
+
+  private rowsOf(dataClass: DataClass): RemoteRows {
+    let rows = this.rows.get(dataClass)
+    if (!rows) {
+      rows = new RemoteRows(this.databases.table(dataClass, this.limits), this.layouts.get(dataClass)!)
+      this.rows.set(dataClass, rows)
+    }
+    return rows
+  }
+
+  /** The tables of the connection of a dataclass. */
+  private tablesOf({ remote }: DataClass): RemoteTables {
+    return {
+      find: other =>
+        other.remote?.connection === remote!.connection ? this.databases.table(other, this.limits) : undefined,
+    }
+  }
+
+  private readonly keysWhere = (dataClass: DataClass, _predicate: Predicate): readonly Value[] => {
+    throw RemoteErrors.NOT_HERE('a filter over a relation from another place', dataClass.name)
+  }
+
+  private async count(query: RemoteQuery, rows: RemoteRows, scope: Parameters<typeof countStatement>[2]): Promise<number> {
+    const [row] = await this.run(query.dataClass, countStatement(rows.table, query, scope))
+    return Number(row![0])
+  }
+
+  private async run(dataClass: DataClass, statement: Statement): Promise<Cells[]> {
+    const startedAt = performance.now()
+    const rows = await this.databases.run(dataClass.remote!.connection, statement, this.limits)
+    const time = Math.round((performance.now() - startedAt) * 1000) / 1000
+    this.steps.push({ dataClass, statement: statement.text, time, rows: rows.length })
+    return rows
+  }
+}
+
+/** Text that is the same for equal keys of a key and a foreign key, which have one family of types. */
+const keyIdentity = (key: Value): string => String(key)

@@ -1,0 +1,120 @@
+import type { RowAttribute } from '../catalog/attribute.ts'
+import { TYPES } from '../catalog/types/registry.ts'
+import type { Value } from '../catalog/value.ts'
+import type { ScalarType } from '../catalog/value-type.ts'
+import { encodeRow } from '../row-format/encode-row.ts'
+import { keyText, type RowLayout } from '../row-format/row-layout.ts'
+import { RowView } from '../row-format/row-view.ts'
+import type { Cells } from './database.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
+import type { RemoteTable } from './remote-table.ts'
+
+/**
+ * Row ids from here on are those of one task. Below, a row id is the key itself: so a key that is such a number always has the same
+ * row id, in every task and every server.
+ */
+export const FIRST_OWN_ID = 0xf000_0000
+/** Time of an entity whose table does not know it. */
+const NO_TIME = '1970-01-01T00:00:00.000Z'
+/** Text of a reference, which encoders of references do not need. */
+const NO_REFERENCES: readonly undefined[] = []
+
+/** Entities of one remote dataclass that a task has read, as rows of the store would be. */
+export class RemoteRows {
+  private readonly ids = new Map<string, number>()
+  private readonly keys = new Map<number, Value>()
+  /** Undefined for an entity that does not exist. */
+  private readonly rows = new Map<number, RowView | undefined>()
+  /** By relation and row of its target. */
+  readonly referencing = new Map<object, Map<number, Uint32Array>>()
+
+  constructor(
+    readonly table: RemoteTable,
+    readonly layout: RowLayout,
+  ) {}
+
+  /** Row id of a key, whether or not there is such an entity. */
+  idOf(key: Value): number {
+    if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_OWN_ID) {
+      this.keys.set(key, key)
+      return key
+    }
+    const text = keyText(this.layout, key)
+    let id = this.ids.get(text)
+    if (id === undefined) {
+      id = FIRST_OWN_ID + this.ids.size
+      this.ids.set(text, id)
+      this.keys.set(id, key)
+    }
+    return id
+  }
+
+  keyOf(rowId: number): Value {
+    return this.keys.get(rowId) ?? rowId
+  }
+
+  has(rowId: number): boolean {
+    return this.rows.has(rowId)
+  }
+
+  get(rowId: number): RowView | undefined {
+    return this.rows.get(rowId)
+  }
+
+  /** Remembers that entities do not exist. */
+  addMissing(rowIds: Iterable<number>): void {
+    for (const rowId of rowIds) if (!this.rows.has(rowId)) this.rows.set(rowId, undefined)
+  }
+
+  /**
+   * Adds a row of the database: values of the attributes in the order of the table, stamp, time.
+   * @returns its row id
+   * @throws {RemoteErrors.VALUE}
+   */
+  add(cells: Cells): number {
+    const { dataClass, columns, forms } = this.table
+    const values = new Map<RowAttribute, Value>()
+    let at = 0
+    for (const attribute of columns.keys()) {
+      const cell = cells[at++]!
+      values.set(attribute, cell === null ? null : this.read(cell, attribute.name, () => forms.get(attribute)!.read(cell)))
+    }
+    const key = values.get(dataClass.key)!
+    for (const relation of this.layout.references) {
+      const related = values.get(relation.foreignKey) ?? null
+      const { key: targetKey } = relation.target
+      values.set(
+        relation,
+        related === null ? null : TYPES[targetKey.type as ScalarType].keyText(related, targetKey, this.layout.wire),
+      )
+    }
+    const rowId = this.idOf(key)
+    const stamp = Number(cells[at] ?? 1) >>> 0
+    const changed = cells[at + 1]
+    const bytes = encodeRow(this.layout, {
+      key: keyText(this.layout, key),
+      stamp,
+      globalStamp: stamp,
+      timestamp: changed == null ? NO_TIME : timeOf(changed),
+      values,
+      references: NO_REFERENCES,
+    })
+    this.rows.set(rowId, new RowView(this.layout, bytes, 0, bytes.length, true))
+    return rowId
+  }
+
+  private read(cell: string, attribute: string, read: () => Value): Value {
+    try {
+      return read()
+    } catch (error) {
+      throw RemoteErrors.VALUE(this.table.dataClass.name, attribute, (error as Error).message)
+    }
+  }
+}
+
+/** ISO 8601 with milliseconds of a text in the form of the database. */
+function timeOf(text: string): string {
+  const time = new Date(`${text.slice(0, 23).replace(' ', 'T')}Z`)
+  const withZone = /[+-]\d\d$/.test(text) ? new Date(`${text.replace(' ', 'T')}:00`) : time
+  return Number.isNaN(withZone.getTime()) ? NO_TIME : withZone.toISOString()
+}

@@ -1,0 +1,95 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { View } from '../../catalog/view.ts'
+import { RequiresRemote } from '../../data/requires-remote.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import { convertKey } from '../bind/convert-value.ts'
+import { combine, type Predicate } from '../bind/predicate.ts'
+import type { RemoteData, RemotePage, RemoteQuery } from '../nodes/remote-query.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import { optimizePredicate } from '../plan/optimize.ts'
+import type { Selection } from '../select.ts'
+import { attributePredicate, relatedRows, relationsOf, rowOfKey } from './open-source.ts'
+
+/** Entities of a request before its filter, as a database finds them. */
+interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
+  readonly predicate?: Predicate
+  /** Set if the entities have an order of their own. */
+  readonly list?: Uint32Array
+  /** Name in the request, for the message that there are none. */
+  readonly name: string
+}
+
+/**
+ * Finds the entities of a selection of a remote dataclass: its database filters, sorts and counts.
+ * @param page undefined for the whole selection
+ * @throws {RequiresRemote} {@link RemoteNeeded} errors of the source
+ */
+export function remotePage(
+  { request, dataClass, predicate, orderBy }: Selection,
+  page: RemoteQuery['page'],
+  view: View,
+  context: QueryContext,
+): RemotePage & { readonly name: string } {
+  const { remote } = context
+  if (!remote) throw new RequiresRemote(dataClass.name)
+  const { list, name, ...source } = openRemote(request, dataClass, view, context)
+  const conditions = [source.predicate, predicate].filter(each => each !== undefined)
+  const query: RemoteQuery = {
+    dataClass,
+    among: list ? keysOf(list, dataClass, remote) : source.among,
+    referring: source.referring,
+    predicate: conditions.length > 0 ? combine('and', conditions) : undefined,
+    orderBy,
+    page,
+  }
+  if (!list || orderBy.length > 0) return { ...remote.find(query), name }
+  const found = query.predicate && RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
+  const rows = found ? list.filter(rowId => found.has(rowId)) : list
+  return { rowIds: page ? rows.subarray(page.skip, page.skip + page.count) : rows, total: rows.length, name }
+}
+
+function openRemote(
+  { source }: Selection['request'],
+  dataClass: DataClass,
+  view: View,
+  context: QueryContext,
+): RemoteSource {
+  const { snapshot } = context
+  const table = snapshot.table(dataClass)
+  switch (source.kind) {
+    case 'all':
+      return { name: 'any', among: undefined, referring: undefined }
+    case 'keys': {
+      const keys = source.keys.map(key => convertKey(key, dataClass.key)).filter(key => key !== undefined)
+      table.fetch!(keys.map(key => table.rowIdOf!(key)))
+      const list = Uint32Array.from(new Set(source.keys.map(key => rowOfKey(table, key))))
+      return { name: source.keys.join(','), list, among: undefined, referring: undefined }
+    }
+    case 'attribute': {
+      const predicate = optimizePredicate(attributePredicate(source, dataClass, view))
+      return { name: `${source.attribute}(${source.value})`, predicate, among: undefined, referring: undefined }
+    }
+    case 'related': {
+      const { from, relation: path } = source
+      const owner = view.dataClass(from.dataClass)
+      const relations = relationsOf(path, owner, view)
+      const rowId = rowOfKey(snapshot.table(owner), from.key)
+      const name = `${from.dataClass}(${from.key})/${path}`
+      const [relation] = relations
+      if (relations.length === 1 && relation!.kind === 'relatedEntities') {
+        const key = snapshot.table(owner).row(rowId)!.value(owner.key) as Value
+        return { name, among: undefined, referring: { relation: relation!.inverse, key } }
+      }
+      const related = [...relatedRows(relations, rowId, snapshot)]
+      return { name, among: keysOf(related, dataClass, context.remote!), referring: undefined }
+    }
+    case 'set':
+      return { name: 'in the set', list: RowSet.revive(source.members).toIds(), among: undefined, referring: undefined }
+    case 'rows':
+      return { name: 'in the set', list: source.rowIds, among: undefined, referring: undefined }
+  }
+}
+
+const keysOf = (rowIds: Iterable<number>, dataClass: DataClass, remote: RemoteData): Value[] =>
+  Array.from(rowIds, rowId => remote.keyOf(dataClass, rowId))

@@ -1,0 +1,60 @@
+import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { SortKey } from '../bind/bind-order-by.ts'
+import type { Predicate } from '../bind/predicate.ts'
+
+/** Question to the database that has the entities of a dataclass. */
+export interface RemoteQuery {
+  readonly dataClass: DataClass
+  /** The entities with these keys; undefined for all. */
+  readonly among: readonly Value[] | undefined
+  /** The entities whose N→1 relation leads to this key; undefined for all. */
+  readonly referring: { readonly relation: RelatedEntityAttribute; readonly key: Value } | undefined
+  /** Optimized. */
+  readonly predicate: Predicate | undefined
+  /** The order of the keys decides where this leaves off. */
+  readonly orderBy: readonly SortKey[]
+  /** Undefined for the whole selection. */
+  readonly page: { readonly skip: number; readonly count: number } | undefined
+}
+
+export interface RemotePage {
+  /** In the order of the query. */
+  readonly rowIds: Uint32Array
+  /** Number of entities of the whole selection. */
+  readonly total: number
+}
+
+/** A statement that a task has run, for `$queryplan` and `$querypath`. */
+export interface RemoteStep {
+  readonly dataClass: DataClass
+  /** SQL, in which a client may not see the names of all columns. */
+  readonly statement: string
+  /** Milliseconds, of the statement and of the way to the database. */
+  readonly time: number
+  readonly rows: number
+}
+
+/**
+ * The databases of remote dataclasses, for one task. What the task has not asked before is not there at once: every method may throw
+ * {@link RemoteNeeded}, after which the task begins again.
+ */
+export interface RemoteData {
+  readonly steps: readonly RemoteStep[]
+  find(query: RemoteQuery): RemotePage
+  /** Key of a row of a remote dataclass. */
+  keyOf(dataClass: DataClass, rowId: number): Value
+  /** Row of a key, which may not exist. */
+  rowOf(dataClass: DataClass, key: Value): number
+}
+
+/** Stops a task that needs data of a database. The task begins again when they are there. Never leaves the engine. */
+export class RemoteNeeded extends Error {
+  override readonly name = 'RemoteNeeded'
+
+  /** @param fetch resolves when the data are there. @throws {ProtocolError} */
+  constructor(readonly fetch: () => Promise<void>) {
+    super()
+  }
+}

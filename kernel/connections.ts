@@ -1,0 +1,41 @@
+import { ConfigError } from '../config/config-error.ts'
+import type { Config } from '../config/load-config.ts'
+import { isReference, type Reference } from '../config/reference.ts'
+import { addSecrets } from '../engine/base/known-secrets.ts'
+import type { Connection } from '../engine/index.ts'
+
+const DEFAULT_CONNECTIONS = 10
+const ADDRESS = /^postgres(?:ql)?:\/\//
+
+/** The databases of the config, with the values that it refers to. @throws {ConfigError} with all problems */
+export function openConnections({
+  connections,
+  readReference,
+}: Pick<Config, 'connections' | 'readReference'>): Record<string, Connection> {
+  const problems: string[] = []
+  const read = (value: string | Reference, place: string): string => {
+    if (!isReference(value)) return value
+    const found = readReference(value)
+    if ('text' in found) return found.text
+    problems.push(`${place}: ${found.problem}`)
+    return ''
+  }
+  const opened = Object.entries(connections).map(([name, { url, password, maxConnections = DEFAULT_CONNECTIONS }]) => {
+    const place = `connections.${name}`
+    const address = read(url, `${place}.url`)
+    if (address !== '' && !(ADDRESS.test(address) && URL.canParse(address))) {
+      problems.push(`${place}.url: it is not an address such as postgres://user@host:5432/database`)
+    } else addSecrets([passwordIn(address)])
+    const secret = password === undefined ? undefined : read(password, `${place}.password`)
+    addSecrets([secret ?? ''])
+    return [name, { url: address, ...(secret !== undefined && { password: secret }), maxConnections }] as const
+  })
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.fromEntries(opened)
+}
+
+/** The password of an address, which may have none. */
+function passwordIn(address: string): string {
+  const { password } = address === '' ? { password: '' } : new URL(address)
+  return decodeURIComponent(password)
+}
