@@ -248,6 +248,8 @@ export class QueryPool<T extends object = PoolTask> {
 
   /** An export keeps a thread for seconds: no task is put behind one, and one thread is left for the others. */
   private mayBegin(pending: Pending<T>): boolean {
+    // A thread that waits for others goes on with further tasks.
+    if (this.entry.tasksPerThread) return this.freeSlots.length > 0
     if (this.exports === 0 && !pending.isExport) return this.freeSlots.length > 0
     if (pending.isExport && this.exports >= Math.max(1, this.threads - 1)) return false
     return this.cancelled.length - this.freeSlots.length < this.threads

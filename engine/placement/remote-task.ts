@@ -68,10 +68,11 @@ function runOnce(
   try {
     return read(local => {
       sink?.restart()
-      reads.local = local
       const snapshot = guarded(new RemoteSnapshot(local, reads), restricted)
       const scope = { views, layouts, limits, queries, registry }
-      return planTask(task, scope, { snapshot, budget, sink, remote: reads }).run()
+      const context = { snapshot, budget, sink, remote: reads }
+      reads.context = context
+      return planTask(task, scope, context).run()
     })
   } finally {
     examined[slot] = counter.examined

@@ -100,6 +100,8 @@ export class TaskRunner {
     }
     const { remote, runWithCode } = this.options
     if (!remote && !runWithCode) return this.runWithoutCode(task, caller)
+    if (remote && this.options.data.catalog.dataClassesByName.get(task.request.dataClass)?.remote)
+      return this.runRemote(task, remote, caller)
     const elsewhere = (error: unknown): Promise<AnswerBody> => {
       if (error instanceof RequiresPluginCode && runWithCode) return runWithCode(task, caller)
       if (error instanceof RequiresRemote && remote) return this.runRemote(task, remote, caller)

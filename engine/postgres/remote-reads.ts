@@ -1,7 +1,6 @@
-import type { RelatedEntityAttribute } from '../catalog/attribute.ts'
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
-import type { Snapshot } from '../data/snapshot.ts'
 import type { Predicate } from '../query/bind/predicate.ts'
 import {
   RemoteNeeded,
@@ -17,7 +16,10 @@ import type { Databases } from './databases.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import { RemoteRows } from './remote-rows.ts'
 import type { RemoteTables } from './remote-table.ts'
-import { countStatement, keysStatement, pageStatement, referencingStatement } from './sql/statements.ts'
+import { evaluate } from '../query/operators/evaluate.ts'
+import type { QueryContext } from '../query/operators/query-context.ts'
+import { lower } from '../query/plan/lower.ts'
+import { type SqlScope, valuesStatement, countStatement, keysStatement, pageStatement, referencingStatement } from './sql/statements.ts'
 import type { Statement } from './sql/statement.ts'
 
 /** Maximum number of entities of a page, and of the related entities that are fetched together. */
@@ -30,9 +32,10 @@ export class RemoteReads implements RemoteData {
   readonly steps: RemoteStep[] = []
   private readonly rows = new Map<DataClass, RemoteRows>()
   private readonly found = new Map<string, RemotePage>()
+  private readonly values = new Map<string, readonly Value[]>()
   private readonly referenced = new Map<RelatedEntityAttribute, Map<number, Uint32Array>>()
-  /** The local part of the state that the task sees now. */
-  local: Snapshot | undefined
+  /** State of the store that the task sees now, and its limits. */
+  context: QueryContext | undefined
 
   constructor(
     private readonly databases: Databases,
@@ -43,7 +46,7 @@ export class RemoteReads implements RemoteData {
   find(query: RemoteQuery): RemotePage {
     const { dataClass, page } = query
     const rows = this.rowsOf(dataClass)
-    const scope = { tables: this.tablesOf(dataClass), keysWhere: this.keysWhere }
+    const scope = this.scopeOf(dataClass)
     const most = page ? MAX_ROWS : MAX_KEYS
     const wanted = page ? page.count : Number.POSITIVE_INFINITY
     const limit = Math.min(wanted, most + 1)
@@ -127,7 +130,7 @@ export class RemoteReads implements RemoteData {
 
   private targetKey(target: DataClass, rowId: number): Value {
     if (target.remote) return this.keyOf(target, rowId)
-    return this.local!.table(target).row(rowId)!.value(target.key) as Value
+    return this.context!.snapshot.table(target).row(rowId)!.value(target.key) as Value
   }
 
   private rowsOf(dataClass: DataClass): RemoteRows {
@@ -147,8 +150,51 @@ export class RemoteReads implements RemoteData {
     }
   }
 
-  private readonly keysWhere = (dataClass: DataClass, _predicate: Predicate): readonly Value[] => {
-    throw RemoteErrors.NOT_HERE('a filter over a relation from another place', dataClass.name)
+  keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[] {
+    if (!dataClass.remote) return this.localValues(dataClass, dataClass.key, predicate)
+    const all = { among: undefined, referring: undefined, orderBy: [], page: undefined }
+    return Array.from(this.find({ ...all, dataClass, predicate }).rowIds, rowId => this.keyOf(dataClass, rowId))
+  }
+
+  valuesWhere({ dataClass, foreignKey }: RelatedEntityAttribute, predicate: Predicate): readonly Value[] {
+    if (!dataClass.remote) return this.localValues(dataClass, foreignKey, predicate)
+    const { table } = this.rowsOf(dataClass)
+    const statement = valuesStatement(table, foreignKey, predicate, MAX_KEYS + 1, this.scopeOf(dataClass))
+    const key = JSON.stringify(statement)
+    const known = this.values.get(key)
+    if (known) return known
+    throw new RemoteNeeded(async () => {
+      const cells = await this.run(dataClass, statement)
+      if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
+      const { read } = table.forms.get(foreignKey)!
+      this.values.set(
+        key,
+        cells.map(([cell]) => read(cell!)),
+      )
+    })
+  }
+
+  /** Different values, not null, of an attribute in the rows of the store that a condition finds. */
+  private localValues(dataClass: DataClass, attribute: StorageAttribute, predicate: Predicate): readonly Value[] {
+    const context = this.context!
+    const table = context.snapshot.table(dataClass)
+    const rows = evaluate(lower(predicate, dataClass, context.snapshot), dataClass, table.live, context)
+    if (rows.size > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
+    const values = new Set<Value>()
+    for (const rowId of rows) {
+      context.budget.step()
+      values.add(table.row(rowId)!.value(attribute) as Value)
+    }
+    values.delete(null)
+    return [...values]
+  }
+
+  private scopeOf(dataClass: DataClass): SqlScope {
+    return {
+      tables: this.tablesOf(dataClass),
+      keysWhere: (other, predicate) => this.keysWhere(other, predicate),
+      valuesWhere: (relation, predicate) => this.valuesWhere(relation, predicate),
+    }
   }
 
   private async count(query: RemoteQuery, rows: RemoteRows, scope: Parameters<typeof countStatement>[2]): Promise<number> {

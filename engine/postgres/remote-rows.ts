@@ -2,6 +2,7 @@ import type { RowAttribute } from '../catalog/attribute.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { Value } from '../catalog/value.ts'
 import type { ScalarType } from '../catalog/value-type.ts'
+import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
 import { encodeRow } from '../row-format/encode-row.ts'
 import { keyText, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
@@ -9,11 +10,6 @@ import type { Cells } from './database.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
 
-/**
- * Row ids from here on are those of one task. Below, a row id is the key itself: so a key that is such a number always has the same
- * row id, in every task and every server.
- */
-export const FIRST_OWN_ID = 0xf000_0000
 /** Time of an entity whose table does not know it. */
 const NO_TIME = '1970-01-01T00:00:00.000Z'
 /** Text of a reference, which encoders of references do not need. */
@@ -35,14 +31,14 @@ export class RemoteRows {
 
   /** Row id of a key, whether or not there is such an entity. */
   idOf(key: Value): number {
-    if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_OWN_ID) {
+    if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_TASK_ROW) {
       this.keys.set(key, key)
       return key
     }
     const text = keyText(this.layout, key)
     let id = this.ids.get(text)
     if (id === undefined) {
-      id = FIRST_OWN_ID + this.ids.size
+      id = FIRST_TASK_ROW + this.ids.size
       this.ids.set(text, id)
       this.keys.set(id, key)
     }

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Column, SecondaryIndex, Snapshot, TableSnapshot } from '../data/snapshot.ts'
 import type { RowSet } from '../row-set/row-set.ts'
 import type { RowView } from '../row-format/row-view.ts'
@@ -82,7 +83,7 @@ class RemoteTableSnapshot implements TableSnapshot {
   }
 
   column(): Column {
-    return assert.fail(`columns of ${this.dataClass.name} are in a database`)
+    throw RemoteErrors.NOT_HERE('an order or an aggregate over a relation from another place', this.dataClass.name)
   }
 
   rowsToDecode(): number {

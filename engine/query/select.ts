@@ -3,6 +3,8 @@ import type { View } from '../catalog/view.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import type { QueryContext } from './operators/query-context.ts'
 import { execute } from './execute/execute-plan.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
+import { FIRST_TASK_ROW } from './nodes/remote-query.ts'
 import { openSource, sourceClass } from './execute/open-source.ts'
 import { remotePage } from './execute/remote-page.ts'
 import { Rows } from './contract/rows.ts'
@@ -19,6 +21,8 @@ import { passesFew } from './scan/sample-scores.ts'
 import { chooseVectorAccess } from './plan/vector-access.ts'
 import { QueryErrors } from './contract/query-errors.ts'
 import type { ReadRequest } from './contract/request.ts'
+
+const SETS = 'an entity set without whole numbers as keys'
 
 /** Part of a request that decides its selection, without the form of the answer. */
 export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'exact' | 'orderBy'>
@@ -124,7 +128,12 @@ export function runPage(selection: PagedSelection, view: View, context: QueryCon
  */
 export function runSelection(selection: Selection, view: View, context: QueryContext): Rows {
   const { request, dataClass, plan, filter } = selection
-  if (dataClass.remote) return Rows.found(remotePage(selection, undefined, view, context).rowIds)
+  if (dataClass.remote) {
+    const { rowIds } = remotePage(selection, undefined, view, context)
+    // The row ids outlive the task.
+    if (rowIds.some(rowId => rowId >= FIRST_TASK_ROW)) throw RemoteErrors.NOT_HERE(SETS, dataClass.name)
+    return Rows.found(rowIds)
+  }
   return execute(plan, filter, openSource(request, view, context).rows, context)
 }
 

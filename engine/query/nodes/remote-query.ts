@@ -4,6 +4,12 @@ import type { Value } from '../../catalog/value.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
 import type { Predicate } from '../bind/predicate.ts'
 
+/**
+ * Row ids of remote dataclasses from here on are those of one task. Below, a row id is the key itself: a key that is such a number has
+ * the same row id in every task and every server.
+ */
+export const FIRST_TASK_ROW = 0xf000_0000
+
 /** Question to the database that has the entities of a dataclass. */
 export interface RemoteQuery {
   readonly dataClass: DataClass
@@ -43,6 +49,10 @@ export interface RemoteStep {
 export interface RemoteData {
   readonly steps: readonly RemoteStep[]
   find(query: RemoteQuery): RemotePage
+  /** Keys of the entities for which a condition is true, in any order. */
+  keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[]
+  /** Different foreign keys of the entities for which a condition is true. */
+  valuesWhere(relation: RelatedEntityAttribute, predicate: Predicate): readonly Value[]
   /** Key of a row of a remote dataclass. */
   keyOf(dataClass: DataClass, rowId: number): Value
   /** Row of a key, which may not exist. */

@@ -13,6 +13,7 @@ import type { JsonFilter } from './json-filter.ts'
 import type { None } from './none.ts'
 import type { NullFilter } from './null-filter.ts'
 import type { QueryContext } from './query-context.ts'
+import type { RemoteJoin } from './remote-join.ts'
 import type { ReverseSemiJoin } from './reverse-semi-join.ts'
 import type { SemiJoin } from './semi-join.ts'
 import type { Union } from './union.ts'
@@ -34,6 +35,7 @@ export type Operator =
   | JsonFilter
   | SemiJoin
   | ReverseSemiJoin
+  | RemoteJoin
   | Intersect
   | Union
   | Difference

@@ -9,6 +9,7 @@ import { jsonFilter } from './json-filter.ts'
 import { none } from './none.ts'
 import { nullFilter } from './null-filter.ts'
 import type { Input, Operator, OperatorKind } from './operator.ts'
+import { remoteJoin } from './remote-join.ts'
 import { reverseSemiJoin } from './reverse-semi-join.ts'
 import { semiJoin } from './semi-join.ts'
 import { union } from './union.ts'
@@ -24,6 +25,7 @@ const KINDS: { readonly [Kind in Operator['kind']]: OperatorKind<Extract<Operato
   JsonFilter: jsonFilter,
   SemiJoin: semiJoin,
   ReverseSemiJoin: reverseSemiJoin,
+  RemoteJoin: remoteJoin,
   Intersect: intersect,
   Union: union,
   Difference: difference,

@@ -1,5 +1,5 @@
 import { TYPES } from '../../catalog/types/registry.ts'
-import type { ValueAttribute } from '../../catalog/attribute.ts'
+import type { RelationAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import { jsonMatcherOf } from '../bind/match-value.ts'
@@ -62,12 +62,14 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
       return weighed({ ...predicate, kind: 'JsonFilter' })
     case 'via': {
       const { relation } = predicate
+      if (relation.target.remote) return weighed(remoteJoin(relation, predicate.input, matchesNull(predicate.input)))
       const input = choose(predicate.input, relation.target, snapshot)
       const isNullAllowed = matchesNull(predicate.input)
       return weighed({ kind: 'SemiJoin', relation, input: input.operator, matchesNull: isNullAllowed }, input)
     }
     case 'some': {
       const { relation } = predicate
+      if (relation.target.remote) return weighed(remoteJoin(relation, predicate.input, false))
       const input = choose(predicate.input, relation.target, snapshot)
       return weighed({ kind: 'ReverseSemiJoin', relation, input: input.operator }, input)
     }
@@ -92,6 +94,13 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
       throw new Error('a predicate is optimized before it is lowered: NOT is at the leaves then')
   }
 }
+
+const remoteJoin = (relation: RelationAttribute, predicate: Predicate, matchesNull: boolean): Operator => ({
+  kind: 'RemoteJoin',
+  relation,
+  predicate,
+  matchesNull,
+})
 
 const operatorsOf = (inputs: readonly Weighed[]): Operator[] => inputs.map(({ operator }) => operator)
 
@@ -175,7 +184,7 @@ const indexed = (attribute: ValueAttribute, value: Scalar): Value =>
   TYPES[attribute.type].cell === 'bit' ? value === 1 : value
 
 /** True if a predicate is true for an entity whose attributes are all null, as at the end of a relation that is null. */
-function matchesNull(predicate: Predicate): boolean {
+export function matchesNull(predicate: Predicate): boolean {
   switch (predicate.kind) {
     case 'always':
       return true

@@ -1,0 +1,60 @@
+import type { RelationAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { Value } from '../../catalog/value.ts'
+import { RequiresRemote } from '../../data/requires-remote.ts'
+import type { TableSnapshot } from '../../data/snapshot.ts'
+import { RowSet } from '../../row-set/row-set.ts'
+import type { Predicate } from '../bind/predicate.ts'
+import { MICROSECONDS } from '../estimate/costs.ts'
+import type { QueryBudget } from '../scan/query-budget.ts'
+import { describeJoin } from './condition.ts'
+import type { OperatorKind } from './operator.ts'
+
+/** Finds rows by their related entities, which are in a database: it tests the condition, and the keys that it finds are looked up here. */
+export interface RemoteJoin {
+  readonly kind: 'RemoteJoin'
+  readonly relation: RelationAttribute
+  /** Condition on the related entities. */
+  readonly predicate: Predicate
+  /** True if rows without a related entity pass too, because the condition is true for null. */
+  readonly matchesNull: boolean
+}
+
+const SHARE = 0.1
+
+export const remoteJoin: OperatorKind<RemoteJoin> = {
+  explain: ({ relation }) => ` ${relation.name}`,
+  describe: ({ relation }, _, view) => describeJoin(relation, view),
+  weigh: () => ({ share: SHARE, microseconds: MICROSECONDS.join }),
+  // Another thread has to do it.
+  estimate: (_, candidates) => ({ rows: candidates * SHARE, microseconds: Number.POSITIVE_INFINITY }),
+  evaluate({ relation, predicate, matchesNull }, candidates, { table, context }) {
+    const { remote, budget } = context
+    if (!remote) throw new RequiresRemote(relation.target.name)
+    if (relation.kind === 'relatedEntities') {
+      const rows = remote.valuesWhere(relation.inverse, predicate).map(value => table.findKey(value))
+      return RowSet.fromIds(rows.filter(rowId => rowId !== undefined)).and(candidates)
+    }
+    const { foreignKey, target } = relation
+    if (!matchesNull) return rowsWith(foreignKey, remote.keysWhere(target, predicate), table, budget).and(candidates)
+    // Null, or a key without an entity: all that do not lead to an entity for which the condition is not true.
+    const others = remote.keysWhere(target, { kind: 'complement', input: predicate })
+    return candidates.minus(rowsWith(foreignKey, others, table, budget))
+  },
+}
+
+/** Rows with one of some values in an indexed attribute. */
+function rowsWith(
+  attribute: StorageAttribute,
+  values: readonly Value[],
+  table: TableSnapshot,
+  budget: QueryBudget,
+): RowSet {
+  const index = table.index(attribute)!
+  const found: number[] = []
+  for (const value of values) {
+    const rows = index.equal(value)
+    budget.examine(rows.size + 1)
+    for (const rowId of rows) found.push(rowId)
+  }
+  return RowSet.fromIds(found)
+}
