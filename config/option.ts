@@ -183,7 +183,7 @@ export function connections(doc: string): Option<Readonly<Record<string, Connect
     },
     { additionalProperties: false },
   )
-  return make({ schema: Type.Record(Type.String(), connection), default: {}, doc })
+  return make({ schema: Type.Record(Type.String(), connection), default: {}, doc, fromText: jsonOfText })
 }
 
 type Parts<T> = Common<T> & Partial<Option<T>> & { schema: TSchema }
@@ -196,6 +196,13 @@ const make = <T>(parts: Parts<T>): Option<T> => ({
 })
 
 const numberOrText = (text: string): number | string => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text)
+const jsonOfText = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
 const listOfText = (text: string): string[] =>
   text
     .split(',')

@@ -9,7 +9,9 @@ import { codeLog } from './author/run/code-log.ts'
 import { FunctionClient } from './author/run/function-client.ts'
 import type { FunctionPool } from './author/run/function-pool.ts'
 import { Uploads } from './binary/uploads.ts'
-import type { DataClass } from './catalog/dataclass.ts'
+import type { Catalog, DataClass } from './catalog/dataclass.ts'
+import { ModelError } from './catalog/model-error.ts'
+import { suggestion } from './base/suggestion.ts'
 import { CommitFeed } from './follow/commit-feed.ts'
 import { IndexStatus, indexedVectors } from './data/vector-index.ts'
 import {
@@ -83,6 +85,17 @@ export interface EngineParts extends EngineThreads {
   readonly commits: CommitFeed
 }
 
+/** @throws {ModelError} the model names databases that the config file does not have */
+function checkConnections({ dataClasses }: Catalog, connections: NonNullable<EngineOptions['connections']>): void {
+  const known = Object.keys(connections)
+  const problems = dataClasses.flatMap(({ name, remote }) =>
+    remote && !known.includes(remote.connection)
+      ? `dataClasses.${name}.storage.postgres: there is no connection "${remote.connection}" in the config file${suggestion(remote.connection, known)}`
+      : [],
+  )
+  if (problems.length > 0) throw new ModelError(problems)
+}
+
 /** Opens a store that the writer thread has prepared, and connects everything that works on it. */
 export function openParts(options: EngineOptions, threads: EngineThreads): EngineParts {
   const { writer, memory, classes, functions, counts, ownCounts } = threads
@@ -112,6 +125,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     answers: { memory: buffers, spools, exportSpools },
     counts: ownCounts,
   })
+  checkConnections(catalog, options.connections ?? {})
   const hasRemote = catalog.dataClasses.some(({ remote }) => remote)
   const remote = hasRemote
     ? remotePool({

@@ -170,6 +170,7 @@ export class Engine implements PluginEngine {
   async warmUp(): Promise<void> {
     void warmUpGrammar()
     this.parts.pool.warmUp()
+    this.parts.remote?.warmUp()
     this.parts.vectors?.warmUp()
     this.parts.functions?.warmUp()
     await this.parts.pool.run({ kind: 'problems' })

@@ -41,6 +41,7 @@ export function checkModel(model: unknown): Model {
   for (const dataClass of dataClasses.values()) {
     if (!dataClass) continue
     checkKey(dataClass, problems)
+    checkColumns(dataClass, problems)
     checkFormerNames(dataClass.attributes, `dataClasses.${dataClass.name}.attributes`, problems)
     for (const [name, attribute] of dataClass.attributes) {
       const path = `dataClasses.${dataClass.name}.attributes.${name}`
@@ -136,6 +137,18 @@ function checkKey({ name, model, attributes }: CheckedDataClass, problems: strin
     problems.push(
       `dataClasses.${name}: ${counters.join(' and ')} have "autoFill": "increment"; one counter for each dataclass`,
     )
+  }
+}
+
+/** Checks the columns of a dataclass, which only a remote one has. */
+function checkColumns({ name, model, attributes }: CheckedDataClass, problems: string[]): void {
+  for (const [attributeName, attribute] of attributes) {
+    if (!attribute || !('column' in attribute)) continue
+    const path = `dataClasses.${name}.attributes.${attributeName}.column`
+    if (!model.storage) problems.push(`${path}: ${name} has no table; "storage" of the dataclass names one`)
+    else if (typeof attribute.column !== 'string' && (model.key !== attributeName || attribute.type !== 'string')) {
+      problems.push(`${path}: several columns are for a key of type string`)
+    }
   }
 }
 

@@ -213,6 +213,8 @@ export class LmdbTransaction implements StoreTransaction {
   }
 
   related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
+    // Its database has been asked before, if at all.
+    if (dataClass.remote) return { rowId: NO_ROW, key }
     const { targets } = this.table(dataClass)
     const known = targets.get(key)
     if (known) return known

@@ -15,7 +15,7 @@ import { attributePredicate, relatedRows, relationsOf, rowOfKey } from './open-s
 interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
   readonly predicate?: Predicate
   /** Set if the entities have an order of their own. */
-  readonly list?: Uint32Array
+  readonly list?: Uint32Array | undefined
   /** Name in the request, for the message that there are none. */
   readonly name: string
 }
@@ -26,27 +26,45 @@ interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
  * @throws {RequiresRemote} {@link RemoteNeeded} errors of the source
  */
 export function remotePage(
-  { request, dataClass, predicate, orderBy }: Selection,
+  selection: Selection,
   page: RemoteQuery['page'],
   view: View,
   context: QueryContext,
 ): RemotePage & { readonly name: string } {
-  const { remote } = context
-  if (!remote) throw new RequiresRemote(dataClass.name)
+  const remote = remoteOf(selection.dataClass, context)
+  const { list, name, ...query } = remoteQuery(selection, page, view, context)
+  if (!list || query.orderBy.length > 0) return { ...remote.find(query), name }
+  const found = query.predicate && RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
+  const rows = found ? list.filter(rowId => found.has(rowId)) : list
+  return { rowIds: page ? rows.subarray(page.skip, page.skip + page.count) : rows, total: rows.length, name }
+}
+
+/** The question to the database that a selection of a remote dataclass is. @throws as {@link remotePage} */
+export function remoteQuery(
+  { request, dataClass, predicate, orderBy }: Selection,
+  page: RemoteQuery['page'],
+  view: View,
+  context: QueryContext,
+): RemoteQuery & Pick<RemoteSource, 'list' | 'name'> {
+  const remote = remoteOf(dataClass, context)
   const { list, name, ...source } = openRemote(request, dataClass, view, context)
   const conditions = [source.predicate, predicate].filter(each => each !== undefined)
-  const query: RemoteQuery = {
+  return {
     dataClass,
     among: list ? keysOf(list, dataClass, remote) : source.among,
     referring: source.referring,
     predicate: conditions.length > 0 ? combine('and', conditions) : undefined,
     orderBy,
     page,
+    list,
+    name,
   }
-  if (!list || orderBy.length > 0) return { ...remote.find(query), name }
-  const found = query.predicate && RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
-  const rows = found ? list.filter(rowId => found.has(rowId)) : list
-  return { rowIds: page ? rows.subarray(page.skip, page.skip + page.count) : rows, total: rows.length, name }
+}
+
+/** @throws {RequiresRemote} */
+function remoteOf({ name }: DataClass, { remote }: QueryContext): RemoteData {
+  if (!remote) throw new RequiresRemote(name)
+  return remote
 }
 
 function openRemote(

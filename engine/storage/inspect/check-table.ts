@@ -132,6 +132,8 @@ export class TableCheck {
   ): string | undefined {
     const foreignKey = values.get(relation.foreignKey) as Value
     const linked = values.get(relation)
+    // Its database knows whether there is such an entity.
+    if (relation.target.remote && (foreignKey === null) === (linked === null)) return undefined
     if (targetId === undefined) {
       if (foreignKey !== null)
         return `points to nothing, though ${relation.foreignKey.name} is ${shown(relation.foreignKey, foreignKey)}`

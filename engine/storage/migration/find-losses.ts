@@ -39,6 +39,11 @@ export function findLosses(environment: Environment, plan: MigrationPlan, onProg
   for (const change of plan.changed) {
     const { before, after, oldLayout } = change
     if (readTableState(environment, before.tableNumber).rowCount === 0) continue
+    if (after.remote && !before.remote) {
+      const { rowCount } = readTableState(environment, before.tableNumber)
+      result.impossible.push(`${before.name}: its ${entities(rowCount)} in the store would be hidden by its table in a database`)
+      continue
+    }
     if (before.key.position !== after.key.position || !isSameType(before.key, after.key)) {
       const [from, to] = [before.key, after.key].map(key => `${key.name} (${typeName(key)})`)
       result.impossible.push(
@@ -137,7 +142,7 @@ function checksOf(environment: Environment, { before, after, kept, removed, newR
   }
   for (const relation of newRelations) {
     const source = kept.find(pair => pair.after === relation.foreignKey)
-    if (!source) continue
+    if (!source || relation.target.remote) continue
     checks.push({
       find: row => {
         const value = row.value(source.before)

@@ -9,6 +9,7 @@ import { convertStored, findByKey } from './convert-stored.ts'
 import type { Progress } from '../../base/progress.ts'
 import type { MigrationPlan, TableChange } from './plan-migration.ts'
 import type { StoreOwner } from '../store-owner.ts'
+import { keyText } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import { readTableState } from '../store-state.ts'
 import { type StoredRow, tableRows } from '../table-rows.ts'
@@ -135,6 +136,11 @@ function link(
 ): number | undefined {
   const { target, foreignKey } = relation
   const value = values.get(foreignKey) ?? null
+  if (target.remote) {
+    const { newLayout } = changed.find(({ after }) => after === target)!
+    values.set(relation, value === null ? null : keyText(newLayout, value))
+    return undefined
+  }
   const rowId = value === null ? undefined : findByKey(environment, target, value)
   if (rowId === undefined) {
     values.set(foreignKey, null)
