@@ -45,6 +45,7 @@ const threads = [
   'engine/threads/writer-thread.ts',
   'engine/threads/pool-thread.ts',
   'engine/threads/vector-thread.ts',
+  'engine/threads/remote-thread.ts',
   'engine/threads/backup-process.ts',
   'engine/threads/migration-process.ts',
 ]

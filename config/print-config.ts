@@ -14,7 +14,15 @@ const isReferenced = (value: unknown): boolean =>
  * The configuration in the form of its file, complete, with secrets hidden, including those in options of plugins. References there are
  * shown as such.
  */
-export function printConfig({ file: _, folder: __, pathsFolder: ___, demo: ____, connections, plugins, ...values }: Config): string {
+export function printConfig({
+  file: _,
+  folder: __,
+  pathsFolder: ___,
+  demo: ____,
+  connections,
+  plugins,
+  ...values
+}: Config): string {
   const shown = {
     ...values,
     connections: withoutSecrets(connections, undefined, isReferenced),

@@ -18,7 +18,8 @@ export const RemoteErrors = defineErrors('REMOTE', {
   UNUSABLE: {
     errCode: 1200,
     http: 503,
-    message: (dataClass: string) => `the table of ${dataClass} does not fit its model; the operator finds the reason in the log`,
+    message: (dataClass: string) =>
+      `the table of ${dataClass} does not fit its model; the operator finds the reason in the log`,
   },
   /** The database has refused or failed a statement. The log has its reason. */
   REFUSED: {

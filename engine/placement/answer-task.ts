@@ -80,7 +80,10 @@ export function failed(error: unknown, sink: AnswerSink | undefined): PoolOutcom
 }
 
 /** Sink of an answer for a client. */
-export function sinkFor({ task, slot, spool }: PoolMessage, { answers }: Pick<PoolThreadOptions, 'answers'>): AnswerSink | undefined {
+export function sinkFor(
+  { task, slot, spool }: PoolMessage,
+  { answers }: Pick<PoolThreadOptions, 'answers'>,
+): AnswerSink | undefined {
   if (!answers || !isAnswer(task)) return undefined
   return new AnswerSink({
     coding: task.request.output.coding,

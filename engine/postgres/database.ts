@@ -82,7 +82,13 @@ export class Database {
     let error: Error | undefined
     try {
       if (signal.aborted) throw QueryErrors.CANCELLED()
-      const query = { text, values: values as (string | null)[], name: this.nameOf(text), rowMode: 'array', types: AS_TEXTS }
+      const query = {
+        text,
+        values: values as (string | null)[],
+        name: this.nameOf(text),
+        rowMode: 'array',
+        types: AS_TEXTS,
+      }
       return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
     } catch (thrown) {
       error = thrown as Error

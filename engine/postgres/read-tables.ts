@@ -4,6 +4,7 @@ import { quoteName } from './quote.ts'
 import type { RemoteColumn, RemoteTable } from './remote-table.ts'
 import { columnForm } from './sql/column-form.ts'
 import { foldExpression } from './sql/fold-sql.ts'
+import { arrayText } from './sql/parameters.ts'
 import type { Statement } from './sql/statement.ts'
 
 /** The type of a column is that under its domains. */
@@ -40,10 +41,6 @@ export const tablesStatement = (dataClasses: readonly DataClass[]): Statement =>
     arrayText(dataClasses.map(({ remote }) => remote!.table)),
   ],
 })
-
-/** Text of an array of texts. */
-const arrayText = (texts: readonly string[]): string =>
-  `{${texts.map(text => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
 
 /** The tables of dataclasses; for one that does not fit its model, the reasons. */
 export function readTables(

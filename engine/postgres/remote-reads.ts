@@ -19,7 +19,14 @@ import type { RemoteTables } from './remote-table.ts'
 import { evaluate } from '../query/operators/evaluate.ts'
 import type { QueryContext } from '../query/operators/query-context.ts'
 import { lower } from '../query/plan/lower.ts'
-import { type SqlScope, valuesStatement, countStatement, keysStatement, pageStatement, referencingStatement } from './sql/statements.ts'
+import type { SqlScope } from './sql/predicate-sql.ts'
+import {
+  countStatement,
+  keysStatement,
+  pageStatement,
+  referencingStatement,
+  valuesStatement,
+} from './sql/statements.ts'
 import type { Statement } from './sql/statement.ts'
 
 /** Maximum number of entities of a page, and of the related entities that are fetched together. */
@@ -114,7 +121,12 @@ export class RemoteReads implements RemoteData {
     const missing = [...new Set(targetRowIds)].filter(rowId => !known.has(rowId))
     if (missing.length === 0) return
     const keys = new Map(missing.map(rowId => [keyIdentity(this.targetKey(target, rowId)), rowId]))
-    const statement = referencingStatement(rows.table, relation, missing.map(rowId => this.targetKey(target, rowId)), MAX_ROWS + 1)
+    const statement = referencingStatement(
+      rows.table,
+      relation,
+      missing.map(rowId => this.targetKey(target, rowId)),
+      MAX_ROWS + 1,
+    )
     throw new RemoteNeeded(async () => {
       const cells = await this.run(dataClass, statement)
       if (cells.length > MAX_ROWS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_ROWS)
@@ -197,7 +209,11 @@ export class RemoteReads implements RemoteData {
     }
   }
 
-  private async count(query: RemoteQuery, rows: RemoteRows, scope: Parameters<typeof countStatement>[2]): Promise<number> {
+  private async count(
+    query: RemoteQuery,
+    rows: RemoteRows,
+    scope: Parameters<typeof countStatement>[2],
+  ): Promise<number> {
     const [row] = await this.run(query.dataClass, countStatement(rows.table, query, scope))
     return Number(row![0])
   }

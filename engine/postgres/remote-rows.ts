@@ -73,7 +73,10 @@ export class RemoteRows {
     let at = 0
     for (const attribute of columns.keys()) {
       const cell = cells[at++]!
-      values.set(attribute, cell === null ? null : this.read(cell, attribute.name, () => forms.get(attribute)!.read(cell)))
+      values.set(
+        attribute,
+        cell === null ? null : this.read(cell, attribute.name, () => forms.get(attribute)!.read(cell)),
+      )
     }
     const key = values.get(dataClass.key)!
     for (const relation of this.layout.references) {

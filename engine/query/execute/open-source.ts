@@ -101,8 +101,7 @@ export function attributePredicate(
   const path = resolvePath([{ name: attribute, classIndex: undefined, element: undefined }], dataClass, view)
   const { target } = path
   // No entity has a value that the attribute cannot have.
-  if (!isRelation(target) && isScalarType(target.type) && convertKey(value, target) === undefined)
-    return NEVER
+  if (!isRelation(target) && isScalarType(target.type) && convertKey(value, target) === undefined) return NEVER
   const condition = bindComparison(path, 'is', { kind: 'literal', text: value, quoted: true })
   return combine('and', joinConditions([condition]))
 }

@@ -328,4 +328,3 @@ export class BatchWriter implements WrittenRelated {
     return row.copy()
   }
 }
-

@@ -41,7 +41,9 @@ export function findLosses(environment: Environment, plan: MigrationPlan, onProg
     if (readTableState(environment, before.tableNumber).rowCount === 0) continue
     if (after.remote && !before.remote) {
       const { rowCount } = readTableState(environment, before.tableNumber)
-      result.impossible.push(`${before.name}: its ${entities(rowCount)} in the store would be hidden by its table in a database`)
+      result.impossible.push(
+        `${before.name}: its ${entities(rowCount)} in the store would be hidden by its table in a database`,
+      )
       continue
     }
     if (before.key.position !== after.key.position || !isSameType(before.key, after.key)) {

@@ -1,0 +1,95 @@
+import type { JsonTest, ValueTest } from '../../query/bind/predicate.ts'
+import { isStorable, type Parameters } from './parameters.ts'
+import { textTest } from './text-test.ts'
+
+/** What the tests of one statement share. */
+export interface TestScope {
+  readonly parameters: Parameters
+  /** SQL of the fold of a text. */
+  fold(text: string): string
+  /** A new name for a table or a value in the statement. */
+  alias(): string
+}
+
+/** SQL of a test of a JSON value, which may be null: true or false. @param json SQL of type `jsonb` */
+export function jsonTest(json: string, test: JsonTest, scope: TestScope): string {
+  switch (test.kind) {
+    case 'value':
+      return valueTest(json, test, scope)
+    case 'isNull':
+      return `${test.negated ? 'NOT ' : ''}${isNull(json)}`
+    case 'property': {
+      const alias = scope.alias()
+      const inner = jsonTest(`${alias}.v`, test.input, scope)
+      // A subquery, because the test may name the value more than once.
+      return `(SELECT ${inner} FROM (SELECT ${propertyOf(json, test.name, scope)} AS v) AS ${alias})`
+    }
+    case 'some': {
+      const alias = scope.alias()
+      return `EXISTS (SELECT FROM jsonb_array_elements(${arrayOf(json)}) AS ${alias} (v) WHERE ${jsonTest(`${alias}.v`, test.input, scope)})`
+    }
+    case 'every': {
+      const alias = scope.alias()
+      const inner = jsonTest(`${alias}.v`, test.input, scope)
+      return `coalesce((SELECT bool_and(${inner}) FROM jsonb_array_elements(${arrayOf(json)}) AS ${alias} (v)), false)`
+    }
+    case 'and':
+    case 'or':
+      return `(${test.inputs.map(input => jsonTest(json, input, scope)).join(test.kind === 'and' ? ' AND ' : ' OR ')})`
+    case 'not':
+      return `NOT ${jsonTest(json, test.input, scope)}`
+  }
+}
+
+const isNull = (json: string): string => `(${json} IS NULL OR jsonb_typeof(${json}) = 'null')`
+const arrayOf = (json: string): string => `CASE WHEN jsonb_typeof(${json}) = 'array' THEN ${json} ELSE '[]' END`
+
+const INDEX = /^(?:0|[1-9]\d{0,8})$/
+
+/** SQL of a property of an object, of an element of an array, or of its length. */
+export function propertyOf(json: string, name: string, { parameters }: Pick<TestScope, 'parameters'>): string {
+  if (!isStorable(name)) return 'NULL::jsonb'
+  const ofArray = INDEX.test(name)
+    ? `${json} -> ${parameters.add(name, 'int4')}`
+    : name === 'length'
+      ? `to_jsonb(jsonb_array_length(${json}))`
+      : 'NULL'
+  return `CASE jsonb_typeof(${json}) WHEN 'object' THEN ${json} -> ${parameters.add(name, 'text')} WHEN 'array' THEN ${ofArray} END`
+}
+
+const TYPE_NAMES = { number: 'number', text: 'string', bool: 'boolean' } as const
+
+function valueTest(json: string, { type, test, negated }: JsonTest & { kind: 'value' }, scope: TestScope): string {
+  const inner =
+    type === 'text'
+      ? textTest(scope.fold(`(${json} #>> '{}')`), test, scope.parameters)
+      : numberTest(type === 'number' ? `(${json})::numeric` : `(${json})::bool::int4`, test, scope.parameters)
+  const passes = `CASE WHEN jsonb_typeof(${json}) = '${TYPE_NAMES[type]}' THEN ${inner} ELSE false END`
+  return negated ? `(NOT ${isNull(json)} AND NOT ${passes})` : `coalesce(${passes}, false)`
+}
+
+/** SQL of a test of a number inside of JSON, which is not null. */
+function numberTest(number: string, test: ValueTest, parameters: Parameters): string {
+  const param = (value: unknown): string => parameters.add(String(value), 'numeric')
+  switch (test.kind) {
+    case 'any':
+      return 'true'
+    case 'equal':
+      return `${number} = ${param(test.value)}`
+    case 'in':
+      return `${number} = ANY (${parameters.list([...test.values].map(String), 'numeric')})`
+    case 'range': {
+      const { lower, upper } = test
+      const bounds = [
+        lower && `${number} ${lower.inclusive ? '>=' : '>'} ${param(lower.value)}`,
+        upper && `${number} ${upper.inclusive ? '<=' : '<'} ${param(upper.value)}`,
+      ].filter(each => each !== undefined)
+      return bounds.length === 0 ? 'true' : `(${bounds.join(' AND ')})`
+    }
+    case 'anyOf':
+      return `(${test.tests.map(each => numberTest(number, each, parameters)).join(' OR ')})`
+    case 'pattern':
+    case 'keyword':
+      return 'false'
+  }
+}
