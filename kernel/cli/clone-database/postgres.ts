@@ -33,7 +33,7 @@ export async function openPostgres(address: string): Promise<SqlSource> {
     const client = new Client({
       connectionString: address,
       ...(password !== undefined && { password }),
-      application_name: 'tesser clone',
+      application_name: 'tesser',
       // All values stay the texts that the server sends.
       types: { getTypeParser: () => (value: unknown) => value } as never,
     })
@@ -57,7 +57,8 @@ export async function openPostgres(address: string): Promise<SqlSource> {
   ).catch(error => {
     throw new SourceError(`PostgreSQL: ${messageOf(error)}`, { cause: error })
   })
-  const source = new Postgres(client, withoutPassword(address), connect)
+  const hasPassword = password !== undefined || new URL(address).password !== ''
+  const source = new Postgres(client, withoutPassword(address), hasPassword, connect)
   await source.begin()
   return source
 }
@@ -78,6 +79,7 @@ class Postgres implements SqlSource {
   constructor(
     private readonly client: Client,
     readonly address: string,
+    readonly hasPassword: boolean,
     private readonly connect: () => Promise<Client>,
   ) {}
 
