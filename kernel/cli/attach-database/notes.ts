@@ -1,0 +1,17 @@
+/** Sentences about tables and columns. Those that say the same of several become one. */
+export class Notes {
+  private readonly subjects = new Map<string, string[]>()
+
+  /** @param ending of a sentence that begins with the subject: `is a string` */
+  add(subject: string, ending: string): void {
+    const others = this.subjects.get(ending)
+    if (others) others.push(subject)
+    else this.subjects.set(ending, [subject])
+  }
+
+  lines(): string[] {
+    return [...this.subjects].map(([ending, subjects]) =>
+      subjects.length === 1 ? `${subjects[0]} ${ending}` : `each of ${subjects.join(', ')} ${ending}`,
+    )
+  }
+}
