@@ -21,7 +21,7 @@ ORDER BY n.nspname <> 'public', n.nspname, c.relname`
 /** The type of a column is that under its domains, which may also refuse null and have a default. */
 const COLUMNS = `
 WITH RECURSIVE base AS (
-  SELECT a.attrelid, a.attnum, a.atttypid AS type, a.atttypmod AS modifier, a.attnotnull AS mandatory, NULL::text AS initial
+  SELECT a.attrelid, a.attnum, a.atttypid AS type, a.atttypmod AS modifier, a.attnotnull AS mandatory, NULL::text COLLATE "C" AS initial
   FROM pg_attribute a WHERE a.attnum > 0 AND NOT a.attisdropped
     AND a.attrelid IN (SELECT oid FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f'))
   UNION ALL

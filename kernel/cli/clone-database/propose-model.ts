@@ -129,7 +129,8 @@ function draftOf(
 
 function attributeOf(column: SourceColumn, table: SourceTable, isKey: boolean): AttributeDocument {
   const isUnique =
-    isScalar(column) && table.uniques.some(([first, more]) => first === column.name && more === undefined)
+    isScalar(column) &&
+    [table.primaryKey, ...table.uniques].some(([first, more]) => first === column.name && more === undefined)
   return {
     ...column.attribute,
     ...(isKey && column.increments && INCREMENTED.has(column.attribute.type) && { autoFill: 'increment' }),
