@@ -214,7 +214,10 @@ export const ATTRIBUTE_SCHEMAS = {
 /** Place of the entities of a dataclass if they are not in the store. */
 const STORAGE_SCHEMA = Type.Object(
   {
-    postgres: Type.String({ minLength: 1, description: 'Name of the connection, in `connections` of the config file.' }),
+    postgres: Type.String({
+      minLength: 1,
+      description: 'Name of the connection, in `connections` of the config file.',
+    }),
     schema: Type.Optional(Type.String({ minLength: 1, description: 'Schema of the table; `public` by default.' })),
     table: Type.Optional(
       Type.String({ minLength: 1, description: 'Table or view; the name of the dataclass by default.' }),

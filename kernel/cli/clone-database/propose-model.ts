@@ -9,7 +9,7 @@ export interface ModelDocument {
   dataClasses: Record<string, DataClassDocument>
 }
 
-export interface DataClassDocument {
+interface DataClassDocument {
   key: string
   attributes: Record<string, AttributeDocument>
   /** `table`: name of the table in the source, where it differs. */
