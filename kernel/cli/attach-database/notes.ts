@@ -1,3 +1,5 @@
+const MAX_SUBJECTS = 20
+
 /** Sentences about tables and columns. Those that say the same of several become one. */
 export class Notes {
   private readonly subjects = new Map<string, string[]>()
@@ -10,8 +12,10 @@ export class Notes {
   }
 
   lines(): string[] {
-    return [...this.subjects].map(([ending, subjects]) =>
-      subjects.length === 1 ? `${subjects[0]} ${ending}` : `each of ${subjects.join(', ')} ${ending}`,
-    )
+    return [...this.subjects].map(([ending, subjects]) => {
+      const more = subjects.length - MAX_SUBJECTS
+      const names = subjects.slice(0, MAX_SUBJECTS).join(', ') + (more > 0 ? ` and ${more} more` : '')
+      return subjects.length === 1 ? `${names} ${ending}` : `each of ${names} ${ending}`
+    })
   }
 }

@@ -150,8 +150,11 @@ function addRelations(
   notes: string[],
 ): void {
   const { table, document, attributes, used } = draft
-  const taken = new Set<string>()
+  /** The tables to which relations of columns lead. */
+  const taken = new Map<string, string>()
   for (const key of table.foreignKeys) {
+    // A constraint may stand there twice.
+    if (key.columns.length === 1 && taken.get(key.columns[0]!) === key.table) continue
     const other = drafts.get(key.table)
     const problem = other ? relationProblem(draft, other, key, taken) : `because that table is not ${participle}`
     if (problem) {
@@ -161,7 +164,7 @@ function addRelations(
       continue
     }
     const column = key.columns[0]!
-    taken.add(column)
+    taken.set(column, key.table)
     const foreignKey = attributes.get(column)!
     const relation = used.take(freeRelationName(column, key.table, used), 'relation')
     const isOnly = table.foreignKeys.filter(each => each.table === key.table).length === 1 && other !== draft
@@ -195,7 +198,7 @@ function relationProblem(
   { table, document, attributes }: Draft,
   other: Draft,
   { columns, references }: SourceForeignKey,
-  taken: ReadonlySet<string>,
+  taken: ReadonlyMap<string, string>,
 ): string | undefined {
   if (columns.length > 1) return 'because it has several columns'
   const target = other.attributes.get(references[0] ?? '')
