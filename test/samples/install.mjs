@@ -26,6 +26,7 @@ function unpack(name) {
   if (file && found.status === 0) {
     rmSync(folder + name, { recursive: true, force: true })
     renameSync(`${temporary}/root`, folder + name)
-  } else console.error(`${name} of Debian was not fetched, and what needs it is skipped: ${found.error ?? found.stderr}`)
+  } else
+    console.error(`${name} of Debian was not fetched, and what needs it is skipped: ${found.error ?? found.stderr}`)
   rmSync(temporary, { recursive: true, force: true })
 }
