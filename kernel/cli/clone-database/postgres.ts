@@ -28,6 +28,8 @@ type Client = InstanceType<typeof pg.Client>
 /** @throws {SourceError} {@link Error} of the server */
 export async function openPostgres(address: string): Promise<SqlSource> {
   const { Client } = await driver<typeof pg>('pg', 'reading PostgreSQL needs')
+  const url = new URL(address)
+  const isInAddress = url.password !== '' || url.searchParams.has('password')
   let password: string | undefined
   const connect = async (): Promise<Client> => {
     const client = new Client({
@@ -53,12 +55,11 @@ export async function openPostgres(address: string): Promise<SqlSource> {
       return connect()
     },
     error => NO_PASSWORD.test((error as Error).message),
-    new URL(address).password !== '',
+    isInAddress,
   ).catch(error => {
     throw new SourceError(`PostgreSQL: ${messageOf(error)}`, { cause: error })
   })
-  const hasPassword = password !== undefined || new URL(address).password !== ''
-  const source = new Postgres(client, withoutPassword(address), hasPassword, connect)
+  const source = new Postgres(client, withoutPassword(address), isInAddress || password !== undefined, connect)
   await source.begin()
   return source
 }
