@@ -28,11 +28,12 @@ export function chooseKey(table: SourceTable, given: string | undefined): KeyCho
 }
 
 function keptKeys({ columns, primaryKey, uniques }: SourceTable): SourceColumn[][] {
-  const sorted = [...uniques].sort((a, b) => a.length - b.length)
-  return [primaryKey, ...sorted]
-    .map(names => names.flatMap(name => columns.find(column => column.name === name && isScalar(column)) ?? []))
-    .filter((key, i) => key.length > 0 && key.length === (i === 0 ? primaryKey : sorted[i - 1]!).length)
-    .filter(key => key.every(({ isNullable }) => !isNullable))
+  const byLength = [...uniques].sort((a, b) => a.length - b.length)
+  return [primaryKey, ...byLength].flatMap(names => {
+    const key = columns.filter(column => names.includes(column.name) && isScalar(column) && !column.isNullable)
+    if (key.length < names.length || key.length === 0) return []
+    return [key.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))]
+  })
 }
 
 function namedColumns({ name: table, columns }: SourceTable, given: string): SourceColumn[] {
