@@ -10,6 +10,7 @@ import { suggestion } from '../../engine/base/suggestion.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { addAccountCommands } from './account-commands.ts'
+import { addAttachCommand } from './attach-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
 import { addCloneCommands } from './clone-commands.ts'
 import { addConfigOptions, configOf, ofStore } from './config-options.ts'
@@ -168,6 +169,7 @@ addConfigOptions(program.command('types'), key => key === 'model' || key === 'pl
   .action(async (file: string, _, command: Command) => (await import('./types.ts')).types(configOf(command), file))
 
 addCloneCommands(program)
+addAttachCommand(program)
 
 addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/.test(key))
   .description(

@@ -15,15 +15,21 @@ export function addTo(text: string, others: readonly string[] = []): string[] {
   return [...others, text]
 }
 
-/** Adds `name=value` to those that were given before. Without a value: null. */
-export function addPair(option: string) {
+/** Parts of `name=value`, for messages. */
+const PAIRS = {
+  table: ['a table', 'that of the dataclass'],
+  view: ['a view', 'a column'],
+  key: ['a table or a view', 'a column'],
+} as const
+
+/** Adds `name=value` to those that were given before. A view may be without a value: null. */
+export function addPair(option: keyof typeof PAIRS) {
+  const [subject, object] = PAIRS[option]
   return (text: string, others: Record<string, string | null> = {}): Record<string, string | null> => {
     const at = text.lastIndexOf('=')
     const name = at < 0 ? text : text.slice(0, at)
-    if (name === '' || (at < 0 && option === 'table'))
-      throw new UsageError(
-        `--${option} ${text}: it is the name of a ${option}, "=" and ${option === 'table' ? 'that of the dataclass' : 'a column'}`,
-      )
+    if (name === '' || (at < 0 && option !== 'view'))
+      throw new UsageError(`--${option} ${text}: it is the name of ${subject}, "=" and ${object}`)
     return { ...others, [name]: at < 0 ? null : text.slice(at + 1) }
   }
 }
@@ -52,6 +58,14 @@ export function addColumn(text: string, others: Record<string, string | null> = 
   const at = text.lastIndexOf('=')
   if (at < 1) throw new UsageError(`--column ${text}: it is the name of a column, "=" and an attribute or nothing`)
   return { ...others, [text.slice(0, at)]: text.slice(at + 1) || null }
+}
+
+/** Reads the type of exact numbers: `number`, `string`, `decimal(4)`. */
+export function numericType(text: string): { type: string; scale?: number; asText?: boolean } {
+  const scale = /^decimal\((\d+)\)$/.exec(text)?.[1]
+  if (text === 'number' || text === 'string') return { type: text }
+  if (scale !== undefined && Number(scale) <= 18) return { type: 'decimal', scale: Number(scale), asText: true }
+  throw new UsageError(`--numeric ${text}: it is number, string or decimal(places), with up to 18 places`)
 }
 
 /** Reads an integer of an option. */

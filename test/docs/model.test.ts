@@ -87,7 +87,7 @@ const COMMON = ['scope', 'formerName', 'extraProperties']
 /** Heading of each list, the schema behind it, and the smallest object that satisfies this schema. */
 const LISTS: readonly { heading: string; schema: TSchema; least: Json; isAttribute?: boolean }[] = [
   { heading: 'The file', schema: MODEL_SCHEMA, least: {} },
-  { heading: 'A dataclass', schema: dataClass, least: {} },
+  { heading: 'A dataclass', schema: dataClass, least: { storage: { postgres: 'main' } } },
   { heading: 'Storage attributes', schema: ATTRIBUTE_SCHEMAS.storage, least: {} },
   {
     heading: 'Relations to one',
@@ -125,7 +125,9 @@ function propertiesOf(schema: TSchema, prefix = ''): Property[] {
   })
 }
 
-function valueCell({ enum: words, type, minimum, maximum, minLength, properties, patternProperties }: TSchema): string {
+function valueCell(schema: TSchema): string {
+  const { enum: words, anyOf, type, minimum, maximum, minLength, properties, patternProperties } = schema
+  if (anyOf) return anyOf.map(valueCell).join(', or ')
   if (isDeepStrictEqual(words, STORAGE_TYPES)) return '[type](#types-of-values)'
   if (isDeepStrictEqual(words, CALCULATED_TYPES)) return '[type](#types-of-values) but `vector`'
   if (isDeepStrictEqual(words, PROPERTY_TYPES)) return 'scalar [type](#types-of-values) but `decimal`'

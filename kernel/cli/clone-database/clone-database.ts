@@ -8,10 +8,11 @@ import { bytesOf, type Engine, loadModel, openEngine } from '../../../engine/ind
 import { engineOptions } from '../../main.ts'
 import { ProgressDisplay } from '../progress.ts'
 import { CloneJournal } from './clone-journal.ts'
+import { proposeCopy } from './copied-model.ts'
 import { copyDeferred, copyTable, type CopyContext } from './copy-table.ts'
 import { openSource } from './open-source.ts'
 import { planCopy, type TableCopy } from './plan-copy.ts'
-import { type ModelDocument, proposeModel } from './propose-model.ts'
+import type { ModelDocument } from './propose-model.ts'
 import type { SourceColumn, SourceTable, SqlSource } from './source.ts'
 
 export interface CloneDatabaseArguments {
@@ -94,7 +95,7 @@ async function writeModel(
   const measured: SourceTable[] = []
   for (const table of tables) measured.push(await measure(source, table))
   const name = basename(source.address.replace(/[?#].*$/, '')).replace(/\.[^.]*$/, '') || 'database'
-  const { model, notes } = proposeModel(measured, { name, names, viewKeys: views })
+  const { model, notes } = proposeCopy(measured, { name, names, viewKeys: views })
   notes.forEach(print)
   loadModel(model)
   const document = { $schema: 'node_modules/tesser/config/model.schema.json', ...model }

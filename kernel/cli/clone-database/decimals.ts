@@ -22,6 +22,7 @@ export function decimalType(
     return decimal(scale, precision)
   return {
     ...asText,
+    generalType: asNumber,
     measure: {
       aggregates: measured,
       decide: ([places, digits]) => decide(places, digits),
@@ -45,5 +46,11 @@ const decimal = (scale: number, precision: number): SourceType => ({
   attribute: { type: 'decimal', scale, ...(precision > DOUBLE_DIGITS && { asText: true }) },
   cell: number,
 })
+
+const asNumber: SourceType = {
+  attribute: { type: 'number' },
+  cell: number,
+  note: 'can have more than 18 digits: a number of double precision, which keeps 15 of them',
+}
 
 const asText: SourceType = { attribute: { type: 'string' }, cell: number }

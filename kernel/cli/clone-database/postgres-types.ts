@@ -51,23 +51,30 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
     })
   },
   money: () => of({ type: 'decimal', scale: 2, asText: true }, number, { read: quoted => `${quoted}::numeric` }),
-  text: () => of('string', () => text),
+  text: () => of('string', () => text, { isText: true }),
   name: () => of('string', () => text),
-  citext: () => of('string', () => text),
+  citext: () => of('string', () => text, { isText: true }),
   xml: () => of('string', () => text, { read: quoted => `${quoted}::text` }),
-  varchar: modifier => of({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text),
+  varchar: modifier =>
+    of({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, { isText: true }),
   bpchar: modifier =>
     // The blanks at the end are not part of the value; the conversion removes them.
     of({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, {
       read: quoted => `${quoted}::text`,
+      isText: true,
     }),
   uuid: () => of('uuid', () => text),
   date: () => of({ type: 'date', simpleDate: true }, date),
   timestamp: () => of('date', date),
   timestamptz: () => of('date', date),
   time: () => of('duration', clock),
-  interval: () => ({
+  interval: modifier => ({
     ...of('duration', interval),
+    ...(allowsMonths(modifier) && {
+      generalType: of('string', () => text, {
+        note: 'can have intervals of months, which have no fixed length: a string',
+      }),
+    }),
     measure: {
       aggregates: quoted => [`bool_or(extract(year FROM ${quoted}) <> 0 OR extract(month FROM ${quoted}) <> 0)`],
       decide: ([hasMonths]) =>
@@ -87,6 +94,9 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
     }),
   vector: modifier => (modifier > 0 ? of({ type: 'vector', dimension: modifier }, json) : asText('vector')),
 }
+
+/** Fields of a declaration such as `interval day to second`: bit 1 months, bit 2 years; without one all are possible. */
+const allowsMonths = (modifier: number): boolean => modifier < 0 || ((modifier >> 16) & 0b110) !== 0
 
 const base64: ReadCell = value => {
   const found = value as string

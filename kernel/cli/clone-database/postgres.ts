@@ -28,12 +28,14 @@ type Client = InstanceType<typeof pg.Client>
 /** @throws {SourceError} {@link Error} of the server */
 export async function openPostgres(address: string): Promise<SqlSource> {
   const { Client } = await driver<typeof pg>('pg', 'reading PostgreSQL needs')
+  const url = new URL(address)
+  const isInAddress = url.password !== '' || url.searchParams.has('password')
   let password: string | undefined
   const connect = async (): Promise<Client> => {
     const client = new Client({
       connectionString: address,
       ...(password !== undefined && { password }),
-      application_name: 'tesser clone',
+      application_name: 'tesser',
       // All values stay the texts that the server sends.
       types: { getTypeParser: () => (value: unknown) => value } as never,
     })
@@ -53,11 +55,11 @@ export async function openPostgres(address: string): Promise<SqlSource> {
       return connect()
     },
     error => NO_PASSWORD.test((error as Error).message),
-    new URL(address).password !== '',
+    isInAddress,
   ).catch(error => {
     throw new SourceError(`PostgreSQL: ${messageOf(error)}`, { cause: error })
   })
-  const source = new Postgres(client, withoutPassword(address), connect)
+  const source = new Postgres(client, withoutPassword(address), isInAddress || password !== undefined, connect)
   await source.begin()
   return source
 }
@@ -78,6 +80,7 @@ class Postgres implements SqlSource {
   constructor(
     private readonly client: Client,
     readonly address: string,
+    readonly hasPassword: boolean,
     private readonly connect: () => Promise<Client>,
   ) {}
 

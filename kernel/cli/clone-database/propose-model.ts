@@ -1,5 +1,5 @@
 import { Names, plural, relationName } from './names.ts'
-import { type Edge, orderOf } from './order.ts'
+import type { Edge } from './order.ts'
 import type { SourceColumn, SourceForeignKey, SourceTable } from './source.ts'
 
 /** A model file, as far as it is written and read here. */
@@ -14,6 +14,7 @@ interface DataClassDocument {
   attributes: Record<string, AttributeDocument>
   /** `table`: name of the table in the source, where it differs. */
   extraProperties?: { table?: string }
+  [property: string]: unknown
 }
 
 export interface AttributeDocument {
@@ -24,18 +25,32 @@ export interface AttributeDocument {
   [property: string]: unknown
 }
 
-interface Proposal {
+export interface Proposal {
   readonly model: ModelDocument
   /** Losses and decisions: one sentence each. */
-  readonly notes: readonly string[]
+  readonly notes: string[]
+}
+
+/** Key of a dataclass: a column, or an attribute that is added to those of the columns. */
+export type ProposedKey = { readonly column: SourceColumn } | { readonly added: AttributeDocument }
+
+/** Choices that depend on what becomes of the tables. */
+export interface ModelStyle {
+  /** Ends the sentence "that table is not …". */
+  readonly participle: string
+  /** The key of a table; undefined if the table has no dataclass. */
+  keyOf(table: SourceTable, notes: string[]): ProposedKey | undefined
+  /** Properties of a dataclass besides its key and attributes. */
+  ofTable(table: SourceTable, name: string): Record<string, unknown>
+  /** Properties of an attribute besides its type, indexes and autoFill. */
+  ofColumn(column: SourceColumn, table: SourceTable, name: string, isKey: boolean): Record<string, unknown>
 }
 
 interface ProposalOptions {
   readonly name: string
   /** Names of dataclasses, by table. */
   readonly names: Readonly<Record<string, string>>
-  /** Column that is the key of a view, by view. */
-  readonly viewKeys: Readonly<Record<string, string | null>>
+  readonly style: ModelStyle
 }
 
 /** Types that may be a key or have an index: one value, which is not an object or bytes. */
@@ -51,6 +66,7 @@ const FAMILY: Readonly<Record<string, string>> = {
 /** A dataclass under construction. */
 interface Draft {
   readonly name: string
+  readonly collection: string
   readonly table: SourceTable
   readonly document: DataClassDocument
   /** Names of attributes by column. */
@@ -59,99 +75,88 @@ interface Draft {
 }
 
 /** Describes tables as a model. */
-export function proposeModel(tables: readonly SourceTable[], options: ProposalOptions): Proposal {
+export function proposeModel(tables: readonly SourceTable[], { name, names, style }: ProposalOptions): Proposal {
   const notes: string[] = []
   const used = new Names()
   const drafts = new Map<string, Draft>()
   for (const [i, table] of tables.entries()) {
-    const name = used.take(options.names[table.name] ?? table.name, `table_${i + 1}`)
+    const key = style.keyOf(table, notes)
+    if (!key) continue
+    const dataClass = used.take(names[table.name] ?? table.name, `table_${i + 1}`)
     // Names of selections are names too.
-    used.take(`${name}Selection`, name)
-    drafts.set(table.name, draftOf(table, name, options, notes))
+    const collection = used.take(`${dataClass}Selection`, dataClass)
+    drafts.set(table.name, draftOf(table, key, dataClass, collection, style, notes))
   }
-  for (const draft of drafts.values()) addRelations(draft, drafts, notes)
-  openCircles([...drafts.values()], notes)
+  for (const draft of drafts.values()) addRelations(draft, drafts, style, notes)
   const dataClasses = Object.fromEntries([...drafts.values()].map(({ name, document }) => [name, document]))
-  return { model: { name: options.name, dataClasses }, notes }
+  return { model: { name, dataClasses }, notes }
 }
 
-function draftOf(table: SourceTable, name: string, { viewKeys }: ProposalOptions, notes: string[]): Draft {
+function draftOf(
+  table: SourceTable,
+  key: ProposedKey,
+  name: string,
+  collection: string,
+  style: ModelStyle,
+  notes: string[],
+): Draft {
   const used = new Names()
   const attributes = new Map<string, string>()
   for (const [i, { name: column }] of table.columns.entries())
     attributes.set(column, used.take(column, `column_${i + 1}`))
-  const key = keyOf(table, viewKeys[table.name] ?? undefined, notes)
-  const keyName = key ? attributes.get(key.name)! : used.take('ID', 'ID')
+  const keyName = 'column' in key ? attributes.get(key.column.name)! : used.take('ID', 'ID')
   const document: DataClassDocument = {
     key: keyName,
     attributes: {
-      ...(!key && { [keyName]: generatedKey(table) }),
+      ...('added' in key && { [keyName]: key.added }),
       ...Object.fromEntries(
-        table.columns.map(column => [
-          attributes.get(column.name)!,
-          attributeOf(column, table, column === key, attributes.get(column.name)!),
-        ]),
+        table.columns.map(column => {
+          const isKey = 'column' in key && key.column.name === column.name
+          const attribute = attributes.get(column.name)!
+          return [
+            attribute,
+            { ...attributeOf(column, table, isKey), ...style.ofColumn(column, table, attribute, isKey) },
+          ]
+        }),
       ),
     },
-    ...(name !== table.name && { extraProperties: { table: table.name } }),
+    ...(collection !== `${name}Selection` && { collectionName: collection }),
+    ...style.ofTable(table, name),
   }
   for (const { name: column, note } of table.columns) if (note) notes.push(`${table.name}.${column} ${note}`)
-  for (const columns of table.uniques)
-    if (columns.length > 1)
-      notes.push(`${table.name}: that ${columns.join(', ')} are unique together is not part of a model`)
-  return { name, table, document, attributes, used }
+  return { name, collection, table, document, attributes, used }
 }
 
-function attributeOf(column: SourceColumn, table: SourceTable, isKey: boolean, name: string): AttributeDocument {
-  const isScalar = !NOT_SCALAR.has(column.attribute.type)
-  const isUnique = isScalar && table.uniques.some(columns => columns.length === 1 && columns[0] === column.name)
+function attributeOf(column: SourceColumn, table: SourceTable, isKey: boolean): AttributeDocument {
+  const isUnique =
+    isScalar(column) &&
+    [table.primaryKey, ...table.uniques].some(([first, more]) => first === column.name && more === undefined)
   return {
     ...column.attribute,
     ...(isKey && column.increments && INCREMENTED.has(column.attribute.type) && { autoFill: 'increment' }),
     ...(isKey && column.attribute.type === 'uuid' && column.hasDefault && { autoFill: 'uuid' }),
-    ...(!isKey && !column.isNullable && { mandatory: true }),
     ...(!isKey && isUnique && { unique: true }),
-    ...(!isKey && !isUnique && isScalar && table.indexed.has(column.name) && { indexed: true }),
-    ...(name !== column.name && { extraProperties: { column: column.name } }),
+    ...(!isKey && !isUnique && isScalar(column) && table.indexed.has(column.name) && { indexed: true }),
   }
 }
 
-/** The column that becomes the key; undefined if an attribute has to be made. */
-function keyOf(table: SourceTable, chosen: string | undefined, notes: string[]): SourceColumn | undefined {
-  const scalar = (name: string | undefined): SourceColumn | undefined =>
-    table.columns.find(column => column.name === name && !NOT_SCALAR.has(column.attribute.type))
-  if (chosen !== undefined) {
-    const found = scalar(chosen)
-    if (!found)
-      throw new Error(`--view ${table.name}=${chosen}: the view has no such column, or one that cannot be a key`)
-    return found
-  }
-  const { primaryKey } = table
-  if (primaryKey.length === 1 && scalar(primaryKey[0])) return scalar(primaryKey[0])
-  if (primaryKey.length > 0) {
-    notes.push(
-      `${table.name} has the key ${primaryKey.join(', ')}: the attribute ID, a UUID made from it, is the key in its place`,
-    )
-    return undefined
-  }
-  const unique = table.uniques
-    .filter(columns => columns.length === 1)
-    .map(([name]) => scalar(name))
-    .find(column => column && !column.isNullable)
-  if (unique) notes.push(`${table.name} has no primary key: the unique column ${unique.name} is the key`)
-  else if (!table.rowNumber) notes.push(`${table.name} has no key: the attribute ID numbers its rows`)
-  return unique
-}
+/** True if a column can be a key or have an index. */
+export const isScalar = ({ attribute }: SourceColumn): boolean => !NOT_SCALAR.has(attribute.type)
 
-const generatedKey = ({ primaryKey }: SourceTable): AttributeDocument =>
-  primaryKey.length > 0 ? { type: 'uuid', autoFill: 'uuid' } : { type: 'long64', autoFill: 'increment' }
-
-function addRelations(draft: Draft, drafts: ReadonlyMap<string, Draft>, notes: string[]): void {
+function addRelations(
+  draft: Draft,
+  drafts: ReadonlyMap<string, Draft>,
+  { participle }: ModelStyle,
+  notes: string[],
+): void {
   const { table, document, attributes, used } = draft
-  const taken = new Set<string>()
+  /** The tables to which relations of columns lead. */
+  const taken = new Map<string, string>()
   for (const key of table.foreignKeys) {
+    // A constraint may stand there twice.
+    if (key.columns.length === 1 && taken.get(key.columns[0]!) === key.table) continue
     const other = drafts.get(key.table)
-    const problem = relationProblem(draft, other, key, taken)
+    const problem = other ? relationProblem(draft, other, key, taken) : `because that table is not ${participle}`
     if (problem) {
       notes.push(
         `${table.name}: the foreign key ${key.columns.join(', ')} to ${key.table} is not a relation, ${problem}`,
@@ -159,7 +164,7 @@ function addRelations(draft: Draft, drafts: ReadonlyMap<string, Draft>, notes: s
       continue
     }
     const column = key.columns[0]!
-    taken.add(column)
+    taken.set(column, key.table)
     const foreignKey = attributes.get(column)!
     const relation = used.take(freeRelationName(column, key.table, used), 'relation')
     const isOnly = table.foreignKeys.filter(each => each.table === key.table).length === 1 && other !== draft
@@ -175,7 +180,7 @@ function addRelations(draft: Draft, drafts: ReadonlyMap<string, Draft>, notes: s
     }
     other!.document.attributes[inverse] = {
       kind: 'relatedEntities',
-      type: `${draft.name}Selection`,
+      type: draft.collection,
       inverseName: relation,
     }
     delete document.attributes[foreignKey]!.indexed
@@ -191,11 +196,10 @@ function freeRelationName(column: string, table: string, used: Names): string {
 /** Reason why a foreign key cannot be a relation; undefined if it can. */
 function relationProblem(
   { table, document, attributes }: Draft,
-  other: Draft | undefined,
+  other: Draft,
   { columns, references }: SourceForeignKey,
-  taken: ReadonlySet<string>,
+  taken: ReadonlyMap<string, string>,
 ): string | undefined {
-  if (!other) return 'because that table is not copied'
   if (columns.length > 1) return 'because it has several columns'
   const target = other.attributes.get(references[0] ?? '')
   if (target === undefined || target !== other.document.key)
@@ -206,23 +210,6 @@ function relationProblem(
   const key = other.document.attributes[other.document.key]!
   const family = ({ type, scale }: AttributeDocument): string => `${FAMILY[type!] ?? type} ${scale ?? ''}`
   return family(own) === family(key) ? undefined : `because its type is ${own.type}, that of the key ${key.type}`
-}
-
-/** The foreign keys of a circle cannot all be mandatory: entities of one dataclass are saved before those that they refer to. */
-function openCircles(drafts: readonly Draft[], notes: string[]): void {
-  const edges = drafts.flatMap(({ name, document }) => edgesOf(name, document))
-  for (const { from, foreignKey, isMandatory } of orderOf(
-    drafts.map(({ name }) => name),
-    edges,
-  ).deferred) {
-    const draft = drafts.find(({ name }) => name === from)!
-    const attribute = draft.document.attributes[foreignKey]!
-    if (!isMandatory) continue
-    notes.push(
-      `${from}.${foreignKey} is part of a circle of relations: it is not mandatory, as it is set when all rows are there`,
-    )
-    delete attribute.mandatory
-  }
 }
 
 /** Relations to one of a dataclass. */

@@ -2,6 +2,8 @@
 export interface SqlSource {
   /** Address without the password, for messages. */
   readonly address: string
+  /** The address or the terminal gave a password. */
+  readonly hasPassword?: boolean
   /** Tables, and views of the given names, in a fixed order. */
   tables(views: ReadonlySet<string>): Promise<SourceTables>
   /** @param name each part is quoted */
@@ -47,6 +49,18 @@ export interface SourceTable {
   readonly foreignKeys: readonly SourceForeignKey[]
   /** SQL of a number that identifies a row, where the table has no key. */
   readonly rowNumber?: string | undefined
+  /** Only of PostgreSQL. */
+  readonly place?: SourcePlace
+}
+
+export interface SourcePlace {
+  readonly schema: string
+  readonly table: string
+  readonly kind: 'table' | 'partitioned table' | 'view' | 'materialized view' | 'foreign table'
+  /** Other tables inherit from it: their rows are among its own. */
+  readonly hasHeirs: boolean
+  /** The user of the connection may insert, update or delete. */
+  readonly mayWrite: boolean
 }
 
 export interface SourceForeignKey {
@@ -65,6 +79,8 @@ export interface SourceColumn extends SourceType {
   /** New rows get the next number. */
   readonly increments: boolean
   readonly hasDefault: boolean
+  /** Only the database sets it: an expression, or an identity that is always generated. */
+  readonly isGenerated?: boolean
 }
 
 /** How a column is read, and the attribute that holds its values. */
@@ -78,8 +94,12 @@ export interface SourceType {
   readonly isBinary?: boolean
   /** The type depends on the values: aggregates over them, and the type that they lead to. */
   readonly measure?: Measure
+  /** Type for any value that the column can ever have, where its values are not read. */
+  readonly generalType?: SourceType
   /** A loss or a choice that the user should know, as the end of a sentence. */
   readonly note?: string
+  /** A text of any form, as opposed to one that stands for another type. */
+  readonly isText?: boolean
 }
 
 interface Measure {

@@ -1,0 +1,145 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { counted } from '../../../engine/base/counted.ts'
+import { suggestion } from '../../../engine/base/suggestion.ts'
+import { loadModel } from '../../../engine/index.ts'
+import { FOLD_FUNCTION } from '../../../engine/postgres/sql/fold-sql.ts'
+import { openSource } from '../clone-database/open-source.ts'
+import { SourceError, type SourceTable, type SqlSource } from '../clone-database/source.ts'
+import { attachedModel, type AttachedModel, type AttachOptions } from './attached-model.ts'
+import { prepareSql } from './prepare-sql.ts'
+
+export interface AttachArguments extends Omit<AttachOptions, 'name'> {
+  /** `postgres://…` */
+  readonly source: string
+  /** Folder of the files that are written. */
+  readonly to: string
+  /** Tables and views that are attached; all by default. */
+  readonly only?: readonly string[] | undefined
+  /** Schemas whose tables are attached; all by default. */
+  readonly schemas?: readonly string[] | undefined
+}
+
+/** Holds what belongs to the server itself. */
+const OWN_SCHEMA = 'tesser'
+
+/**
+ * `tesser attach`: writes a model whose dataclasses are tables of a PostgreSQL database, and a config file with the connection. Only
+ * the catalog of the database is read.
+ * @throws {SourceError} with what would do
+ */
+export async function attachDatabase(given: AttachArguments, print: (line: string) => void): Promise<void> {
+  if (!/^postgres(?:ql)?:\/\//i.test(given.source))
+    throw new SourceError(
+      'only databases of PostgreSQL can be attached: postgres://user@host/database; tesser clone copies others',
+    )
+  const paths = filesIn(given.to)
+  const source = await openSource(given.source)
+  try {
+    const tables = await readTables(source, given, print)
+    const { pathname } = new URL(source.address)
+    const attached = attachedModel(tables, { ...given, name: decodeURIComponent(basename(pathname)) || 'database' })
+    attached.notes.forEach(print)
+    if (attached.leftOut.length > 0)
+      print(
+        `tables without a key are left out; --key NAME=COLUMN attaches one, read-only, by a column whose values are unique and never null, or by several, COLUMN,COLUMN: ${attached.leftOut.join(', ')}`,
+      )
+    if (attached.tables.size === 0) throw new SourceError(`${source.address} has no tables that can be attached`)
+    writeFiles(paths, source, attached, given, print)
+  } finally {
+    await source.close()
+  }
+}
+
+interface Files {
+  readonly model: string
+  readonly config: string
+  readonly sql: string
+}
+
+/** @throws {SourceError} one of them exists */
+function filesIn(folder: string): Files {
+  const files = {
+    model: join(folder, 'model.json'),
+    config: join(folder, 'tesser.config.json'),
+    sql: join(folder, 'prepare.sql'),
+  }
+  const existing = Object.values(files).find(file => existsSync(file))
+  if (existing === undefined) return files
+  throw new SourceError(
+    `${existing} exists; --to FOLDER writes elsewhere, from where dataclasses and connection can be copied`,
+  )
+}
+
+/** Tables of the database as far as options do not leave them out. */
+async function readTables(
+  source: SqlSource,
+  { only, schemas, names, keys }: AttachArguments,
+  print: (line: string) => void,
+): Promise<SourceTable[]> {
+  const { tables, notes, views } = await source.tables(new Set([...Object.keys(keys), ...(only ?? [])]))
+  notes.forEach(print)
+  const known = tables.map(({ name }) => name)
+  for (const [option, named] of [
+    ['only', only ?? []],
+    ['table', Object.keys(names)],
+    ['key', Object.keys(keys)],
+  ] as const)
+    for (const name of named)
+      if (!known.includes(name))
+        throw new SourceError(
+          `--${option} ${name}: ${source.address} has no table or view of that name that this user may read${suggestion(name, [...known, ...views])}`,
+        )
+  const found = new Set(tables.map(({ place }) => place!.schema))
+  for (const schema of schemas ?? [])
+    if (!found.has(schema))
+      throw new SourceError(`--schema ${schema}: ${source.address} has no tables there${suggestion(schema, found)}`)
+  if (views.length > 0)
+    print(
+      `views are attached, read-only, if a column is named whose values are unique and never null, by --key VIEW=COLUMN; there are: ${views.join(', ')}`,
+    )
+  return tables.filter(
+    ({ name, place }) =>
+      (schemas ? schemas.includes(place!.schema) : place!.schema !== OWN_SCHEMA) &&
+      (!only || only.includes(name) || Object.hasOwn(keys, name)),
+  )
+}
+
+function writeFiles(
+  files: Files,
+  source: SqlSource,
+  { model, tables }: AttachedModel,
+  { connection, to }: AttachArguments,
+  print: (line: string) => void,
+): void {
+  loadModel(model)
+  const { username } = new URL(source.address)
+  const { sql, indexes } = prepareSql(FOLD_FUNCTION, model, tables, decodeURIComponent(username) || undefined)
+  const variable = `TESSER_${connection.replaceAll('-', '_').toUpperCase()}_PASSWORD`
+  const config = {
+    $schema: 'node_modules/tesser/config/tesser.config.schema.json',
+    model: basename(files.model),
+    connections: {
+      [connection]: { url: source.address, ...(source.hasPassword && { password: { env: variable } }) },
+    },
+  }
+  mkdirSync(to, { recursive: true })
+  write(files.model, json({ $schema: 'node_modules/tesser/config/model.schema.json', ...model }))
+  write(files.config, json(config))
+  write(files.sql, sql)
+  const relations = Object.values(model.dataClasses)
+    .flatMap(({ attributes }) => Object.values(attributes))
+    .filter(({ kind }) => kind === 'relatedEntity')
+  print(
+    `${counted(tables.size, 'dataclass', 'dataclasses')} with ${counted(relations.length, 'relation')} in ${files.model}; the connection is in ${files.config}`,
+  )
+  print(
+    `optional, to be looked at first: psql '${source.address.replaceAll("'", "'\\''")}' -f ${files.sql} makes searches of texts and relations use indexes, with the function tesser.fold and ${counted(indexes, 'index', 'indexes')}`,
+  )
+  if (source.hasPassword) print(`no file has the password: the server reads it from the variable ${variable}`)
+  const option = to === '.' ? '' : ` --config ${files.config}`
+  print(`next: ${source.hasPassword ? `${variable}=… ` : ''}npx tesser start${option}`)
+}
+
+const write = (path: string, text: string): void => writeFileSync(path, text, { flag: 'wx' })
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

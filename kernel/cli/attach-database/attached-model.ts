@@ -1,0 +1,168 @@
+import { type ModelDocument, type ModelStyle, proposeModel } from '../clone-database/propose-model.ts'
+import { type AttributeProposal, type SourceColumn, SourceError, type SourceTable } from '../clone-database/source.ts'
+import { withAttachedTypes } from './attached-types.ts'
+import { chooseKey, type KeyChoice } from './choose-key.ts'
+import { Notes } from './notes.ts'
+
+export interface AttachOptions {
+  /** Name of the model. */
+  readonly name: string
+  /** Name of the connection. */
+  readonly connection: string
+  /** Names of dataclasses, by table. */
+  readonly names: Readonly<Record<string, string>>
+  /** Columns of `--key`, by table or view. */
+  readonly keys: Readonly<Record<string, string>>
+  /** Column that is the stamp of every table that has it. */
+  readonly stamp?: string | undefined
+  /** Column that has the time of the last change, in every table that has it. */
+  readonly timestamp?: string | undefined
+  /** Type for exact numbers of any number of digits. */
+  readonly numeric?: AttributeProposal | undefined
+}
+
+export interface AttachedModel {
+  readonly model: ModelDocument
+  readonly notes: readonly string[]
+  /** Tables by their dataclass. */
+  readonly tables: ReadonlyMap<string, SourceTable>
+  /** Tables without a key. */
+  readonly leftOut: readonly string[]
+}
+
+/** Columns that the server sets. */
+interface ServerColumn {
+  readonly option: 'stamp' | 'timestamp'
+  readonly wanted: string
+  fits(column: SourceColumn): boolean
+  /** Names of columns that are usually meant for it. */
+  readonly usual: RegExp
+}
+
+const SERVER_COLUMNS: readonly ServerColumn[] = [
+  {
+    option: 'stamp',
+    wanted: 'a whole number that is never null',
+    fits: ({ attribute, isNullable }) => /^(?:word|long|long64)$/.test(attribute.type) && !isNullable,
+    usual: /^(?:row_?|lock_?|opt_?lock_?)?version$/i,
+  },
+  {
+    option: 'timestamp',
+    wanted: 'a date with a time',
+    fits: ({ attribute }) => attribute.type === 'date' && attribute.simpleDate !== true,
+    usual: /^(?:last_?)?(?:update|updated|modified|changed)(?:_?(?:at|on|date|time))?$/i,
+  },
+]
+
+/**
+ * Describes tables as dataclasses whose entities are their rows.
+ * @throws {SourceError} an option names what does not exist
+ */
+export function attachedModel(sources: readonly SourceTable[], options: AttachOptions): AttachedModel {
+  const notes = new Notes()
+  const keys = new Map<string, KeyChoice>()
+  const leftOut: string[] = []
+  const found: SourceTable[] = []
+  for (const table of sources) {
+    const key = chooseKey(table, options.keys[table.name])
+    if (!key) {
+      leftOut.push(table.name)
+      continue
+    }
+    keys.set(table.name, key)
+    noteKey(table, key, notes)
+    found.push(withAttachedTypes(table, key, options.numeric, notes))
+  }
+  for (const column of SERVER_COLUMNS) noteServerColumn(column, found, options, notes)
+  const tables = new Map<string, SourceTable>()
+  const style: ModelStyle = {
+    participle: 'attached',
+    keyOf: ({ name, columns }) => {
+      const names = keys.get(name)!.columns.map(column => column.name)
+      const [only, more] = names
+      return more === undefined
+        ? { column: columns.find(column => column.name === only)! }
+        : { added: { type: 'string', column: names } }
+    },
+    ofTable: (table, name) => {
+      tables.set(name, table)
+      return { storage: storageOf(table, name, keys.get(table.name)!, options) }
+    },
+    ofColumn: (column, table, name, isKey) => {
+      const isSet = column.isGenerated || SERVER_COLUMNS.some(each => serverColumn(each, table, options) === column)
+      const isNeeded = !isKey && !column.isNullable && !column.hasDefault && !column.increments && !isSet
+      return {
+        ...(isNeeded && { mandatory: true }),
+        ...(isSet && { readOnly: true }),
+        ...(name !== column.name && { column: column.name }),
+      }
+    },
+  }
+  const { model, notes: others } = proposeModel(found, { name: options.name, names: options.names, style })
+  return { model, notes: [...notes.lines(), ...others], tables, leftOut }
+}
+
+function storageOf(table: SourceTable, name: string, key: KeyChoice, options: AttachOptions): Record<string, unknown> {
+  const { schema, table: ownName } = table.place!
+  return {
+    postgres: options.connection,
+    ...(schema !== 'public' && { schema }),
+    ...(ownName !== name && { table: ownName }),
+    ...Object.fromEntries(
+      SERVER_COLUMNS.flatMap(each => {
+        const column = serverColumn(each, table, options)
+        return column ? [[each.option, column.name]] : []
+      }),
+    ),
+    ...(readOnlyReason(table, key) !== undefined && { readOnly: true }),
+  }
+}
+
+function noteKey(table: SourceTable, key: KeyChoice, notes: Notes): void {
+  const names = key.columns.map(({ name }) => name)
+  if (names.length > 1) notes.add(table.name, 'has a key of several columns: the attribute ID is made of them')
+  else if (key.isKept && table.primaryKey.join() !== names.join())
+    notes.add(table.name, `has no primary key that can be used: the unique column ${names[0]} is the key`)
+  const reason = readOnlyReason(table, key)
+  if (reason !== undefined) notes.add(table.name, `is read-only: ${reason}`)
+}
+
+/** Reason why entities of a table cannot be changed; undefined if they can. */
+function readOnlyReason({ place }: SourceTable, { columns, isKept }: KeyChoice): string | undefined {
+  const { kind, hasHeirs, mayWrite } = place!
+  if (!kind.endsWith('table') || kind === 'foreign table') return `it is a ${kind}`
+  if (hasHeirs) return 'rows of tables that inherit from it are among its own, and no key tells them all apart'
+  if (!isKept) return `the database does not keep ${columns.map(({ name }) => name).join(', ')} unique and never null`
+  return mayWrite ? undefined : 'this user may not change it'
+}
+
+function serverColumn(
+  { option, fits }: ServerColumn,
+  { columns }: SourceTable,
+  options: AttachOptions,
+): SourceColumn | undefined {
+  return columns.find(column => column.name === options[option] && fits(column))
+}
+
+function noteServerColumn(
+  server: ServerColumn,
+  tables: readonly SourceTable[],
+  options: AttachOptions,
+  notes: Notes,
+): void {
+  const { option, wanted, fits, usual } = server
+  const chosen = options[option]
+  if (chosen === undefined) {
+    for (const { name, columns } of tables)
+      for (const column of columns)
+        if (usual.test(column.name) && fits(column))
+          notes.add(`${name}.${column.name}`, `could be the ${option} of its table: --${option} ${column.name}`)
+    return
+  }
+  if (!tables.some(table => serverColumn(server, table, options)))
+    throw new SourceError(`--${option} ${chosen}: no table has a column of that name that is ${wanted}`)
+  for (const { name, columns } of tables)
+    for (const column of columns)
+      if (column.name === chosen && !fits(column))
+        notes.add(`${name}.${chosen}`, `is not the ${option}: it is not ${wanted}`)
+}

@@ -1,0 +1,49 @@
+import { suggestion } from '../../../engine/base/suggestion.ts'
+import { isScalar } from '../clone-database/propose-model.ts'
+import { type SourceColumn, SourceError, type SourceTable } from '../clone-database/source.ts'
+
+/** Columns that tell the rows of a table apart. */
+export interface KeyChoice {
+  readonly columns: readonly SourceColumn[]
+  /** The database keeps them unique, and never null. */
+  readonly isKept: boolean
+}
+
+/**
+ * The primary key; else the unique columns that are never null, the fewest.
+ * @param given column of `--key`, or several with commas between them
+ * @returns undefined if a table has no key, or only one of bytes or objects
+ * @throws {SourceError} there are no such columns
+ */
+export function chooseKey(table: SourceTable, given: string | undefined): KeyChoice | undefined {
+  const kept = keptKeys(table)
+  if (given === undefined) {
+    const [best] = kept
+    return best && { columns: best, isKept: true }
+  }
+  const columns = namedColumns(table, given)
+  const isSame = (key: readonly SourceColumn[]): boolean =>
+    key.length === columns.length && key.every(column => columns.includes(column))
+  return { columns, isKept: kept.some(isSame) }
+}
+
+function keptKeys({ columns, primaryKey, uniques }: SourceTable): SourceColumn[][] {
+  const byLength = [...uniques].sort((a, b) => a.length - b.length)
+  return [primaryKey, ...byLength].flatMap(names => {
+    const key = columns.filter(column => names.includes(column.name) && isScalar(column) && !column.isNullable)
+    if (key.length < names.length || key.length === 0) return []
+    return [key.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))]
+  })
+}
+
+function namedColumns({ name: table, columns }: SourceTable, given: string): SourceColumn[] {
+  const names = columns.map(({ name }) => name)
+  // A name may have a comma itself.
+  return (names.includes(given) ? [given] : given.split(',')).map(name => {
+    const column = columns.find(each => each.name === name)
+    if (!column)
+      throw new SourceError(`--key ${table}=${given}: there is no column "${name}"${suggestion(name, names)}`)
+    if (isScalar(column)) return column
+    throw new SourceError(`--key ${table}=${given}: ${name} is of the type ${column.declared}, which cannot be a key`)
+  })
+}

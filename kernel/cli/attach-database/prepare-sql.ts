@@ -1,0 +1,84 @@
+import type { ModelDocument } from '../clone-database/propose-model.ts'
+import type { SourceTable } from '../clone-database/source.ts'
+
+const MAX_NAME_BYTES = 63
+
+interface Preparation {
+  readonly sql: string
+  /** Number of indexes. */
+  readonly indexes: number
+}
+
+/**
+ * Statements that an operator may run: the function that folds texts, and indexes for searches and relations that have none.
+ * @param foldFunction statements that make the function
+ * @param tables by dataclass
+ * @param user of the connection, who needs rights; undefined if it is unknown
+ */
+export function prepareSql(
+  foldFunction: string,
+  { dataClasses }: ModelDocument,
+  tables: ReadonlyMap<string, SourceTable>,
+  user: string | undefined,
+): Preparation {
+  const used = new Set<string>()
+  const indexes = [...tables].flatMap(([name, table]) => {
+    const { kind } = table.place!
+    // Others have no indexes of their own.
+    if (!/table$|^materialized/.test(kind) || kind === 'foreign table') return []
+    const { key, attributes } = dataClasses[name]!
+    const foreignKeys = Object.values(attributes).flatMap(({ foreignKey }) => foreignKey ?? [])
+    return Object.entries(attributes).flatMap(([attribute, { column = attribute, type, unique, indexed }]) => {
+      const found = table.columns.find(each => each.name === column)
+      if (!found) return []
+      const isRelation = foreignKeys.includes(attribute)
+      const isSearched = found.isText && type === 'string' && (unique || indexed || attribute === key)
+      return [
+        ...(isRelation && attribute !== key && !table.indexed.has(found.name)
+          ? [indexOf(table, found.name, 'key', quote(found.name), used)]
+          : []),
+        ...(isSearched
+          ? [indexOf(table, found.name, 'fold', `tesser.fold(${quote(found.name)}::text) COLLATE "C"`, used)]
+          : []),
+      ]
+    })
+  })
+  const sql = `-- Optional. Makes searches of texts and relations of Tesser use indexes; nothing else changes. Run it as the owner of the tables, outside
+-- of a transaction, and leave out what is not worth its space.
+
+CREATE SCHEMA IF NOT EXISTS tesser;
+${foldFunction.trim().replace(/;?$/, ';')}
+${user === undefined ? '' : `GRANT USAGE ON SCHEMA tesser TO ${quote(user)};\n`}
+${indexes.map(each => `${each}\n`).join('')}`
+  return { sql, indexes: indexes.length }
+}
+
+function indexOf(
+  { place }: SourceTable,
+  column: string,
+  purpose: string,
+  expression: string,
+  used: Set<string>,
+): string {
+  const { schema, table, kind } = place!
+  const name = freeName(`tesser_${table}_${column}_${purpose}`, schema, used)
+  // Partitioned tables have no other way.
+  const concurrently = kind === 'partitioned table' ? '' : 'CONCURRENTLY '
+  return `CREATE INDEX ${concurrently}IF NOT EXISTS ${quote(name)} ON ${quote(schema)}.${quote(table)} (${expression});`
+}
+
+/** PostgreSQL cuts longer names, so that they might be equal. */
+function freeName(wanted: string, schema: string, used: Set<string>): string {
+  for (let number = 1; ; number++) {
+    const end = number === 1 ? '' : `_${number}`
+    const characters = [...wanted]
+    while (Buffer.byteLength(characters.join('') + end) > MAX_NAME_BYTES) characters.pop()
+    const name = characters.join('') + end
+    const id = JSON.stringify([schema, name])
+    if (used.has(id)) continue
+    used.add(id)
+    return name
+  }
+}
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`

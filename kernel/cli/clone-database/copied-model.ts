@@ -1,0 +1,83 @@
+import { orderOf } from './order.ts'
+import {
+  edgesOf,
+  isScalar,
+  type ModelDocument,
+  type ModelStyle,
+  type Proposal,
+  type ProposedKey,
+  proposeModel,
+} from './propose-model.ts'
+import type { SourceColumn, SourceTable } from './source.ts'
+
+interface CopyOptions {
+  readonly name: string
+  /** Names of dataclasses, by table. */
+  readonly names: Readonly<Record<string, string>>
+  /** Column that is the key of a view, by view. */
+  readonly viewKeys: Readonly<Record<string, string | null>>
+}
+
+/** Describes tables as the model of a store into which their rows are copied. */
+export function proposeCopy(tables: readonly SourceTable[], { viewKeys, ...options }: CopyOptions): Proposal {
+  const style: ModelStyle = {
+    participle: 'copied',
+    keyOf: (table, notes) => {
+      for (const columns of table.uniques)
+        if (columns.length > 1)
+          notes.push(`${table.name}: that ${columns.join(', ')} are unique together is not part of a model`)
+      return keyOf(table, viewKeys[table.name] ?? undefined, notes)
+    },
+    ofTable: ({ name: table }, name) => (name === table ? {} : { extraProperties: { table } }),
+    ofColumn: ({ name: column, isNullable }, _, name, isKey) => ({
+      ...(!isKey && !isNullable && { mandatory: true }),
+      ...(name !== column && { extraProperties: { column } }),
+    }),
+  }
+  const proposal = proposeModel(tables, { ...options, style })
+  openCircles(proposal.model, proposal.notes)
+  return proposal
+}
+
+/** The column that becomes the key, or a new attribute. */
+function keyOf(table: SourceTable, chosen: string | undefined, notes: string[]): ProposedKey {
+  const scalar = (name: string | undefined): SourceColumn | undefined =>
+    table.columns.find(column => column.name === name && isScalar(column))
+  if (chosen !== undefined) {
+    const column = scalar(chosen)
+    if (!column)
+      throw new Error(`--view ${table.name}=${chosen}: the view has no such column, or one that cannot be a key`)
+    return { column }
+  }
+  const { primaryKey } = table
+  const primary = primaryKey.length === 1 ? scalar(primaryKey[0]) : undefined
+  if (primary) return { column: primary }
+  if (primaryKey.length > 0) {
+    notes.push(
+      `${table.name} has the key ${primaryKey.join(', ')}: the attribute ID, a UUID made from it, is the key in its place`,
+    )
+    return { added: { type: 'uuid', autoFill: 'uuid' } }
+  }
+  const unique = table.uniques
+    .filter(columns => columns.length === 1)
+    .map(([name]) => scalar(name))
+    .find(column => column && !column.isNullable)
+  if (unique) {
+    notes.push(`${table.name} has no primary key: the unique column ${unique.name} is the key`)
+    return { column: unique }
+  }
+  if (!table.rowNumber) notes.push(`${table.name} has no key: the attribute ID numbers its rows`)
+  return { added: { type: 'long64', autoFill: 'increment' } }
+}
+
+/** The foreign keys of a circle cannot all be mandatory: entities of one dataclass are saved before those that they refer to. */
+function openCircles({ dataClasses }: ModelDocument, notes: string[]): void {
+  const edges = Object.entries(dataClasses).flatMap(([name, document]) => edgesOf(name, document))
+  for (const { from, foreignKey, isMandatory } of orderOf(Object.keys(dataClasses), edges).deferred) {
+    if (!isMandatory) continue
+    notes.push(
+      `${from}.${foreignKey} is part of a circle of relations: it is not mandatory, as it is set when all rows are there`,
+    )
+    delete dataClasses[from]!.attributes[foreignKey]!.mandatory
+  }
+}
