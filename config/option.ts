@@ -155,7 +155,7 @@ export function pluginList(doc: string): Option<readonly PluginReference[]> {
 }
 
 /** A database as the file describes it. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly url: string | Reference
   readonly password?: string | Reference
   readonly maxConnections?: number

@@ -30,11 +30,11 @@ import {
 import type { Statement } from './sql/statement.ts'
 
 /** Maximum number of entities of a page, and of the related entities that are fetched together. */
-export const MAX_ROWS = 100_000
+const MAX_ROWS = 100_000
 /** Maximum number of entities of a whole selection, of which only the keys are fetched. */
 const MAX_KEYS = 1_000_000
 
-/** What one task reads from databases. It outlives the snapshots of the task, which begins again each time when data have arrived. */
+/** Reads of one task from databases. They outlive the snapshots of the task, which begins again each time when data have arrived. */
 export class RemoteReads implements RemoteData {
   readonly steps: RemoteStep[] = []
   private readonly rows = new Map<DataClass, RemoteRows>()

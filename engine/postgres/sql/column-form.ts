@@ -6,10 +6,10 @@ import { quoteName } from '../quote.ts'
 import type { RemoteColumn } from '../remote-table.ts'
 import { readClock, readDateTime, readInterval, readNumber, readScaledText } from './read-text.ts'
 
-export type Comparator = '=' | '<' | '<=' | '>' | '>='
+type Comparator = '=' | '<' | '<=' | '>' | '>='
 
 /** Adds a parameter. @param type to which SQL casts the text @returns SQL such as `$1::int8` */
-export type Param = (text: string, type: string) => string
+type Param = (text: string, type: string) => string
 
 /** How the values of an attribute are read from its column, and compared in SQL. */
 export interface ColumnForm {
@@ -149,12 +149,12 @@ const float8 = plain('float8', {
 })
 
 /** NaN and infinity are null: JSON has no such numbers. Their differences from themselves are NaN. */
-const isFinite = (column: string): string => `${column} - ${column} = 0`
-const finite = (column: string): string => `CASE WHEN ${isFinite(column)} THEN ${column} END`
+const hasSize = (column: string): string => `${column} - ${column} = 0`
+const finite = (column: string): string => `CASE WHEN ${hasSize(column)} THEN ${column} END`
 
 /** An index of the column serves the first condition. */
 const compareFinite = (column: string, comparator: Comparator, operand: string): string =>
-  comparator === '=' ? `${column} = ${operand}` : `(${column} ${comparator} ${operand} AND ${isFinite(column)})`
+  comparator === '=' ? `${column} = ${operand}` : `(${column} ${comparator} ${operand} AND ${hasSize(column)})`
 
 /** A value is the shortest decimal of its float, which is not exactly that float. */
 const float4 = plain('float4', {

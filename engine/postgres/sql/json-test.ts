@@ -2,7 +2,7 @@ import type { JsonTest, ValueTest } from '../../query/bind/predicate.ts'
 import { isStorable, type Parameters } from './parameters.ts'
 import { textTest } from './text-test.ts'
 
-/** What the tests of one statement share. */
+/** Things that the tests of one statement share. */
 export interface TestScope {
   readonly parameters: Parameters
   /** SQL of the fold of a text. */

@@ -8,7 +8,7 @@ import { isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
-import type { JsonTest, Predicate, ValueTest } from '../../query/bind/predicate.ts'
+import type { JsonTest, Predicate, Scalar, ValueTest } from '../../query/bind/predicate.ts'
 import { matchesNull } from '../../query/plan/lower.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteTable, RemoteTables } from '../remote-table.ts'
@@ -17,7 +17,7 @@ import { jsonTest, type TestScope } from './json-test.ts'
 import { Parameters } from './parameters.ts'
 import { textTest } from './text-test.ts'
 
-/** What a statement needs besides its own table. */
+/** Other data that a statement needs. */
 export interface SqlScope {
   readonly tables: RemoteTables
   /** Keys of the entities elsewhere for which a condition is true. */
@@ -144,7 +144,7 @@ export class PredicateSql implements TestScope {
   }
 
   private scalarTest(form: ColumnForm, column: string, test: ValueTest): string {
-    const compare = (...[comparator, value]: [Parameters2[1], Parameters2[2]]): string =>
+    const compare = (comparator: '=' | '<' | '<=' | '>' | '>=', value: Scalar): string =>
       form.compare(column, comparator, value, this.parameters.add)
     switch (test.kind) {
       case 'any':
@@ -228,8 +228,6 @@ export class PredicateSql implements TestScope {
     return `${key.sql} IN (SELECT ${foreignKey.sql} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
   }
 }
-
-type Parameters2 = globalThis.Parameters<ColumnForm['compare']>
 
 const isName = (sql: string): boolean => sql.startsWith('"')
 

@@ -5,7 +5,7 @@ const LARGE_INTEGER = /^-?\d{16,}$/
 /** A number; an integer beyond 2^53 is a bigint. */
 export function readNumber(text: string): number | bigint {
   const number = Number(text)
-  if (!Number.isFinite(number)) throw new Error(`${text} is no finite number`)
+  if (!Number.isFinite(number)) throw new Error(`${text} is not a finite number`)
   return LARGE_INTEGER.test(text) && !Number.isSafeInteger(number) ? BigInt(text) : number
 }
 
@@ -30,7 +30,7 @@ const MOMENT = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?
 export function readDateTime(text: string): number {
   const [, year, month, day, hours = '0', minutes = '0', seconds = '0', fraction = '', isBefore] =
     MOMENT.exec(text) ?? []
-  if (year === undefined) throw new Error(`${text} is no date`)
+  if (year === undefined) throw new Error(`${text} is not a date`)
   const date = new Date(0)
   // A year before 100 would be taken for one of the last century.
   date.setUTCFullYear(isBefore ? 1 - Number(year) : Number(year), Number(month) - 1, Number(day))
@@ -45,7 +45,7 @@ const CLOCK = /^(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?$/
 /** Milliseconds of a time of day. */
 export function readClock(text: string): number {
   const [, sign, hours, minutes, seconds, fraction = ''] = CLOCK.exec(text) ?? []
-  if (hours === undefined) throw new Error(`${text} is no time`)
+  if (hours === undefined) throw new Error(`${text} is not a time`)
   const whole = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
   const micros = Number(fraction.padEnd(6, '0'))
   return Math.floor((sign ? -1 : 1) * (whole + micros / 1000))

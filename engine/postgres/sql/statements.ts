@@ -29,7 +29,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   const where = whereOf(page, from, sql)
   const joins: string[] = []
   const order = page.orderBy.flatMap(key => orderOf(key, from, sql, scope, joins))
-  const selected = page.columns === 'key' ? valueOf(table.dataClass.key, from) : rowOf(from)
+  const selected = page.columns === 'key' ? selectOf(table.dataClass.key, from) : rowOf(from)
   return sql.parameters.statement(
     [
       `SELECT ${selected} FROM ${table.from} AS ${from.alias}`,
@@ -87,7 +87,7 @@ export function valuesStatement(
 ): Statement {
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
-  const value = valueOf(attribute, from)
+  const value = selectOf(attribute, from)
   return sql.parameters.statement(
     `SELECT DISTINCT ${value} FROM ${table.from} AS ${from.alias} WHERE ${value} IS NOT NULL AND ${sql.condition(predicate, from)} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
@@ -139,12 +139,12 @@ function partsOf(key: string): string[] {
 const columnsOf = (attribute: StorageAttribute, { table, alias }: From): string[] =>
   table.columns.get(attribute)!.map(({ name }) => `${alias}.${quoteName(name)}`)
 
-const valueOf = (attribute: StorageAttribute, from: From): string =>
+const selectOf = (attribute: StorageAttribute, from: From): string =>
   from.table.forms.get(attribute)!.select(...columnsOf(attribute, from))
 
 function rowOf(from: From): string {
   const { table, alias } = from
-  const values = [...table.columns.keys()].map(attribute => valueOf(attribute, from))
+  const values = [...table.columns.keys()].map(attribute => selectOf(attribute, from))
   const ofRow = (sql: string): string => (sql.startsWith('"') || sql === 'xmin' ? `${alias}.${sql}` : sql)
   return [...values, ofRow(table.stamp), table.timestamp ? ofRow(table.timestamp) : 'NULL'].join(', ')
 }

@@ -137,7 +137,7 @@ export function relatedRows(relations: readonly RelationAttribute[], rowId: numb
 }
 
 /** Fetches all that one step of a path from these rows needs. @throws {RemoteNeeded} */
-export function fetchAlong(relation: RelationAttribute, rowIds: Iterable<number>, snapshot: Snapshot): void {
+function fetchAlong(relation: RelationAttribute, rowIds: Iterable<number>, snapshot: Snapshot): void {
   if (relation.kind === 'relatedEntity') snapshot.table(relation.dataClass).fetch?.(rowIds)
   else snapshot.table(relation.target).fetchReferencing?.(relation.inverse, rowIds)
 }

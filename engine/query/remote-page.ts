@@ -1,15 +1,15 @@
-import type { DataClass } from '../../catalog/dataclass.ts'
-import type { Value } from '../../catalog/value.ts'
-import type { View } from '../../catalog/view.ts'
-import { RequiresRemote } from '../../data/requires-remote.ts'
-import { RowSet } from '../../row-set/row-set.ts'
-import { convertKey } from '../bind/convert-value.ts'
-import { combine, type Predicate } from '../bind/predicate.ts'
-import type { RemoteData, RemotePage, RemoteQuery } from '../nodes/remote-query.ts'
-import type { QueryContext } from '../operators/query-context.ts'
-import { optimizePredicate } from '../plan/optimize.ts'
-import type { Selection } from '../select.ts'
-import { attributePredicate, relatedRows, relationsOf, rowOfKey } from './open-source.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { Value } from '../catalog/value.ts'
+import type { View } from '../catalog/view.ts'
+import { RequiresRemote } from '../data/requires-remote.ts'
+import { RowSet } from '../row-set/row-set.ts'
+import { convertKey } from './bind/convert-value.ts'
+import { combine, type Predicate } from './bind/predicate.ts'
+import type { RemoteData, RemotePage, RemoteQuery } from './nodes/remote-query.ts'
+import type { QueryContext } from './operators/query-context.ts'
+import { optimizePredicate } from './plan/optimize.ts'
+import type { Selection } from './select.ts'
+import { attributePredicate, relatedRows, relationsOf, rowOfKey } from './execute/open-source.ts'
 
 /** Entities of a request before its filter, as a database finds them. */
 interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
@@ -40,7 +40,7 @@ export function remotePage(
 }
 
 /** The question to the database that a selection of a remote dataclass is. @throws as {@link remotePage} */
-export function remoteQuery(
+function remoteQuery(
   { request, dataClass, predicate, orderBy }: Selection,
   page: RemoteQuery['page'],
   view: View,
