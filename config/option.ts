@@ -155,7 +155,7 @@ export function pluginList(doc: string): Option<readonly PluginReference[]> {
 }
 
 /** A database as the file describes it. */
-interface ConnectionOptions {
+export interface ConnectionOptions {
   readonly url: string | Reference
   readonly password?: string | Reference
   readonly maxConnections?: number
@@ -183,7 +183,12 @@ export function connections(doc: string): Option<Readonly<Record<string, Connect
     },
     { additionalProperties: false },
   )
-  return make({ schema: Type.Record(Type.String(), connection), default: {}, doc, fromText: jsonOfText })
+  return make({
+    schema: { ...Type.Record(Type.String(), connection), default: undefined },
+    default: {},
+    doc,
+    fromText: jsonOfText,
+  })
 }
 
 type Parts<T> = Common<T> & Partial<Option<T>> & { schema: TSchema }

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config-error.ts'
 import type { Config } from '../config/load-config.ts'
-import { isReference, type Reference } from '../config/reference.ts'
+import type { ConnectionOptions } from '../config/option.ts'
+import { isReference } from '../config/reference.ts'
 import { addSecrets } from '../engine/base/known-secrets.ts'
 import type { Connection } from '../engine/index.ts'
 
@@ -13,7 +14,7 @@ export function openConnections({
   readReference,
 }: Pick<Config, 'connections' | 'readReference'>): Record<string, Connection> {
   const problems: string[] = []
-  const read = (value: string | Reference, place: string): string => {
+  const read = (value: ConnectionOptions['url'], place: string): string => {
     if (!isReference(value)) return value
     const found = readReference(value)
     if ('text' in found) return found.text
@@ -22,7 +23,7 @@ export function openConnections({
   }
   const opened = Object.entries(connections).map(([name, { url, password, maxConnections = DEFAULT_CONNECTIONS }]) => {
     const place = `connections.${name}`
-    const address = read(url, `${place}.url`)
+    const address = withHost(read(url, `${place}.url`))
     if (address !== '' && !(ADDRESS.test(address) && URL.canParse(address))) {
       problems.push(`${place}.url: it is not an address such as postgres://user@host:5432/database`)
     } else addSecrets([passwordIn(address)])
@@ -33,6 +34,9 @@ export function openConnections({
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.fromEntries(opened)
 }
+
+/** The host may be missing: a socket in the parameters, or this machine. */
+const withHost = (address: string): string => address.replace(/^([a-z]+:\/\/[^/?#]*@)(?=\/|$)/i, '$1localhost')
 
 /** The password of an address, which may have none. */
 function passwordIn(address: string): string {

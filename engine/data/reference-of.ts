@@ -1,3 +1,4 @@
+import type { RelatedEntityAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import type { RowView } from '../row-format/row-view.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -14,3 +15,14 @@ export function referenceOf(row: RowView, index: number, snapshot: Snapshot): nu
   const table = snapshot.table(target)
   return table.rowIdOf ? table.rowIdOf(key) : table.findKey(key)
 }
+
+/** Rows that refer to a row of the target of a relation, ascending. */
+export function referencingOf(relation: RelatedEntityAttribute, targetRowId: number, snapshot: Snapshot): Uint32Array {
+  const { dataClass, target, foreignKey } = relation
+  const table = snapshot.table(dataClass)
+  if (dataClass.remote || !target.remote) return table.referencing(relation, targetRowId)
+  const key = snapshot.table(target).row(targetRowId)?.value(target.key) as Value | undefined
+  return key === undefined ? NO_ROWS : table.index(foreignKey)!.equal(key).toIds()
+}
+
+const NO_ROWS = new Uint32Array(0)

@@ -33,8 +33,8 @@ export const RemoteErrors = defineErrors('REMOTE', {
     errCode: 1200,
     http: 500,
     namesAttribute: 1,
-    message: (key: string, attribute: string, problem: string) =>
-      `the value of ${attribute} in the entity ${key} cannot be read: ${problem}`,
+    message: (dataClass: string, attribute: string, problem: string) =>
+      `a value of ${attribute} in ${dataClass} cannot be read: ${problem}`,
   },
   TOO_MANY_ROWS: {
     errCode: 1200,
@@ -44,7 +44,7 @@ export const RemoteErrors = defineErrors('REMOTE', {
   },
   READ_ONLY: {
     errCode: 1516,
-    http: 400,
+    http: 422,
     message: (dataClass: string) => `entities of ${dataClass} are in a database and cannot be changed here`,
   },
   NOT_HERE: {

@@ -7,6 +7,7 @@ import { kept } from '../base/promised.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import { prepareSaved, type SavedShape, type SavedWriter, savedWriter, STORED_ONLY } from '../write/answer-saved.ts'
 import { isTooLarge, SerialiseErrors } from '../answer/serialise-errors.ts'
+import { RequiresRemote } from '../data/requires-remote.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import { PackedResult, statusOf } from '../write/contract/packed-result.ts'
@@ -57,8 +58,13 @@ export class SavedAnswers {
     return async (result, caller) => {
       const status = statusOf(result)
       if (!(result instanceof PackedResult) && !showsRelated(shape)) {
-        // Copied, because all saves of one transaction are answered before the first answer is sent.
-        return { status, body: this.read(snapshot => write(result, snapshot).slice()) }
+        try {
+          // Copied, because all saves of one transaction are answered before the first answer is sent.
+          return { status, body: this.read(snapshot => write(result, snapshot).slice()) }
+        } catch (error) {
+          // An alias leads to a database.
+          if (!(error instanceof RequiresRemote)) throw error
+        }
       }
       try {
         return { status, body: await this.inPool(dataClass, access, shape, result, caller) }

@@ -108,10 +108,14 @@ export class Database {
   }
 
   private async connect(): Promise<Client> {
+    let pool: Pool | undefined
     try {
       this.opened ??= this.open()
-      return (await (await this.opened).connect()) as Client
+      pool = await this.opened
+      return (await pool.connect()) as Client
     } catch (error) {
+      if (pool && pool.totalCount >= this.connection.maxConnections && pool.waitingCount > 0)
+        throw RemoteErrors.BUSY(this.name, CONNECT_MS / 1000).retryAfter(RETRY_AFTER_SECONDS)
       throw this.errorOf(error)
     }
   }

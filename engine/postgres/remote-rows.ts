@@ -73,10 +73,7 @@ export class RemoteRows {
     let at = 0
     for (const attribute of columns.keys()) {
       const cell = cells[at++]!
-      values.set(
-        attribute,
-        cell === null ? null : this.read(cell, attribute.name, () => forms.get(attribute)!.read(cell)),
-      )
+      values.set(attribute, cell === null ? null : this.read(attribute.name, () => forms.get(attribute)!.read(cell)))
     }
     const key = values.get(dataClass.key)!
     for (const relation of this.layout.references) {
@@ -102,7 +99,7 @@ export class RemoteRows {
     return rowId
   }
 
-  private read(cell: string, attribute: string, read: () => Value): Value {
+  private read(attribute: string, read: () => Value): Value {
     try {
       return read()
     } catch (error) {

@@ -3,11 +3,13 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
+import { RequiresRemote } from '../data/requires-remote.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import type { SaveRequest, SaveResult } from './contract/requests.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { Output } from '../query/contract/request.ts'
 import type { AnswerContext } from '../query/serialise/answer.ts'
+import { RemoteNeeded } from '../query/nodes/remote-query.ts'
 import { bindProjection } from '../query/serialise/bind-projection.ts'
 import { writeProblems, writeSaved } from './write-saved.ts'
 
@@ -42,6 +44,8 @@ export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: Sav
       try {
         return write(result, snapshot, context)
       } catch (error) {
+        // It is written again where the data are.
+        if (error instanceof RequiresRemote || error instanceof RemoteNeeded) throw error
         if (reduction > STORED_ONLY) throw error
         if (!(error instanceof ProtocolError)) scope.onFault?.(error)
         context?.sink?.restart()

@@ -7,6 +7,7 @@ import type { ErrorDefinition } from '../../engine/base/errors.ts'
 import { FunctionErrors } from '../../engine/author/declare/function-errors.ts'
 import { LanguageErrors } from '../../engine/author/data-api/language-errors.ts'
 import { PermissionErrors } from '../../engine/permission/permission-errors.ts'
+import { RemoteErrors } from '../../engine/data/remote-errors.ts'
 import { PoolErrors } from '../../engine/placement/pool-errors.ts'
 import { AggregateErrors } from '../../engine/query/aggregate/aggregate-errors.ts'
 import { ParseErrors } from '../../engine/query/parse/parse-errors.ts'
@@ -81,6 +82,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   PARSE: ParseErrors,
   PERMISSION: PermissionErrors,
   POOL: PoolErrors,
+  REMOTE: RemoteErrors,
   POST_QUERY: PostQueryErrors,
   QUERY: QueryErrors,
   SERIALISE: SerialiseErrors,

@@ -4,7 +4,7 @@ import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { visibleOf } from '../../data/restricted-snapshot.ts'
-import { referenceOf } from '../../data/reference-of.ts'
+import { referenceOf, referencingOf } from '../../data/reference-of.ts'
 import type { Snapshot, TableSnapshot } from '../../data/snapshot.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { convertKey } from '../bind/convert-value.ts'
@@ -138,7 +138,7 @@ export function relatedRows(relations: readonly RelationAttribute[], rowId: numb
 
 /** Fetches all that one step of a path from these rows needs. @throws {RemoteNeeded} */
 function fetchAlong(relation: RelationAttribute, rowIds: Iterable<number>, snapshot: Snapshot): void {
-  if (relation.kind === 'relatedEntity') snapshot.table(relation.dataClass).fetch?.(rowIds)
+  if (relation.kind === 'relatedEntity' || !relation.target.remote) snapshot.table(relation.dataClass).fetch?.(rowIds)
   else snapshot.table(relation.target).fetchReferencing?.(relation.inverse, rowIds)
 }
 
@@ -157,7 +157,7 @@ export function fetchPaths(
 
 function rowsAlong(relation: RelationAttribute, rowId: number, snapshot: Snapshot): number[] {
   if (relation.kind === 'relatedEntities') {
-    return [...snapshot.table(relation.target).referencing(relation.inverse, rowId)]
+    return [...referencingOf(relation.inverse, rowId, snapshot)]
   }
   const row = snapshot.table(relation.dataClass).row(rowId)
   const target = row && referenceOf(row, row.layout.referenceOf.get(relation)!, snapshot)

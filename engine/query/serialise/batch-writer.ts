@@ -4,7 +4,7 @@ import { NO_ROW } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
 import type { ByteWriter } from '../../answer/byte-writer.ts'
 import { SerialiseErrors } from '../../answer/serialise-errors.ts'
-import { referenceOf } from '../../data/reference-of.ts'
+import { referenceOf, referencingOf } from '../../data/reference-of.ts'
 import { fetchPaths, relatedRows } from '../execute/open-source.ts'
 import { type AnswerContext, startAnswer } from './answer.ts'
 import type {
@@ -173,6 +173,7 @@ export class BatchWriter implements WrittenRelated {
   private prepareInserts({ dataClass, slices, inserts }: EntityTemplate, rowIds: Uint32Array): boolean {
     const table = this.snapshot.table(dataClass)
     if (!slices || this.isArray || !table.copyEntities) return false
+    if (inserts.some(({ value }) => value.of.dataClass.remote)) return false
     const ranges = new Uint32Array(2 * rowIds.length * inserts.length)
     const first = this.out.length
     for (const [n, { prefix, value }] of inserts.entries()) {
@@ -306,7 +307,7 @@ export class BatchWriter implements WrittenRelated {
     const [relation] = relations
     const members =
       relations.length === 1 && relation!.kind === 'relatedEntities'
-        ? this.snapshot.table(relation!.target).referencing(relation!.inverse, rowId)
+        ? referencingOf(relation!.inverse, rowId, this.snapshot)
         : relatedRows(relations, rowId, this.snapshot).toIds()
     return { count: members.length, first: skip, rowIds: members.slice(skip, skip + count) }
   }

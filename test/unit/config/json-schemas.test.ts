@@ -40,7 +40,7 @@ t.test(
       .map(row => Object.values(row))
     const expected = CONFIG_KEYS.map(key => {
       const { schema, default: value, doc } = optionOf(key)
-      const shown = schema.default ?? value
+      const shown = schema.default ?? (JSON.stringify(value) === '{}' ? '' : value)
       const text = Array.isArray(shown) ? shown.join(',') : String(shown ?? '')
       const flags = flagNames(key).map(flag => `\`--${flag}\``)
       const variables = environmentNames(key).map(name => `\`${name}\``)
