@@ -112,6 +112,6 @@ function tableOf(
     stamp: stamp !== undefined ? quoteName(stamp) : hasRows ? 'xmin' : '1',
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
     isOrdinary: described.kind === 'r',
-    fold: described.hasFold ? text => `tesser.fold(${text})` : foldExpression,
+    fold: described.hasFold ? text => `(tesser.fold(${text}) COLLATE "C")` : foldExpression,
   }
 }
