@@ -6,6 +6,7 @@ import { MICROSECONDS } from '../query/estimate/costs.ts'
 import type { QueryContext } from '../query/operators/query-context.ts'
 import { openSource, rowOfKey, type Source } from '../query/execute/open-source.ts'
 import { Trace } from '../query/operators/trace.ts'
+import { describeRemote } from '../query/describe-remote.ts'
 import { describeFilter } from '../query/plan/describe-filter.ts'
 import { vectorSearches } from '../query/plan/vector-access.ts'
 import { QueryErrors } from '../query/contract/query-errors.ts'
@@ -75,7 +76,12 @@ function planRead(task: Of<'read'>, scope: TaskScope, context: QueryContext): Pl
       const page = runPage(selection, view, trace ? { ...context, trace } : context)
       const { dataClass, predicate, filter } = selection
       const described = output.describe && predicate && filter && { dataClass, predicate, operator: filter }
-      const description = described && describeFilter(described, output.describe!, { view, snapshot, trace })
+      const description = described
+        ? describeFilter(described, output.describe!, { view, snapshot, trace })
+        : output.describe &&
+          predicate &&
+          context.remote &&
+          describeRemote(predicate, context.remote.steps, output.describe, view)
       return writePage(page, output, description, projection, context)
     },
   }

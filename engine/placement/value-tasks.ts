@@ -7,7 +7,7 @@ import type { ReadRequest } from '../query/contract/request.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
 import type { QueryContext } from '../query/operators/query-context.ts'
 import type { PathListItem } from '../query/parse/parse-path-list.ts'
-import { planSelection, runSelection } from '../query/select.ts'
+import { planSelection, selectedOf } from '../query/select.ts'
 import { type ValuesOptions, writeAggregates, writeDistinct } from '../query/serialise/write-values.ts'
 import { costOfAggregate } from './answer-cost.ts'
 import { searchesOf } from './plan-task.ts'
@@ -92,7 +92,7 @@ function planCompute(
       writeAggregates(
         measures,
         aggregation,
-        runSelection(selection, view, context).set,
+        selectedOf(selection, view, context),
         context,
         valuesOptions(request, limits),
       ),
@@ -117,7 +117,7 @@ function planDistinct(
       return MICROSECONDS.request + microseconds + costOfAggregate(measure, true, rows, snapshot)
     },
     run: () =>
-      writeDistinct(measure, page, runSelection(selection, view, context).set, context, valuesOptions(request, limits)),
+      writeDistinct(measure, page, selectedOf(selection, view, context), context, valuesOptions(request, limits)),
   }
 }
 

@@ -1,13 +1,16 @@
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
-import type { Predicate } from '../query/bind/predicate.ts'
+import type { Predicate, Scalar } from '../query/bind/predicate.ts'
 import {
   RemoteNeeded,
   type RemoteData,
+  type RemoteDistinct,
   type RemotePage,
   type RemoteQuery,
   type RemoteStep,
+  type RemoteTotals,
+  type RemoteValues,
 } from '../query/nodes/remote-query.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
 import type { RowView } from '../row-format/row-view.ts'
@@ -15,13 +18,18 @@ import type { Cells, StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import { RemoteRows } from './remote-rows.ts'
-import type { RemoteTables } from './remote-table.ts'
+import type { RemoteColumn, RemoteTables } from './remote-table.ts'
 import { evaluate } from '../query/operators/evaluate.ts'
 import type { QueryContext } from '../query/operators/query-context.ts'
 import { lower } from '../query/plan/lower.ts'
 import type { SqlScope } from './sql/predicate-sql.ts'
+import { type ColumnForm, columnForm } from './sql/column-form.ts'
+import { fromStored } from './sql/fold-sql.ts'
+import { readNumber } from './sql/read-text.ts'
 import {
   countStatement,
+  distinctStatement,
+  totalsStatement,
   keysStatement,
   pageStatement,
   referencingStatement,
@@ -40,6 +48,8 @@ export class RemoteReads implements RemoteData {
   private readonly rows = new Map<DataClass, RemoteRows>()
   private readonly found = new Map<string, RemotePage>()
   private readonly values = new Map<string, readonly Value[]>()
+  private readonly distincts = new Map<string, RemoteDistinct>()
+  private readonly sums = new Map<string, RemoteTotals>()
   private readonly referenced = new Map<RelatedEntityAttribute, Map<number, Uint32Array>>()
   /** State of the store that the task sees now, and its limits. */
   context: QueryContext | undefined
@@ -69,7 +79,7 @@ export class RemoteReads implements RemoteData {
         page ? rows.add(row) : rows.idOf(rows.table.forms.get(dataClass.key)!.read(row[0]!)),
       )
       const skip = page?.skip ?? 0
-      const isWhole = cells.length < wanted && (cells.length > 0 || skip === 0)
+      const isWhole = query.isUncounted || (cells.length < wanted && (cells.length > 0 || skip === 0))
       const total = isWhole ? skip + cells.length : await this.count(query, rows, scope)
       this.found.set(key, { rowIds, total })
     })
@@ -172,18 +182,57 @@ export class RemoteReads implements RemoteData {
     if (!dataClass.remote) return this.localValues(dataClass, foreignKey, predicate)
     const { table } = this.rowsOf(dataClass)
     const statement = valuesStatement(table, foreignKey, predicate, MAX_KEYS + 1, this.scopeOf(dataClass))
-    const key = JSON.stringify(statement)
-    const known = this.values.get(key)
-    if (known) return known
-    throw new RemoteNeeded(async () => {
+    return this.once(this.values, statement, async () => {
       const cells = await this.run(dataClass, statement)
       if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
       const { read } = table.forms.get(foreignKey)!
-      this.values.set(
-        key,
-        cells.map(([cell]) => read(cell!)),
-      )
+      return cells.map(([cell]) => read(cell!))
     })
+  }
+
+  distinct(query: RemoteQuery, of: RemoteValues): RemoteDistinct {
+    const { dataClass } = query
+    const rows = this.rowsOf(dataClass)
+    const statement = distinctStatement(rows.table, query, of, MAX_KEYS + 1, this.scopeOf(dataClass))
+    return this.once(this.distincts, statement, async () => {
+      const cells = await this.run(dataClass, statement)
+      if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
+      const form = this.formOf(of)
+      const readKey = rows.table.forms.get(dataClass.key)!.read
+      return {
+        values: cells.map(row => readItem(row, form, of)),
+        rowIds: cells.map(row => rows.idOf(readKey(row[3]!))),
+        counts: cells.map(row => Number(row[4])),
+      }
+    })
+  }
+
+  totals(query: RemoteQuery, of: RemoteValues): RemoteTotals {
+    const { dataClass } = query
+    const { table } = this.rowsOf(dataClass)
+    const statement = totalsStatement(table, query, of, this.scopeOf(dataClass))
+    return this.once(this.sums, statement, async () => {
+      const [[count, sum, min, max]] = (await this.run(dataClass, statement)) as [Cells]
+      const { read } = this.formOf(of)
+      const number = (text: string | null | undefined) => (text == null ? undefined : (read(text) as number | bigint))
+      return { count: Number(count), sum: sum ?? '0', min: number(min), max: number(max) }
+    })
+  }
+
+  /** Form of values as they are compared. */
+  private formOf({ attribute, properties }: RemoteValues): ColumnForm {
+    // Durations are compared in milliseconds.
+    if (properties.length > 0 || attribute.type === 'duration') return NUMBER_FORM
+    const table = this.databases.table(attribute.dataClass, this.limits)
+    return table.forms.get(attribute as StorageAttribute)!
+  }
+
+  /** The result of a statement that has run. @throws {RemoteNeeded} it has not */
+  private once<T>(known: Map<string, T>, statement: Statement, fetch: () => Promise<T>): T {
+    const key = JSON.stringify(statement)
+    const result = known.get(key)
+    if (result !== undefined) return result
+    throw new RemoteNeeded(async () => void known.set(key, await fetch()))
   }
 
   /** Different values, not null, of an attribute in the rows of the store that a condition finds. */
@@ -222,9 +271,26 @@ export class RemoteReads implements RemoteData {
     const startedAt = performance.now()
     const rows = await this.databases.run(dataClass.remote!.connection, statement, this.limits)
     const time = Math.round((performance.now() - startedAt) * 1000) / 1000
-    this.steps.push({ dataClass, statement: statement.text, time, rows: rows.length })
+    if (statement.shown) this.steps.push({ statement: statement.shown, time, rows: rows.length })
     return rows
   }
+}
+
+const NUMBER_FORM = columnForm({ type: 'number' } as StorageAttribute, [
+  { type: 'numeric' } as RemoteColumn,
+]) as ColumnForm
+
+/** A value of `distinctStatement` in the form for comparisons. */
+function readItem(
+  [first, number, text]: Cells,
+  form: ColumnForm,
+  { attribute, properties }: RemoteValues,
+): Scalar | boolean {
+  if (properties.length > 0) {
+    return text != null ? fromStored(text) : first === 'boolean' ? number === '1' : (readNumber(number!) as Scalar)
+  }
+  if (attribute.type === 'bool') return first === 't' ? 1 : 0
+  return form.isText ? fromStored(first!) : (form.read(first!) as Scalar)
 }
 
 /** Text that is the same for equal keys of a key and a foreign key, which have one family of types. */

@@ -40,7 +40,7 @@ export function remotePage(
 }
 
 /** The question to the database that a selection of a remote dataclass is. @throws as {@link remotePage} */
-function remoteQuery(
+export function remoteQuery(
   { request, dataClass, predicate, orderBy }: Selection,
   page: RemoteQuery['page'],
   view: View,

@@ -6,7 +6,8 @@ import { execute } from './execute/execute-plan.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import { FIRST_TASK_ROW } from './nodes/remote-query.ts'
 import { openSource, sourceClass } from './execute/open-source.ts'
-import { remotePage } from './remote-page.ts'
+import type { Selected } from './aggregate/selected.ts'
+import { remotePage, remoteQuery } from './remote-page.ts'
 import { Rows } from './contract/rows.ts'
 import type { SortKey } from './bind/bind-order-by.ts'
 import { buildPlan } from './plan/build-plan.ts'
@@ -136,6 +137,12 @@ export function runSelection(selection: Selection, view: View, context: QueryCon
   }
   return execute(plan, filter, openSource(request, view, context).rows, context)
 }
+
+/** The entities of a selection for an aggregate. @throws the errors of {@link runPage} */
+export const selectedOf = (selection: Selection, view: View, context: QueryContext): Selected =>
+  selection.dataClass.remote
+    ? remoteQuery(selection, undefined, view, context)
+    : runSelection(selection, view, context).set
 
 /**
  * Applies a query to given rows, for plugin code that queries a selection.

@@ -173,6 +173,77 @@ else {
         has: { filmTitle: 'La strada' },
       },
       { spec: '4.5', name: 'an entity set', get: '/Film?$filter="length > 100"&$method=entityset', keys: ['1', '3'] },
+      {
+        spec: '4.6',
+        name: 'totals of an integer',
+        get: '/Film/length?$compute=$all',
+        json: { length: { count: 3, sum: 325, average: 325 / 3, min: 100, max: 117 } },
+      },
+      {
+        spec: '4.6',
+        name: 'totals of a decimal are exact',
+        get: '/Film/rate?$compute=$all',
+        json: { rate: { count: 4, sum: 9.48, average: 2.37, min: 0.99, max: 4.99 } },
+      },
+      {
+        spec: '4.6',
+        name: 'totals of a duration are milliseconds',
+        get: '/Film/running?$compute=$all',
+        has: { running: { count: 2, sum: 100_620_500, max: 93_600_500 } },
+      },
+      {
+        spec: '4.6',
+        name: 'NaN and infinity are not counted',
+        get: '/Film/share?$compute=$all',
+        has: { share: { count: 2, min: -0.5, max: 0.1 } },
+      },
+      {
+        spec: '4.6',
+        name: 'least and greatest texts and dates',
+        get: '/Film/title,released?$compute=$all',
+        json: {
+          title: { count: 4, min: '100 % Wolf', max: 'La strada' },
+          released: { count: 3, min: '1954-09-22', max: '2020-07-14' },
+        },
+      },
+      {
+        spec: '4.6',
+        name: 'a filter limits them',
+        get: '/Film/length?$compute=sum&$filter="length > 100"',
+        text: '225',
+      },
+      { spec: 'P6.6', name: 'over a relation', get: '/Film/language.name?$compute=max', text: '"Italiano"' },
+      { spec: 'P6.6', name: 'of a property of several types', get: '/Film/info.n?$compute=count', text: '2' },
+      {
+        spec: 'P6.7',
+        name: 'distinct values ascend',
+        get: '/Film/title?$distinct=true',
+        json: ['100 % Wolf', 'Alien', 'Été 85', 'La strada'],
+      },
+      {
+        spec: 'P6.7',
+        name: 'distinct numbers of a page',
+        get: '/Film/rate?$distinct=true&$skip=1&$top=2',
+        json: [1, 2.5],
+      },
+      {
+        spec: 'P6.7',
+        name: 'with counts',
+        get: '/Part/filmID?$distinct=true&$counts=true',
+        json: [
+          { value: 3, count: 2 },
+          { value: 1, count: 1 },
+        ],
+      },
+      {
+        spec: 'P2.14',
+        name: 'the statement is shown, without its values',
+        get: '/Film?$filter="title = alien"&$queryplan=true&$querypath=true',
+        has: {
+          __queryPlan: { item: /^SELECT … FROM "public"\."film" AS t0 WHERE .*\$1::text/ },
+          __queryPath: { steps: [{ recordsfounds: 1 }] },
+        },
+      },
       { spec: '2.6', name: 'a view', get: '/LongFilm?$orderby=length', keys: ['3', '1'], count: 2 },
       { spec: '7', name: 'a table that is missing fails alone', get: '/Missing', status: 503, errors: [1200] },
       {

@@ -44,6 +44,9 @@ const AFTER_SURROGATES = /[\ue000-\uffff]/g
 export const toStored = (folded: string): string =>
   folded.replace(AFTER_SURROGATES, character => String.fromCodePoint(LAST) + character)
 
+/** Reverses {@link toStored}. */
+export const fromStored = (text: string): string => text.replaceAll(String.fromCodePoint(LAST), '')
+
 /** @param text SQL of type `text` */
 export function foldExpression(text: string): string {
   const letters = `lower(regexp_replace(normalize(${text}, NFD), '${markClass()}', '', 'g') COLLATE "und-x-icu")`

@@ -16,6 +16,11 @@ export class Parameters {
   statement(text: string): Statement {
     return { text, values: this.values }
   }
+
+  /** @param list SQL of the columns of the answer @param rest of the statement, from `FROM` on */
+  select(list: string, rest: string): Statement {
+    return { text: `SELECT ${list} ${rest}`, values: this.values, shown: `SELECT … ${rest}` }
+  }
 }
 
 /** Text of an array of texts. */

@@ -3,9 +3,10 @@ import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { SortKey } from '../../query/bind/bind-order-by.ts'
 import type { Predicate } from '../../query/bind/predicate.ts'
-import type { RemoteQuery } from '../../query/nodes/remote-query.ts'
+import type { RemoteQuery, RemoteValues } from '../../query/nodes/remote-query.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteTable } from '../remote-table.ts'
+import type { ColumnForm } from './column-form.ts'
 import { propertyOf } from './json-test.ts'
 import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
 import type { Statement } from './statement.ts'
@@ -30,9 +31,10 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   const joins: string[] = []
   const order = page.orderBy.flatMap(key => orderOf(key, from, sql, scope, joins))
   const selected = page.columns === 'key' ? selectOf(table.dataClass.key, from) : rowOf(from)
-  return sql.parameters.statement(
+  return sql.parameters.select(
+    selected,
     [
-      `SELECT ${selected} FROM ${table.from} AS ${from.alias}`,
+      `FROM ${table.from} AS ${from.alias}`,
       ...joins,
       where,
       `ORDER BY ${[...order, ...keyOrder(from)].join(', ')}`,
@@ -48,8 +50,9 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
 export function countStatement(table: RemoteTable, selected: Selected, scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
-  return sql.parameters.statement(
-    `SELECT count(*) FROM ${table.from} AS ${from.alias} ${whereOf(selected, from, sql)}`.trimEnd(),
+  return sql.parameters.select(
+    'count(*)',
+    `FROM ${table.from} AS ${from.alias} ${whereOf(selected, from, sql)}`.trimEnd(),
   )
 }
 
@@ -91,6 +94,66 @@ export function valuesStatement(
   return sql.parameters.statement(
     `SELECT DISTINCT ${value} FROM ${table.from} AS ${from.alias} WHERE ${value} IS NOT NULL AND ${sql.condition(predicate, from)} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
+}
+
+/** Statement of the number of values, their sum, least and greatest. */
+export function totalsStatement(table: RemoteTable, selected: Selected, of: RemoteValues, scope: SqlScope): Statement {
+  const sql = new PredicateSql(scope)
+  const { value, source } = valuesSource(table, selected, of, sql, scope)
+  const number =
+    of.properties.length === 0 ? value : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
+  return sql.parameters.statement(`SELECT count(v), sum(v), min(v), max(v) FROM (SELECT ${number} AS v ${source}) AS s`)
+}
+
+/**
+ * Statement of the different values, each with its first key and the number of its rows: of a property its JSON type, number and folded
+ * text, of another attribute its value, and two times null.
+ */
+export function distinctStatement(
+  table: RemoteTable,
+  selected: Selected,
+  of: RemoteValues,
+  count: number,
+  scope: SqlScope,
+): Statement {
+  const sql = new PredicateSql(scope)
+  const { value, source, from, form } = valuesSource(table, selected, of, sql, scope)
+  const key = selectOf(table.dataClass.key, from)
+  const keyForm = table.forms.get(table.dataClass.key)!
+  const first = keyForm.isText ? 'min(k::text COLLATE "C")' : 'min(k)'
+  const attribute = stored(of.attribute)
+  const columns =
+    of.properties.length > 0
+      ? jsonParts(value, sql)
+      : [form.isText ? sql.folded(attribute, value) : value, 'NULL::numeric', 'NULL::text']
+  return sql.parameters.statement(
+    `SELECT a, b, c, ${first}, count(*) FROM (SELECT ${columns[0]} AS a, ${columns[1]} AS b, ${columns[2]} AS c, ${key} AS k ${source}) AS s WHERE a IS NOT NULL GROUP BY a, b, c LIMIT ${sql.parameters.add(String(count), 'int8')}`,
+  )
+}
+
+/** JSON type, number and folded text of a value inside of JSON; null for objects, arrays and null. */
+const jsonParts = (value: string, sql: PredicateSql): readonly string[] => [
+  `CASE WHEN jsonb_typeof(${value}) IN ('number', 'string', 'boolean') THEN jsonb_typeof(${value}) END`,
+  `CASE jsonb_typeof(${value}) WHEN 'number' THEN (${value})::numeric WHEN 'boolean' THEN (${value})::bool::int4 END`,
+  sql.fold(`CASE WHEN jsonb_typeof(${value}) = 'string' THEN ${value} #>> '{}' END`),
+]
+
+/** SQL of a value, and of the rows that have it: what follows the list of a SELECT. */
+function valuesSource(
+  table: RemoteTable,
+  selected: Selected,
+  { relations, attribute, properties }: RemoteValues,
+  sql: PredicateSql,
+  scope: SqlScope,
+): { value: string; source: string; from: From; form: ColumnForm } {
+  const from = sql.from(table)
+  const where = whereOf(selected, from, sql)
+  const joins: string[] = []
+  const last = follow(relations, from, sql, scope, joins)
+  const { form, sorted } = sql.column(stored(attribute), last)
+  const value = properties.reduce((inner, name) => `(${propertyOf(inner, name, sql)})`, sorted)
+  const source = [`FROM ${table.from} AS ${from.alias}`, ...joins, where].filter(part => part !== '').join(' ')
+  return { value, source, from, form }
 }
 
 const NO_SCOPE: SqlScope = {
@@ -159,19 +222,37 @@ function keyOrder(from: From): string[] {
   return [form.isText && key.type !== 'uuid' ? `${sorted} COLLATE "C"` : columnsOf(key, from)[0]!]
 }
 
-/** @param joins receives the joins along the relations of the key */
-function orderOf(key: SortKey, start: From, sql: PredicateSql, scope: SqlScope, joins: string[]): string[] {
-  if (key.similarity) throw RemoteErrors.NOT_HERE('an order by similarity', start.table.dataClass.name)
+/**
+ * Joins the tables along N→1 relations.
+ * @param joins receives the joins
+ * @returns the last table
+ */
+function follow(
+  relations: readonly RelatedEntityAttribute[],
+  start: From,
+  sql: PredicateSql,
+  scope: SqlScope,
+  joins: string[],
+): From {
   let from = start
-  for (const { foreignKey, target } of key.relations) {
+  for (const { foreignKey, target } of relations) {
     const table = scope.tables.find(target)
-    if (!table) throw RemoteErrors.NOT_HERE('an order over a relation to another place', start.table.dataClass.name)
+    if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
     joins.push(
       `LEFT JOIN ${table.from} AS ${other.alias} ON ${columnsOf(target.key, other)[0]} = ${columnsOf(foreignKey, from)[0]}`,
     )
     from = other
   }
+  return from
+}
+
+const ELSEWHERE = 'an order or an aggregate over a relation to another place'
+
+/** @param joins receives the joins along the relations of the key */
+function orderOf(key: SortKey, start: From, sql: PredicateSql, scope: SqlScope, joins: string[]): string[] {
+  if (key.similarity) throw RemoteErrors.NOT_HERE('an order by similarity', start.table.dataClass.name)
+  const from = follow(key.relations, start, sql, scope, joins)
   const attribute = stored(key.attribute)
   const { form, sorted } = sql.column(attribute, from)
   const direction = key.descending ? 'DESC' : 'ASC'
@@ -188,8 +269,7 @@ function orderOf(key: SortKey, start: From, sql: PredicateSql, scope: SqlScope, 
 /** Numbers are below texts, and these below bools; objects and arrays are highest, all equal. */
 function jsonOrder(json: string, { properties }: SortKey, sql: PredicateSql): string[] {
   const value = properties.reduce((inner, name) => `(${propertyOf(inner, name, sql)})`, json)
+  const [, number, text] = jsonParts(value, sql)
   const rank = `CASE jsonb_typeof(${value}) WHEN 'number' THEN 1 WHEN 'string' THEN 2 WHEN 'boolean' THEN 3 WHEN 'object' THEN 4 WHEN 'array' THEN 4 END`
-  const number = `CASE jsonb_typeof(${value}) WHEN 'number' THEN (${value})::numeric WHEN 'boolean' THEN (${value})::bool::int4 END`
-  const text = sql.fold(`CASE WHEN jsonb_typeof(${value}) = 'string' THEN ${value} #>> '{}' END`)
-  return [rank, number, text]
+  return [rank, number!, text!]
 }

@@ -1,7 +1,6 @@
 import type { AggregateKind } from '../../catalog/types/descriptor.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
-import type { RowSet } from '../../row-set/row-set.ts'
 import { evaluate, openColumns } from '../operators/evaluate.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
@@ -9,8 +8,9 @@ import { lower } from '../plan/lower.ts'
 import { AggregateErrors } from './aggregate-errors.ts'
 import { bindMeasure, type Measure, ownScalar } from './measure.ts'
 import { itemText } from './read-values.ts'
+import { countRemote, isRemote, type Selected } from './selected.ts'
 import { summarise, summariseDistinct } from './summarise.ts'
-import type { Summary } from './summary.ts'
+import type { Totals } from './summary.ts'
 
 export type AggregateFunction = 'count' | 'sum' | 'average' | 'min' | 'max'
 
@@ -66,7 +66,7 @@ export function bindAggregates(
 }
 
 /**
- * Aggregates the values of some rows. Null is ignored. Without values, count and sum are 0 and the others null.
+ * Aggregates the values of selected entities. Null is ignored. Without values, count and sum are 0 and the others null.
  *
  * | values | functions |
  * |---|---|
@@ -82,27 +82,28 @@ export function bindAggregates(
 export function aggregate(
   measure: Measure,
   { function: wanted, distinct }: Aggregation,
-  rows: RowSet,
+  selected: Selected,
   context: QueryContext,
 ): Map<AggregateFunction, string> {
   const functions = wanted === 'all' ? APPLICABLE[measure.values] : [wanted]
   if (!distinct && functions.every(name => name === 'count')) {
-    return new Map([['count', String(countPresent(measure, rows, context))]])
+    return new Map([['count', String(countPresent(measure, selected, context))]])
   }
-  const summary = (distinct ? summariseDistinct : summarise)(measure, rows, context)
+  const summary = (distinct ? summariseDistinct : summarise)(measure, selected, context)
   // The type of such a property shows only in its values: if all are texts, it has no sum.
   const isText = measure.values === 'json' && typeof summary.min?.value === 'string'
   const shown = wanted === 'all' && isText ? APPLICABLE.text : functions
   return new Map(shown.map(name => [name, resultText(name, measure, summary, context)]))
 }
 
-function countPresent({ dataClass, present }: Measure, rows: RowSet, context: QueryContext): number {
+function countPresent({ dataClass, present }: Measure, selected: Selected, context: QueryContext): number {
+  if (isRemote(selected)) return countRemote(selected, context, present)
   const operator = lower(present, dataClass, context.snapshot)
   openColumns(operator, dataClass, context.snapshot)
-  return evaluate(operator, dataClass, rows, context).size
+  return evaluate(operator, dataClass, selected, context).size
 }
 
-function resultText(name: AggregateFunction, measure: Measure, summary: Summary, context: QueryContext): string {
+function resultText(name: AggregateFunction, measure: Measure, summary: Totals, context: QueryContext): string {
   const { numbers } = summary
   const scalar = ownScalar(measure)
   const totals = scalar?.descriptor.totals

@@ -3,6 +3,7 @@ import { propertyOf } from '../../catalog/property.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import { SEGMENT_ROWS } from '../../data/snapshot.ts'
 import { fold } from '../../base/text/fold.ts'
+import { referenceOf } from '../../data/reference-of.ts'
 import { calculatedText } from '../contract/calculated-code.ts'
 import { pathReader } from '../scan/cell-reader.ts'
 import type { QueryContext } from '../operators/query-context.ts'
@@ -57,7 +58,7 @@ export function itemText(value: Item, rowId: number, measure: Measure, { snapsho
   let owner = rowId
   let row = snapshot.table(dataClass).row(owner)!
   for (const relation of relations) {
-    owner = row.reference(row.layout.referenceOf.get(relation)!)!
+    owner = referenceOf(row, row.layout.referenceOf.get(relation)!, snapshot)!
     row = snapshot.table(relation.target).row(owner)!
   }
   const json =

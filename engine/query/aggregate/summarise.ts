@@ -3,18 +3,23 @@ import type { RowSet } from '../../row-set/row-set.ts'
 import { SEGMENT_ROWS, SEGMENT_WORDS, type Segment } from '../../data/snapshot.ts'
 import { cellOfSegment, pointerReader, readsSegments, type TextPointers } from '../scan/cell-reader.ts'
 import type { QueryContext } from '../operators/query-context.ts'
+import type { RemoteValues } from '../nodes/remote-query.ts'
 import { overColumn } from '../execute/over-columns.ts'
 import { entryOf, summariseNumbers, summaryOf } from '../scan/segment-summary.ts'
 import { type Measure, valuesOf } from './measure.ts'
 import { forEachValue } from './read-values.ts'
-import { type Item, Summary } from './summary.ts'
+import { isRemote, type Selected } from './selected.ts'
+import { summariseRemote } from './summarise-remote.ts'
+import { type Item, Summary, type Totals } from './summary.ts'
 
 /**
  * Summarises the values of some rows in one pass. Numbers and dates in the rows themselves are read segment by segment unless
  * there are only a few rows in each; everything else row by row.
  * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
  */
-export function summarise(whole: Measure, rows: RowSet, context: QueryContext): Summary {
+export function summarise(whole: Measure, selected: Selected, context: QueryContext): Totals {
+  if (isRemote(selected)) return summariseRemote(whole, selected, context)
+  const rows = selected
   const measure = overColumnOf(whole, context)
   const { attribute, relations, properties, values } = measure
   const isOwnNumber = relations.length === 0 && properties.length === 0 && (values === 'number' || values === 'date')
@@ -29,9 +34,9 @@ export function summarise(whole: Measure, rows: RowSet, context: QueryContext): 
 }
 
 /** Summarises the distinct values of some rows. */
-export function summariseDistinct(measure: Measure, rows: RowSet, context: QueryContext): Summary {
+export function summariseDistinct(measure: Measure, selected: Selected, context: QueryContext): Totals {
   const summary = new Summary(context.snapshot.table(measure.dataClass).isRestricted)
-  const { values, rowIds } = distinctValues(measure, rows, context)
+  const { values, rowIds } = distinctValues(measure, selected, context)
   for (let i = 0; i < values.length; i++) summary.add(values[i]!, rowIds[i]!)
   return summary
 }
@@ -46,7 +51,9 @@ interface Distinct<Value = Item> {
 }
 
 /** Distinct values, texts by fold. Objects and arrays inside JSON are skipped. */
-export function distinctValues(whole: Measure, rows: RowSet, context: QueryContext): Distinct {
+export function distinctValues(whole: Measure, selected: Selected, context: QueryContext): Distinct {
+  if (isRemote(selected)) return context.remote!.distinct(selected, whole as RemoteValues)
+  const rows = selected
   const measure = overColumnOf(whole, context)
   const pointers = pointersOf(measure, context)
   return pointers ? distinctTexts(measure, pointers, rows, context) : collectDistinct(measure, rows, context)

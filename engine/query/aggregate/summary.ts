@@ -12,8 +12,16 @@ interface Extreme {
   readonly rowId: number
 }
 
+/** Results that {@link Summary} and databases have. */
+export interface Totals {
+  readonly count: number
+  readonly numbers: { readonly count: number; readonly total: number; readonly integerTotal: bigint }
+  readonly min: Extreme | undefined
+  readonly max: Extreme | undefined
+}
+
 /** Results of one pass over values. Numbers are below texts; bools, objects and arrays inside JSON are only counted. */
-export class Summary {
+export class Summary implements Totals {
   count = 0
   /** Sum of the values that are numbers. */
   readonly numbers = new Sum()

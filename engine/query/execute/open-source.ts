@@ -142,17 +142,18 @@ function fetchAlong(relation: RelationAttribute, rowIds: Iterable<number>, snaps
   else snapshot.table(relation.target).fetchReferencing?.(relation.inverse, rowIds)
 }
 
-/** Fetches all that paths of relations from these rows need, so that following them one by one does not wait. @throws {RemoteNeeded} */
+/** Fetches all that paths of relations from these rows need, so that following them one by one does not wait. @returns the rows at their ends @throws {RemoteNeeded} */
 export function fetchPaths(
   relations: readonly RelationAttribute[],
   rowIds: Iterable<number>,
   snapshot: Snapshot,
-): void {
+): Set<number> {
   let rows: Set<number> = new Set(rowIds)
   for (const relation of relations) {
     fetchAlong(relation, rows, snapshot)
     rows = new Set([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
   }
+  return rows
 }
 
 function rowsAlong(relation: RelationAttribute, rowId: number, snapshot: Snapshot): number[] {

@@ -1,8 +1,8 @@
-import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
+import type { RelatedEntityAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { SortKey } from '../bind/bind-order-by.ts'
-import type { Predicate } from '../bind/predicate.ts'
+import type { Predicate, Scalar } from '../bind/predicate.ts'
 
 /**
  * Row ids of remote dataclasses from here on are those of one task. Below, a row id is the key itself: a key that is such a number has
@@ -23,6 +23,8 @@ export interface RemoteQuery {
   readonly orderBy: readonly SortKey[]
   /** Undefined for the whole selection. */
   readonly page: { readonly skip: number; readonly count: number } | undefined
+  /** True if the number of entities of the whole selection is not needed. */
+  readonly isUncounted?: boolean
 }
 
 export interface RemotePage {
@@ -32,10 +34,32 @@ export interface RemotePage {
   readonly total: number
 }
 
-/** A statement that a task has run, for `$queryplan` and `$querypath`. */
+/** Attribute of the entities of a query, perhaps over N→1 relations, or a property inside of it. */
+export interface RemoteValues {
+  readonly relations: readonly RelatedEntityAttribute[]
+  readonly attribute: ValueAttribute
+  readonly properties: readonly string[]
+}
+
+/** Different values in the form for comparisons, texts folded: of each the first entity and the number of entities. */
+export interface RemoteDistinct {
+  readonly values: readonly (Scalar | boolean)[]
+  readonly rowIds: readonly number[]
+  readonly counts: readonly number[]
+}
+
+export interface RemoteTotals {
+  /** Number of values. */
+  readonly count: number
+  /** Decimal text of their sum, in units of the last place for decimals; `0` if there are none. */
+  readonly sum: string
+  readonly min: number | bigint | undefined
+  readonly max: number | bigint | undefined
+}
+
+/** A statement of {@link RemoteData.find} that a task has run, for `$queryplan` and `$querypath`. */
 export interface RemoteStep {
-  readonly dataClass: DataClass
-  /** SQL, in which a client may not see the names of all columns. */
+  /** SQL without the list of its columns. */
   readonly statement: string
   /** Milliseconds, of the statement and of the way to the database. */
   readonly time: number
@@ -49,6 +73,9 @@ export interface RemoteStep {
 export interface RemoteData {
   readonly steps: readonly RemoteStep[]
   find(query: RemoteQuery): RemotePage
+  distinct(query: RemoteQuery, of: RemoteValues): RemoteDistinct
+  /** Totals of numbers. */
+  totals(query: RemoteQuery, of: RemoteValues): RemoteTotals
   /** Keys of the entities for which a condition is true, in any order. */
   keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[]
   /** Different foreign keys of the entities for which a condition is true. */

@@ -1,10 +1,10 @@
-import type { RowSet } from '../../row-set/row-set.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import { sortPositions, topPositions } from '../execute/top-n.ts'
 import { finishAnswer, startAnswer } from './answer.ts'
 import { type Aggregation, aggregate } from '../aggregate/aggregate.ts'
 import type { Measure } from '../aggregate/measure.ts'
 import { itemText } from '../aggregate/read-values.ts'
+import { countRemote, fetchValues, isRemote, type Selected } from '../aggregate/selected.ts'
 import { distinctValues } from '../aggregate/summarise.ts'
 import { compareItems } from '../aggregate/summary.ts'
 
@@ -26,16 +26,19 @@ export interface ValuesOptions {
 export function writeAggregates(
   measures: readonly Measure[],
   aggregation: Aggregation,
-  rows: RowSet,
+  selected: Selected,
   context: QueryContext,
   options: ValuesOptions,
 ): Uint8Array {
-  if (measures.length === 0) return answer([String(rows.size)], options, context)
+  if (measures.length === 0) {
+    const count = isRemote(selected) ? countRemote(selected, context) : selected.size
+    return answer([String(count)], options, context)
+  }
   // By name: an attribute that is named twice appears once.
   const results = new Map<string, string>()
   for (const measure of measures) {
     if (results.has(measure.name)) continue
-    const texts = aggregate(measure, aggregation, rows, context)
+    const texts = aggregate(measure, aggregation, selected, context)
     const [only] = texts.values()
     results.set(measure.name, aggregation.function === 'all' ? objectText(texts) : only!)
   }
@@ -56,17 +59,21 @@ const objectText = (members: ReadonlyMap<string, string>): string =>
 export function writeDistinct(
   measure: Measure,
   page: { skip: number; count: number; counted?: boolean },
-  rows: RowSet,
+  selected: Selected,
   context: QueryContext,
   options: ValuesOptions,
 ): Uint8Array {
-  const { values, rowIds, counts } = distinctValues(measure, rows, context)
+  const { values, rowIds, counts } = distinctValues(measure, selected, context)
   const order = (a: number, b: number) => {
     context.budget.step()
     return (page.counted ? counts[b]! - counts[a]! : 0) || compareItems(values[a]!, values[b]!)
   }
   const end = Math.min(page.skip + page.count, values.length)
   const positions = end < values.length ? topPositions(values.length, end, order) : sortPositions(values.length, order)
+  if (isRemote(selected) && measure.values !== 'number') {
+    const shown = Array.from(positions.slice(page.skip, end), position => rowIds[position]!)
+    fetchValues(measure, shown, context)
+  }
   return answer(elements(), options, context)
 
   function* elements() {

@@ -1,0 +1,31 @@
+import type { RowSet } from '../../row-set/row-set.ts'
+import { combine, type Predicate } from '../bind/predicate.ts'
+import { fetchPaths } from '../execute/open-source.ts'
+import type { RemoteQuery } from '../nodes/remote-query.ts'
+import type { QueryContext } from '../operators/query-context.ts'
+import type { Measure } from './measure.ts'
+
+/** Entities whose values are aggregated: rows of the store, or a question to a database. */
+export type Selected = RowSet | RemoteQuery
+
+export const isRemote = (selected: Selected): selected is RemoteQuery => 'dataClass' in selected
+
+/** Number of the entities for which a condition is true as well. */
+export function countRemote(query: RemoteQuery, { remote }: QueryContext, condition?: Predicate): number {
+  return remote!.find({ ...narrowed(query, condition), page: { skip: 0, count: 0 } }).total
+}
+
+/** The question with one more condition. */
+export function narrowed(query: RemoteQuery, condition: Predicate | undefined): RemoteQuery {
+  const conditions = [query.predicate, condition].filter(each => each !== undefined)
+  return { ...query, predicate: conditions.length > 0 ? combine('and', conditions) : undefined }
+}
+
+/** Fetches all rows from which the values of a measure are written. @throws {RemoteNeeded} */
+export function fetchValues({ dataClass, relations }: Measure, rowIds: readonly number[], context: QueryContext): void {
+  const { snapshot } = context
+  snapshot.table(dataClass).fetch?.(rowIds)
+  const reached = fetchPaths(relations, rowIds, snapshot)
+  const last = relations.at(-1)
+  if (last) snapshot.table(last.target).fetch?.(reached)
+}
