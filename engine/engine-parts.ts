@@ -33,6 +33,7 @@ import { SharedHeap } from './memory/heap/shared-heap.ts'
 import { Permissions } from './permission/permissions.ts'
 import { Views } from './permission/views.ts'
 import { type PoolEvents, QueryPool, queryThread } from './placement/query-pool.ts'
+import type { RemoteTask } from './placement/tasks.ts'
 import { remotePool } from './placement/remote-pool.ts'
 import { SaveBodies } from './placement/save-bodies.ts'
 import { SavedAnswers } from './placement/saved-answers.ts'
@@ -64,7 +65,7 @@ export interface EngineParts extends EngineThreads {
   readonly permissions: Permissions
   readonly pool: QueryPool
   /** Set for a model with remote dataclasses. */
-  readonly remote: QueryPool | undefined
+  readonly remote: QueryPool<RemoteTask> | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   readonly tasks: TaskRunner
@@ -125,19 +126,20 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     answers: { memory: buffers, spools, exportSpools },
     counts: ownCounts,
   })
+  const saveLimits = { ...SAVE_LIMITS, ...options.write }
   checkConnections(catalog, options.connections ?? {})
   const hasRemote = catalog.dataClasses.some(({ remote }) => remote)
   const remote = hasRemote
     ? remotePool({
         ...pooled,
         connections: options.connections ?? {},
+        saveLimits,
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
       })
     : undefined
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
-  const saveLimits = { ...SAVE_LIMITS, ...options.write }
   functions?.openStore(
     { open: { store, limits, saveLimits } },
     { connectWriter: end => writer.connect(end), onThreadEnd },

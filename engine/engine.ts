@@ -1,3 +1,4 @@
+import { deserialize } from 'node:v8'
 import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
@@ -39,6 +40,7 @@ import { lockHolder } from './caller/lock-holder.ts'
 import type { Caller } from './caller/caller.ts'
 import type { SessionData } from './caller/session-data.ts'
 import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
+import type { RemoteWriteTask } from './placement/tasks.ts'
 import type { QueryOutline } from './placement/outline-query.ts'
 import type { ComputeArgs, DistinctArgs, KeysArgs } from './placement/value-tasks.ts'
 import { kept, type Promised } from './base/promised.ts'
@@ -57,6 +59,7 @@ import type {
   DeleteRequest,
   DeleteResult,
   ListLocksResult,
+  LockResult,
   LoadMark,
   SaveRequest,
   SaveResult,
@@ -242,7 +245,7 @@ export class Engine implements PluginEngine {
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const access = request.access ?? (request.trusted ? undefined : this.permissions.guest)
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
-    if (dataClass?.remote) throw RemoteErrors.READ_ONLY(dataClass.name)
+    if (dataClass?.remote) return this.saveRemote({ ...request, access }, dataClass, caller)
     const known = await this.checked({ ...request, access }, dataClass, caller)
     return dataClass && this.parts.hooked.onSave(dataClass)
       ? this.parts.code!.save(known, caller)
@@ -299,9 +302,12 @@ export class Engine implements PluginEngine {
   async save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
     const known = { ...request, access: request.access ?? this.permissions.guest }
     const dataClass = this.addressed(known.dataClass, known.access)
-    if (dataClass.remote) throw RemoteErrors.READ_ONLY(dataClass.name)
     const isShownWithOthers =
       output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
+    if (dataClass.remote) {
+      const answer = this.parts.savedAnswers.prepare(dataClass, known.access, { mode: known.mode, output })
+      return answer(await this.saveRemote(known, dataClass, caller), caller)
+    }
     if (this.parts.hooked.onSave(dataClass) || (this.parts.hooked.restricted.size > 0 && isShownWithOthers)) {
       return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
@@ -324,7 +330,7 @@ export class Engine implements PluginEngine {
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
-    if (dataClass.remote) throw RemoteErrors.READ_ONLY(dataClass.name)
+    if (dataClass.remote) return this.deleteRemote(request, { atomic, owner, ifMatch }, caller)
     const rowIds = await this.parts.tasks.rowIds({ ...request, exact: true }, caller)
     if (rowIds.length === 0 && ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
     if (rowIds.length === 0) return 0
@@ -336,6 +342,30 @@ export class Engine implements PluginEngine {
     if (!error) return deleted
     const cause = new ProtocolError(error)
     throw rowIds.length === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, rowIds.length))
+  }
+
+  /** Saves entities that are in a database. */
+  private async saveRemote(request: SaveRequest, dataClass: DataClass, caller?: Caller): Promise<SaveResult> {
+    if (this.parts.hooked.onSave(dataClass)) throw RemoteErrors.NOT_HERE('a save with events', dataClass.name)
+    const { bodies } = this.parts
+    const known = bodies.isLarge(request) ? await bodies.read(request, true, caller) : request
+    return this.askRemote<SaveResult>({ kind: 'remoteSave', request: known }, caller)
+  }
+
+  private async deleteRemote(
+    read: ReadRequest,
+    options: Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'>,
+    caller?: Caller,
+  ): Promise<number> {
+    const access = read.access ?? this.permissions.guest
+    const deletion = { read: { ...read, access, exact: true }, ...options, ifMatch: options.ifMatch }
+    const { deleted, error } = await this.askRemote<DeleteResult>({ kind: 'remoteDelete', deletion }, caller)
+    if (error) throw new ProtocolError(error)
+    return deleted
+  }
+
+  private async askRemote<Result>(task: RemoteWriteTask, caller?: Caller): Promise<Result> {
+    return deserialize((await this.parts.remote!.run(task, caller)) as Uint8Array) as Result
   }
 
   private drop(request: DeleteRequest, caller?: Caller): Promise<DeleteResult> {
@@ -374,10 +404,13 @@ export class Engine implements PluginEngine {
     // A lock prevents changes to the entity, so it needs the right to change it.
     if (!view.may('update', view.dataClass(name))) throw PermissionErrors.UPDATE(name)
     demandUniqueAddress(request, view)
-    if (view.dataClass(name).remote) throw RemoteErrors.NOT_HERE('a lock', name)
-    const rowId = await this.parts.tasks.rowId(request, caller)
-    const job = { kind: 'lock', dataClass: name, rowId, lock, holder: lockHolder(session) } as const
-    const { result, wasNotLocked, blocker } = await this.toWriter(job, caller)
+    const holder = lockHolder(session)
+    const { result, wasNotLocked, blocker } = view.dataClass(name).remote
+      ? await this.askRemote<LockResult>({ kind: 'remoteLock', lock: { read: request, lock, holder } }, caller)
+      : await this.toWriter(
+          { kind: 'lock', dataClass: name, rowId: await this.parts.tasks.rowId(request, caller), lock, holder },
+          caller,
+        )
     if (blocker) return { result, status: { success: false, ...lockStatus(blocker) } }
     return { result, status: { success: true, ...(wasNotLocked && { wasNotLocked }) } }
   }
@@ -388,6 +421,7 @@ export class Engine implements PluginEngine {
 
   async freeLocks(owner: string): Promise<void> {
     await this.parts.writer.write({ kind: 'freeLocks', owner })
+    if (this.parts.remote) await this.askRemote({ kind: 'remoteFreeLocks', owner })
   }
 
   async call({ function: called, isInner = false, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {

@@ -36,6 +36,24 @@ export const RemoteErrors = defineErrors('REMOTE', {
     message: (dataClass: string, attribute: string, problem: string) =>
       `a value of ${attribute} in ${dataClass} cannot be read: ${problem}`,
   },
+  /** A rule of the table, or of a trigger. */
+  REFUSED_ENTITY: {
+    errCode: 1200,
+    http: 422,
+    message: (dataClass: string, reason: string) => `the database refuses the entity of ${dataClass}: ${reason}`,
+  },
+  /** The connection was lost while the database worked. */
+  OUTCOME_UNKNOWN: {
+    errCode: 1046,
+    http: 500,
+    message: (connection: string) =>
+      `the connection to the database "${connection}" was lost before it answered, so this may have been written or not; read the entity before you repeat the request`,
+  },
+  CHANGING: {
+    errCode: 1046,
+    http: 503,
+    message: (dataClass: string) => `entities of ${dataClass} change all the time; try again in a moment`,
+  },
   TOO_MANY_ROWS: {
     errCode: 1200,
     http: 413,

@@ -1,4 +1,6 @@
 import type { Connection } from '../postgres/database.ts'
+import type { SaveLimits } from '../write/contract/write-limits.ts'
+import type { RemoteTask } from './tasks.ts'
 import { QueryPool, type QueryPoolOptions } from './query-pool.ts'
 
 /** Number of tasks that wait for databases at a time; further ones queue. */
@@ -6,17 +8,18 @@ const TASKS = 256
 
 interface RemotePoolOptions extends Omit<QueryPoolOptions, 'threads' | 'entry'> {
   readonly connections: Readonly<Record<string, Connection>>
+  readonly saveLimits: SaveLimits
 }
 
 /** The single thread that asks databases: it waits for many of them at a time, and for none in the other threads. */
-export const remotePool = ({ connections, ...options }: RemotePoolOptions): QueryPool =>
-  new QueryPool({
+export const remotePool = ({ connections, saveLimits, ...options }: RemotePoolOptions): QueryPool<RemoteTask> =>
+  new QueryPool<RemoteTask>({
     ...options,
     threads: 1,
     entry: {
       file: 'engine/threads/remote-thread.js',
       role: 'remote',
-      data: { connections, indexStatus: undefined },
+      data: { connections, saveLimits, indexStatus: undefined },
       tasksPerThread: TASKS,
     },
   })

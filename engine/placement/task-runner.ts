@@ -19,7 +19,7 @@ import { SearchNeeded, type Searched, searchIn, type VectorSearch } from '../vec
 import type { Caller } from '../caller/caller.ts'
 import { QueryPool } from './query-pool.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
-import { type AnswerTask, exportLimits, isExport, type SearchedTask, type Task } from './tasks.ts'
+import { type AnswerTask, exportLimits, isExport, type RemoteTask, type SearchedTask, type Task } from './tasks.ts'
 import type { VectorPool } from './vector-pool.ts'
 
 /**
@@ -46,7 +46,7 @@ interface TaskRunnerOptions {
   readonly inlineCostMs: number
   readonly pool: QueryPool
   /** Thread that asks databases; undefined without remote dataclasses. */
-  readonly remote: QueryPool | undefined
+  readonly remote: QueryPool<RemoteTask> | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   /** Runs tasks that need plugin code; undefined: there is none. */
@@ -116,7 +116,7 @@ export class TaskRunner {
   }
 
   /** Runs a task in the thread that asks databases. It may still need plugin code. */
-  private async runRemote(task: Task, remote: QueryPool, caller?: Caller): Promise<AnswerBody> {
+  private async runRemote(task: Task, remote: QueryPool<RemoteTask>, caller?: Caller): Promise<AnswerBody> {
     try {
       return await remote.run(task, caller)
     } catch (error) {

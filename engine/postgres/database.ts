@@ -71,7 +71,25 @@ export class Database {
    * Runs a statement. It is cancelled in the database when its time is over or its answer no longer needed.
    * @throws {ProtocolError}
    */
-  async query({ text, values }: Statement, { deadlineAt, signal }: StatementLimits): Promise<Cells[]> {
+  query(statement: Statement, limits: StatementLimits): Promise<Cells[]> {
+    return this.session(limits, async run => {
+      if (limits.signal.aborted) throw QueryErrors.CANCELLED()
+      try {
+        return await run(statement)
+      } catch (error) {
+        throw this.errorOf(error, limits.signal)
+      }
+    })
+  }
+
+  /**
+   * Runs statements on one connection, which cancels the one under way when time is over or the signal aborts.
+   * @throws what `work` throws: errors of statements are those of the database
+   */
+  async session<T>(
+    { deadlineAt, signal }: StatementLimits,
+    work: (run: (statement: Statement) => Promise<Cells[]>) => Promise<T>,
+  ): Promise<T> {
     const client = await this.connect()
     let cancelling: Promise<unknown> | undefined
     const cancel = (): void => {
@@ -79,26 +97,24 @@ export class Database {
     }
     const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
     signal.addEventListener('abort', cancel, { once: true })
-    let error: Error | undefined
-    try {
-      if (signal.aborted) throw QueryErrors.CANCELLED()
-      const query = {
-        text,
-        values: values as (string | null)[],
-        name: this.nameOf(text),
-        rowMode: 'array',
-        types: AS_TEXTS,
+    let isBroken = false
+    const run = async ({ text, values }: Statement): Promise<Cells[]> => {
+      const query = { text, values, name: this.nameOf(text), rowMode: 'array', types: AS_TEXTS }
+      try {
+        return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
+      } catch (error) {
+        isBroken = !isOfStatement(error as Error)
+        throw error
       }
-      return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
-    } catch (thrown) {
-      error = thrown as Error
-      throw this.errorOf(thrown, signal)
+    }
+    try {
+      return await work(run)
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', cancel)
       await cancelling
       // A late cancellation must not end the next statement of this connection.
-      client.release(cancelling !== undefined || (error !== undefined && !isOfStatement(error)))
+      client.release(cancelling !== undefined || isBroken)
     }
   }
 
@@ -171,7 +187,7 @@ export class Database {
   }
 
   /** The error for the client; the log gets the reason, which may show what the client may not see. */
-  private errorOf(thrown: unknown, signal?: AbortSignal): Error {
+  errorOf(thrown: unknown, signal?: AbortSignal): Error {
     const error = thrown as Error & { code?: string }
     if (error.name.startsWith('QUERY.')) return error
     if (error.code === CANCELED) {

@@ -59,6 +59,10 @@ export class Databases {
     }
   }
 
+  database(connection: string): Database {
+    return this.databases.get(connection)!
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.databases.values()].map(database => database.close()))
   }

@@ -89,6 +89,16 @@ export class RemoteReads implements RemoteData {
     return this.rowsOf(dataClass).keyOf(rowId)
   }
 
+  /** @throws {RemoteNeeded} the database has not described the table yet */
+  rowsOf(dataClass: DataClass): RemoteRows {
+    let rows = this.rows.get(dataClass)
+    if (!rows) {
+      rows = new RemoteRows(this.databases.table(dataClass, this.limits), this.layouts.get(dataClass)!)
+      this.rows.set(dataClass, rows)
+    }
+    return rows
+  }
+
   rowOf(dataClass: DataClass, key: Value): number {
     return this.rowsOf(dataClass).idOf(key)
   }
@@ -153,15 +163,6 @@ export class RemoteReads implements RemoteData {
   private targetKey(target: DataClass, rowId: number): Value {
     if (target.remote) return this.keyOf(target, rowId)
     return this.context!.snapshot.table(target).row(rowId)!.value(target.key) as Value
-  }
-
-  private rowsOf(dataClass: DataClass): RemoteRows {
-    let rows = this.rows.get(dataClass)
-    if (!rows) {
-      rows = new RemoteRows(this.databases.table(dataClass, this.limits), this.layouts.get(dataClass)!)
-      this.rows.set(dataClass, rows)
-    }
-    return rows
   }
 
   /** The tables of the connection of a dataclass. */

@@ -49,6 +49,11 @@ export class RemoteRows {
     return this.keys.get(rowId) ?? rowId
   }
 
+  /** Forgets a row that has changed. */
+  delete(rowId: number): void {
+    this.rows.delete(rowId)
+  }
+
   has(rowId: number): boolean {
     return this.rows.has(rowId)
   }
@@ -62,12 +67,18 @@ export class RemoteRows {
     for (const rowId of rowIds) if (!this.rows.has(rowId)) this.rows.set(rowId, undefined)
   }
 
+  /** Adds a row of the database. @returns its row id @throws {RemoteErrors.VALUE} */
+  add(cells: Cells): number {
+    const { rowId, row } = this.encode(cells)
+    this.rows.set(rowId, row)
+    return rowId
+  }
+
   /**
-   * Adds a row of the database: values of the attributes in the order of the table, stamp, time.
-   * @returns its row id
+   * Encodes a row of the database: values of the attributes in the order of the table, stamp, time.
    * @throws {RemoteErrors.VALUE}
    */
-  add(cells: Cells): number {
+  encode(cells: Cells): { readonly rowId: number; readonly row: RowView } {
     const { dataClass, columns, forms } = this.table
     const values = new Map<RowAttribute, Value>()
     let at = 0
@@ -95,8 +106,7 @@ export class RemoteRows {
       values,
       references: NO_REFERENCES,
     })
-    this.rows.set(rowId, new RowView(this.layout, bytes, 0, bytes.length, true))
-    return rowId
+    return { rowId, row: new RowView(this.layout, bytes, 0, bytes.length, true) }
   }
 
   private read(attribute: string, read: () => Value): Value {

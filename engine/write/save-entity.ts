@@ -12,6 +12,7 @@ import { isJsonObject } from './parse-body.ts'
 import { own, readElement } from './read-element.ts'
 import { type PreparedElement, type SavedEntity, UNSEEN } from './contract/requests.ts'
 import { hasLimits, violations } from './validate.ts'
+import { RefusedChange } from '../data/refused-change.ts'
 import { describe, lockStatus, notFound, saveFailure, WriteErrors } from './contract/write-errors.ts'
 
 /**
@@ -98,7 +99,14 @@ function save(
   linkForeignKeys(change)
   check(change)
   if (problems.length > 0) return failed(change)
-  const saved = old && values.attributes.length === 0 ? { row: old.row.bytes, rowId: old.rowId } : put(change)
+  let saved: SavedEntity
+  try {
+    saved = old && values.attributes.length === 0 ? { row: old.row.bytes, rowId: old.rowId } : put(change)
+  } catch (error) {
+    if (!(error instanceof RefusedChange)) throw error
+    problems.push(...error.problems)
+    return failed(change)
+  }
   if (hooked?.jobs) enqueue(change, hooked.jobs)
   return saved
 }

@@ -1,6 +1,6 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { Between, type NumericOperand } from '../../catalog/types/operand.ts'
-import type { Value } from '../../catalog/value.ts'
+import type { BinaryValue, Value } from '../../catalog/value.ts'
 import type { Scalar } from '../../query/bind/predicate.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteColumn } from '../remote-table.ts'
@@ -26,6 +26,8 @@ export interface ColumnForm {
   readonly identityType: string | undefined
   /** Text of a value for such a parameter. */
   write(value: Value): string
+  /** Value, which is not null, as the JSON that `json_populate_record` converts to the type of the column. */
+  json(value: Value): unknown
 }
 
 const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
@@ -80,7 +82,7 @@ function formOf(attribute: StorageAttribute, { type, isEnum }: RemoteColumn): Co
     case 'object':
       return json(type)
     case 'vector':
-      return /^(_float4|_float8|vector|_numeric)$/.test(type) ? vector : undefined
+      return /^(_float4|_float8|vector|_numeric)$/.test(type) ? vector(type) : undefined
     case 'image':
     case 'blob':
       return type === 'bytea' ? presence : undefined
@@ -98,6 +100,7 @@ const plain = (type: string, parts: Pick<ColumnForm, 'read' | 'compare'> & Parti
   isText: false,
   identityType: type,
   write: value => String(value),
+  json: value => (parts.write ?? String)(value),
   ...parts,
 })
 
@@ -209,7 +212,9 @@ const numeric = (type: string, scale: number | undefined): ColumnForm => {
 /** Decimal text of an integer in units of the last of `scale` places. */
 function unscaled(value: number | bigint, scale: number): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return `${value}e-${scale}`
-  return `${BigInt(value)}e-${scale}`
+  const digits = String(value < 0 ? -value : value).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  return `${value < 0 ? '-' : ''}${digits.slice(0, point)}${scale > 0 ? `.${digits.slice(point)}` : ''}`
 }
 
 const day = plain('date', {
@@ -276,9 +281,11 @@ const duration = (type: 'time' | 'interval'): ColumnForm => {
     read: type === 'time' ? readClock : readInterval,
     sorted: column => ms(column!),
     compare: (column, comparator, value, param) => `${ms(column)} ${comparator} ${param(String(value), 'numeric')}`,
-    write: value => `${value as number} milliseconds`,
+    write: value => (type === 'time' ? clockText(value as number) : `${value as number} milliseconds`),
   })
 }
+
+const clockText = (ms: number): string => new Date(ms).toISOString().slice(11, 23)
 
 const uuid = plain('uuid', {
   read: text => text.replaceAll('-', '').toUpperCase(),
@@ -300,6 +307,7 @@ const text = (type: string | undefined): ColumnForm => {
     compare: cannotCompare,
     identityType: type === 'text' || type === 'varchar' ? 'text' : type === 'bpchar' ? 'bpchar' : undefined,
     write: value => String(value),
+    json: value => value,
   }
 }
 
@@ -312,6 +320,7 @@ const composite: ColumnForm = {
   compare: cannotCompare,
   identityType: undefined,
   write: value => String(value),
+  json: cannotCompare,
 }
 
 const part = (column: string): string => `regexp_replace(${column}::text, '([~\\\\])', '\\\\\\1', 'g')`
@@ -333,6 +342,7 @@ const json = (type: string): ColumnForm => {
     compare: cannotCompare,
     identityType: undefined,
     write: value => JSON.stringify(value),
+    json: value => value,
   }
 }
 
@@ -342,7 +352,7 @@ function readJson(text: string): Value {
   throw new Error('it is neither an object nor an array')
 }
 
-const vector: ColumnForm = {
+const vector = (type: string): ColumnForm => ({
   select: column => `to_json(${column}::float4[])`,
   read: text => JSON.parse(text) as number[],
   sorted: cannotCompare,
@@ -350,7 +360,8 @@ const vector: ColumnForm = {
   compare: cannotCompare,
   identityType: undefined,
   write: value => JSON.stringify(value),
-}
+  json: value => (type === 'vector' ? JSON.stringify(value) : value),
+})
 
 /** Bytes are read by themselves: a row says only whether there are any. */
 const presence: ColumnForm = {
@@ -361,4 +372,5 @@ const presence: ColumnForm = {
   compare: cannotCompare,
   identityType: undefined,
   write: cannotCompare,
+  json: value => `\\x${Buffer.from((value as BinaryValue).bytes).toString('hex')}`,
 }

@@ -60,9 +60,9 @@ export function countStatement(table: RemoteTable, selected: Selected, scope: Sq
 export function keysStatement(table: RemoteTable, keys: readonly Value[]): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
-  const { key } = table.dataClass
-  const isAmong = isComposite(table) ? partsAmong(keys, from, sql) : sql.among(key, keys, from)
-  return sql.parameters.statement(`SELECT ${rowOf(from)} FROM ${table.from} AS ${from.alias} WHERE ${isAmong}`)
+  return sql.parameters.statement(
+    `SELECT ${rowOf(from)} FROM ${table.from} AS ${from.alias} WHERE ${keyCondition(keys, from, sql)}`,
+  )
 }
 
 /** Statement of the rows whose foreign key is one of these, each in the order of the key. */
@@ -156,7 +156,7 @@ function valuesSource(
   return { value, source, from, form }
 }
 
-const NO_SCOPE: SqlScope = {
+export const NO_SCOPE: SqlScope = {
   tables: { find: () => undefined },
   keysWhere: () => [],
   valuesWhere: () => [],
@@ -165,15 +165,16 @@ const NO_SCOPE: SqlScope = {
 const isComposite = ({ columns, dataClass }: RemoteTable): boolean => columns.get(dataClass.key)!.length > 1
 
 function whereOf({ among, referring, predicate }: Selected, from: From, sql: PredicateSql): string {
-  const { table } = from
   const conditions: string[] = []
-  if (among) {
-    conditions.push(isComposite(table) ? partsAmong(among, from, sql) : sql.among(table.dataClass.key, among, from))
-  }
+  if (among) conditions.push(keyCondition(among, from, sql))
   if (referring) conditions.push(sql.among(referring.relation.foreignKey, [referring.key], from))
   if (predicate) conditions.push(sql.condition(predicate, from))
   return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
 }
+
+/** Condition for the rows with these keys. */
+export const keyCondition = (keys: readonly Value[], from: From, sql: PredicateSql): string =>
+  isComposite(from.table) ? partsAmong(keys, from, sql) : sql.among(from.table.dataClass.key, keys, from)
 
 /** Condition for keys of several columns, which an index of these serves. */
 function partsAmong(keys: readonly Value[], from: From, sql: PredicateSql): string {
@@ -190,7 +191,7 @@ function partsAmong(keys: readonly Value[], from: From, sql: PredicateSql): stri
 }
 
 /** Parts of a key of several columns. */
-function partsOf(key: string): string[] {
+export function partsOf(key: string): string[] {
   const parts = ['']
   for (const [character] of key.matchAll(/\\[\s\S]|[\s\S]/g)) {
     if (character === '~') parts.push('')
@@ -205,7 +206,7 @@ const columnsOf = (attribute: StorageAttribute, { table, alias }: From): string[
 const selectOf = (attribute: StorageAttribute, from: From): string =>
   from.table.forms.get(attribute)!.select(...columnsOf(attribute, from))
 
-function rowOf(from: From): string {
+export function rowOf(from: From): string {
   const { table, alias } = from
   const values = [...table.columns.keys()].map(attribute => selectOf(attribute, from))
   const ofRow = (sql: string): string => (sql.startsWith('"') || sql === 'xmin' ? `${alias}.${sql}` : sql)

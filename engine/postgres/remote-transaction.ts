@@ -1,0 +1,185 @@
+import { strict as assert } from 'node:assert'
+import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../catalog/value.ts'
+import type { ProtocolError } from '../base/errors.ts'
+import { RefusedChange } from '../data/refused-change.ts'
+import type { EntityContent, RelatedEntity, StoredEntity, StoreTransaction } from '../data/store-transaction.ts'
+import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
+import { encodeRow } from '../row-format/encode-row.ts'
+import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
+import { RowView } from '../row-format/row-view.ts'
+import type { RemoteReads } from './remote-reads.ts'
+import type { ColumnValues } from './sql/write-statements.ts'
+
+/** A change of a row that the database is still to make. */
+export type RemoteChange =
+  | { readonly kind: 'insert'; readonly values: ColumnValues; readonly timestamp: string }
+  | {
+      readonly kind: 'update'
+      readonly key: Value
+      readonly stamp: number
+      readonly values: ColumnValues
+      readonly timestamp: string
+    }
+
+/** Outcome of a change: the row as the database has it now, or why it has not changed. */
+export type ChangeOutcome =
+  | { readonly kind: 'done'; readonly rowId: number; readonly row: RowView }
+  | { readonly kind: 'refused'; readonly problems: readonly ProtocolError[] }
+  /** The database would have accepted it, but another change of the transaction was refused. */
+  | { readonly kind: 'undone' }
+
+/** Row ids of new entities whose keys the database still has to make. */
+const FIRST_NEW_ROW = FIRST_TASK_ROW + 0x0800_0000
+
+/**
+ * A transaction that writes to a database. The work in it runs several times: with changes whose outcomes are not known yet, it reads
+ * the rows that they would make; then the database makes these changes, and the work runs again with the outcomes.
+ */
+export class RemoteTransaction implements StoreTransaction {
+  /** Changes of this run without an outcome. */
+  readonly changes: RemoteChange[] = []
+  private next = 0
+  private news = 0
+  private readonly rows = new Map<number, RowView>()
+
+  /** @param outcomes of the first changes, in their order */
+  constructor(
+    private readonly dataClass: DataClass,
+    private readonly reads: RemoteReads,
+    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+    private readonly outcomes: readonly ChangeOutcome[],
+  ) {}
+
+  readonly stamp = 0
+
+  get changeCount(): number {
+    return this.next
+  }
+
+  attempt(work: () => boolean): boolean {
+    const { length } = this.changes
+    const before = new Map(this.rows)
+    const isKept = work()
+    if (isKept) return true
+    this.changes.length = length
+    this.rows.clear()
+    for (const [rowId, row] of before) this.rows.set(rowId, row)
+    return false
+  }
+
+  layout(dataClass: DataClass): RowLayout {
+    return this.layouts.get(dataClass)!
+  }
+
+  newRowId(): number {
+    const outcome = this.outcomes[this.next]
+    return outcome?.kind === 'done' ? outcome.rowId : FIRST_NEW_ROW + this.news++
+  }
+
+  /** The database numbers its rows. */
+  state(): ReturnType<StoreTransaction['state']> {
+    return { nextRowId: 0, rowCount: 0, nextAutoIncrement: Number.POSITIVE_INFINITY }
+  }
+
+  row(dataClass: DataClass, rowId: number): RowView | undefined {
+    if (!dataClass.remote) return this.reads.context!.snapshot.table(dataClass).row(rowId)?.copy()
+    return (dataClass === this.dataClass && this.rows.get(rowId)) || this.reads.row(dataClass, rowId)
+  }
+
+  /** The database keeps values unique by its own rules, and refuses a change that breaks them. */
+  holder(): undefined {
+    return undefined
+  }
+
+  findKey(dataClass: DataClass, key: Value): number | undefined {
+    if (!dataClass.remote) return this.reads.context!.snapshot.table(dataClass).findKey(key)
+    const rowId = this.reads.rowOf(dataClass, key)
+    return this.row(dataClass, rowId) && rowId
+  }
+
+  /** A foreign key between two tables is checked by their database. */
+  related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
+    if (dataClass.remote) return { rowId: NO_ROW, key }
+    const table = this.reads.context!.snapshot.table(dataClass)
+    const rowId = table.findKey(key)
+    return rowId === undefined ? undefined : { rowId, key: table.row(rowId)!.value(dataClass.key) as Value }
+  }
+
+  insert(dataClass: DataClass, rowId: number, { stamp, values }: EntityContent, timestamp: string): Uint8Array {
+    const sent = this.sentValues(values)
+    return this.change({ kind: 'insert', values: sent, timestamp }, rowId, () => {
+      const layout = this.layout(dataClass)
+      // A key that the database has not made is a placeholder of its type.
+      const key = sent.get(dataClass.key) ?? (dataClass.key.type === 'string' ? '' : 0)
+      const all = { get: (attribute: RowAttribute) => (attribute === dataClass.key ? key : values.get(attribute)) }
+      const content = { key: keyText(layout, key), stamp, globalStamp: stamp, timestamp, values: all, references: [] }
+      return new RowView(layout, encodeRow(layout, content))
+    })
+  }
+
+  update(
+    dataClass: DataClass,
+    { rowId, row }: StoredEntity,
+    { stamp, values }: EntityContent,
+    timestamp: string,
+  ): Uint8Array {
+    const key = row.value(dataClass.key) as Value
+    const change = { kind: 'update', key, stamp: row.stamp, values: this.sentValues(values), timestamp } as const
+    return this.change(change, rowId, () => {
+      const layout = this.layout(dataClass)
+      const all = new Map<RowAttribute, Value>()
+      for (const attribute of layout.slots) {
+        const value = values.get(attribute)
+        all.set(attribute, value === undefined ? (row.value(attribute) as Value) : value)
+      }
+      const content = { key: row.key, stamp, globalStamp: stamp, timestamp, values: all, references: [] }
+      return new RowView(layout, encodeRow(layout, content))
+    })
+  }
+
+  /** Bytes are among the values of the change. */
+  putBinary(): void {}
+
+  upload(): undefined {
+    return undefined
+  }
+
+  decodeBinary(): BinaryValue | undefined {
+    return undefined
+  }
+
+  run = unused
+  changesFrom = unused
+  referencing = unused
+  insertRow = unused
+  remove = unused
+  putFingerprints = unused
+  putUpload = unused
+  putEntitySet = unused
+  record = unused
+  putRecord = unused
+
+  private change(change: RemoteChange, rowId: number, provisional: () => RowView): Uint8Array {
+    const outcome = this.outcomes[this.next++]
+    if (outcome?.kind === 'refused') throw new RefusedChange(outcome.problems)
+    if (!outcome) this.changes.push(change)
+    const row = outcome?.kind === 'done' ? outcome.row : provisional()
+    this.rows.set(rowId, row)
+    return row.bytes
+  }
+
+  /** Values of columns; relations are their foreign keys. */
+  private sentValues(values: EntityContent['values']): Map<StorageAttribute, Value> {
+    const sent = new Map<StorageAttribute, Value>()
+    for (const attribute of this.dataClass.attributes) {
+      if (attribute.kind !== 'storage') continue
+      const value = values.get(attribute)
+      if (value !== undefined) sent.set(attribute, value)
+    }
+    return sent
+  }
+}
+
+const unused = (): never => assert.fail('this is not part of a save')

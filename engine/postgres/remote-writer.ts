@@ -1,0 +1,235 @@
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
+import { ProtocolError } from '../base/errors.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
+import type { Views } from '../permission/views.ts'
+import type { LockHolder } from '../caller/lock-holder.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
+import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
+import type { QueryCache } from '../query/plan/query-cache.ts'
+import { remotePage } from '../query/remote-page.ts'
+import { planPage, planSelection, runPage } from '../query/select.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
+import type { RowView } from '../row-format/row-view.ts'
+import type { ExpectedVersion } from '../write/contract/expected-version.ts'
+import { WriteErrors } from '../write/contract/write-errors.ts'
+import { convertKey } from '../write/convert.ts'
+import { SaveJob, type WriteJob } from '../write/jobs.ts'
+import { LockTable } from '../write/lock-table.ts'
+import { isJsonObject, openBody, type SaveBody } from '../write/parse-body.ts'
+import { own } from '../write/read-element.ts'
+import type { DeleteResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
+import { type SaveRules, saveRules } from '../write/validate.ts'
+import { bodyLimits, checkTransactionSize, isOneTransaction, type SaveLimits } from '../write/contract/write-limits.ts'
+import { deleteRows } from './remote-delete.ts'
+import { applyChanges } from './apply-changes.ts'
+import type { StatementLimits } from './database.ts'
+import type { Databases } from './databases.ts'
+import type { RemoteReads } from './remote-reads.ts'
+import type { RemoteTable } from './remote-table.ts'
+import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
+
+/** Number of times that a save begins again because its rows have changed meanwhile. */
+const MAX_STALE = 5
+const SLICE_SIZE = 10_000
+
+/** Deletes the entities that a read selects. Plain data. */
+export interface RemoteDeletion {
+  readonly read: ReadRequest
+  readonly atomic: boolean
+  readonly owner?: string | undefined
+  readonly ifMatch: ExpectedVersion | undefined
+}
+
+/** Locks the one entity that a read selects, or unlocks it. Plain data. */
+export interface RemoteLock {
+  readonly read: ReadRequest
+  readonly lock: boolean
+  readonly holder: LockHolder
+}
+
+/** Runs work on the newest state of the store, again each time when data of a database have arrived. */
+export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
+
+interface RemoteWriterOptions {
+  readonly catalog: Catalog
+  readonly layouts: ReadonlyMap<DataClass, RowLayout>
+  readonly views: Views
+  readonly databases: Databases
+  readonly limits: SaveLimits
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** 32 upper-case hex digits. */
+  readonly randomUuid: () => string
+}
+
+/** Saves of entities that are in databases, by the rules of the writer thread. */
+export class RemoteWriter {
+  private readonly locks: LockTable
+  private readonly rules = new Map<DataClass, SaveRules>()
+
+  constructor(private readonly options: RemoteWriterOptions) {
+    this.locks = new LockTable(options.now)
+  }
+
+  /** @throws {ProtocolError} the request as a whole failed */
+  async save(request: SaveRequest, repeat: Repeat, limits: StatementLimits): Promise<SaveResult> {
+    const { views, limits: saveLimits } = this.options
+    const view = views.of(request.access, request.trusted ? 'code' : 'client')
+    const dataClass = this.dataClass(request.dataClass, view)
+    if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
+    const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(request, saveLimits))
+    checkTransactionSize(request, body.length, saveLimits)
+    const job = new SaveJob(request, dataClass, body, view, saveLimits)
+    for (let first = 0; !job.outcome; first += SLICE_SIZE) {
+      await this.step(job, request, dataClass, keysOf(body, dataClass, first), repeat, limits)
+    }
+    if ('kind' in job.outcome) return job.outcome as SaveResult
+    throw new ProtocolError(job.outcome)
+  }
+
+  /** @throws {ProtocolError} the request as a whole failed */
+  async delete(
+    { read, owner, ...request }: RemoteDeletion,
+    queries: QueryCache,
+    repeat: Repeat,
+    limits: StatementLimits,
+  ): Promise<DeleteResult> {
+    const { views, databases, limits: saveLimits } = this.options
+    const view = views.of(read.access)
+    const dataClass = view.dataClass(read.dataClass)
+    if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
+    const { table, rows } = await repeat(reads => {
+      const { context } = reads
+      const selection = planSelection(read, view, context!.snapshot, queries)
+      const { rowIds } = remotePage(selection, undefined, view, context!)
+      reads.fetch(dataClass, rowIds)
+      const { table } = reads.rowsOf(dataClass)
+      return { table, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
+    })
+    if (request.atomic && rows.length > saveLimits.maxTransactionEntities) {
+      throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', saveLimits.maxTransactionEntities)
+    }
+    const existing = rows.filter((each): each is { rowId: number; row: RowView } => each.row !== undefined)
+    if (existing.length === 0) {
+      if (request.ifMatch) throw WriteErrors.NO_VERSION(dataClass.name)
+      return { kind: 'delete', deleted: 0 }
+    }
+    const ids = new Map(existing.map(({ rowId, row }) => [row, rowId]))
+    const deletion = {
+      ...request,
+      table,
+      view,
+      rows: existing.map(({ row }) => row),
+      isLocked: (row: RowView) => this.locks.blocker(dataClass, ids.get(row)!, owner) !== undefined,
+    }
+    return deleteRows(databases.database(dataClass.remote!.connection), deletion, limits)
+  }
+
+  /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
+  async lock({ read, lock, holder }: RemoteLock, queries: QueryCache, repeat: Repeat): Promise<LockResult> {
+    const view = this.options.views.of(read.access)
+    const dataClass = view.dataClass(read.dataClass)
+    const rowId = await repeat(reads => {
+      const { context } = reads
+      const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
+      return runPage(selection, view, context!).rowIds[0]!
+    })
+    if (rowId >= FIRST_TASK_ROW) throw RemoteErrors.NOT_HERE('a lock, without whole numbers as keys,', dataClass.name)
+    const row = { dataClass, rowId }
+    const blocker = this.locks.blocker(dataClass, rowId, holder.owner)
+    if (blocker) return { kind: 'lock', result: false, blocker: blocker.info }
+    if (!lock) return { kind: 'lock', result: true, ...(!this.locks.free(row, holder.owner) && { wasNotLocked: true }) }
+    if (!this.locks.take(row, holder)) throw WriteErrors.TOO_MANY_LOCKS()
+    return { kind: 'lock', result: true }
+  }
+
+  freeLocks(owner: string): void {
+    this.locks.freeAll(owner)
+  }
+
+  private async step(
+    job: WriteJob,
+    request: SaveRequest,
+    dataClass: DataClass,
+    keys: readonly Parameters<RemoteReads['rowOf']>[1][],
+    repeat: Repeat,
+    limits: StatementLimits,
+  ): Promise<void> {
+    const { layouts, databases, limits: saveLimits, now, randomUuid } = this.options
+    const timestamp = new Date(now()).toISOString()
+    const isAtomic = isOneTransaction(request)
+    const uuids: string[] = []
+    let outcomes: ChangeOutcome[] = []
+    for (let stale = 0; ; ) {
+      const { transaction, accept, rows } = await repeat(reads => {
+        const rows = reads.rowsOf(dataClass)
+        reads.fetch(
+          dataClass,
+          keys.map(key => rows.idOf(key)),
+        )
+        const transaction = new RemoteTransaction(dataClass, reads, layouts, outcomes)
+        let used = 0
+        const accept = job.step({
+          transaction,
+          timestamp,
+          randomUuid: () => (uuids[used++] ??= randomUuid()),
+          locks: this.locks,
+          limits: saveLimits,
+          rules: this.rulesOf(rows.table),
+          sliceSize: SLICE_SIZE,
+          endsAt: Number.POSITIVE_INFINITY,
+          beat: () => {},
+          enqueued: () => {},
+        })
+        return { transaction, accept, rows }
+      })
+      if (transaction.changes.length === 0) return accept(0)
+      const database = databases.database(dataClass.remote!.connection)
+      const applied = await applyChanges(database, rows, transaction.changes, isAtomic, limits)
+      outcomes = [...outcomes, ...applied.outcomes]
+      if (!applied.isStale) continue
+      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name)
+      if (isAtomic) outcomes = []
+      for (const key of keys) rows.delete(rows.idOf(key))
+    }
+  }
+
+  /** Rules without what the database does by itself: it numbers rows, and makes a key of its columns. */
+  private rulesOf({ dataClass, columns }: RemoteTable): ReadonlyMap<DataClass, SaveRules> {
+    if (!this.rules.has(dataClass)) {
+      const { limited, autoFilled, indexes } = saveRules(dataClass)
+      const own = columns.get(dataClass.key)!
+      const makesKey = own.length > 1 || own[0]!.hasDefault
+      this.rules.set(dataClass, {
+        limited: limited.filter(attribute => !makesKey || attribute !== dataClass.key),
+        autoFilled: autoFilled.filter(({ autoFill }) => autoFill === 'uuid'),
+        indexes,
+      })
+    }
+    return this.rules
+  }
+
+  private dataClass(name: string, view: View): DataClass {
+    const dataClass = this.options.catalog.dataClassesByName.get(name)
+    if (dataClass && view.includes(dataClass) && (view.shows(dataClass) || view.may('create', dataClass)))
+      return dataClass
+    throw view.unknownDataClass(name)
+  }
+}
+
+/** Keys of existing entities among the elements of a slice. */
+function keysOf(
+  body: SaveBody,
+  dataClass: DataClass,
+  first: number,
+): Exclude<ReturnType<typeof convertKey>, ProtocolError>[] {
+  const keys: Exclude<ReturnType<typeof convertKey>, ProtocolError>[] = []
+  for (let i = first; i < Math.min(first + SLICE_SIZE, body.length); i++) {
+    const element = body.element(i)
+    const sent = isJsonObject(element) ? (own(element, '__KEY') ?? null) : null
+    const key = sent === null ? undefined : convertKey(dataClass, sent)
+    if (key !== undefined && !(key instanceof ProtocolError)) keys.push(key)
+  }
+  return keys
+}

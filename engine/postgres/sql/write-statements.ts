@@ -1,0 +1,86 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { Value } from '../../catalog/value.ts'
+import { quoteName } from '../quote.ts'
+import type { RemoteTable } from '../remote-table.ts'
+import { type From, PredicateSql } from './predicate-sql.ts'
+import { keyCondition, NO_SCOPE, partsOf, rowOf } from './statements.ts'
+import type { Statement } from './statement.ts'
+
+/** New values of columns, by attribute. */
+export type ColumnValues = ReadonlyMap<StorageAttribute, Value>
+
+/**
+ * Statement that inserts rows with values for the same attributes, in order, and returns them. Columns without a value get their
+ * defaults. The database converts the values by the types of the columns.
+ * @param timestamp time of the rows, if the table has a column for it
+ */
+export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[], timestamp: string): Statement {
+  const sql = new PredicateSql(NO_SCOPE)
+  const from = sql.from(table)
+  const records = rows.map(values => recordOf(table, values, timestamp))
+  const names = Object.keys(records[0]!)
+  const columns = names.map(name => quoteName(name)).join(', ')
+  const returned = `RETURNING ${rowOf(from)}`
+  if (names.length === 0)
+    return sql.parameters.statement(`INSERT INTO ${table.from} AS ${from.alias} DEFAULT VALUES ${returned}`)
+  const json = sql.parameters.add(JSON.stringify(records), 'json')
+  const selected = names.map(name => `r.${quoteName(name)}`).join(', ')
+  return sql.parameters.statement(
+    `INSERT INTO ${table.from} AS ${from.alias} (${columns}) SELECT ${selected} FROM json_populate_recordset(NULL::${table.from}, ${json}) AS r ${returned}`,
+  )
+}
+
+/** Statement that changes a row if it still has a stamp, and returns it. */
+export function updateStatement(
+  table: RemoteTable,
+  key: Value,
+  stamp: number,
+  values: ColumnValues,
+  timestamp: string,
+): Statement {
+  const sql = new PredicateSql(NO_SCOPE)
+  const from = sql.from(table)
+  const record = recordOf(table, values, timestamp)
+  const names = Object.keys(record)
+  const json = sql.parameters.add(JSON.stringify(record), 'json')
+  const { stamp: column } = table.dataClass.remote!
+  const sets = [
+    ...names.map(name => `${quoteName(name)} = r.${quoteName(name)}`),
+    ...(column === undefined ? [] : [`${quoteName(column)} = ${from.alias}.${quoteName(column)} + 1`]),
+  ]
+  return sql.parameters.statement(
+    `UPDATE ${table.from} AS ${from.alias} SET ${sets.join(', ')} FROM json_populate_record(NULL::${table.from}, ${json}) AS r WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING ${rowOf(from)}`,
+  )
+}
+
+/** Statement that deletes a row if it still has a stamp, and returns whether it has. */
+export function deleteStatement(table: RemoteTable, key: Value, stamp: number): Statement {
+  const sql = new PredicateSql(NO_SCOPE)
+  const from = sql.from(table)
+  return sql.parameters.statement(
+    `DELETE FROM ${table.from} AS ${from.alias} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING true`,
+  )
+}
+
+function hasStamp(stamp: number, { table, alias }: From, { parameters }: PredicateSql): string {
+  const text = String(stamp)
+  return table.stamp === 'xmin'
+    ? `${alias}.xmin::text = ${parameters.add(text, 'text')}`
+    : `${alias}.${table.stamp} = ${parameters.add(text, 'int8')}`
+}
+
+/** Values by column, as JSON that the database converts. */
+function recordOf(table: RemoteTable, values: ColumnValues, timestamp: string): Record<string, unknown> {
+  const record: Record<string, unknown> = Object.create(null)
+  for (const [attribute, value] of values) {
+    const columns = table.columns.get(attribute)!
+    if (columns.length > 1) {
+      // Values of the single columns have precedence.
+      const parts = partsOf(String(value))
+      for (const [i, { name }] of columns.entries()) record[name] ??= parts[i] ?? null
+    } else record[columns[0]!.name] = value === null ? null : table.forms.get(attribute)!.json(value)
+  }
+  const { timestamp: column } = table.dataClass.remote!
+  if (column !== undefined) record[column] = timestamp
+  return record
+}
