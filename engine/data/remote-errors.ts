@@ -36,6 +36,12 @@ export const RemoteErrors = defineErrors('REMOTE', {
     message: (dataClass: string, attribute: string, problem: string) =>
       `a value of ${attribute} in ${dataClass} cannot be read: ${problem}`,
   },
+  TOO_MANY_ROWS: {
+    errCode: 1200,
+    http: 413,
+    message: (dataClass: string, limit: number) =>
+      `more than ${limit} entities of ${dataClass}, which are in a database, would have to be fetched at once; ask for smaller pages, or narrow the query`,
+  },
   /** A rule of the table, or of a trigger. */
   REFUSED_ENTITY: {
     errCode: 1200,
@@ -53,12 +59,6 @@ export const RemoteErrors = defineErrors('REMOTE', {
     errCode: 1046,
     http: 503,
     message: (dataClass: string) => `entities of ${dataClass} change all the time; try again in a moment`,
-  },
-  TOO_MANY_ROWS: {
-    errCode: 1200,
-    http: 413,
-    message: (dataClass: string, limit: number) =>
-      `more than ${limit} entities of ${dataClass}, which are in a database, would have to be fetched at once; ask for smaller pages, or narrow the query`,
   },
   READ_ONLY: {
     errCode: 1516,

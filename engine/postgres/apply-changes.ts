@@ -15,8 +15,8 @@ const SAVEPOINT: Statement = { text: 'SAVEPOINT tesser', values: [] }
 const ROLLBACK_TO: Statement = { text: 'ROLLBACK TO SAVEPOINT tesser', values: [] }
 const statement = (text: string): Statement => ({ text, values: [] })
 
-export interface Applied {
-  /** Of the first changes, in their order. */
+interface Applied {
+  /** Outcomes of the first changes, in their order. */
   readonly outcomes: readonly ChangeOutcome[]
   /** Set if the row of the next change is no longer what it was read as. */
   readonly isStale: boolean

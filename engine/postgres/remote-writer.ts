@@ -49,7 +49,7 @@ export interface RemoteLock {
 }
 
 /** Runs work on the newest state of the store, again each time when data of a database have arrived. */
-export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
+type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
 
 interface RemoteWriterOptions {
   readonly catalog: Catalog
