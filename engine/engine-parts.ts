@@ -34,6 +34,8 @@ import { Permissions } from './permission/permissions.ts'
 import { Views } from './permission/views.ts'
 import { type PoolEvents, QueryPool, queryThread } from './placement/query-pool.ts'
 import type { RemoteTask } from './placement/tasks.ts'
+import { RemoteHere } from './placement/remote-here.ts'
+import { Databases } from './postgres/databases.ts'
 import { remotePool } from './placement/remote-pool.ts'
 import { SaveBodies } from './placement/save-bodies.ts'
 import { SavedAnswers } from './placement/saved-answers.ts'
@@ -66,6 +68,8 @@ export interface EngineParts extends EngineThreads {
   readonly pool: QueryPool
   /** Set for a model with remote dataclasses. */
   readonly remote: QueryPool<RemoteTask> | undefined
+  /** Connections of this thread. */
+  readonly databases: Databases | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   readonly tasks: TaskRunner
@@ -95,6 +99,22 @@ function checkConnections({ dataClasses }: Catalog, connections: NonNullable<Eng
       : [],
   )
   if (problems.length > 0) throw new ModelError(problems)
+}
+
+type Connections = NonNullable<EngineOptions['connections']>
+
+/** Divides the connections to each database between this thread, which reads small pages, and the one for all else. */
+function shareConnections(
+  connections: Connections,
+  isShared: boolean,
+): { here: Connections | undefined; remote: Connections } {
+  const divided = isShared && Object.values(connections).every(({ maxConnections }) => maxConnections > 1)
+  if (!divided) return { here: undefined, remote: connections }
+  const share = (part: (all: number) => number): Connections =>
+    Object.fromEntries(
+      Object.entries(connections).map(([name, each]) => [name, { ...each, maxConnections: part(each.maxConnections) }]),
+    )
+  return { here: share(all => Math.ceil(all / 2)), remote: share(all => Math.floor(all / 2)) }
 }
 
 /** Opens a store that the writer thread has prepared, and connects everything that works on it. */
@@ -128,16 +148,34 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   })
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
   checkConnections(catalog, options.connections ?? {})
+  const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
   const hasRemote = catalog.dataClasses.some(({ remote }) => remote)
   const remote = hasRemote
     ? remotePool({
         ...pooled,
-        connections: options.connections ?? {},
+        connections: shares.remote,
         saveLimits,
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
       })
     : undefined
+  const databases =
+    remote && shares.here
+      ? new Databases(catalog, {
+          connections: shares.here,
+          timeoutMs: limits.timeoutMs,
+          onNote: options.onNote ?? (() => {}),
+        })
+      : undefined
+  const here =
+    databases &&
+    new RemoteHere({
+      data,
+      databases,
+      restricted,
+      timeoutMs: limits.timeoutMs,
+      maxRowsExamined: limits.maxRowsExamined,
+    })
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   functions?.openStore(
@@ -157,7 +195,17 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const runWithCode = code?.read.bind(code)
   const reading = { data, views, limits, restricted }
   const registry = kernelRegistry(taskModules)
-  const tasks = new TaskRunner({ ...reading, permissions, registry, inlineCostMs, pool, remote, vectors, runWithCode })
+  const tasks = new TaskRunner({
+    ...reading,
+    permissions,
+    registry,
+    inlineCostMs,
+    pool,
+    remote,
+    here,
+    vectors,
+    runWithCode,
+  })
   const savedAnswers = new SavedAnswers({ ...reading, tasks })
 
   const sets = { ...ENTITY_SETS, ...options.entitySets }
@@ -183,6 +231,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     permissions,
     pool,
     remote,
+    databases,
     vectors,
     tasks,
     savedAnswers,

@@ -497,7 +497,8 @@ export class Engine implements PluginEngine {
     this.closing.abort()
     this.commits.close()
     await Promise.allSettled([...this.backups, this.modelChange.close()])
-    const { functions, vectors, pool, remote, entitySetStore, uploads, writer, data, spools, exportSpools } = this.parts
+    const { functions, vectors, pool, remote, databases, entitySetStore, uploads, writer, data, spools, exportSpools } =
+      this.parts
     this.loopDelay.stop()
     await functions?.close()
     // Closed before the pool, which continues with its results.
@@ -505,6 +506,7 @@ export class Engine implements PluginEngine {
     // Results of the pool may still be kept as an entity set.
     await pool.close()
     await remote?.close()
+    await databases?.close()
     await entitySetStore.close()
     await uploads.close()
     await writer.close()

@@ -21,8 +21,8 @@ const truncateFile = promisify(ftruncate)
 
 /** Bytes sent to a client at a time, and the memory that its answer takes. */
 const SPOOL_PIECE_BYTES = 64 * 1024
-/** Empty files that are kept open. */
-const MAX_SPARE = 16
+/** Empty files that are kept open: one for each task that threads usually hold, those that wait for databases among them. */
+const MAX_SPARE = 64
 
 /**
  * Files of answers that are too large for memory. They are unlinked as soon as they are made, so a process that is killed leaves

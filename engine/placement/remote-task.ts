@@ -29,6 +29,22 @@ import {
 /** Interval at which tasks that wait for a database see that their answers are no longer needed, in milliseconds. */
 const WATCH_MS = 50
 
+interface OpenTask {
+  readonly slot: number
+  readonly waiting: AbortController
+}
+/** Tasks of this thread that have not ended. */
+const open = new Set<OpenTask>()
+let timer: NodeJS.Timeout | undefined
+
+/** Aborts a task soon after its answer is no longer needed. */
+function watch(task: OpenTask, cancelled: Int32Array): void {
+  open.add(task)
+  timer ??= setInterval(() => {
+    for (const { slot, waiting } of open) if (Atomics.load(cancelled, slot) === 1) waiting.abort()
+  }, WATCH_MS).unref()
+}
+
 /** State of the thread that asks databases. */
 interface RemoteScope {
   readonly options: RemoteThreadOptions
@@ -45,8 +61,8 @@ interface RemoteScope {
 export async function remoteTask(message: PoolMessage<RemoteTask>, scope: RemoteScope): Promise<PoolOutcome> {
   const { task, slot, deadlineAt } = message
   const waiting = new AbortController()
-  const isCancelled = () => Atomics.load(scope.options.cancelled, slot) === 1
-  const watch = setInterval(() => isCancelled() && waiting.abort(), WATCH_MS)
+  const watched = { slot, waiting }
+  watch(watched, scope.options.cancelled)
   const work = new RemoteWork(message, scope, { deadlineAt, signal: waiting.signal })
   const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, scope.options)
   try {
@@ -56,7 +72,7 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   } catch (error) {
     return failed(error, sink)
   } finally {
-    clearInterval(watch)
+    open.delete(watched)
     sink?.close()
     releaseBuffers()
   }

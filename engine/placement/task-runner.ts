@@ -13,6 +13,7 @@ import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import { outlineQuery, type QueryOutline } from './outline-query.ts'
 import { planTask } from './plan-task.ts'
+import type { RemoteHere } from './remote-here.ts'
 import type { TaskRegistry, TaskScope } from './task-kind.ts'
 import { isShared } from '../entity-set/members.ts'
 import { SearchNeeded, type Searched, searchIn, type VectorSearch } from '../vector/index/searched-indexes.ts'
@@ -47,6 +48,8 @@ interface TaskRunnerOptions {
   readonly pool: QueryPool
   /** Thread that asks databases; undefined without remote dataclasses. */
   readonly remote: QueryPool<RemoteTask> | undefined
+  /** Reads small pages of databases in this thread; undefined: it does not. */
+  readonly here: RemoteHere | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   /** Runs tasks that need plugin code; undefined: there is none. */
@@ -118,7 +121,9 @@ export class TaskRunner {
   /** Runs a task in the thread that asks databases. It may still need plugin code. */
   private async runRemote(task: Task, remote: QueryPool<RemoteTask>, caller?: Caller): Promise<AnswerBody> {
     try {
-      return await remote.run(task, caller)
+      const { here } = this.options
+      const answer = here?.mayRun(task) ? await here.run(task, this.scope, caller) : undefined
+      return answer ?? (await remote.run(task, caller))
     } catch (error) {
       if (error instanceof RequiresPluginCode) return this.options.runWithCode!(task, caller)
       throw error

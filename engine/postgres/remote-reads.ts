@@ -68,7 +68,12 @@ export class RemoteReads implements RemoteData {
     const wanted = page ? page.count : Number.POSITIVE_INFINITY
     const limit = Math.min(wanted, most + 1)
     const columns = page ? 'all' : 'key'
-    const statement = pageStatement(rows.table, { ...query, skip: page?.skip ?? 0, count: limit, columns }, scope)
+    const isCounted = page !== undefined && !query.isUncounted && rows.table.isOrdinary
+    const statement = pageStatement(
+      rows.table,
+      { ...query, skip: page?.skip ?? 0, count: limit, columns, isCounted },
+      scope,
+    )
     const key = JSON.stringify([dataClass.name, statement, page !== undefined])
     const known = this.found.get(key)
     if (known) return known
@@ -80,7 +85,8 @@ export class RemoteReads implements RemoteData {
       )
       const skip = page?.skip ?? 0
       const isWhole = query.isUncounted || (cells.length < wanted && (cells.length > 0 || skip === 0))
-      const total = isWhole ? skip + cells.length : await this.count(query, rows, scope)
+      const state = isCounted ? cells[0]?.at(-1) : undefined
+      const total = isWhole ? skip + cells.length : await this.count(query, rows, scope, state)
       this.found.set(key, { rowIds, total })
     })
   }
@@ -259,13 +265,22 @@ export class RemoteReads implements RemoteData {
     }
   }
 
+  /** @param state of the database that the page is of, if known */
   private async count(
     query: RemoteQuery,
     rows: RemoteRows,
-    scope: Parameters<typeof countStatement>[2],
+    scope: SqlScope,
+    state: string | null | undefined,
   ): Promise<number> {
-    const [row] = await this.run(query.dataClass, countStatement(rows.table, query, scope))
-    return Number(row![0])
+    const { dataClass } = query
+    const statement = countStatement(rows.table, query, scope)
+    const { counts } = this.databases.database(dataClass.remote!.connection)
+    const key = JSON.stringify(statement)
+    const known = state == null ? undefined : counts.find(key, state)
+    if (known !== undefined) return known
+    const [[count, counted]] = (await this.run(dataClass, statement)) as [Cells]
+    if (counted != null) counts.put(key, counted, Number(count))
+    return Number(count)
   }
 
   private async run(dataClass: DataClass, statement: Statement): Promise<Cells[]> {

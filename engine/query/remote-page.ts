@@ -23,6 +23,7 @@ interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
 /**
  * Finds the entities of a selection of a remote dataclass: its database filters, sorts and counts.
  * @param page undefined for the whole selection
+ * @param isUncounted true if the size of the whole selection is not needed
  * @throws {RequiresRemote} {@link RemoteNeeded} errors of the source
  */
 export function remotePage(
@@ -30,10 +31,11 @@ export function remotePage(
   page: RemoteQuery['page'],
   view: View,
   context: QueryContext,
+  isUncounted = false,
 ): RemotePage & { readonly name: string } {
   const remote = remoteOf(selection.dataClass, context)
   const { list, name, ...query } = remoteQuery(selection, page, view, context)
-  if (!list || query.orderBy.length > 0) return { ...remote.find(query), name }
+  if (!list || query.orderBy.length > 0) return { ...remote.find({ ...query, isUncounted }), name }
   const found = query.predicate && RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
   const rows = found ? list.filter(rowId => found.has(rowId)) : list
   return { rowIds: page ? rows.subarray(page.skip, page.skip + page.count) : rows, total: rows.length, name }

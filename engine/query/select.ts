@@ -45,6 +45,8 @@ export interface Selection {
 interface PagedSelection extends Selection {
   readonly page: { readonly skip: number; readonly count: number }
   readonly isEntity: boolean
+  /** True if the answer does not say how many entities the selection has. */
+  readonly isUncounted: boolean
 }
 
 /** Page of a selection. */
@@ -102,7 +104,8 @@ export function planPage(request: ReadRequest, view: View, snapshot: Snapshot, q
   }
   const { dataClass, plan, predicate, orderBy, filter, score } = planSelection(request, view, snapshot, queries, page)
   // No spread, for which V8 would create a new hidden class at each request.
-  return { request, dataClass, plan, predicate, orderBy, filter, score, page, isEntity }
+  const isUncounted = isEntity || request.output.form === 'array'
+  return { request, dataClass, plan, predicate, orderBy, filter, score, page, isEntity, isUncounted }
 }
 
 /**
@@ -113,7 +116,7 @@ export function planPage(request: ReadRequest, view: View, snapshot: Snapshot, q
 export function runPage(selection: PagedSelection, view: View, context: QueryContext): Page {
   const { request, dataClass, plan, filter, page, isEntity } = selection
   if (dataClass.remote) {
-    const { rowIds, total, name } = remotePage(selection, page, view, context)
+    const { rowIds, total, name } = remotePage(selection, page, view, context, selection.isUncounted)
     if (isEntity && rowIds.length === 0) throw QueryErrors.UNKNOWN_ENTITY(name, dataClass.name)
     return { dataClass, count: total, first: page.skip, rowIds }
   }

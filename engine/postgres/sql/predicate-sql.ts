@@ -50,7 +50,11 @@ export class PredicateSql implements TestScope {
   /** Set by {@link condition}: all tables of a connection fold in the same way. */
   fold = (text: string): string => text
 
+  /** True if all tables so far are ordinary ones. */
+  isOrdinary = true
+
   from(table: RemoteTable): From {
+    this.isOrdinary &&= table.isOrdinary
     this.fold = text => table.fold(text)
     return { table, alias: this.alias() }
   }

@@ -21,6 +21,8 @@ interface Page extends Selected {
   readonly count: number
   /** `all`: values of the attributes in the order of the table, stamp, time. `key`: the key alone. */
   readonly columns: 'all' | 'key'
+  /** True to add the {@link STATE} of the database. */
+  readonly isCounted: boolean
 }
 
 /** Statement of a page, in the order of the query, then of the key. */
@@ -32,13 +34,14 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   const order = page.orderBy.flatMap(key => orderOf(key, from, sql, scope, joins))
   const selected = page.columns === 'key' ? selectOf(table.dataClass.key, from) : rowOf(from)
   return sql.parameters.select(
-    selected,
+    page.isCounted ? `${selected}, ${STATE}` : selected,
     [
       `FROM ${table.from} AS ${from.alias}`,
       ...joins,
       where,
       `ORDER BY ${[...order, ...keyOrder(from)].join(', ')}`,
-      Number.isFinite(page.count) ? `LIMIT ${sql.parameters.add(String(page.count), 'int8')}` : '',
+      // Not a parameter: a plan that has to serve any number is not one for a page.
+      Number.isFinite(page.count) ? `LIMIT ${Math.trunc(page.count)}` : '',
       page.skip > 0 ? `OFFSET ${sql.parameters.add(String(page.skip), 'int8')}` : '',
     ]
       .filter(part => part !== '')
@@ -46,13 +49,23 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   )
 }
 
-/** Statement that counts the rows of a selection. */
+/**
+ * SQL of the state that a statement sees: two that are equal are of the same committed transactions, so that the same statement has the
+ * same result.
+ */
+const STATE = 'pg_current_snapshot()'
+
+/**
+ * Statement of the number of rows of a selection, and of the {@link STATE} in which it is that; null where tables are involved that change
+ * by other means than transactions of the database.
+ */
 export function countStatement(table: RemoteTable, selected: Selected, scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
+  const where = whereOf(selected, from, sql)
   return sql.parameters.select(
-    'count(*)',
-    `FROM ${table.from} AS ${from.alias} ${whereOf(selected, from, sql)}`.trimEnd(),
+    `count(*), ${sql.isOrdinary ? STATE : 'NULL'}`,
+    `FROM ${table.from} AS ${from.alias} ${where}`.trimEnd(),
   )
 }
 

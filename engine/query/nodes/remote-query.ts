@@ -92,6 +92,10 @@ export class RemoteNeeded extends Error {
 
   /** @param fetch resolves when the data are there. @throws {ProtocolError} */
   constructor(readonly fetch: () => Promise<void>) {
+    const { stackTraceLimit } = Error
+    // It is thrown for every statement, and its stack is of no interest.
+    Error.stackTraceLimit = 0
     super()
+    Error.stackTraceLimit = stackTraceLimit
   }
 }

@@ -1,0 +1,21 @@
+/** Maximum number of statements. */
+const MAX_COUNTS = 1_000
+
+/**
+ * Results of statements that count rows, each with the state of the database in which it is that: while no transaction ends, it need not be
+ * counted again.
+ */
+export class KnownCounts {
+  private readonly counts = new Map<string, { readonly state: string; readonly count: number }>()
+
+  find(statement: string, state: string): number | undefined {
+    const known = this.counts.get(statement)
+    return known?.state === state ? known.count : undefined
+  }
+
+  put(statement: string, state: string, count: number): void {
+    this.counts.delete(statement)
+    this.counts.set(statement, { state, count })
+    if (this.counts.size > MAX_COUNTS) this.counts.delete(this.counts.keys().next().value!)
+  }
+}
