@@ -18,6 +18,7 @@ const SECTIONS = [
         'README.md',
         'plugins/TOUR.md',
         'config/MODEL.md',
+        'config/POSTGRES.md',
         'config/ROLES.md',
         'config/README.md',
         'kernel/cli/README.md',
