@@ -4,7 +4,7 @@ import type { Value } from '../../catalog/value.ts'
 import type { Scalar } from '../../query/bind/predicate.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteColumn } from '../remote-table.ts'
-import { readClock, readDateTime, readInterval, readNumber, readScaledText } from './read-text.ts'
+import { readClock, readDateTime, readInterval, readNumber, readScaledText, readWhole } from './read-text.ts'
 
 type Comparator = '=' | '<' | '<=' | '>' | '>='
 
@@ -58,7 +58,7 @@ function formOf(attribute: StorageAttribute, { type, isEnum }: RemoteColumn): Co
     case 'word':
     case 'long':
     case 'long64':
-      return type in INTEGERS ? integer(type) : type === 'numeric' ? numeric(type, 0) : undefined
+      return type in INTEGERS ? integer(type) : type === 'numeric' ? wholeNumeric : undefined
     case 'number':
     case 'float':
       if (type in INTEGERS) return integer(type)
@@ -74,7 +74,7 @@ function formOf(attribute: StorageAttribute, { type, isEnum }: RemoteColumn): Co
     case 'duration':
       return type === 'time' || type === 'interval' ? duration(type) : type in INTEGERS ? integer(type) : undefined
     case 'uuid':
-      return type === 'uuid' ? uuid : TEXTS.has(type) ? text(type) : undefined
+      return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText : undefined
     case 'string':
       return text(isEnum ? undefined : type)
     case 'object':
@@ -206,6 +206,8 @@ const numeric = (type: string, scale: number | undefined): ColumnForm => {
   })
 }
 
+const wholeNumeric: ColumnForm = { ...numeric('numeric', 0), read: readWhole }
+
 /** Decimal text of an integer in units of the last of `scale` places. */
 function unscaled(value: number | bigint, scale: number): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return `${value}e-${scale}`
@@ -287,6 +289,15 @@ const uuid = plain('uuid', {
   isText: true,
   compare: cannotCompare,
 })
+
+/** UUIDs that are stored as texts, with or without hyphens. */
+const uuidText: ColumnForm = {
+  ...uuid,
+  select: column => `${column}::text`,
+  sorted: column => `lower(replace(${column}::text, '-', '') COLLATE "C")`,
+  identityType: undefined,
+  write: value => String(value).toLowerCase(),
+}
 
 /** @param type undefined for an enumeration, whose values are compared as texts */
 const text = (type: string | undefined): ColumnForm => {
