@@ -20,13 +20,15 @@ interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
   readonly name: string
 }
 
+type Question = Pick<Selection, 'request' | 'dataClass' | 'predicate' | 'orderBy'>
+
 /**
  * Finds the entities of a selection of a remote dataclass: its database filters, sorts and counts.
  * @param page undefined for the whole selection
  * @throws {RequiresRemote} {@link RemoteNeeded} errors of the source
  */
 export function remotePage(
-  selection: Selection,
+  selection: Question,
   page: RemoteQuery['page'],
   view: View,
   context: QueryContext,
@@ -41,7 +43,7 @@ export function remotePage(
 
 /** The question to the database that a selection of a remote dataclass is. @throws as {@link remotePage} */
 export function remoteQuery(
-  { request, dataClass, predicate, orderBy }: Selection,
+  { request, dataClass, predicate, orderBy }: Question,
   page: RemoteQuery['page'],
   view: View,
   context: QueryContext,
