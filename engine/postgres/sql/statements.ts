@@ -219,7 +219,9 @@ function keyOrder(from: From): string[] {
   const form = table.forms.get(key)!
   if (isComposite(table)) return columnsOf(key, from)
   const sorted = form.sorted(...columnsOf(key, from))
-  return [form.isText && key.type !== 'uuid' ? `${sorted} COLLATE "C"` : columnsOf(key, from)[0]!]
+  // A UUID column itself sorts by value, as an index of it does.
+  const isText = form.isText && form.identityType !== 'uuid'
+  return [isText ? `${sorted} COLLATE "C"` : columnsOf(key, from)[0]!]
 }
 
 /**
@@ -239,9 +241,8 @@ function follow(
     const table = scope.tables.find(target)
     if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
-    joins.push(
-      `LEFT JOIN ${table.from} AS ${other.alias} ON ${columnsOf(target.key, other)[0]} = ${columnsOf(foreignKey, from)[0]}`,
-    )
+    const related = sql.related(foreignKey, from, target.key, other)
+    joins.push(`LEFT JOIN ${table.from} AS ${other.alias} ON ${related.key} = ${related.foreignKey}`)
     from = other
   }
   return from
