@@ -96,7 +96,15 @@ function sorted(value: unknown): unknown {
 }
 
 /** UUIDs as texts, as a client would spell them. */
-const uuidText = (type: string): ColumnSpec => plain(type)
+const uuidText = (type: string): ColumnSpec => ({
+  ...plain(type),
+  sql: (random, value) => {
+    if (value === null) return 'NULL'
+    const text = value as string
+    const dashed = text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+    return quote(random.pick([text, dashed, dashed.toLowerCase()]))
+  },
+})
 
 const bytes: ColumnSpec = { ...plain('bytea'), sql: (_, value) => (value === null ? 'NULL' : "'\\x00010203'") }
 
@@ -128,7 +136,7 @@ export function columnFor(random: Random, { type, simpleDate, mandatory }: Stora
     case 'duration':
       return random.pick([interval, interval, clock, plain('int8')])
     case 'uuid':
-      return random.pick([plain('uuid'), plain('uuid'), uuidText('text'), uuidText('char(32)')])
+      return random.pick([plain('uuid'), plain('uuid'), uuidText('text'), uuidText('varchar(36)')])
     case 'string': {
       const collation = isKey ? '' : random.pick(COLLATIONS)
       const types = [plain(`text${collation}`), plain(`varchar${collation}`), bpchar(200)]

@@ -107,7 +107,12 @@ function reference(
   return { count: found.length, sent: keys.length, first: page.skip, keys }
 }
 
-async function ask(live: ComparedWorld, shape: Shape, condition: Condition | undefined, spelling: number): Promise<object> {
+async function ask(
+  live: ComparedWorld,
+  shape: Shape,
+  condition: Condition | undefined,
+  spelling: number,
+): Promise<object> {
   try {
     const wanted = toRequest(live, shape, condition, spelling)
     const { __COUNT, __SENT, __FIRST, __ENTITIES } = shape.isMember
@@ -165,8 +170,12 @@ function toRequest(
   })
 }
 
-const rendered = (live: ComparedWorld, spec: ClassSpec, condition: Condition | undefined, spelling: number): Rendered =>
-  condition ? render(randomOf(spelling), live.world, spec, condition) : { filter: '', params: undefined }
+const rendered = (
+  live: ComparedWorld,
+  spec: ClassSpec,
+  condition: Condition | undefined,
+  spelling: number,
+): Rendered => (condition ? render(randomOf(spelling), live.world, spec, condition) : { filter: '', params: undefined })
 
 /** Report of a fault: the smallest condition, the answers, and the rows that are in only one of them. */
 async function report(

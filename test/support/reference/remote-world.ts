@@ -57,7 +57,12 @@ export class RemoteWorld implements ComparedWorld {
         connections: { main: { url: server.url, maxConnections: 4 } },
         pool: { threads: 1, inlineCostMs: random.pick([0, 0.2, 1_000]) },
         // The reason for which a database refuses a statement is only in the log.
-        onNote: (level, text) => level !== 'info' && process.stderr.write(`${text}\n`),
+        onNote: (text, level) =>
+          void (
+            level &&
+            process.stderr.write(`${text}
+`)
+          ),
       }),
     )
     const remote = new RemoteWorld(world, engine)
@@ -190,4 +195,3 @@ function shuffled<T>(random: Random, list: readonly T[]): T[] {
   const places = new Map(list.map(each => [each, random.integer(0, 1e9)]))
   return [...list].sort((a, b) => places.get(a)! - places.get(b)!)
 }
-
