@@ -72,6 +72,9 @@ export class RemoteReads implements RemoteData {
     const key = JSON.stringify([dataClass.name, statement, page !== undefined])
     const known = this.found.get(key)
     if (known) return known
+    // Written now: a condition on the store needs the snapshot, which the task gives back while it waits.
+    const counting =
+      query.isUncounted || wanted === Number.POSITIVE_INFINITY ? undefined : countStatement(rows.table, query, scope)
     throw new RemoteNeeded(async () => {
       const cells = limit > 0 ? await this.run(dataClass, statement) : []
       if (cells.length > most) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, most)
@@ -79,8 +82,8 @@ export class RemoteReads implements RemoteData {
         page ? rows.add(row) : rows.idOf(rows.table.forms.get(dataClass.key)!.read(row[0]!)),
       )
       const skip = page?.skip ?? 0
-      const isWhole = query.isUncounted || (cells.length < wanted && (cells.length > 0 || skip === 0))
-      const total = isWhole ? skip + cells.length : await this.count(query, rows, scope)
+      const isWhole = !counting || (cells.length < wanted && (cells.length > 0 || skip === 0))
+      const total = isWhole ? skip + cells.length : Number((await this.run(dataClass, counting))[0]![0])
       this.found.set(key, { rowIds, total })
     })
   }
@@ -250,21 +253,19 @@ export class RemoteReads implements RemoteData {
     return [...values]
   }
 
+  /** A scope for statements with one predicate, whose conditions elsewhere are evaluated once. */
   private scopeOf(dataClass: DataClass): SqlScope {
+    const known = new Map<Predicate, readonly Value[]>()
+    const once = (predicate: Predicate, evaluated: () => readonly Value[]): readonly Value[] => {
+      const values = known.get(predicate) ?? evaluated()
+      known.set(predicate, values)
+      return values
+    }
     return {
       tables: this.tablesOf(dataClass),
-      keysWhere: (other, predicate) => this.keysWhere(other, predicate),
-      valuesWhere: (relation, predicate) => this.valuesWhere(relation, predicate),
+      keysWhere: (other, predicate) => once(predicate, () => this.keysWhere(other, predicate)),
+      valuesWhere: (relation, predicate) => once(predicate, () => this.valuesWhere(relation, predicate)),
     }
-  }
-
-  private async count(
-    query: RemoteQuery,
-    rows: RemoteRows,
-    scope: Parameters<typeof countStatement>[2],
-  ): Promise<number> {
-    const [row] = await this.run(query.dataClass, countStatement(rows.table, query, scope))
-    return Number(row![0])
   }
 
   private async run(dataClass: DataClass, statement: Statement): Promise<Cells[]> {
