@@ -325,7 +325,7 @@ const composite: ColumnForm = {
   write: value => String(value),
 }
 
-const part = (column: string): string => `regexp_replace(${column}::text, '([~\\\\])', '\\\\\\1', 'g')`
+const part = (column: string): string => `regexp_replace(${column}::text COLLATE "C", '([~\\\\])', '\\\\\\1', 'g')`
 
 const json = (type: string): ColumnForm => {
   const asJson =
@@ -367,7 +367,7 @@ const vector: ColumnForm = {
 const presence: ColumnForm = {
   select: column => `CASE WHEN ${column} IS NOT NULL THEN true END`,
   read: () => true,
-  sorted: column => `(${column} IS NOT NULL)`,
+  sorted: column => `CASE WHEN ${column} IS NOT NULL THEN true END`,
   isText: false,
   compare: cannotCompare,
   identityType: undefined,
