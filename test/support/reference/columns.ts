@@ -112,7 +112,7 @@ const bytes: ColumnSpec = { ...plain('bytea'), sql: (_, value) => (value === nul
 const COLLATIONS = ['', '', ' COLLATE "en-x-icu"', ' COLLATE "und-x-icu"', ' COLLATE loose']
 
 /** A column for an attribute. @param isKey true for a key or a foreign key, whose column tells all texts apart */
-export function columnFor(random: Random, { type, simpleDate, mandatory }: StorageSpec, isKey: boolean): ColumnSpec {
+export function columnFor(random: Random, { type, simpleDate, mandatory, maxLength }: StorageSpec, isKey: boolean): ColumnSpec {
   switch (type) {
     case 'bool':
       return plain('bool')
@@ -139,8 +139,8 @@ export function columnFor(random: Random, { type, simpleDate, mandatory }: Stora
       return random.pick([plain('uuid'), plain('uuid'), uuidText('text'), uuidText('varchar(36)')])
     case 'string': {
       const collation = isKey ? '' : random.pick(COLLATIONS)
-      const types = [plain(`text${collation}`), plain(`varchar${collation}`), bpchar(200)]
-      return random.pick(isKey ? types : [...types, plain('citext')])
+      const types = [plain(`text${collation}`), plain(`varchar${collation}`), bpchar(400)]
+      return random.pick(isKey ? types : [...(maxLength === undefined ? types.slice(0, 2) : types), plain('citext')])
     }
     case 'object':
       return json(random.pick(['jsonb', 'jsonb', 'json']))
