@@ -169,8 +169,9 @@ const float4 = plain('float4', {
     }
     const shortest = shortestOf(float)
     const isExact = shortest === Number(value)
+    if (comparator === '=' && !isExact) return never(column)
     const operand = param(String(shortest), 'float4')
-    if (comparator === '=') return isExact ? `${column} = ${operand}` : never(column)
+    if (comparator === '=') return `${column} = ${operand}`
     const isLower = comparator === '>' || comparator === '>='
     const operator = isExact ? comparator : shortest > Number(value) ? (isLower ? '>=' : '<') : isLower ? '>' : '<='
     return compareFinite(column, operator, operand)

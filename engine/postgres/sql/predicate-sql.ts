@@ -125,17 +125,20 @@ export class PredicateSql implements TestScope {
   ): { foreignKey: string; key: string } {
     const own = this.identity(foreignKey, from)
     const other = this.identity(key, target)
-    // UUIDs may be texts in one of the tables; all other columns of one family can be compared.
-    return (own.type === 'uuid') === (other.type === 'uuid')
-      ? { foreignKey: own.sql, key: other.sql }
-      : { foreignKey: this.column(foreignKey, from).sorted, key: this.column(key, target).sorted }
+    // UUIDs may be texts in one of the tables, and padding is no part of a text; all other columns of one family can be compared.
+    const isOne = (type: string): boolean => (own.type === type) !== (other.type === type)
+    return isOne('uuid') || isOne('bpchar')
+      ? { foreignKey: this.column(foreignKey, from).sorted, key: this.column(key, target).sorted }
+      : { foreignKey: own.sql, key: other.sql }
   }
 
   /** Rows with one of some values in a key or a foreign key. */
   among(attribute: StorageAttribute, values: readonly Value[], from: From): string {
     const { sql, type, write } = this.identity(attribute, from)
-    if (values.length === 1) return `${sql} = ${this.parameters.add(write(values[0]!), type)}`
-    return `${sql} = ANY (${this.parameters.list(values.map(write), type)})`
+    // A padded text has no blanks at its end, which its comparisons would ignore.
+    const texts = values.map(write).filter(text => type !== 'bpchar' || !text.endsWith(' '))
+    if (texts.length === 1) return `${sql} = ${this.parameters.add(texts[0]!, type)}`
+    return `${sql} = ANY (${this.parameters.list(texts, type)})`
   }
 
   private test(attribute: ValueAttribute, test: ValueTest, negated: boolean, from: From): string {

@@ -112,7 +112,11 @@ const bytes: ColumnSpec = { ...plain('bytea'), sql: (_, value) => (value === nul
 const COLLATIONS = ['', '', ' COLLATE "en-x-icu"', ' COLLATE "und-x-icu"', ' COLLATE loose']
 
 /** A column for an attribute. @param isKey true for a key or a foreign key, whose column tells all texts apart */
-export function columnFor(random: Random, { type, simpleDate, mandatory, maxLength }: StorageSpec, isKey: boolean): ColumnSpec {
+export function columnFor(
+  random: Random,
+  { type, simpleDate, mandatory, maxLength }: StorageSpec,
+  isKey: boolean,
+): ColumnSpec {
   switch (type) {
     case 'bool':
       return plain('bool')

@@ -57,13 +57,9 @@ export class RemoteWorld implements ComparedWorld {
         connections: { main: { url: server.url, maxConnections: 4 } },
         pool: { threads: 1, inlineCostMs: random.pick([0, 0.2, 1_000]) },
         // The reason for which a database refuses a statement is only in the log.
-        onNote: text => void process.stderr.write(`${text}
+        onNote: text =>
+          void process.stderr.write(`${text}
 `),
-          void (
-            level &&
-            process.stderr.write(`${text}
-`)
-          ),
       }),
     )
     const remote = new RemoteWorld(world, engine)
