@@ -255,16 +255,16 @@ export class RemoteReads implements RemoteData {
 
   /** A scope for statements with one predicate, whose conditions elsewhere are evaluated once. */
   private scopeOf(dataClass: DataClass): SqlScope {
-    const known = new Map<Predicate, readonly Value[]>()
-    const once = (predicate: Predicate, evaluated: () => readonly Value[]): readonly Value[] => {
-      const values = known.get(predicate) ?? evaluated()
-      known.set(predicate, values)
+    const known = new Map<object, Map<Predicate, readonly Value[]>>()
+    const once = (of: object, predicate: Predicate, evaluated: () => readonly Value[]): readonly Value[] => {
+      const values = known.get(of)?.get(predicate) ?? evaluated()
+      known.set(of, (known.get(of) ?? new Map()).set(predicate, values))
       return values
     }
     return {
       tables: this.tablesOf(dataClass),
-      keysWhere: (other, predicate) => once(predicate, () => this.keysWhere(other, predicate)),
-      valuesWhere: (relation, predicate) => once(predicate, () => this.valuesWhere(relation, predicate)),
+      keysWhere: (other, predicate) => once(other, predicate, () => this.keysWhere(other, predicate)),
+      valuesWhere: (relation, predicate) => once(relation, predicate, () => this.valuesWhere(relation, predicate)),
     }
   }
 

@@ -54,6 +54,7 @@ export function remoteQuery(
   return {
     dataClass,
     among: list ? keysOf(list, dataClass, remote) : source.among,
+    isListed: list !== undefined,
     referring: source.referring,
     predicate: conditions.length > 0 ? combine('and', conditions) : undefined,
     orderBy,

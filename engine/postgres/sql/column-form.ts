@@ -227,7 +227,7 @@ const day = plain('date', {
     const isLower = comparator === '>' || comparator === '>='
     return compareTime(column, isLower ? '>' : '<=', dayParam(first, param))
   },
-  write: value => new Date(value as number).toISOString().slice(0, 10),
+  write: value => momentText(value as number),
 })
 
 const finiteTime = (column: string): string => `CASE WHEN isfinite(${column}) THEN ${column} END`
@@ -260,17 +260,23 @@ const moment = (type: 'timestamp' | 'timestamptz'): ColumnForm =>
           return compareTime(column, '>=', at(next))
       }
     },
-    write: value => new Date(value as number).toISOString().replace(type === 'timestamp' ? 'Z' : '', ''),
+    write: value => momentText(value as number),
   })
 
 /** Least and greatest times of a database, in milliseconds. */
 const FIRST_MS = -210_866_803_200_000
 const LAST_MS = 8_640_000_000_000_000
 
-function momentOf(ms: number, type: 'timestamp' | 'timestamptz', param: Param): string {
-  const within = Math.min(LAST_MS, Math.max(FIRST_MS, ms))
-  const moment = `(timestamptz '1970-01-01Z' + ${param(String(within), 'float8')} * interval '1 millisecond')`
-  return type === 'timestamptz' ? moment : `(${moment} AT TIME ZONE 'UTC')`
+/** A text, because a database adds numbers of milliseconds to a time with less precision. */
+const momentOf = (ms: number, type: 'timestamp' | 'timestamptz', param: Param): string =>
+  param(momentText(Math.min(LAST_MS, Math.max(FIRST_MS, ms))), type)
+
+/** Time in UTC as a database reads it, with a year of any size. */
+function momentText(ms: number): string {
+  const date = new Date(ms)
+  const year = date.getUTCFullYear()
+  const digits = String(year > 0 ? year : 1 - year).padStart(4, '0')
+  return `${digits}${date.toISOString().slice(-20, -1)}+00${year > 0 ? '' : ' BC'}`
 }
 
 const duration = (type: 'time' | 'interval'): ColumnForm => {

@@ -141,6 +141,12 @@ export class PredicateSql implements TestScope {
     return `${sql} = ANY (${this.parameters.list(texts, type)})`
   }
 
+  /** Place of a key in a list of keys. */
+  placeAmong(attribute: StorageAttribute, values: readonly Value[], from: From): string {
+    const { sql, type, write } = this.identity(attribute, from)
+    return `array_position(${this.parameters.list(values.map(write), type)}, ${sql}::${type})`
+  }
+
   private test(attribute: ValueAttribute, test: ValueTest, negated: boolean, from: From): string {
     const own = stored(attribute)
     if (own.source)

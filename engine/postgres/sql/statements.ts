@@ -15,6 +15,7 @@ import type { Statement } from './statement.ts'
 type Selected = Pick<RemoteQuery, 'among' | 'referring' | 'predicate'>
 
 interface Page extends Selected {
+  readonly isListed?: boolean
   readonly orderBy: readonly SortKey[]
   readonly skip: number
   /** Infinity for all. */
@@ -37,7 +38,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
       `FROM ${table.from} AS ${from.alias}`,
       ...joins,
       where,
-      `ORDER BY ${[...order, ...keyOrder(from)].join(', ')}`,
+      `ORDER BY ${[...order, ...(page.isListed ? [sql.placeAmong(table.dataClass.key, page.among!, from)] : keyOrder(from))].join(', ')}`,
       Number.isFinite(page.count) ? `LIMIT ${sql.parameters.add(String(page.count), 'int8')}` : '',
       page.skip > 0 ? `OFFSET ${sql.parameters.add(String(page.skip), 'int8')}` : '',
     ]
