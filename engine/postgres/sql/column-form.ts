@@ -4,7 +4,7 @@ import type { BinaryValue, Value } from '../../catalog/value.ts'
 import type { Scalar } from '../../query/bind/predicate.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteColumn } from '../remote-table.ts'
-import { readClock, readDateTime, readInterval, readNumber, readScaledText } from './read-text.ts'
+import { readClock, readDateTime, readInterval, readNumber, readScaledText, readWhole } from './read-text.ts'
 
 type Comparator = '=' | '<' | '<=' | '>' | '>='
 
@@ -60,7 +60,7 @@ function formOf(attribute: StorageAttribute, { type, isEnum }: RemoteColumn): Co
     case 'word':
     case 'long':
     case 'long64':
-      return type in INTEGERS ? integer(type) : type === 'numeric' ? numeric(type, 0) : undefined
+      return type in INTEGERS ? integer(type) : type === 'numeric' ? wholeNumeric : undefined
     case 'number':
     case 'float':
       if (type in INTEGERS) return integer(type)
@@ -76,7 +76,7 @@ function formOf(attribute: StorageAttribute, { type, isEnum }: RemoteColumn): Co
     case 'duration':
       return type === 'time' || type === 'interval' ? duration(type) : type in INTEGERS ? integer(type) : undefined
     case 'uuid':
-      return type === 'uuid' ? uuid : TEXTS.has(type) ? text(type) : undefined
+      return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText : undefined
     case 'string':
       return text(isEnum ? undefined : type)
     case 'object':
@@ -172,8 +172,9 @@ const float4 = plain('float4', {
     }
     const shortest = shortestOf(float)
     const isExact = shortest === Number(value)
+    if (comparator === '=' && !isExact) return never(column)
     const operand = param(String(shortest), 'float4')
-    if (comparator === '=') return isExact ? `${column} = ${operand}` : never(column)
+    if (comparator === '=') return `${column} = ${operand}`
     const isLower = comparator === '>' || comparator === '>='
     const operator = isExact ? comparator : shortest > Number(value) ? (isLower ? '>=' : '<') : isLower ? '>' : '<='
     return compareFinite(column, operator, operand)
@@ -209,6 +210,8 @@ const numeric = (type: string, scale: number | undefined): ColumnForm => {
   })
 }
 
+const wholeNumeric: ColumnForm = { ...numeric('numeric', 0), read: readWhole }
+
 /** Decimal text of an integer in units of the last of `scale` places. */
 function unscaled(value: number | bigint, scale: number): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return `${value}e-${scale}`
@@ -229,7 +232,7 @@ const day = plain('date', {
     const isLower = comparator === '>' || comparator === '>='
     return compareTime(column, isLower ? '>' : '<=', dayParam(first, param))
   },
-  write: value => new Date(value as number).toISOString().slice(0, 10),
+  write: value => momentText(value as number),
 })
 
 const finiteTime = (column: string): string => `CASE WHEN isfinite(${column}) THEN ${column} END`
@@ -262,17 +265,23 @@ const moment = (type: 'timestamp' | 'timestamptz'): ColumnForm =>
           return compareTime(column, '>=', at(next))
       }
     },
-    write: value => new Date(value as number).toISOString().replace(type === 'timestamp' ? 'Z' : '', ''),
+    write: value => momentText(value as number),
   })
 
 /** Least and greatest times of a database, in milliseconds. */
 const FIRST_MS = -210_866_803_200_000
 const LAST_MS = 8_640_000_000_000_000
 
-function momentOf(ms: number, type: 'timestamp' | 'timestamptz', param: Param): string {
-  const within = Math.min(LAST_MS, Math.max(FIRST_MS, ms))
-  const moment = `(timestamptz '1970-01-01Z' + ${param(String(within), 'float8')} * interval '1 millisecond')`
-  return type === 'timestamptz' ? moment : `(${moment} AT TIME ZONE 'UTC')`
+/** A text, because a database adds numbers of milliseconds to a time with less precision. */
+const momentOf = (ms: number, type: 'timestamp' | 'timestamptz', param: Param): string =>
+  param(momentText(Math.min(LAST_MS, Math.max(FIRST_MS, ms))), type)
+
+/** Time in UTC as a database reads it, with a year of any size. */
+function momentText(ms: number): string {
+  const date = new Date(ms)
+  const year = date.getUTCFullYear()
+  const digits = String(year > 0 ? year : 1 - year).padStart(4, '0')
+  return `${digits}${date.toISOString().slice(-20, -1)}+00${year > 0 ? '' : ' BC'}`
 }
 
 const duration = (type: 'time' | 'interval'): ColumnForm => {
@@ -294,6 +303,15 @@ const uuid = plain('uuid', {
   isText: true,
   compare: cannotCompare,
 })
+
+/** UUIDs that are stored as texts, with or without hyphens. */
+const uuidText: ColumnForm = {
+  ...uuid,
+  select: column => `${column}::text`,
+  sorted: column => `lower(replace(${column}::text, '-', '') COLLATE "C")`,
+  identityType: undefined,
+  write: value => String(value).toLowerCase(),
+}
 
 /** @param type undefined for an enumeration, whose values are compared as texts */
 const text = (type: string | undefined): ColumnForm => {
@@ -323,7 +341,7 @@ const composite: ColumnForm = {
   json: cannotCompare,
 }
 
-const part = (column: string): string => `regexp_replace(${column}::text, '([~\\\\])', '\\\\\\1', 'g')`
+const part = (column: string): string => `regexp_replace(${column}::text COLLATE "C", '([~\\\\])', '\\\\\\1', 'g')`
 
 const json = (type: string): ColumnForm => {
   const asJson =
@@ -367,7 +385,7 @@ const vector = (type: string): ColumnForm => ({
 const presence: ColumnForm = {
   select: column => `CASE WHEN ${column} IS NOT NULL THEN true END`,
   read: () => true,
-  sorted: column => `(${column} IS NOT NULL)`,
+  sorted: column => `CASE WHEN ${column} IS NOT NULL THEN true END`,
   isText: false,
   compare: cannotCompare,
   identityType: undefined,

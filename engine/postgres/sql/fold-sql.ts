@@ -49,7 +49,7 @@ export const fromStored = (text: string): string => text.replaceAll(String.fromC
 
 /** @param text SQL of type `text` */
 export function foldExpression(text: string): string {
-  const letters = `lower(regexp_replace(normalize(${text}, NFD), '${markClass()}', '', 'g') COLLATE "und-x-icu")`
+  const letters = `lower(regexp_replace(normalize(${text} COLLATE "C", NFD), '${markClass()}', '', 'g') COLLATE "und-x-icu")`
   const folded = `regexp_replace(replace(${letters}, E'\\u03c2', E'\\u03c3'), '([\\ue000-\\uffff])', E'\\U0010FFFF\\\\1', 'g')`
   return `(CASE WHEN octet_length(${text}) = length(${text}) THEN lower(${text} COLLATE "C") ELSE ${folded} COLLATE "C" END)`
 }

@@ -73,7 +73,7 @@ export class PredicateSql implements TestScope {
       case 'json':
         return jsonTest(this.column(stored(predicate.attribute), from).sorted, predicate.test, this)
       case 'via':
-        return this.via(predicate.relation, predicate.input, from)
+        return this.via(predicate.relation, predicate.input, from, matchesNull(predicate.input))
       case 'some':
         return this.some(predicate.relation, predicate.input, from)
       case 'and':
@@ -120,11 +120,35 @@ export class PredicateSql implements TestScope {
       : { sql: sorted, type: 'text', write: form.write }
   }
 
+  /** SQL of a foreign key and of the key to which it leads, which are equal for related entities. */
+  related(
+    foreignKey: StorageAttribute,
+    from: From,
+    key: StorageAttribute,
+    target: From,
+  ): { foreignKey: string; key: string } {
+    const own = this.identity(foreignKey, from)
+    const other = this.identity(key, target)
+    // UUIDs may be texts in one of the tables, and padding is no part of a text; all other columns of one family can be compared.
+    const isOne = (type: string): boolean => (own.type === type) !== (other.type === type)
+    return isOne('uuid') || isOne('bpchar')
+      ? { foreignKey: this.column(foreignKey, from).sorted, key: this.column(key, target).sorted }
+      : { foreignKey: own.sql, key: other.sql }
+  }
+
   /** Rows with one of some values in a key or a foreign key. */
   among(attribute: StorageAttribute, values: readonly Value[], from: From): string {
     const { sql, type, write } = this.identity(attribute, from)
-    if (values.length === 1) return `${sql} = ${this.parameters.add(write(values[0]!), type)}`
-    return `${sql} = ANY (${this.parameters.list(values.map(write), type)})`
+    // A padded text has no blanks at its end, which its comparisons would ignore.
+    const texts = values.map(write).filter(text => type !== 'bpchar' || !text.endsWith(' '))
+    if (texts.length === 1) return `${sql} = ${this.parameters.add(texts[0]!, type)}`
+    return `${sql} = ANY (${this.parameters.list(texts, type)})`
+  }
+
+  /** Place of a key in a list of keys. */
+  placeAmong(attribute: StorageAttribute, values: readonly Value[], from: From): string {
+    const { sql, type, write } = this.identity(attribute, from)
+    return `array_position(${this.parameters.list(values.map(write), type)}, ${sql}::${type})`
   }
 
   private test(attribute: ValueAttribute, test: ValueTest, negated: boolean, from: From): string {
@@ -144,7 +168,7 @@ export class PredicateSql implements TestScope {
 
   /** A UUID needs no fold. */
   folded({ type }: StorageAttribute, sorted: string): string {
-    return type === 'uuid' && sorted.startsWith('replace(') ? `${sorted} COLLATE "C"` : this.fold(sorted)
+    return type === 'uuid' ? `${sorted} COLLATE "C"` : this.fold(sorted)
   }
 
   private scalarTest(form: ColumnForm, column: string, test: ValueTest): string {
@@ -177,13 +201,16 @@ export class PredicateSql implements TestScope {
     if (isRelation(attribute)) return this.hasNone(attribute, negated, from)
     const own = stored(attribute)
     if (own.source) return this.ofProperty(own, { kind: 'isNull', negated: true }, !negated, from)
-    return `${this.column(own, from).sorted} IS ${negated ? 'NOT ' : ''}NULL`
+    const { sorted } = this.column(own, from)
+    // JSON has a null of its own.
+    if (own.type === 'object') return jsonTest(sorted, { kind: 'isNull', negated }, this)
+    return `${sorted} IS ${negated ? 'NOT ' : ''}NULL`
   }
 
   /** A relation is null without a related entity, even if there is a foreign key. */
   private hasNone(relation: RelatedEntityAttribute, negated: boolean, from: From): string {
-    const none = this.via(relation, { kind: 'complement', input: { kind: 'always' } }, from)
-    return negated ? `(${none}) IS NOT TRUE` : none
+    const one = this.via(relation, { kind: 'always' }, from, false)
+    return negated ? one : `(${one}) IS NOT TRUE`
   }
 
   /** A condition on a column over a property: it holds the values of one JSON type, or only the presence of others. */
@@ -201,24 +228,22 @@ export class PredicateSql implements TestScope {
     return test.kind === 'isNull' && negated ? `NOT ${sql}` : sql
   }
 
-  private via(relation: RelatedEntityAttribute, input: Predicate, from: From): string {
+  /** @param isNullEnough true if the condition holds without a related entity, too */
+  private via(relation: RelatedEntityAttribute, input: Predicate, from: From, isNullEnough: boolean): string {
     const { foreignKey, target } = relation
     const table = this.scope.tables.find(target)
-    const isNullEnough = matchesNull(input)
-    const key = this.identity(foreignKey, from)
     if (!table) {
       if (!isNullEnough) return this.among(foreignKey, this.scope.keysWhere(target, input), from)
       const others = this.scope.keysWhere(target, { kind: 'complement', input })
       return `(${this.among(foreignKey, others, from)}) IS NOT TRUE`
     }
     const other = this.from(table)
-    const targetKey = this.identity(target.key, other)
-    const isRelated = `${targetKey.sql} = ${key.sql}`
+    const related = this.related(foreignKey, from, target.key, other)
     const condition = this.condition(input, other)
     if (isNullEnough) {
-      return `NOT EXISTS (SELECT FROM ${table.from} AS ${other.alias} WHERE ${isRelated} AND (${condition}) IS NOT TRUE)`
+      return `NOT EXISTS (SELECT FROM ${table.from} AS ${other.alias} WHERE ${related.key} = ${related.foreignKey} AND (${condition}) IS NOT TRUE)`
     }
-    return `${key.sql} IN (SELECT ${targetKey.sql} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
+    return `${related.foreignKey} IN (SELECT ${related.key} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
   }
 
   private some({ inverse, target }: RelatedEntitiesAttribute, input: Predicate, from: From): string {
@@ -226,10 +251,9 @@ export class PredicateSql implements TestScope {
     const table = this.scope.tables.find(target)
     if (!table) return this.among(own, this.scope.valuesWhere(inverse, input), from)
     const other = this.from(table)
-    const foreignKey = this.identity(inverse.foreignKey, other)
+    const related = this.related(inverse.foreignKey, other, own, from)
     const condition = this.condition(input, other)
-    const key = this.identity(own, from)
-    return `${key.sql} IN (SELECT ${foreignKey.sql} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
+    return `${related.key} IN (SELECT ${related.foreignKey} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
   }
 }
 

@@ -9,6 +9,15 @@ export function readNumber(text: string): number | bigint {
   return LARGE_INTEGER.test(text) && !Number.isSafeInteger(number) ? BigInt(text) : number
 }
 
+/** An integer of 64 bits in a column that can have others. */
+export function readWhole(text: string): number | bigint {
+  const [, whole] = /^(-?\d+)(?:\.0*)?$/.exec(text) ?? []
+  if (whole === undefined || BigInt.asIntN(64, BigInt(whole)) !== BigInt(whole)) {
+    throw new Error(`${text} is not an integer of 64 bits`)
+  }
+  return readNumber(whole)
+}
+
 const MAX_DIGITS = 18
 
 /** A decimal in units of the last of `scale` places. @throws {Error} it has more places */

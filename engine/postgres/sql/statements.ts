@@ -15,6 +15,7 @@ import type { Statement } from './statement.ts'
 type Selected = Pick<RemoteQuery, 'among' | 'referring' | 'predicate'>
 
 interface Page extends Selected {
+  readonly isListed?: boolean
   readonly orderBy: readonly SortKey[]
   readonly skip: number
   /** Infinity for all. */
@@ -39,7 +40,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
       `FROM ${table.from} AS ${from.alias}`,
       ...joins,
       where,
-      `ORDER BY ${[...order, ...keyOrder(from)].join(', ')}`,
+      `ORDER BY ${[...order, ...(page.isListed ? [sql.placeAmong(table.dataClass.key, page.among!, from)] : keyOrder(from))].join(', ')}`,
       // Not a parameter: a plan that has to serve any number is not one for a page.
       Number.isFinite(page.count) ? `LIMIT ${Math.trunc(page.count)}` : '',
       page.skip > 0 ? `OFFSET ${sql.parameters.add(String(page.skip), 'int8')}` : '',
@@ -233,7 +234,9 @@ function keyOrder(from: From): string[] {
   const form = table.forms.get(key)!
   if (isComposite(table)) return columnsOf(key, from)
   const sorted = form.sorted(...columnsOf(key, from))
-  return [form.isText && key.type !== 'uuid' ? `${sorted} COLLATE "C"` : columnsOf(key, from)[0]!]
+  // A UUID column itself sorts by value, as an index of it does.
+  const isText = form.isText && form.identityType !== 'uuid'
+  return [isText ? `${sorted} COLLATE "C"` : columnsOf(key, from)[0]!]
 }
 
 /**
@@ -253,9 +256,8 @@ function follow(
     const table = scope.tables.find(target)
     if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
-    joins.push(
-      `LEFT JOIN ${table.from} AS ${other.alias} ON ${columnsOf(target.key, other)[0]} = ${columnsOf(foreignKey, from)[0]}`,
-    )
+    const related = sql.related(foreignKey, from, target.key, other)
+    joins.push(`LEFT JOIN ${table.from} AS ${other.alias} ON ${related.key} = ${related.foreignKey}`)
     from = other
   }
   return from

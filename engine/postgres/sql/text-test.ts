@@ -48,7 +48,10 @@ function patternTest(text: string, parts: readonly string[], parameters: Paramet
 /** A word stands between characters that are neither letters nor digits. */
 function wordTest(text: string, parts: readonly string[], parameters: Parameters): string {
   const letters = letterRanges()
-  const word = parts.map(part => part.replace(/[^\p{L}\p{N}]/gu, '\\$&')).join(`[${letters}]*`)
+  const isAny = parts.every(part => part === '')
+  const word = isAny ? `[${letters}]+` : parts.map(escaped).join(`[${letters}]*`)
   const pattern = `(?:^|[^${letters}])${word}(?:$|[^${letters}])`
   return `replace(${text}, E'\\U0010FFFF', '') ~ ${parameters.add(pattern, 'text')}`
 }
+
+const escaped = (part: string): string => part.replace(/[^\p{L}\p{N}]/gu, '\\$&')

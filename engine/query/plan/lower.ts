@@ -1,5 +1,5 @@
 import { TYPES } from '../../catalog/types/registry.ts'
-import type { RelationAttribute, ValueAttribute } from '../../catalog/attribute.ts'
+import { isRelation, type RelationAttribute, type ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import { jsonMatcherOf } from '../bind/match-value.ts'
@@ -52,6 +52,10 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
     }
     case 'isNull': {
       const { attribute, negated } = predicate
+      if (isRelation(attribute) && attribute.target.remote) {
+        const related = weighed(remoteJoin(attribute, { kind: 'always' }, false))
+        return negated ? related : weighed({ kind: 'Complement', input: related.operator }, related)
+      }
       const filter: NullFilter = { kind: 'NullFilter', attribute, negated }
       const lookup: IndexLookup = { kind: 'values', values: [null] }
       return weighed((!negated && indexScan(lookup, filter, MICROSECONDS.nullTest, snapshot)) || filter)

@@ -136,10 +136,13 @@ function relationValue(
     return collectionValue(world, target.name, deferredMany(spec, row, relation.name), all, wanted, listed, expansion)
   }
   const related = relatedEntity(world, relation, row)
-  if (!related) return null
-  return isShown
-    ? projectEntity(world, target, related, wanted, isNamed ? listed : undefined, expansion?.below ?? new Map())
-    : { __deferred: { uri: `/rest/${target.name}(${keyText(target, related)})`, __KEY: keyText(target, related) } }
+  if (related && isShown)
+    return projectEntity(world, target, related, wanted, isNamed ? listed : undefined, expansion?.below ?? new Map())
+  const foreignKey = valueIn(row, relation.foreignKey)
+  // Nobody has looked for the entity of a database to which a link leads.
+  if (isShown || (!related && (!target.storage || foreignKey === null))) return null
+  const key = related ? keyText(target, related) : String(foreignKey)
+  return { __deferred: { uri: `/rest/${target.name}(${key})`, __KEY: key } }
 }
 
 function collectionValue(

@@ -126,7 +126,11 @@ function storageComparison(
   if (type === 'string') {
     const text = value as string
     if (comparator === 'equal' || comparator === 'notEqual') value = withWildcards(random, text)
-    if (comparator === 'begin') value = text.replaceAll('@', '').slice(0, random.integer(0, 4))
+    if (comparator === 'begin') {
+      const beginning = text.replaceAll('@', '').slice(0, random.integer(0, 4))
+      // No database has a half of a character.
+      value = dataClass.storage ? beginning.replace(/[\ud800-\udbff]$/, '') : beginning
+    }
     if (comparator === 'keyword') value = keyword(random, text)
   }
   return { kind: 'comparison', path, comparator, operand: { kind: 'value', value } }
@@ -178,6 +182,8 @@ function disguised(random: Random, text: string): string {
 }
 
 function withWildcards(random: Random, text: string): string {
+  // A pattern has a maximum length.
+  if (text.length > 900) return text.replaceAll('@', '')
   if (random.chance(0.55)) return text
   const letters = [...text]
   for (let i = random.integer(1, 2); i > 0; i--) {
