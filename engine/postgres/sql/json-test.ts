@@ -1,5 +1,9 @@
-import type { JsonTest, ValueTest } from '../../query/bind/predicate.ts'
+import type { JsonTest } from '../../query/bind/predicate.ts'
 import { isStorable, type Parameters } from './parameters.ts'
+import { BOOLS } from './column-form.ts'
+import type { Domain } from './cut.ts'
+import { aroundDouble } from './doubles.ts'
+import { orderedTest } from './ordered-test.ts'
 import { textTest } from './text-test.ts'
 
 /** Things that the tests of one statement share. */
@@ -60,36 +64,16 @@ export function propertyOf(json: string, name: string, { parameters }: Pick<Test
 const TYPE_NAMES = { number: 'number', text: 'string', bool: 'boolean' } as const
 
 function valueTest(json: string, { type, test, negated }: JsonTest & { kind: 'value' }, scope: TestScope): string {
+  const { parameters } = scope
   const inner =
     type === 'text'
-      ? textTest(scope.fold(`(${json} #>> '{}')`), test, scope.parameters)
-      : numberTest(type === 'number' ? `(${json})::numeric` : `(${json})::bool::int4`, test, scope.parameters)
+      ? textTest(scope.fold(`(${json} #>> '{}')`), test, parameters)
+      : type === 'number'
+        ? orderedTest(NUMBERS, `(${json})::numeric`, test, parameters)
+        : orderedTest(BOOLS, `(${json})::bool`, test, parameters)
   const passes = `CASE WHEN jsonb_typeof(${json}) = '${TYPE_NAMES[type]}' THEN ${inner} ELSE false END`
   return negated ? `(NOT ${isNull(json)} AND NOT ${passes})` : `coalesce(${passes}, false)`
 }
 
-/** SQL of a test of a number inside of JSON, which is not null. */
-function numberTest(number: string, test: ValueTest, parameters: Parameters): string {
-  const param = (value: unknown): string => parameters.add(String(value), 'numeric')
-  switch (test.kind) {
-    case 'any':
-      return 'true'
-    case 'equal':
-      return `${number} = ${param(test.value)}`
-    case 'in':
-      return `${number} = ANY (${parameters.list([...test.values].map(String), 'numeric')})`
-    case 'range': {
-      const { lower, upper } = test
-      const bounds = [
-        lower && `${number} ${lower.inclusive ? '>=' : '>'} ${param(lower.value)}`,
-        upper && `${number} ${upper.inclusive ? '<=' : '<'} ${param(upper.value)}`,
-      ].filter(each => each !== undefined)
-      return bounds.length === 0 ? 'true' : `(${bounds.join(' AND ')})`
-    }
-    case 'anyOf':
-      return `(${test.tests.map(each => numberTest(number, each, parameters)).join(' OR ')})`
-    case 'pattern':
-    case 'keyword':
-      return 'false'
-  }
-}
+/** Numbers inside of JSON are read as doubles. */
+const NUMBERS: Domain = { type: 'numeric', around: value => aroundDouble(value as number | bigint) }
