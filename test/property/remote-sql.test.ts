@@ -441,21 +441,17 @@ function isTrue(predicate: Predicate, values: ReadonlyMap<StorageAttribute, Valu
     case 'except':
       return isTrue(predicate.left, values) && !isTrue(predicate.right, values)
     case 'json':
-      return jsonMatcherOf(predicate.test)(valueOf(predicate.attribute as StorageAttribute, values))
+      return jsonMatcherOf(predicate.test)(valueAmong(values, predicate.attribute as StorageAttribute))
     case 'isNull':
-      return (valueOf(predicate.attribute as StorageAttribute, values) === null) !== predicate.negated
+      return (valueAmong(values, predicate.attribute as StorageAttribute) === null) !== predicate.negated
     case 'test': {
       const attribute = predicate.attribute as StorageAttribute
-      const value = valueOf(attribute, values)
+      const value = valueAmong(values, attribute)
       return value !== null && matcherOf(predicate.test)(scalarOf(value, attribute)) !== predicate.negated
     }
     default:
       throw new Error(predicate.kind)
   }
-}
-
-function valueOf(attribute: StorageAttribute, values: ReadonlyMap<StorageAttribute, Value>): Value {
-  return valueAmong(values, attribute) as Value
 }
 
 /** Filters of a column, with the values of their placeholders. */
@@ -498,6 +494,11 @@ const JSON_OPERANDS = [
 const JSON_PATHS = [
   'p',
   'p.q',
+  'p.0.q',
+  'p.1',
+  'p.01',
+  'p.q.r.s.t',
+  'p.length.length',
   'p.length',
   'length',
   'p.0',

@@ -24,9 +24,11 @@ export function jsonTest(json: string, test: JsonTest, scope: TestScope): string
       return `${test.negated ? 'NOT ' : ''}${isNull(json)}`
     case 'property': {
       const alias = scope.alias()
-      const inner = jsonTest(`${alias}.v`, test.input, scope)
+      const names: string[] = []
+      let inner: JsonTest = test
+      for (; inner.kind === 'property'; inner = inner.input) names.push(inner.name)
       // A subquery, because the test may name the value more than once.
-      return `(SELECT ${inner} FROM (SELECT ${propertyOf(json, test.name, scope)} AS v) AS ${alias})`
+      return `(SELECT ${jsonTest(`${alias}.v`, inner, scope)} FROM (SELECT ${propertyAt(json, names, scope)} AS v) AS ${alias})`
     }
     case 'some': {
       const alias = scope.alias()
@@ -48,18 +50,31 @@ export function jsonTest(json: string, test: JsonTest, scope: TestScope): string
 const isNull = (json: string): string => `(${json} IS NULL OR jsonb_typeof(${json}) = 'null')`
 const arrayOf = (json: string): string => `CASE WHEN jsonb_typeof(${json}) = 'array' THEN ${json} ELSE '[]' END`
 
-const INDEX = /^(?:0|[1-9]\d{0,8})$/
-
-/** SQL of a property of an object, of an element of an array, or of its length. */
-export function propertyOf(json: string, name: string, { parameters }: Pick<TestScope, 'parameters'>): string {
-  if (!isStorable(name)) return 'NULL::jsonb'
-  const ofArray = INDEX.test(name)
-    ? `${json} -> ${parameters.add(name, 'int4')}`
-    : name === 'length'
-      ? `to_jsonb(jsonb_array_length(${json}))`
-      : 'NULL'
-  return `CASE jsonb_typeof(${json}) WHEN 'object' THEN ${json} -> ${parameters.add(name, 'text')} WHEN 'array' THEN ${ofArray} END`
+/** SQL of the value at the end of a path of properties: of objects, of elements of arrays, and of their lengths. */
+export function propertyAt(
+  json: string,
+  names: readonly string[],
+  scope: Pick<TestScope, 'parameters' | 'alias'>,
+): string {
+  if (!names.every(isStorable)) return 'NULL::jsonb'
+  const { add, list } = scope.parameters
+  const special = names.findIndex(isSpecial)
+  const end = special < 0 ? names.length : special
+  const value = end === 0 ? json : `(${json} #> ${list(names.slice(0, end), 'text')})`
+  if (special < 0) return value
+  const alias = scope.alias()
+  const own = `${alias}.v`
+  const name = names[special]!
+  const ofArray = name === 'length' ? `to_jsonb(jsonb_array_length(${own}))` : 'NULL'
+  const property = `CASE jsonb_typeof(${own}) WHEN 'object' THEN ${own} -> ${add(name, 'text')} WHEN 'array' THEN ${ofArray} END`
+  // With an offset, no planner puts the value into each place where the name stands.
+  const one = `(SELECT ${property} FROM (SELECT ${value} AS v OFFSET 0) AS ${alias})`
+  return propertyAt(one, names.slice(special + 1), scope)
 }
+
+/** True for names that `#>` finds in arrays where JavaScript does not, and for the length, which it does not find. */
+const isSpecial = (name: string): boolean =>
+  name === 'length' || (/^\s*[+-]?\d+$/.test(name) && !/^(?:0|[1-9]\d*)$/.test(name))
 
 const TYPE_NAMES = { number: 'number', text: 'string', bool: 'boolean' } as const
 

@@ -7,7 +7,7 @@ import type { RemoteQuery, RemoteValues } from '../../query/nodes/remote-query.t
 import { quoteName } from '../quote.ts'
 import type { RemoteTable } from '../remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
-import { propertyOf } from './json-test.ts'
+import { propertyAt } from './json-test.ts'
 import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
 import type { Statement } from './statement.ts'
 
@@ -164,7 +164,7 @@ function valuesSource(
   const joins: string[] = []
   const last = follow(relations, from, sql, scope, joins)
   const { form, sorted } = sql.column(stored(attribute), last)
-  const value = properties.reduce((inner, name) => `(${propertyOf(inner, name, sql)})`, sorted)
+  const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
   const source = [`FROM ${table.from} AS ${from.alias}`, ...joins, where].filter(part => part !== '').join(' ')
   return { value, source, from, form }
 }
@@ -282,7 +282,7 @@ function orderOf(key: SortKey, start: From, sql: PredicateSql, scope: SqlScope, 
 
 /** Numbers are below texts, and these below bools; objects and arrays are highest, all equal. */
 function jsonOrder(json: string, { properties }: SortKey, sql: PredicateSql): string[] {
-  const value = properties.reduce((inner, name) => `(${propertyOf(inner, name, sql)})`, json)
+  const value = propertyAt(json, properties, sql)
   const [, number, text] = jsonParts(value, sql)
   const rank = `CASE jsonb_typeof(${value}) WHEN 'number' THEN 1 WHEN 'string' THEN 2 WHEN 'boolean' THEN 3 WHEN 'object' THEN 4 WHEN 'array' THEN 4 END`
   return [rank, number!, text!]
