@@ -46,7 +46,9 @@ const MAX_KEYS = 1_000_000
 export class RemoteReads implements RemoteData {
   readonly steps: RemoteStep[] = []
   private readonly rows = new Map<DataClass, RemoteRows>()
+  /** By statement. */
   private readonly found = new Map<string, RemotePage>()
+  private readonly asked: { readonly query: RemoteQuery; readonly page: RemotePage }[] = []
   private readonly values = new Map<string, readonly Value[]>()
   private readonly distincts = new Map<string, RemoteDistinct>()
   private readonly sums = new Map<string, RemoteTotals>()
@@ -61,6 +63,9 @@ export class RemoteReads implements RemoteData {
   ) {}
 
   find(query: RemoteQuery): RemotePage {
+    // The same request asks the same, unless its values are bound again.
+    const asked = this.asked.find(each => isSame(each.query, query))
+    if (asked) return asked.page
     const { dataClass, page } = query
     const rows = this.rowsOf(dataClass)
     const scope = this.scopeOf(dataClass)
@@ -88,6 +93,7 @@ export class RemoteReads implements RemoteData {
       const state = isCounted ? cells[0]?.at(-1) : undefined
       const total = isWhole ? skip + cells.length : await this.count(query, rows, scope, state)
       this.found.set(key, { rowIds, total })
+      this.asked.push({ query, page: { rowIds, total } })
     })
   }
 
@@ -291,6 +297,17 @@ export class RemoteReads implements RemoteData {
     return rows
   }
 }
+
+/** True for questions that are made of the same parts. */
+const isSame = (a: RemoteQuery, b: RemoteQuery): boolean =>
+  a.dataClass === b.dataClass &&
+  a.predicate === b.predicate &&
+  (a.orderBy === b.orderBy || (a.orderBy.length === 0 && b.orderBy.length === 0)) &&
+  a.among === b.among &&
+  a.referring === b.referring &&
+  a.page?.skip === b.page?.skip &&
+  a.page?.count === b.page?.count &&
+  a.isUncounted === b.isUncounted
 
 const NUMBER_FORM = columnForm({ type: 'number' } as StorageAttribute, [
   { type: 'numeric' } as RemoteColumn,
