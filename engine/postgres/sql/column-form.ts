@@ -20,6 +20,8 @@ export interface ColumnForm {
   readonly isText: boolean
   /** Order in which {@link compared} is compared with operands; undefined if it is not. */
   readonly domain: Domain | undefined
+  /** Different values of the column are read as one, as times are without their microseconds. */
+  readonly isCut?: boolean
   /** SQL that is compared, in a form that indexes of the column serve. */
   compared(...columns: readonly string[]): string
   /** Type of parameters that are compared with the column as it is: keys and foreign keys. Undefined: {@link sorted} is compared, as text. */

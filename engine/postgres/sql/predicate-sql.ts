@@ -123,7 +123,7 @@ export class PredicateSql implements TestScope {
   }
 
   /** SQL of a key or a foreign key that is compared as it is. */
-  private identity(attribute: StorageAttribute, from: From): string {
+  identity(attribute: StorageAttribute, from: From): string {
     const { form, own, sorted } = this.column(attribute, from)
     return form.identityType ? own : sorted
   }

@@ -59,6 +59,7 @@ export const moment = (type: 'timestamp' | 'timestamptz'): ColumnForm => {
     { type, around: value => aroundMs(value, placeOf), ...ENDS },
     {
       read: readDateTime,
+      isCut: true,
       sorted: column => `date_trunc('milliseconds', CASE WHEN isfinite(${column}) THEN ${column} END)`,
       write: value => momentText(value as number, zone),
     },
@@ -89,7 +90,7 @@ export const time = plain(
         ms <= 0 ? 'start' : ms > DAY_MS ? 'end' : { at: ms === DAY_MS ? '24:00' : clockText(ms), isBehind: false },
       ),
   },
-  { read: readClock, sorted: sortedMs, write: clockText },
+  { read: readClock, isCut: true, sorted: sortedMs, write: clockText },
 )
 
 export const interval = plain(
@@ -100,5 +101,5 @@ export const interval = plain(
         Math.abs(ms) > MAX_DAYS * DAY_MS ? (ms > 0 ? 'end' : 'start') : { at: intervalText(ms), isBehind: false },
       ),
   },
-  { read: readInterval, sorted: sortedMs, write: value => `${value as number} milliseconds` },
+  { read: readInterval, isCut: true, sorted: sortedMs, write: value => `${value as number} milliseconds` },
 )
