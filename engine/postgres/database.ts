@@ -26,6 +26,8 @@ const SESSION = [
   "SET bytea_output = 'hex'",
   'SET extra_float_digits = 1',
   "SET client_encoding = 'UTF8'",
+  // To compile the expressions of one statement takes longer than they run. Not every database with this wire has the setting.
+  "SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit'",
 ].join('; ')
 
 /** Maximum number of statements that each connection keeps prepared. */
