@@ -32,6 +32,8 @@ const SESSION = [
 
 /** Maximum number of statements that each connection keeps prepared. */
 const MAX_PREPARED = 500
+/** Maximum number of UTF-16 code units of a statement that is kept. */
+const MAX_PREPARED_TEXT = 16_384
 const NEEDED = 'a dataclass in PostgreSQL needs'
 const CONNECT_MS = 5_000
 const IDLE_MS = 60_000
@@ -183,6 +185,7 @@ export class Database {
   }
 
   private nameOf(text: string): string | undefined {
+    if (text.length > MAX_PREPARED_TEXT) return undefined
     const known = this.names.get(text)
     if (known !== undefined || this.names.size >= MAX_PREPARED) return known
     const name = `tesser ${this.names.size + 1}`

@@ -6,7 +6,14 @@
  */
 import t from 'tap'
 import { compareFolded, fold } from '../../engine/base/text/fold.ts'
-import { FOLD_FUNCTION, foldExpression, fromStored, toStored } from '../../engine/postgres/sql/fold-sql.ts'
+import {
+  FOLD_FUNCTION,
+  foldCall,
+  foldExpression,
+  fromStored,
+  markClass,
+  toStored,
+} from '../../engine/postgres/sql/fold-sql.ts'
 import { Parameters } from '../../engine/postgres/sql/parameters.ts'
 import { openRemoteSql } from '../support/remote-sql.ts'
 import { randomOf } from '../support/reference/random.ts'
@@ -42,8 +49,8 @@ else {
     )
     return rows.map(([folded]) => folded!)
   }
-  const INLINE = foldExpression('x')
-  const FUNCTION = 'tesser.fold(x) COLLATE "C"'
+  const INLINE = foldExpression('x', `'${markClass()}'`)
+  const FUNCTION = foldCall('x')
 
   t.test('every character', async t => {
     let unknown = 0

@@ -23,18 +23,18 @@ const escaped = (code: number): string =>
   code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
 
 let marks: string | undefined
-let letters: string | undefined
+let between: string | undefined
 
-/** Bracket expression of the marks that a fold removes. */
-const markClass = (): string => {
-  marks ??= ranges(/^\p{M}$/u)
-  return `[${marks}]`
+/** Expression of the marks that a fold removes, one by one. */
+export const markClass = (): string => {
+  marks ??= `[${ranges(/^\p{M}$/u)}]`
+  return marks
 }
 
-/** Inside of the bracket expression of letters and digits, of which words are made. */
-export const letterRanges = (): string => {
-  letters ??= ranges(/^[\p{L}\p{N}]$/u)
-  return letters
+/** Expression of what is between words: neither letters nor digits. */
+export const betweenWords = (): string => {
+  between ??= `[^${ranges(/^[\p{L}\p{N}]$/u)}]+`
+  return between
 }
 
 const LAST = '\u{10ffff}'
@@ -52,11 +52,14 @@ export const fromStored = (text: string): string =>
 /** Maximum length of a text whose marks take no time worth mentioning to sort. */
 const SHORT = 64
 
-/** @param text SQL of type `text` */
-export function foldExpression(unsorted: string): string {
+/** SQL of a fold by the function. @param text SQL of type `text` */
+export const foldCall = (text: string): string => `(tesser.fold(${text}) COLLATE "C")`
+
+/** @param unsorted SQL of type `text` @param marks SQL of {@link markClass} */
+export function foldExpression(unsorted: string, marks: string): string {
   // A collation of the column may take no regular expression.
   const text = `(${unsorted} COLLATE "C")`
-  const withoutMarks = (each: string): string => `regexp_replace(${each}, '${markClass()}', '', 'g')`
+  const withoutMarks = (each: string): string => `regexp_replace(${each}, ${marks}, '', 'g')`
   // Normalisation sorts runs of marks in quadratic time, as it does in the engine.
   const short = `CASE WHEN length(${text}) > ${SHORT} THEN ${withoutMarks(text)} ELSE ${text} END`
   const letters = `lower(${withoutMarks(`normalize(${short}, NFD)`)} COLLATE "und-x-icu")`
@@ -71,5 +74,5 @@ export function foldExpression(unsorted: string): string {
  */
 export const FOLD_FUNCTION = `CREATE SCHEMA IF NOT EXISTS tesser;
 CREATE OR REPLACE FUNCTION tesser.fold(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $fold$
-SELECT ${foldExpression('$1')}
+SELECT ${foldExpression('$1', `'${markClass()}'`)}
 $fold$;`

@@ -14,6 +14,7 @@ import { quoteName } from '../quote.ts'
 import type { RemoteTable, RemoteTables } from '../remote-table.ts'
 import { type ColumnForm, columnForm } from './column-form.ts'
 import { compareAny } from './cut.ts'
+import { foldCall, foldExpression, markClass } from './fold-sql.ts'
 import { jsonTest, type TestScope } from './json-test.ts'
 import { isTextual, orderedTest } from './ordered-test.ts'
 import { isStorable, Parameters } from './parameters.ts'
@@ -58,15 +59,15 @@ export class PredicateSql implements TestScope {
     return `t${this.aliases++}`
   }
 
-  /** Set by {@link condition}: all tables of a connection fold in the same way. */
-  fold = (text: string): string => text
+  /** All tables of a connection are in one database. */
+  private hasFold = false
 
   /** True if all tables so far are ordinary ones. */
   isOrdinary = true
 
   from(table: RemoteTable): From {
     this.isOrdinary &&= table.isOrdinary
-    this.fold = text => table.fold(text)
+    this.hasFold = table.hasFold
     return { table, alias: this.alias() }
   }
 
@@ -174,6 +175,10 @@ export class PredicateSql implements TestScope {
         ? orderedTest(form.domain, compared(), test, this.parameters)
         : `(${isNull}${textTest(this.folded(own, sorted), test, this.parameters)})`
     return negated ? `(${sorted} IS NOT NULL AND NOT ${passes})` : passes
+  }
+
+  fold(text: string): string {
+    return this.hasFold ? foldCall(text) : foldExpression(text, this.parameters.once(markClass(), 'text'))
   }
 
   /** A UUID needs no fold. */

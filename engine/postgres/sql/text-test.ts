@@ -1,6 +1,6 @@
 import type { ValueTest } from '../../query/bind/predicate.ts'
 import { at, between, type Cut, type Domain } from './cut.ts'
-import { letterRanges, toStored } from './fold-sql.ts'
+import { betweenWords, toStored } from './fold-sql.ts'
 import { orderedTest } from './ordered-test.ts'
 import { isStorable, type Parameters } from './parameters.ts'
 
@@ -12,9 +12,7 @@ export function textTest(text: string, test: ValueTest, parameters: Parameters):
     case 'pattern':
       return patternTest(text, test.parts, parameters)
     case 'keyword':
-      return test.words.every(parts => parts.every(isStorable))
-        ? `(${test.words.map(parts => wordTest(text, parts, parameters)).join(' AND ') || 'true'})`
-        : NEVER
+      return wordsTest(text, test.words, parameters)
     case 'anyOf':
       return `(${test.tests.map(each => textTest(text, each, parameters)).join(' OR ')})`
     case 'any':
@@ -56,13 +54,19 @@ function patternTest(text: string, parts: readonly string[], parameters: Paramet
   return `${text} LIKE ${parameters.add(pattern, 'text')}`
 }
 
-/** A word stands between characters that are neither letters nor digits. */
-function wordTest(text: string, parts: readonly string[], parameters: Parameters): string {
-  const letters = letterRanges()
-  const isAny = parts.every(part => part === '')
-  const word = isAny ? `[${letters}]` : parts.map(escaped).join(`[${letters}]*`)
-  const pattern = isAny ? word : `(?:^|[^${letters}])${word}(?:$|[^${letters}])`
-  return `replace(${text}, E'\\U0010FFFF', '') ~ ${parameters.add(pattern, 'text')}`
+/** SQL that finds words in a text: each as it is, or by a pattern without blanks. */
+function wordsTest(text: string, words: readonly (readonly string[])[], { list, once }: Parameters): string {
+  if (!words.flat().every(isStorable)) return NEVER
+  const plain = words.filter(parts => parts.length === 1).map(([word]) => `% ${word} %`)
+  const patterns = words
+    .filter(parts => parts.length > 1)
+    .map(parts => (parts.every(part => part === '') ? ' [^ ]' : ` ${parts.join('[^ ]*')} `))
+  const spaced = `concat(' ', regexp_replace(replace(${text}, E'\\U0010FFFF', ''), ${once(betweenWords(), 'text')}, ' ', 'g'), ' ')`
+  const conditions = [
+    ...(plain.length > 0 ? [`${spaced} LIKE ALL (${list(plain, 'text')})`] : []),
+    ...(patterns.length > 0 ? [`${spaced} ~ ALL (${list(patterns, 'text')})`] : []),
+  ]
+  return `(${conditions.join(' AND ')})`
 }
 
 const escaped = (part: string): string => part.replace(/[^\p{L}\p{N}]/gu, '\\$&')
