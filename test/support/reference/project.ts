@@ -139,8 +139,8 @@ function relationValue(
   if (related && isShown)
     return projectEntity(world, target, related, wanted, isNamed ? listed : undefined, expansion?.below ?? new Map())
   const foreignKey = valueIn(row, relation.foreignKey)
-  // Nobody has looked for the entity of a database to which a link leads.
-  if (isShown || (!related && (!target.storage || foreignKey === null))) return null
+  // A link from or to an entity of a database: whether there is such an entity shows when it is followed.
+  if (isShown || (!related && ((!target.storage && !spec.storage) || foreignKey === null))) return null
   const key = related ? keyText(target, related) : String(foreignKey)
   return { __deferred: { uri: `/rest/${target.name}(${key})`, __KEY: key } }
 }
