@@ -217,7 +217,8 @@ export function storageValue(spec: ClassSpec, row: Row, attribute: StorageSpec, 
 /** Only the named properties, as far as they exist. */
 function someProperties(value: Plain | unknown, listed: Listed): unknown {
   if (listed.size === 0) return value
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  if (Array.isArray(value)) return value.map(element => someProperties(element, listed))
+  if (typeof value !== 'object' || value === null) return value
   const object = value as Record<string, unknown>
   return Object.fromEntries(
     [...listed]
