@@ -68,5 +68,3 @@ function wordsTest(text: string, words: readonly (readonly string[])[], { list, 
   ]
   return `(${conditions.join(' AND ')})`
 }
-
-const escaped = (part: string): string => part.replace(/[^\p{L}\p{N}]/gu, '\\$&')
