@@ -138,7 +138,7 @@ export class PredicateSql implements TestScope {
   ): { foreignKey: string; key: string } {
     const own = this.column(foreignKey, from).form.identityType
     const other = this.column(key, target).form.identityType
-    // UUIDs may be texts in one of the tables, and padding is no part of a text; all other columns of one family can be compared.
+    // UUIDs may be texts in one of the tables, and padding does not belong to a text; all other columns of one family can be compared.
     const isOne = (type: string): boolean => (own === type) !== (other === type)
     return isOne('uuid') || isOne('bpchar')
       ? { foreignKey: this.column(foreignKey, from).sorted, key: this.column(key, target).sorted }
