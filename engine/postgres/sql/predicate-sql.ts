@@ -27,6 +27,8 @@ export interface SqlScope {
   keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[]
   /** Different foreign keys of the entities elsewhere for which a condition is true. */
   valuesWhere(relation: RelatedEntityAttribute, predicate: Predicate): readonly Value[]
+  /** Condition for the rows that there are for the reader; undefined for all. */
+  visible?(dataClass: DataClass): Predicate | undefined
 }
 
 /** A column in a statement. */
@@ -43,6 +45,8 @@ export interface From {
   readonly table: RemoteTable
   /** Its name in the statement. */
   readonly alias: string
+  /** Table and name, as they stand behind FROM. */
+  readonly source: string
 }
 
 const HEAD_NUMBER = columnForm({ type: 'long64' } as StorageAttribute, [{ type: 'int8' } as never]) as ColumnForm
@@ -68,7 +72,23 @@ export class PredicateSql implements TestScope {
   from(table: RemoteTable): From {
     this.isOrdinary &&= table.isOrdinary
     this.hasFold = table.hasFold
-    return { table, alias: this.alias() }
+    const alias = this.alias()
+    const whole = { table, alias, source: `${table.from} AS ${alias}` }
+    return { ...whole, source: this.visible(whole) }
+  }
+
+  /** Dataclasses whose {@link SqlScope.visible} is being written: to it, its own dataclass is whole. */
+  private readonly restricting = new Set<DataClass>()
+
+  private visible({ table, alias, source }: From): string {
+    const { dataClass } = table
+    const predicate = this.restricting.has(dataClass) ? undefined : this.scope.visible?.(dataClass)
+    if (!predicate) return source
+    this.restricting.add(dataClass)
+    const condition = this.condition(predicate, { table, alias, source })
+    this.restricting.delete(dataClass)
+    const columns = table.stamp === 'xmin' ? `${alias}.*, ${alias}.xmin` : `${alias}.*`
+    return `(SELECT ${columns} FROM ${source} WHERE ${condition}) AS ${alias}`
   }
 
   /** SQL that is true for the rows of a predicate, which is optimized; false or null for others. */
@@ -230,9 +250,9 @@ export class PredicateSql implements TestScope {
     const related = this.related(foreignKey, from, target.key, other)
     const condition = this.condition(input, other)
     if (isNullEnough) {
-      return `NOT EXISTS (SELECT FROM ${table.from} AS ${other.alias} WHERE ${related.key} = ${related.foreignKey} AND (${condition}) IS NOT TRUE)`
+      return `NOT EXISTS (SELECT FROM ${other.source} WHERE ${related.key} = ${related.foreignKey} AND (${condition}) IS NOT TRUE)`
     }
-    return `${related.foreignKey} IN (SELECT ${related.key} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
+    return `${related.foreignKey} IN (SELECT ${related.key} FROM ${other.source} WHERE ${condition})`
   }
 
   private some({ inverse, target }: RelatedEntitiesAttribute, input: Predicate, from: From): string {
@@ -242,7 +262,7 @@ export class PredicateSql implements TestScope {
     const other = this.from(table)
     const related = this.related(inverse.foreignKey, other, own, from)
     const condition = this.condition(input, other)
-    return `${related.key} IN (SELECT ${related.foreignKey} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
+    return `${related.key} IN (SELECT ${related.foreignKey} FROM ${other.source} WHERE ${condition})`
   }
 }
 

@@ -38,7 +38,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   return sql.parameters.select(
     page.isCounted ? `${selected}, ${STATE}` : selected,
     [
-      `FROM ${table.from} AS ${from.alias}`,
+      `FROM ${from.source}`,
       ...joins,
       where,
       `ORDER BY ${[...order, ...(page.isListed ? [sql.placeAmong(table.dataClass.key, page.among!, from)] : keyOrder(from))].join(', ')}`,
@@ -67,16 +67,16 @@ export function countStatement(table: RemoteTable, selected: Selected, scope: Sq
   const where = whereOf(selected, from, sql)
   return sql.parameters.select(
     `count(*), ${sql.isOrdinary ? STATE : 'NULL'}`,
-    `FROM ${table.from} AS ${from.alias} ${where}`.trimEnd(),
+    `FROM ${from.source} ${where}`.trimEnd(),
   )
 }
 
 /** Statement of the rows with these keys, in any order. */
-export function keysStatement(table: RemoteTable, keys: readonly Value[]): Statement {
-  const sql = new PredicateSql(NO_SCOPE)
+export function keysStatement(table: RemoteTable, keys: readonly Value[], scope: SqlScope): Statement {
+  const sql = new PredicateSql(scope)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `SELECT ${rowOf(from)} FROM ${table.from} AS ${from.alias} WHERE ${keyCondition(keys, from, sql)}`,
+    `SELECT ${rowOf(from)} FROM ${from.source} WHERE ${keyCondition(keys, from, sql)}`,
   )
 }
 
@@ -86,12 +86,13 @@ export function referencingStatement(
   { foreignKey }: RelatedEntityAttribute,
   keys: readonly Value[],
   count: number,
+  scope: SqlScope,
 ): Statement {
-  const sql = new PredicateSql(NO_SCOPE)
+  const sql = new PredicateSql(scope)
   const from = sql.from(table)
   const isAmong = sql.among(foreignKey, keys, from)
   return sql.parameters.statement(
-    `SELECT ${rowOf(from)} FROM ${table.from} AS ${from.alias} WHERE ${isAmong} ORDER BY ${keyOrder(from).join(', ')} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
+    `SELECT ${rowOf(from)} FROM ${from.source} WHERE ${isAmong} ORDER BY ${keyOrder(from).join(', ')} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
 }
 
@@ -107,7 +108,7 @@ export function valuesStatement(
   const from = sql.from(table)
   const value = selectOf(attribute, from)
   return sql.parameters.statement(
-    `SELECT DISTINCT ${value} FROM ${table.from} AS ${from.alias} WHERE ${value} IS NOT NULL AND ${sql.condition(predicate, from)} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
+    `SELECT DISTINCT ${value} FROM ${from.source} WHERE ${value} IS NOT NULL AND ${sql.condition(predicate, from)} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
 }
 
@@ -171,7 +172,7 @@ function valuesSource(
   const last = follow(relations, from, sql, scope, joins)
   const { form, sorted } = sql.column(stored(attribute), last)
   const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
-  const source = [`FROM ${table.from} AS ${from.alias}`, ...joins, where].filter(part => part !== '').join(' ')
+  const source = [`FROM ${from.source}`, ...joins, where].filter(part => part !== '').join(' ')
   return { value, source, from, form }
 }
 
@@ -276,7 +277,7 @@ function follow(
     if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
     const related = sql.related(foreignKey, from, target.key, other)
-    joins.push(`LEFT JOIN ${table.from} AS ${other.alias} ON ${related.key} = ${related.foreignKey}`)
+    joins.push(`LEFT JOIN ${other.source} ON ${related.key} = ${related.foreignKey}`)
     from = other
   }
   return from

@@ -22,11 +22,11 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   const columns = names.map(name => quoteName(name)).join(', ')
   const returned = `RETURNING ${rowOf(from)}`
   if (names.length === 0)
-    return sql.parameters.statement(`INSERT INTO ${table.from} AS ${from.alias} DEFAULT VALUES ${returned}`)
+    return sql.parameters.statement(`INSERT INTO ${from.source} DEFAULT VALUES ${returned}`)
   const json = sql.parameters.add(JSON.stringify(records), 'json')
   const selected = names.map(name => `r.${quoteName(name)}`).join(', ')
   return sql.parameters.statement(
-    `INSERT INTO ${table.from} AS ${from.alias} (${columns}) SELECT ${selected} FROM json_populate_recordset(NULL::${table.from}, ${json}) AS r ${returned}`,
+    `INSERT INTO ${from.source} (${columns}) SELECT ${selected} FROM json_populate_recordset(NULL::${table.from}, ${json}) AS r ${returned}`,
   )
 }
 
@@ -49,7 +49,7 @@ export function updateStatement(
     ...(column === undefined ? [] : [`${quoteName(column)} = ${from.alias}.${quoteName(column)} + 1`]),
   ]
   return sql.parameters.statement(
-    `UPDATE ${table.from} AS ${from.alias} SET ${sets.join(', ')} FROM json_populate_record(NULL::${table.from}, ${json}) AS r WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING ${rowOf(from)}`,
+    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_populate_record(NULL::${table.from}, ${json}) AS r WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING ${rowOf(from)}`,
   )
 }
 
@@ -58,7 +58,7 @@ export function deleteStatement(table: RemoteTable, key: Value, stamp: number): 
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `DELETE FROM ${table.from} AS ${from.alias} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING true`,
+    `DELETE FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING true`,
   )
 }
 
