@@ -20,7 +20,7 @@ async function answer(message: ToRemote, scope: RemoteScope, signal: AbortSignal
   const limits = { deadlineAt: message.deadlineAt, signal }
   try {
     if ('call' in message) return { rows: await scope.databases.run(message.call, limits) }
-    const work = new RemoteWork(scope, { ...limits, limits: scope.options.limits })
+    const work = new RemoteWork(scope, { ...limits, limits: scope.options.limits, isCode: true })
     return { result: await work.write(message.task) }
   } catch (error) {
     const known = error instanceof ProtocolError ? error.toData() : errorOfThrown(error)

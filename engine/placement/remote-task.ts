@@ -48,7 +48,8 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   watch(watched, scope.options.cancelled)
   const { options, registry, store } = scope
   const limits = isExport(task) ? exportLimits(options.limits) : options.limits
-  const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: waiting.signal })
+  const isCode = task.kind === 'remoteLock' && task.lock.isCode === true
+  const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: waiting.signal, isCode })
   const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, options)
   try {
     if (isWrite(task)) return move(serialize(await work.write(task))) as unknown as Uint8Array

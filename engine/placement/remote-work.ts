@@ -25,6 +25,8 @@ interface WorkOptions extends StatementLimits {
   readonly limits: Pick<BudgetLimits, 'timeoutMs' | 'maxRowsExamined'>
   /** Slot of the task in the shared arrays of its pool; undefined for work of a function thread. */
   readonly slot?: number
+  /** True for work of code, which has looked for what it may see. */
+  readonly isCode?: boolean
 }
 
 /** One task, with all that it has read so far. */
@@ -75,7 +77,7 @@ export class RemoteWork {
 
   /** @throws {RemoteNeeded} */
   private once<T>(work: (context: QueryContext) => T, begins: (() => void) | undefined): T {
-    const { slot, deadlineAt, limits } = this.options
+    const { slot, deadlineAt, limits, isCode } = this.options
     const { options, store } = this.scope
     const { cancelled, worksAt, examined, sent } = options
     const isCancelled = slot === undefined ? undefined : () => Atomics.load(cancelled, slot) === 1
@@ -86,7 +88,8 @@ export class RemoteWork {
     try {
       return store.read(local => {
         begins?.()
-        const snapshot = guarded(new RemoteSnapshot(local, this.reads), options.store.restricted)
+        const whole = new RemoteSnapshot(local, this.reads)
+        const snapshot = isCode ? whole : guarded(whole, options.store.restricted)
         const context = { snapshot, budget, remote: this.reads }
         this.reads.context = context
         return work(context)

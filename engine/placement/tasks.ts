@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { PackedAnswer } from '../answer/answer-sink.ts'
 import type { SharedBudget } from '../answer/byte-budget.ts'
 import type { ErrorData } from '../base/errors.ts'

@@ -76,15 +76,16 @@ export async function deleteRows(
 function refusalOf(row: RowView, { table, view, ifMatch, stamps, isLocked }: Deletion): ProtocolError | undefined {
   const { dataClass } = table
   const key = keyOf(row, dataClass)
+  const stamp = stamps?.get(row.key) ?? row.stamp
   const error = isLocked(row)
     ? WriteErrors.LOCKED(key, dataClass.name)
     : !isExpected(ifMatch, row)
       ? WriteErrors.OTHER_VERSION(key, dataClass.name, row.stamp)
-      : (stamps?.get(row.key) ?? row.stamp) !== row.stamp
-        ? WriteErrors.CHANGED_MEANWHILE(dataClass.name, 1)
+      : stamp !== row.stamp
+        ? WriteErrors.STALE_STAMP(key, dataClass.name, String(stamp), row.stamp)
         : holdsGuarded(row, dataClass, view)
-        ? PermissionErrors.DROP_ATTRIBUTE(key, dataClass.name)
-        : undefined
+          ? PermissionErrors.DROP_ATTRIBUTE(key, dataClass.name)
+          : undefined
   return error?.followedBy(WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name))
 }
 

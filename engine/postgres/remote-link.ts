@@ -40,20 +40,23 @@ export class RemoteLink {
   }
 
   /** @returns the result of a change: see {@link RemoteChange} @throws {ProtocolError} */
-  change(task: RemoteChange, deadlineAt: number): unknown {
-    return (this.ask({ task, deadlineAt }) as { result: unknown }).result
+  change(connection: string, task: RemoteChange, deadlineAt: number): unknown {
+    const lost = () => RemoteErrors.OUTCOME_UNKNOWN(connection)
+    return (this.ask({ task, deadlineAt }, lost) as { result: unknown }).result
   }
 
   private run(call: RemoteCall, deadlineAt: number): Cells[] {
+    const lost = () => RemoteErrors.AWAY(call.connection).retryAfter(1)
     try {
-      return (this.ask({ call, deadlineAt }) as { rows: Cells[] }).rows
+      return (this.ask({ call, deadlineAt }, lost) as { rows: Cells[] }).rows
     } catch (error) {
       this.tables.failed(call.connection, error)
       throw error
     }
   }
 
-  private ask(message: ToRemote): FromRemote {
+  /** @param lost error when the thread ends before it answers */
+  private ask(message: ToRemote, lost: () => ProtocolError): FromRemote {
     this.end ??= this.open()
     const { port, signal } = this.end
     port.postMessage(message)
@@ -64,7 +67,7 @@ export class RemoteLink {
       if (Atomics.load(signal, STATE) !== OPEN) {
         port.close()
         this.end = undefined
-        throw RemoteErrors.THREAD_LOST()
+        throw lost()
       }
       Atomics.wait(signal, ANSWERS, seen)
     }

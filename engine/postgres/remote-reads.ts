@@ -3,6 +3,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import type { Predicate, Scalar } from '../query/bind/predicate.ts'
 import type {
+  RemoteCondition,
   RemoteData,
   RemoteDistinct,
   RemotePage,
@@ -48,8 +49,8 @@ interface RemoteReadsOptions {
   readonly need: Need
   /** Numbers of entities that outlive the reads. */
   readonly numbers?: RowNumbers
-  /** Condition for the entities of a remote dataclass that exist for the task; undefined for all. */
-  readonly visible?: (dataClass: DataClass) => Predicate | undefined
+  /** Conditions for the entities of a remote dataclass that exist for the task; undefined for all. */
+  readonly visible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined
 }
 
 /** Reads of one task from databases. They outlive the snapshots of the task, which begins again each time when data have arrived. */

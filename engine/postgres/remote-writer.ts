@@ -36,6 +36,8 @@ const SLICE_SIZE = 10_000
 /** Deletes the entities that a read selects. Plain data. */
 export interface RemoteDeletion {
   readonly read: ReadRequest
+  /** Texts of the keys of the entities, some of which may have gone, in place of what {@link read} selects. */
+  readonly keys?: readonly string[]
   readonly atomic: boolean
   readonly owner?: string | undefined
   readonly ifMatch: ExpectedVersion | undefined
@@ -101,7 +103,7 @@ export class RemoteWriter {
 
   /** @throws {ProtocolError} the request as a whole failed */
   async delete(
-    { read, owner, isCode, stamps, ...request }: RemoteDeletion,
+    { read, keys, owner, isCode, stamps, ...request }: RemoteDeletion,
     queries: QueryCache,
     repeat: Repeat,
     limits: StatementLimits,
@@ -112,8 +114,9 @@ export class RemoteWriter {
     if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
     const { table, rows } = await repeat(reads => {
       const { context } = reads
-      const selection = planSelection(read, view, context!.snapshot, queries)
-      const { rowIds } = remotePage(selection, undefined, view, context!)
+      const rowIds = keys
+        ? keys.flatMap(key => rowOf(key, dataClass, reads))
+        : remotePage(planSelection(read, view, context!.snapshot, queries), undefined, view, context!).rowIds
       reads.fetch(dataClass, rowIds)
       const { table } = reads.rowsOf(dataClass)
       return { table, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
@@ -228,6 +231,12 @@ export class RemoteWriter {
       return dataClass
     throw view.unknownDataClass(name)
   }
+}
+
+/** Row id of the text of a key; none if it cannot be a key. */
+function rowOf(text: string, dataClass: DataClass, reads: RemoteReads): number[] {
+  const key = convertKey(dataClass, text)
+  return key instanceof ProtocolError || key === null ? [] : [reads.rowOf(dataClass, key)]
 }
 
 /** Keys of existing entities among the elements of a slice. */

@@ -9,6 +9,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { JsonTest, Predicate, Scalar, ValueTest } from '../../query/bind/predicate.ts'
+import type { RemoteCondition } from '../../query/nodes/remote-query.ts'
 import { matchesNull } from '../../query/plan/lower.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteTable, RemoteTables } from '../remote-table.ts'
@@ -27,8 +28,8 @@ export interface SqlScope {
   keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[]
   /** Different foreign keys of the entities elsewhere for which a condition is true. */
   valuesWhere(relation: RelatedEntityAttribute, predicate: Predicate): readonly Value[]
-  /** Condition for the rows that there are for the reader; undefined for all. */
-  visible?(dataClass: DataClass): Predicate | undefined
+  /** Conditions for the rows that there are for the reader; undefined for all. */
+  visible?(dataClass: DataClass): readonly RemoteCondition[] | undefined
 }
 
 /** A column in a statement. */
@@ -51,6 +52,8 @@ export interface From {
 
 const HEAD_NUMBER = columnForm({ type: 'long64' } as StorageAttribute, [{ type: 'int8' } as never]) as ColumnForm
 const HEAD_TIME = columnForm({ type: 'date' } as StorageAttribute, [{ type: 'timestamptz' } as never]) as ColumnForm
+
+const isList = (condition: RemoteCondition): condition is readonly Value[] => Array.isArray(condition)
 
 /** Writes the conditions of one statement. */
 export class PredicateSql implements TestScope {
@@ -82,13 +85,16 @@ export class PredicateSql implements TestScope {
 
   private visible({ table, alias, source }: From): string {
     const { dataClass } = table
-    const predicate = this.restricting.has(dataClass) ? undefined : this.scope.visible?.(dataClass)
-    if (!predicate) return source
+    const conditions = this.restricting.has(dataClass) ? undefined : this.scope.visible?.(dataClass)
+    if (!conditions) return source
+    const from = { table, alias, source }
     this.restricting.add(dataClass)
-    const condition = this.condition(predicate, { table, alias, source })
+    const texts = conditions.map(each =>
+      isList(each) ? this.among(dataClass.key, each, from) : this.condition(each, from),
+    )
     this.restricting.delete(dataClass)
     const columns = table.stamp === 'xmin' ? `${alias}.*, ${alias}.xmin` : `${alias}.*`
-    return `(SELECT ${columns} FROM ${source} WHERE ${condition}) AS ${alias}`
+    return `(SELECT ${columns} FROM ${source} WHERE ${texts.join(' AND ')}) AS ${alias}`
   }
 
   /** SQL that is true for the rows of a predicate, which is optimized; false or null for others. */

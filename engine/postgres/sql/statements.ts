@@ -65,19 +65,14 @@ export function countStatement(table: RemoteTable, selected: Selected, scope: Sq
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
   const where = whereOf(selected, from, sql)
-  return sql.parameters.select(
-    `count(*), ${sql.isOrdinary ? STATE : 'NULL'}`,
-    `FROM ${from.source} ${where}`.trimEnd(),
-  )
+  return sql.parameters.select(`count(*), ${sql.isOrdinary ? STATE : 'NULL'}`, `FROM ${from.source} ${where}`.trimEnd())
 }
 
 /** Statement of the rows with these keys, in any order. */
 export function keysStatement(table: RemoteTable, keys: readonly Value[], scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
-  return sql.parameters.statement(
-    `SELECT ${rowOf(from)} FROM ${from.source} WHERE ${keyCondition(keys, from, sql)}`,
-  )
+  return sql.parameters.statement(`SELECT ${rowOf(from)} FROM ${from.source} WHERE ${keyCondition(keys, from, sql)}`)
 }
 
 /** Statement of the rows whose foreign key is one of these, each in the order of the key. */

@@ -21,8 +21,7 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   const names = Object.keys(records[0]!)
   const columns = names.map(name => quoteName(name)).join(', ')
   const returned = `RETURNING ${rowOf(from)}`
-  if (names.length === 0)
-    return sql.parameters.statement(`INSERT INTO ${from.source} DEFAULT VALUES ${returned}`)
+  if (names.length === 0) return sql.parameters.statement(`INSERT INTO ${from.source} DEFAULT VALUES ${returned}`)
   const json = sql.parameters.add(JSON.stringify(records), 'json')
   const selected = names.map(name => `r.${quoteName(name)}`).join(', ')
   return sql.parameters.statement(

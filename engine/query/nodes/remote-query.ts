@@ -29,6 +29,9 @@ export interface RemoteQuery {
   readonly isUncounted?: boolean
 }
 
+/** Condition for entities of a remote dataclass: a predicate, optimized, or the keys of all that fulfil it. */
+export type RemoteCondition = Predicate | readonly Value[]
+
 export interface RemotePage {
   /** In the order of the query. */
   readonly rowIds: Uint32Array
