@@ -25,8 +25,8 @@ export class RowNumbers {
   constructor(private readonly next = counter()) {}
 
   idOf(dataClass: DataClass, text: string, key: Value): number {
-    let ids = this.ids.get(dataClass)
-    if (!ids) this.ids.set(dataClass, (ids = new Map()))
+    const ids = this.ids.get(dataClass) ?? new Map<string, number>()
+    this.ids.set(dataClass, ids)
     let id = ids.get(text)
     if (id === undefined) {
       id = this.next()

@@ -34,7 +34,7 @@ const MAX_STALE = 5
 const SLICE_SIZE = 10_000
 
 /** Deletes the entities that a read selects. Plain data. */
-export interface RemoteDeletion {
+interface RemoteDeletion {
   readonly read: ReadRequest
   /** Texts of the keys of the entities, some of which may have gone, in place of what {@link read} selects. */
   readonly keys?: readonly string[]

@@ -81,7 +81,7 @@ export function remoteRows(
   return isListed || query.orderBy.length > 0 ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
 }
 
-/** Those entities as a question, for an aggregate. */
+/** A selection as a question, for an aggregate. */
 export function remoteSelected(
   dataClass: DataClass,
   { predicate, orderBy }: PreparedQuery,
