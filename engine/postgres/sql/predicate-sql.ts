@@ -8,7 +8,7 @@ import { isRelation } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
-import type { JsonTest, Predicate, Scalar, ValueTest } from '../../query/bind/predicate.ts'
+import { ALWAYS, type JsonTest, type Predicate, type Scalar, type ValueTest } from '../../query/bind/predicate.ts'
 import { matchesNull } from '../../query/plan/lower.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteTable, RemoteTables } from '../remote-table.ts'
@@ -145,11 +145,10 @@ export class PredicateSql implements TestScope {
     if (own.source)
       return this.ofProperty(own, { kind: 'value', type: own.source.type, test, negated: false }, negated, from)
     const { form, compared, sorted } = this.column(own, from)
-    const isNull = negated || form.isText ? `${sorted} IS NOT NULL AND ` : ''
     const passes =
       form.domain && !isTextual(test)
         ? orderedTest(form.domain, compared(), test, this.parameters)
-        : `(${isNull}${textTest(this.folded(own, sorted), test, this.parameters)})`
+        : textTest(() => this.folded(own, sorted), test, this.parameters)
     return negated ? `(${sorted} IS NOT NULL AND NOT ${passes})` : passes
   }
 
@@ -170,9 +169,14 @@ export class PredicateSql implements TestScope {
   }
 
   /** A relation is null without a related entity, even if there is a foreign key. */
-  private hasNone(relation: RelatedEntityAttribute, negated: boolean, from: From): string {
-    const none = this.via(relation, { kind: 'complement', input: { kind: 'always' } }, from)
-    return negated ? `(${none}) IS NOT TRUE` : none
+  private hasNone({ foreignKey, target }: RelatedEntityAttribute, negated: boolean, from: From): string {
+    const table = this.scope.tables.find(target)
+    const key = this.identity(foreignKey, from)
+    const other = table && this.from(table)
+    const some = other
+      ? `EXISTS (SELECT FROM ${other.table.from} AS ${other.alias} WHERE ${this.identity(target.key, other)} = ${key})`
+      : this.among(foreignKey, this.scope.keysWhere(target, ALWAYS), from)
+    return negated ? some : other ? `NOT ${some}` : `(${some}) IS NOT TRUE`
   }
 
   /** A condition on a column over a property: it holds the values of one JSON type, or only the presence of others. */
