@@ -12,7 +12,7 @@ const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   int8: [-(2n ** 63n), 2n ** 63n - 1n],
   oid: [0n, 2n ** 32n - 1n],
 }
-/** Decimals of so many digits are all read as different doubles, in their order. */
+/** Maximum number of digits with which different decimals are always read as different doubles, in their order. */
 const EXACT_DIGITS = 15
 
 /**
