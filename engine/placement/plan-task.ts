@@ -1,3 +1,4 @@
+import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import { encodeMembers } from '../entity-set/members.ts'
 import { costOfEntities } from './answer-cost.ts'
@@ -5,6 +6,7 @@ import { expectSelection } from './selection-cost.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
 import type { QueryContext } from '../query/operators/query-context.ts'
 import { openSource, rowOfKey, type Source } from '../query/execute/open-source.ts'
+import { remotePage } from '../query/remote-page.ts'
 import { Trace } from '../query/operators/trace.ts'
 import { describeRemote } from '../query/describe-remote.ts'
 import { describeFilter } from '../query/plan/describe-filter.ts'
@@ -134,7 +136,7 @@ function planRelated(
     },
     run() {
       const projection = bindProjection(dataClass, request.output, view, layouts, limits)
-      const rowId = soleRow(openSource(request, view, context))
+      const rowId = soleRow(request, dataClass, view, context)
       const { key } = snapshot.table(dataClass).row(rowId)!
       const page = runPage({ ...selection, request: relatedOf(key) }, view, context)
       return writeEntity(rowId, projection, snapshot, context, page)
@@ -142,12 +144,18 @@ function planRelated(
   }
 }
 
-/** @throws {QueryErrors.UNKNOWN_ENTITY} */
-function soleRow({ rows, name, dataClass }: Source): number {
-  const rowId = rows.page(0, 1)[0]
+/** The entity of a request, whatever its filter. @throws {QueryErrors.UNKNOWN_ENTITY} */
+function soleRow(request: ReadRequest, dataClass: DataClass, view: View, context: QueryContext): number {
+  const first = { skip: 0, count: 1 }
+  const { name, rowIds } = dataClass.remote
+    ? remotePage({ request, dataClass, predicate: undefined, orderBy: [] }, first, view, context)
+    : firstOf(openSource(request, view, context))
+  const [rowId] = rowIds
   if (rowId === undefined) throw QueryErrors.UNKNOWN_ENTITY(name, dataClass.name)
   return rowId
 }
+
+const firstOf = ({ name, rows }: Source) => ({ name, rowIds: rows.page(0, 1) })
 
 export const searchesOf = ({ filter, dataClass }: Selection): VectorSearch[] =>
   filter ? vectorSearches(filter, dataClass) : []

@@ -82,6 +82,9 @@ export class RemoteReads implements RemoteData {
     const key = JSON.stringify([dataClass.name, statement, page !== undefined])
     const known = this.found.get(key)
     if (known) return known
+    // Written now: a condition on the store needs the snapshot, which the task gives back while it waits.
+    const counting =
+      query.isUncounted || wanted === Number.POSITIVE_INFINITY ? undefined : countStatement(rows.table, query, scope)
     throw new RemoteNeeded(async () => {
       const cells = limit > 0 ? await this.run(dataClass, statement) : []
       if (cells.length > most) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, most)
@@ -89,9 +92,9 @@ export class RemoteReads implements RemoteData {
         page ? rows.add(row) : rows.idOf(rows.table.forms.get(dataClass.key)!.read(row[0]!)),
       )
       const skip = page?.skip ?? 0
-      const isWhole = query.isUncounted || (cells.length < wanted && (cells.length > 0 || skip === 0))
+      const isWhole = !counting || (cells.length < wanted && (cells.length > 0 || skip === 0))
       const state = isCounted ? cells[0]?.at(-1) : undefined
-      const total = isWhole ? skip + cells.length : await this.count(query, rows, scope, state)
+      const total = isWhole ? skip + cells.length : await this.count(dataClass, counting, state)
       this.found.set(key, { rowIds, total })
       this.asked.push({ query, page: { rowIds, total } })
     })
@@ -263,23 +266,23 @@ export class RemoteReads implements RemoteData {
     return [...values]
   }
 
+  /** A scope for statements with one predicate, whose conditions elsewhere are evaluated once. */
   private scopeOf(dataClass: DataClass): SqlScope {
+    const known = new Map<object, Map<Predicate, readonly Value[]>>()
+    const once = (of: object, predicate: Predicate, evaluated: () => readonly Value[]): readonly Value[] => {
+      const values = known.get(of)?.get(predicate) ?? evaluated()
+      known.set(of, (known.get(of) ?? new Map()).set(predicate, values))
+      return values
+    }
     return {
       tables: this.tablesOf(dataClass),
-      keysWhere: (other, predicate) => this.keysWhere(other, predicate),
-      valuesWhere: (relation, predicate) => this.valuesWhere(relation, predicate),
+      keysWhere: (other, predicate) => once(other, predicate, () => this.keysWhere(other, predicate)),
+      valuesWhere: (relation, predicate) => once(relation, predicate, () => this.valuesWhere(relation, predicate)),
     }
   }
 
   /** @param state of the database that the page is of, if known */
-  private async count(
-    query: RemoteQuery,
-    rows: RemoteRows,
-    scope: SqlScope,
-    state: string | null | undefined,
-  ): Promise<number> {
-    const { dataClass } = query
-    const statement = countStatement(rows.table, query, scope)
+  private async count(dataClass: DataClass, statement: Statement, state: string | null | undefined): Promise<number> {
     const { counts } = this.databases.database(dataClass.remote!.connection)
     const key = JSON.stringify(statement)
     const known = state == null ? undefined : counts.find(key, state)
@@ -307,6 +310,7 @@ const isSame = (a: RemoteQuery, b: RemoteQuery): boolean =>
   a.referring === b.referring &&
   a.page?.skip === b.page?.skip &&
   a.page?.count === b.page?.count &&
+  a.isListed === b.isListed &&
   a.isUncounted === b.isUncounted
 
 const NUMBER_FORM = columnForm({ type: 'number' } as StorageAttribute, [

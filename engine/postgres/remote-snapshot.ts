@@ -43,6 +43,8 @@ export class RemoteSnapshot implements Snapshot {
   }
 }
 
+const ELSEWHERE = 'an order or an aggregate over a relation from another place'
+
 class RemoteTableSnapshot implements TableSnapshot {
   constructor(
     readonly dataClass: DataClass,
@@ -54,7 +56,7 @@ class RemoteTableSnapshot implements TableSnapshot {
   }
 
   get rowIdLimit(): number {
-    return assert.fail(`rows of ${this.dataClass.name} are in a database`)
+    throw RemoteErrors.NOT_HERE(ELSEWHERE, this.dataClass.name)
   }
 
   row(rowId: number): RowView | undefined {
@@ -83,7 +85,7 @@ class RemoteTableSnapshot implements TableSnapshot {
   }
 
   column(): Column {
-    throw RemoteErrors.NOT_HERE('an order or an aggregate over a relation from another place', this.dataClass.name)
+    throw RemoteErrors.NOT_HERE(ELSEWHERE, this.dataClass.name)
   }
 
   rowsToDecode(): number {

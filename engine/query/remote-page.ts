@@ -20,6 +20,8 @@ interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
   readonly name: string
 }
 
+type Question = Pick<Selection, 'request' | 'dataClass' | 'predicate' | 'orderBy'>
+
 /**
  * Finds the entities of a selection of a remote dataclass: its database filters, sorts and counts.
  * @param page undefined for the whole selection
@@ -27,7 +29,7 @@ interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
  * @throws {RequiresRemote} {@link RemoteNeeded} errors of the source
  */
 export function remotePage(
-  selection: Selection,
+  selection: Question,
   page: RemoteQuery['page'],
   view: View,
   context: QueryContext,
@@ -43,7 +45,7 @@ export function remotePage(
 
 /** The question to the database that a selection of a remote dataclass is. @throws as {@link remotePage} */
 export function remoteQuery(
-  { request, dataClass, predicate, orderBy }: Selection,
+  { request, dataClass, predicate, orderBy }: Question,
   page: RemoteQuery['page'],
   view: View,
   context: QueryContext,
@@ -54,6 +56,7 @@ export function remoteQuery(
   return {
     dataClass,
     among: list ? keysOf(list, dataClass, remote) : source.among,
+    isListed: list !== undefined,
     referring: source.referring,
     predicate: conditions.length > 0 ? combine('and', conditions) : undefined,
     orderBy,

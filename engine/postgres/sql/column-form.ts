@@ -69,7 +69,7 @@ function formOf({ type: wanted, scale }: StorageAttribute, column: RemoteColumn)
       if (type === 'numeric') return undefined
       return type === 'time' ? time : type === 'interval' ? interval : numberForm('integer', type, modifier)
     case 'uuid':
-      return type === 'uuid' ? uuid : TEXTS.has(type) ? text(type) : undefined
+      return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText : undefined
     case 'string':
       return text(isEnum ? undefined : type)
     case 'object':
@@ -113,6 +113,17 @@ function aroundUuid(operand: Scalar): readonly [Cut, Cut] {
 
 const UUID = /^[0-9a-f]{32}$/
 
+/** UUIDs that are stored as texts, with or without hyphens. */
+const uuidText: ColumnForm = {
+  ...uuid,
+  select: column => `${column}::text`,
+  sorted: column => `lower(replace(${column}::text, '-', '') COLLATE "C")`,
+  domain: undefined,
+  compared: cannotCompare,
+  identityType: undefined,
+  write: value => String(value).toLowerCase(),
+}
+
 /** @param type undefined for an enumeration, whose values are compared as texts */
 const text = (type: string | undefined): ColumnForm => {
   const asText =
@@ -143,7 +154,7 @@ const composite: ColumnForm = {
   json: cannotCompare,
 }
 
-const part = (column: string): string => `regexp_replace(${column}::text, '([~\\\\])', '\\\\\\1', 'g')`
+const part = (column: string): string => `regexp_replace(${column}::text COLLATE "C", '([~\\\\])', '\\\\\\1', 'g')`
 
 /** An escape that `jsonb` refuses: of the character 0, or of half of a pair of surrogates. */
 const REFUSED =

@@ -4,7 +4,7 @@ import type { ColumnForm } from './column-form.ts'
 import { plain } from './plain-form.ts'
 import { at, between, type Cut, type Domain } from './cut.ts'
 import { aroundDouble, floorOf, unscaled } from './doubles.ts'
-import { readDouble, readNumber, readScaledText } from './read-text.ts'
+import { readDouble, readNumber, readScaledText, readWhole } from './read-text.ts'
 
 const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   int2: [-(2n ** 15n), 2n ** 15n - 1n],
@@ -12,7 +12,7 @@ const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   int8: [-(2n ** 63n), 2n ** 63n - 1n],
   oid: [0n, 2n ** 32n - 1n],
 }
-/** Maximum number of digits with which different decimals are always read as different doubles, in their order. */
+/** Decimals of at most this number of digits are all read as different doubles, in their order. */
 const EXACT_DIGITS = 15
 
 /**
@@ -85,7 +85,7 @@ function numericForm(kind: NumberKind, digits: number | undefined): ColumnForm {
       : { below: "'NaN'::numeric" }),
   }
   return plain(domain, {
-    read: kind === 'double' ? readDouble : text => readScaledText(text, kind === 'integer' ? 0 : kind),
+    read: kind === 'double' ? readDouble : kind === 'integer' ? readWhole : text => readScaledText(text, kind),
     write: writer(kind),
   })
 }

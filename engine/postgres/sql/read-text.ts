@@ -11,6 +11,15 @@ export function readNumber(text: string): number | bigint {
   return LARGE_INTEGER.test(text) && !Number.isSafeInteger(number) ? BigInt(text) : number
 }
 
+/** An integer of 64 bits in a column that can have others. */
+export function readWhole(text: string): number | bigint {
+  const [, whole] = /^(-?\d+)(?:\.0*)?$/.exec(text) ?? []
+  if (whole === undefined || BigInt.asIntN(64, BigInt(whole)) !== BigInt(whole)) {
+    throw new Error(`${excerpt(text)} is not an integer of 64 bits`)
+  }
+  return readNumber(whole)
+}
+
 /** A number, rounded to a double. */
 export function readDouble(text: string): number {
   const number = Number(text)

@@ -9,13 +9,15 @@ import type { RemoteColumn, RemoteTable } from '../remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
 import { propertyAt } from './json-test.ts'
 import { isStorable } from './parameters.ts'
-import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
+import { columnOf, type From, relatedBy } from './from.ts'
+import { PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
 import type { Statement } from './statement.ts'
 
 /** Selection of the statements below. */
 type Selected = Pick<RemoteQuery, 'among' | 'referring' | 'predicate'>
 
 interface Page extends Selected {
+  readonly isListed?: boolean
   readonly orderBy: readonly SortKey[]
   readonly skip: number
   /** Infinity for all. */
@@ -40,7 +42,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
       `FROM ${table.from} AS ${from.alias}`,
       ...joins,
       where,
-      `ORDER BY ${[...order, ...keyOrder(from)].join(', ')}`,
+      `ORDER BY ${[...order, ...(page.isListed ? [sql.placeAmong(table.dataClass.key, page.among!, from)] : keyOrder(from))].join(', ')}`,
       // Not a parameter: a plan that has to serve any number is not one for a page.
       Number.isFinite(page.count) ? `LIMIT ${Math.trunc(page.count)}` : '',
       page.skip > 0 ? `OFFSET ${sql.parameters.add(String(page.skip), 'int8')}` : '',
@@ -168,7 +170,7 @@ function valuesSource(
   const where = whereOf(selected, from, sql)
   const joins: string[] = []
   const last = follow(relations, from, sql, scope, joins)
-  const { form, sorted } = sql.column(stored(attribute), last)
+  const { form, sorted } = columnOf(stored(attribute), last)
   const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
   const source = [`FROM ${table.from} AS ${from.alias}`, ...joins, where].filter(part => part !== '').join(' ')
   return { value, source, from, form }
@@ -249,8 +251,13 @@ export function rowOf(from: From): string {
   return [...values, ofRow(table.stamp), table.timestamp ? ofRow(table.timestamp) : 'NULL'].join(', ')
 }
 
-/** Order of the key as the database has it, which the index of the primary key serves. */
-const keyOrder = (from: From): string[] => columnsOf(from.table.dataClass.key, from)
+/** Order of the key as the database has it, which the index of the primary key serves; of UUIDs that are texts that of their values. */
+function keyOrder(from: From): string[] {
+  const { key } = from.table.dataClass
+  const form = from.table.forms.get(key)!
+  const isSpelled = key.type === 'uuid' && form.identityType === undefined
+  return isSpelled ? [`${form.sorted(...columnsOf(key, from))} COLLATE "C"`] : columnsOf(key, from)
+}
 
 /**
  * Joins the tables along N→1 relations.
@@ -269,9 +276,8 @@ function follow(
     const table = scope.tables.find(target)
     if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
-    joins.push(
-      `LEFT JOIN ${table.from} AS ${other.alias} ON ${sql.identity(target.key, other)} = ${sql.identity(foreignKey, from)}`,
-    )
+    const related = relatedBy(foreignKey, from, target.key, other)
+    joins.push(`LEFT JOIN ${table.from} AS ${other.alias} ON ${related.key} = ${related.foreignKey}`)
     from = other
   }
   return from
@@ -294,7 +300,7 @@ function orderOf(
   if (key.similarity) throw RemoteErrors.NOT_HERE('an order by similarity', start.table.dataClass.name)
   const from = follow(key.relations, start, sql, scope, joins)
   const attribute = stored(key.attribute)
-  const { form, sorted, compared } = sql.column(attribute, from)
+  const { form, sorted, compared } = columnOf(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'
   const lowest = `${ascending} NULLS ${key.descending ? 'LAST' : 'FIRST'}`
   if (key.properties.length > 0) return jsonOrder(sorted, key, sql).map(each => `${each} ${lowest}`)

@@ -15,6 +15,8 @@ export interface RemoteQuery {
   readonly dataClass: DataClass
   /** The entities with these keys; undefined for all. */
   readonly among: readonly Value[] | undefined
+  /** True if equal entities of an order are in the order of {@link among}, in place of that of the keys. */
+  readonly isListed?: boolean
   /** The entities whose N→1 relation leads to this key; undefined for all. */
   readonly referring: { readonly relation: RelatedEntityAttribute; readonly key: Value } | undefined
   /** Optimized. */

@@ -1,9 +1,9 @@
 import { TYPES } from '../../catalog/types/registry.ts'
-import type { RelationAttribute, ValueAttribute } from '../../catalog/attribute.ts'
+import { isRelation, type RelationAttribute, type ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import { jsonMatcherOf } from '../bind/match-value.ts'
-import { ALWAYS, type Bound, NEVER, type Predicate, type Scalar, type ValueTest } from '../bind/predicate.ts'
+import type { Bound, Predicate, Scalar, ValueTest } from '../bind/predicate.ts'
 import { MICROSECONDS, VALUES_PER_HIT_IN_MEMORY, VALUES_PER_INDEX_HIT } from '../estimate/costs.ts'
 import { type ColumnFilter, costOfTest } from '../operators/column-filter.ts'
 import { type IndexLookup, type IndexScan, rowsListed } from '../operators/index-scan.ts'
@@ -52,8 +52,10 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
     }
     case 'isNull': {
       const { attribute, negated } = predicate
-      if (attribute.kind === 'relatedEntity' && attribute.target.remote)
-        return weighed(remoteJoin(attribute, negated ? ALWAYS : NEVER, !negated))
+      if (isRelation(attribute) && attribute.target.remote) {
+        const related = weighed(remoteJoin(attribute, { kind: 'always' }, false))
+        return negated ? related : weighed({ kind: 'Complement', input: related.operator }, related)
+      }
       const filter: NullFilter = { kind: 'NullFilter', attribute, negated }
       const lookup: IndexLookup = { kind: 'values', values: [null] }
       return weighed((!negated && indexScan(lookup, filter, MICROSECONDS.nullTest, snapshot)) || filter)

@@ -21,7 +21,14 @@ import {
   type World,
 } from './world.ts'
 
-export class LiveWorld {
+/** An engine with the rows of a world. */
+export interface ComparedWorld {
+  readonly world: World
+  readonly specs: ClassSpec[]
+  readonly engine: Engine
+}
+
+export class LiveWorld implements ComparedWorld {
   private constructor(
     readonly folder: string,
     readonly world: World,
@@ -129,25 +136,29 @@ export class LiveWorld {
     }
   }
 
-  /** @returns the stamps */
-  private async save(spec: ClassSpec, bodies: object[]): Promise<number[]> {
-    const { body } = await this.engine.save(
-      {
-        kind: 'save',
-        dataClass: spec.name,
-        body: Buffer.from(JSON.stringify(bodies)),
-        mode: 'update',
-        atomic: false,
-        trusted: true,
-      },
-      { form: 'collection' },
-    )
-    const { __ENTITIES } = decode(body) as { __ENTITIES: { __STAMP: number; __ERROR?: unknown }[] }
-    const failed = __ENTITIES.findIndex(({ __ERROR }) => __ERROR)
-    if (failed >= 0)
-      throw new Error(`${JSON.stringify(bodies[failed])} was refused: ${JSON.stringify(__ENTITIES[failed])}`)
-    return __ENTITIES.map(({ __STAMP }) => __STAMP)
+  private save(spec: ClassSpec, bodies: object[]): Promise<number[]> {
+    return saveBodies(this.engine, spec, bodies)
   }
+}
+
+/** @returns the stamps */
+async function saveBodies(engine: Engine, spec: ClassSpec, bodies: object[]): Promise<number[]> {
+  const { body } = await engine.save(
+    {
+      kind: 'save',
+      dataClass: spec.name,
+      body: Buffer.from(JSON.stringify(bodies)),
+      mode: 'update',
+      atomic: false,
+      trusted: true,
+    },
+    { form: 'collection' },
+  )
+  const { __ENTITIES } = decode(body) as { __ENTITIES: { __STAMP: number; __ERROR?: unknown }[] }
+  const failed = __ENTITIES.findIndex(({ __ERROR }) => __ERROR)
+  if (failed >= 0)
+    throw new Error(`${JSON.stringify(bodies[failed])} was refused: ${JSON.stringify(__ENTITIES[failed])}`)
+  return __ENTITIES.map(({ __STAMP }) => __STAMP)
 }
 
 const NORMAL = { cacheBytes: 64 << 20, memoryBytes: 64 << 20, pool: { threads: 1, inlineCostMs: 0.2 } }
@@ -156,6 +167,17 @@ type WorldOptions = Pick<EngineOptions, 'cacheBytes' | 'memoryBytes' | 'imageMin
 
 const openWorld = (path: string, world: World, options: WorldOptions): Promise<Engine> =>
   openEngine(engineOptions({ path, model: modelOf(world), ...options }))
+
+/** Saves rows of the store. */
+export async function saveRows(engine: Engine, spec: ClassSpec, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return
+  const stamps = await saveBodies(
+    engine,
+    spec,
+    rows.map(row => bodyOf(spec, row.values)),
+  )
+  for (const [i, row] of rows.entries()) row.stamp = stamps[i]!
+}
 
 /** A read of all keys of a dataclass, unless `part` says otherwise. */
 export const request = (spec: ClassSpec, part: Partial<ReadRequest> = {}): ReadRequest =>

@@ -22,6 +22,19 @@ export function ordered(world: World, dataClass: ClassSpec, rows: readonly Row[]
   })
 }
 
+/** True if an order leads over a relation between places, which is refused. */
+export const isBetweenPlaces = (
+  world: World,
+  dataClass: ClassSpec,
+  terms: readonly Pick<OrderTerm, 'path'>[],
+): boolean =>
+  terms.some(({ path }) => {
+    const { relations } = follow(world, dataClass, path)
+    return relations.some(
+      ({ relation }) => (classOf(world, relation.target).storage === undefined) !== (dataClass.storage === undefined),
+    )
+  })
+
 function compareValues(a: Plain, b: Plain): number {
   if (rank(a) !== rank(b)) return rank(a) - rank(b)
   if (a === null || typeof a === 'object') return 0

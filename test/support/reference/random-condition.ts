@@ -117,7 +117,9 @@ function storageComparison(
     ...(type === 'string' ? (['equal', 'notEqual', 'begin', 'keyword'] as const) : []),
   ] as const)
   if (comparator === 'in') {
-    const values = Array.from({ length: random.integer(1, 4) }, () =>
+    // Databases also take hundreds of values.
+    const most = dataClass.storage && random.chance(0.1) ? 400 : 4
+    const values = Array.from({ length: random.integer(1, most) }, () =>
       type === 'string' ? withWildcards(random, near() as string) : near(),
     )
     return { kind: 'comparison', path, comparator, operand: { kind: 'list', values } }
@@ -126,7 +128,11 @@ function storageComparison(
   if (type === 'string') {
     const text = value as string
     if (comparator === 'equal' || comparator === 'notEqual') value = withWildcards(random, text)
-    if (comparator === 'begin') value = text.replaceAll('@', '').slice(0, random.integer(0, 4))
+    if (comparator === 'begin') {
+      const beginning = text.replaceAll('@', '').slice(0, random.integer(0, 4))
+      // No database has a half of a character.
+      value = dataClass.storage ? beginning.replace(/[\ud800-\udbff]$/, '') : beginning
+    }
     if (comparator === 'keyword') value = keyword(random, text)
   }
   return { kind: 'comparison', path, comparator, operand: { kind: 'value', value } }
@@ -178,6 +184,8 @@ function disguised(random: Random, text: string): string {
 }
 
 function withWildcards(random: Random, text: string): string {
+  // A pattern has a maximum length.
+  if (text.length > 900) return text.replaceAll('@', '')
   if (random.chance(0.55)) return text
   const letters = [...text]
   for (let i = random.integer(1, 2); i > 0; i--) {

@@ -30,6 +30,8 @@ export interface StorageSpec {
   minValue?: number
   maxLength?: number
   properties?: Record<string, { type: ScalarType; indexed: boolean }>
+  /** Name of the column, for classes in tables. */
+  column?: string
 }
 export interface OneSpec {
   kind: 'relatedEntity'
@@ -56,6 +58,8 @@ export interface ClassSpec {
   name: string
   key: string
   attributes: AttributeSpec[]
+  /** Table of a dataclass whose entities are in a database; its rows are in the order of their keys. */
+  storage?: { postgres: string; schema: string; table: string; stamp: string }
 }
 
 /** Numbers for dates and durations (ms), bigint for long64, `true` for a stored blob. */
@@ -93,10 +97,10 @@ export const keyOf = (spec: ClassSpec, row: Row): Plain => valueIn(row, spec.key
 /** `__KEY` as it is sent. */
 export const keyText = (spec: ClassSpec, row: Row): string => String(keyOf(spec, row))
 
-/** True if two keys name the same entity: texts by their folds. */
-function sameKey(a: Plain, b: Plain): boolean {
+/** True if two keys name the same entity: texts by their folds, those of a database exactly. */
+function sameKey(a: Plain, b: Plain, isExact: boolean): boolean {
   if (a === null || b === null) return false
-  if (typeof a === 'string' && typeof b === 'string') return fold(a) === fold(b)
+  if (!isExact && typeof a === 'string' && typeof b === 'string') return fold(a) === fold(b)
   return !((a as number) < (b as number) || (a as number) > (b as number))
 }
 
@@ -104,14 +108,18 @@ function sameKey(a: Plain, b: Plain): boolean {
 export function relatedEntity(world: World, relation: OneSpec, row: Row): Row | undefined {
   const target = classOf(world, relation.target)
   const foreignKey = valueIn(row, relation.foreignKey)
-  return rowsOf(world, relation.target).find(candidate => sameKey(keyOf(target, candidate), foreignKey))
+  const isExact = target.storage !== undefined
+  return rowsOf(world, relation.target).find(candidate => sameKey(keyOf(target, candidate), foreignKey, isExact))
 }
 
 /** The entities at the end of a 1→N relation of `owner`, in order of creation. */
 export function relatedEntities(world: World, owner: ClassSpec, relation: ManySpec, row: Row): Row[] {
   const inverse = attributeOf(classOf(world, relation.target), relation.inverse) as OneSpec
   const key = keyOf(owner, row)
-  return rowsOf(world, relation.target).filter(candidate => sameKey(valueIn(candidate, inverse.foreignKey), key))
+  const isExact = owner.storage !== undefined
+  return rowsOf(world, relation.target).filter(candidate =>
+    sameKey(valueIn(candidate, inverse.foreignKey), key, isExact),
+  )
 }
 
 export interface Followed<Step> {
@@ -155,7 +163,8 @@ export function modelOf(world: World): object {
   for (const { spec } of world.classes.values()) {
     const attributes: Record<string, object> = {}
     for (const attribute of spec.attributes) attributes[attribute.name] = attributeModel(attribute)
-    dataClasses[spec.name] = { key: spec.key, attributes }
+    const { key, storage } = spec
+    dataClasses[spec.name] = { key, ...(storage && { storage }), attributes }
   }
   return { name: 'world', dataClasses }
 }
