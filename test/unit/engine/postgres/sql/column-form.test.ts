@@ -63,7 +63,7 @@ const readings: readonly Reading[] = [
     values: [
       ['5', 5],
       ['5.00', 5],
-      ['5.5', /more than 0 digits/],
+      ['5.5', /not an integer of 64 bits/],
     ],
   },
   {
