@@ -9,7 +9,8 @@ import type { RemoteColumn, RemoteTable } from '../remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
 import { propertyAt } from './json-test.ts'
 import { isStorable } from './parameters.ts'
-import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
+import { columnOf, type From, relatedBy } from './from.ts'
+import { PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
 import type { Statement } from './statement.ts'
 
 /** Selection of the statements below. */
@@ -165,7 +166,7 @@ function valuesSource(
   const where = whereOf(selected, from, sql)
   const joins: string[] = []
   const last = follow(relations, from, sql, scope, joins)
-  const { form, sorted } = sql.column(stored(attribute), last)
+  const { form, sorted } = columnOf(stored(attribute), last)
   const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
   const source = [`FROM ${from.source}`, ...joins, where].filter(part => part !== '').join(' ')
   return { value, source, from, form }
@@ -271,7 +272,7 @@ function follow(
     const table = scope.tables.find(target)
     if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
-    const related = sql.related(foreignKey, from, target.key, other)
+    const related = relatedBy(foreignKey, from, target.key, other)
     joins.push(`LEFT JOIN ${other.source} ON ${related.key} = ${related.foreignKey}`)
     from = other
   }
@@ -295,7 +296,7 @@ function orderOf(
   if (key.similarity) throw RemoteErrors.NOT_HERE('an order by similarity', start.table.dataClass.name)
   const from = follow(key.relations, start, sql, scope, joins)
   const attribute = stored(key.attribute)
-  const { form, sorted, compared } = sql.column(attribute, from)
+  const { form, sorted, compared } = columnOf(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'
   const lowest = `${ascending} NULLS ${key.descending ? 'LAST' : 'FIRST'}`
   if (key.properties.length > 0) return jsonOrder(sorted, key, sql).map(each => `${each} ${lowest}`)
