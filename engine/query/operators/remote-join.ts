@@ -31,8 +31,12 @@ export const remoteJoin: OperatorKind<RemoteJoin> = {
     const { remote, budget } = context
     if (!remote) throw new RequiresRemote(relation.target.name)
     if (relation.kind === 'relatedEntities') {
-      const rows = remote.valuesWhere(relation.inverse, predicate).map(value => table.findKey(value))
-      return RowSet.fromIds(rows.filter(rowId => rowId !== undefined)).and(candidates)
+      const { key } = relation.inverse.target
+      const rows = remote.valuesWhere(relation.inverse, predicate).flatMap(value => {
+        const rowId = table.findKey(value)
+        return rowId !== undefined && isExact(table, rowId, key, value) ? rowId : []
+      })
+      return RowSet.fromIds(rows).and(candidates)
     }
     const { foreignKey, target } = relation
     if (!matchesNull) return rowsWith(foreignKey, remote.keysWhere(target, predicate), table, budget).and(candidates)
@@ -54,7 +58,11 @@ function rowsWith(
   for (const value of values) {
     const rows = index.equal(value)
     budget.examine(rows.size + 1)
-    for (const rowId of rows) found.push(rowId)
+    for (const rowId of rows) if (isExact(table, rowId, attribute, value)) found.push(rowId)
   }
   return RowSet.fromIds(found)
 }
+
+/** An index has texts by their folds, a database tells them apart. */
+const isExact = (table: TableSnapshot, rowId: number, attribute: StorageAttribute, value: Value): boolean =>
+  typeof value !== 'string' || table.row(rowId)!.value(attribute) === value
