@@ -20,6 +20,8 @@ export interface ColumnForm {
   /** SQL of a value that sorts as the attribute does; of texts it is still to be folded. */
   sorted(...columns: readonly string[]): string
   readonly isText: boolean
+  /** SQL of a number that is added up. @param sorted as {@link sorted} returns it; itself by default */
+  summed?(sorted: string): string
   /** SQL that compares the column with an operand; not for texts. Null for null. */
   compare(column: string, comparator: Comparator, value: Scalar, param: Param): string
   /** Type of parameters that are compared with the column as it is: keys and foreign keys. Undefined: {@link sorted} is compared, as text. */
@@ -161,6 +163,7 @@ const float4 = plain('float4', {
   read: readNumber,
   select: column => finite(column!),
   sorted: column => finite(column!),
+  summed: sorted => `(${sorted})::text::float8`,
   compare(column, comparator, value, param) {
     const float = Math.fround(Number(value))
     if (!Number.isFinite(float)) {

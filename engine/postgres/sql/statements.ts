@@ -100,10 +100,12 @@ export function valuesStatement(
 /** Statement of the number of values, their sum, least and greatest. */
 export function totalsStatement(table: RemoteTable, selected: Selected, of: RemoteValues, scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
-  const { value, source } = valuesSource(table, selected, of, sql, scope)
+  const { value, source, form } = valuesSource(table, selected, of, sql, scope)
   const number =
     of.properties.length === 0 ? value : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
-  return sql.parameters.statement(`SELECT count(v), sum(v), min(v), max(v) FROM (SELECT ${number} AS v ${source}) AS s`)
+  return sql.parameters.statement(
+    `SELECT count(v), sum(${of.properties.length === 0 ? (form.summed?.('v') ?? 'v') : 'v'}), min(v), max(v) FROM (SELECT ${number} AS v ${source}) AS s`,
+  )
 }
 
 /**
