@@ -125,7 +125,7 @@ export class PredicateSql implements TestScope {
   ): { foreignKey: string; key: string } {
     const own = this.identity(foreignKey, from)
     const other = this.identity(key, target)
-    // UUIDs may be texts in one of the tables, and padding is no part of a text; all other columns of one family can be compared.
+    // UUIDs may be texts in one of the tables, and padding does not belong to a text; all other columns of one family can be compared.
     const isOne = (type: string): boolean => (own.type === type) !== (other.type === type)
     return isOne('uuid') || isOne('bpchar')
       ? { foreignKey: this.column(foreignKey, from).sorted, key: this.column(key, target).sorted }

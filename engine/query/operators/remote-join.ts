@@ -1,5 +1,6 @@
 import type { RelationAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
+import { isExact } from '../../data/reference-of.ts'
 import { RequiresRemote } from '../../data/requires-remote.ts'
 import type { TableSnapshot } from '../../data/snapshot.ts'
 import { RowSet } from '../../row-set/row-set.ts'
@@ -62,7 +63,3 @@ function rowsWith(
   }
   return RowSet.fromIds(found)
 }
-
-/** An index has texts by their folds, a database tells them apart. */
-const isExact = (table: TableSnapshot, rowId: number, attribute: StorageAttribute, value: Value): boolean =>
-  typeof value !== 'string' || table.row(rowId)!.value(attribute) === value
