@@ -37,20 +37,23 @@ export const letterRanges = (): string => {
   return letters
 }
 
-const LAST = 0x10ffff
-const AFTER_SURROGATES = /[\ue000-\uffff]/g
+const LAST = '\u{10ffff}'
+/** Follows a last code point that is in the text itself. No folded text has marks. */
+const MARK = '\u0300'
 
 /** A folded text in the form of {@link foldExpression}. */
 export const toStored = (folded: string): string =>
-  folded.replace(AFTER_SURROGATES, character => String.fromCodePoint(LAST) + character)
+  folded.replaceAll(LAST, LAST + MARK).replace(/[\ue000-\uffff]/g, `${LAST}$&`)
 
 /** Reverses {@link toStored}. */
-export const fromStored = (text: string): string => text.replaceAll(String.fromCodePoint(LAST), '')
+export const fromStored = (text: string): string =>
+  text.replace(/\u{10ffff}(\u0300?)/gu, (_, mark: string) => (mark === '' ? '' : LAST))
 
 /** @param text SQL of type `text` */
 export function foldExpression(text: string): string {
   const letters = `lower(regexp_replace(normalize(${text} COLLATE "C", NFD), '${markClass()}', '', 'g') COLLATE "und-x-icu")`
-  const folded = `regexp_replace(replace(${letters}, E'\\u03c2', E'\\u03c3'), '([\\ue000-\\uffff])', E'\\U0010FFFF\\\\1', 'g')`
+  const marked = `replace(replace(${letters}, E'\\u03c2', E'\\u03c3'), E'\\U0010FFFF', E'\\U0010FFFF\\u0300')`
+  const folded = `regexp_replace(${marked}, '([\\ue000-\\uffff])', E'\\U0010FFFF\\\\1', 'g')`
   return `(CASE WHEN octet_length(${text}) = length(${text}) THEN lower(${text} COLLATE "C") ELSE ${folded} COLLATE "C" END)`
 }
 
