@@ -9,6 +9,7 @@ import { RowView } from '../row-format/row-view.ts'
 import type { Cells } from './database.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
+import { readDateTime } from './sql/read-text.ts'
 
 /** Time of an entity whose table does not know it. */
 const NO_TIME = '1970-01-01T00:00:00.000Z'
@@ -43,6 +44,13 @@ export class RemoteRows {
       this.keys.set(id, key)
     }
     return id
+  }
+
+  /** Row id of the entity of a row of the database. */
+  keyIdOf(cells: Cells): number {
+    const { dataClass, columns, forms } = this.table
+    const at = [...columns.keys()].indexOf(dataClass.key)
+    return this.idOf(this.read(dataClass.key.name, () => forms.get(dataClass.key)!.read(cells[at]!)))
   }
 
   keyOf(rowId: number): Value {
@@ -118,9 +126,12 @@ export class RemoteRows {
   }
 }
 
-/** ISO 8601 with milliseconds of a text in the form of the database. */
+/** ISO 8601 with milliseconds of a time of the database. */
 function timeOf(text: string): string {
-  const time = new Date(`${text.slice(0, 23).replace(' ', 'T')}Z`)
-  const withZone = /[+-]\d\d$/.test(text) ? new Date(`${text.replace(' ', 'T')}:00`) : time
-  return Number.isNaN(withZone.getTime()) ? NO_TIME : withZone.toISOString()
+  try {
+    return new Date(readDateTime(text)).toISOString()
+  } catch {
+    // Infinity.
+    return NO_TIME
+  }
 }

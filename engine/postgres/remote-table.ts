@@ -9,6 +9,8 @@ export interface RemoteColumn {
   readonly type: string
   /** `atttypmod`; -1 without one. */
   readonly modifier: number
+  /** SQL of its type, which may be a domain: `numeric(4,2)`. */
+  readonly sqlType: string
   readonly isNullable: boolean
   readonly isEnum: boolean
   /** The database gives a new row a value: a default, an identity, or an expression. */
@@ -25,8 +27,12 @@ export interface RemoteTable {
   /** Columns of each storage attribute: several for a key that is made of them. */
   readonly columns: ReadonlyMap<StorageAttribute, readonly RemoteColumn[]>
   readonly forms: ReadonlyMap<StorageAttribute, ColumnForm>
-  /** SQL of `__STAMP`, a whole number. */
-  readonly stamp: string
+  /** SQL of the types of the columns that are written, by name. */
+  readonly written: ReadonlyMap<string, string>
+  /** SQL of `__STAMP`, a whole number of 32 bits. @param alias name of the table in the statement */
+  stamp(alias: string): string
+  /** Rows are read again after they were written: a partitioned table does not return the numbers of transactions. */
+  readonly isReadAgain: boolean
   /** SQL of `__TIMESTAMP`; undefined if the table does not know it. */
   readonly timestamp: string | undefined
   /** A table whose rows change only by transactions of this database; not a view, not a foreign table. */

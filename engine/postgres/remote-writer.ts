@@ -22,7 +22,7 @@ import type { DeleteResult, LockResult, SaveRequest, SaveResult } from '../write
 import { type SaveRules, saveRules } from '../write/validate.ts'
 import { bodyLimits, checkTransactionSize, isOneTransaction, type SaveLimits } from '../write/contract/write-limits.ts'
 import { deleteRows } from './remote-delete.ts'
-import { applyChanges } from './apply-changes.ts'
+import { applyChanges, leftOut, undone } from './apply-changes.ts'
 import type { StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
 import type { RemoteReads } from './remote-reads.ts'
@@ -161,6 +161,8 @@ export class RemoteWriter {
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
     let outcomes: ChangeOutcome[] = []
+    /** Changes that found no row with their stamps. */
+    const missed = new Set<string>()
     for (let stale = 0; ; ) {
       const { transaction, accept, rows } = await repeat(reads => {
         const rows = reads.rowsOf(dataClass)
@@ -187,11 +189,24 @@ export class RemoteWriter {
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
       const applied = await applyChanges(database, rows, transaction.changes, isAtomic, limits)
+      const before = outcomes
       outcomes = [...outcomes, ...applied.outcomes]
       if (!applied.isStale) continue
-      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name)
-      if (isAtomic) outcomes = []
-      for (const key of keys) rows.delete(rows.idOf(key))
+      const missing = transaction.changes[applied.outcomes.length]
+      const attempt = !applied.isCollision && missing?.kind === 'update' && JSON.stringify([String(missing.key), missing.stamp])
+      if (attempt && missed.has(attempt)) {
+        // It is what it was read as, and yet does not change.
+        const refused = leftOut(rows.table)
+        outcomes = isAtomic ? undone(transaction.changes.length, applied.outcomes.length, refused) : [...outcomes, refused]
+        continue
+      }
+      if (attempt) missed.add(attempt)
+      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
+      if (isAtomic) outcomes = before
+      // What has changed by this save stays as it was before, so that the save finds its outcomes again.
+      for (const change of transaction.changes.slice(isAtomic ? 0 : applied.outcomes.length)) {
+        if (change.kind === 'update') rows.delete(rows.idOf(change.key))
+      }
     }
   }
 

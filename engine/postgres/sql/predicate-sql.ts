@@ -92,13 +92,7 @@ export class PredicateSql implements TestScope {
   column(attribute: StorageAttribute, { table, alias }: From): { form: ColumnForm; own: string; sorted: string } {
     if (attribute.head) {
       const isTime = attribute.head === 'timestamp'
-      const stamp =
-        table.stamp === 'xmin'
-          ? `${alias}.xmin::text::int8`
-          : isName(table.stamp)
-            ? `${alias}.${table.stamp}::int8`
-            : table.stamp
-      const own = isTime ? (table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz') : stamp
+      const own = isTime ? (table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz') : table.stamp(alias)
       const form = isTime ? HEAD_TIME : HEAD_NUMBER
       return { form, own, sorted: form.sorted(own) }
     }
@@ -228,8 +222,6 @@ export class PredicateSql implements TestScope {
     return `${key.sql} IN (SELECT ${foreignKey.sql} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
   }
 }
-
-const isName = (sql: string): boolean => sql.startsWith('"')
 
 /** @throws {RemoteErrors.NOT_HERE} the values of the attribute are computed by plugin code */
 export function stored(attribute: ValueAttribute): StorageAttribute {
