@@ -1,3 +1,4 @@
+import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Cells, Database, StatementLimits } from './database.ts'
@@ -35,7 +36,7 @@ export async function applyChanges(
   database: Database,
   rows: RemoteRows,
   changes: readonly RemoteChange[],
-  isAtomic: boolean,
+  { isAtomic, view }: { readonly isAtomic: boolean; readonly view: View },
   limits: StatementLimits,
 ): Promise<Applied> {
   // A statement is a transaction by itself.
@@ -44,30 +45,37 @@ export async function applyChanges(
   const isKept = ({ isStale, outcomes }: Applied): boolean =>
     !isAtomic || (!isStale && outcomes.every(({ kind }) => kind === 'done'))
   try {
-    return await database.write(limits, run => work(changes, rows, run), { isSingle, isKept })
+    return await database.write(limits, run => work(changes, { rows, run, view }), { isSingle, isKept })
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     if (COLLISION.test((error as { code: string }).code)) return { outcomes: [], isStale: true, isCollision: true }
-    const [problem] = problemsOf(error, rows.table, new Map()) ?? []
+    const [problem] = problemsOf(error, rows.table, new Map(), view) ?? []
     throw problem ?? database.errorOf(error, limits.signal)
   }
 }
 
-type Work = (changes: readonly RemoteChange[], rows: RemoteRows, run: Run) => Promise<Applied>
+interface Work {
+  readonly rows: RemoteRows
+  readonly run: Run
+  readonly view: View
+}
 
-const one: Work = async ([change], rows, run) => {
-  const outcome = await tried(change!, rows, run)
+type Apply = (changes: readonly RemoteChange[], work: Work) => Promise<Applied>
+
+const one: Apply = async ([change], work) => {
+  const outcome = await tried(change!, work)
   return outcome ? { outcomes: [outcome], isStale: false } : { outcomes: [], isStale: true }
 }
 
 /** All of them, up to the first that fails. */
-const together: Work = async (changes, rows, run) => {
+const together: Apply = async (changes, work) => {
+  const { run } = work
   const outcomes: ChangeOutcome[] = []
   await run(SAVEPOINT)
   for (const group of groupsOf(changes)) {
-    if (await insertedTogether(group, rows, run, outcomes)) continue
+    if (await insertedTogether(group, work, outcomes)) continue
     for (const change of group) {
-      const outcome = await tried(change, rows, run)
+      const outcome = await tried(change, work)
       if (!outcome) return { outcomes, isStale: true }
       outcomes.push(outcome)
       if (outcome.kind !== 'refused') continue
@@ -82,14 +90,15 @@ export const undone = (count: number, at: number, refused: ChangeOutcome): Chang
   Array.from({ length: count }, (_, i) => (i === at ? refused : { kind: 'undone' }))
 
 /** Each that the database does not refuse. */
-const each: Work = async (changes, rows, run) => {
+const each: Apply = async (changes, work) => {
+  const { run } = work
   const outcomes: ChangeOutcome[] = []
   await run(CHECK_AT_ONCE)
   await run(SAVEPOINT)
   for (const group of groupsOf(changes)) {
-    if (await insertedTogether(group, rows, run, outcomes)) continue
+    if (await insertedTogether(group, work, outcomes)) continue
     for (const change of group) {
-      const outcome = await tried(change, rows, run)
+      const outcome = await tried(change, work)
       if (!outcome) return { outcomes, isStale: true }
       await run(outcome.kind === 'refused' ? ROLLBACK_TO : NEXT)
       outcomes.push(outcome)
@@ -101,8 +110,7 @@ const each: Work = async (changes, rows, run) => {
 /** Inserts several rows with one statement, and adds their outcomes. @returns false if they are to be inserted one by one */
 async function insertedTogether(
   group: readonly RemoteChange[],
-  rows: RemoteRows,
-  run: Run,
+  { rows, run }: Work,
   outcomes: ChangeOutcome[],
 ): Promise<boolean> {
   if (group.length === 1) return false
@@ -153,7 +161,7 @@ function* groupsOf(changes: readonly RemoteChange[]): Generator<RemoteChange[]> 
 }
 
 /** @returns undefined if the row has changed since it was read */
-async function tried(change: RemoteChange, rows: RemoteRows, run: Run): Promise<ChangeOutcome | undefined> {
+async function tried(change: RemoteChange, { rows, run, view }: Work): Promise<ChangeOutcome | undefined> {
   const { table } = rows
   const { values, timestamp } = change
   let written: readonly Cells[]
@@ -164,7 +172,7 @@ async function tried(change: RemoteChange, rows: RemoteRows, run: Run): Promise<
         : updateStatement(table, change.key, change.stamp, values, timestamp)
     written = await readAgain(await run(statement), rows, run)
   } catch (error) {
-    const problems = problemsOf(error, table, values)
+    const problems = problemsOf(error, table, values, view)
     if (!problems) throw error
     return { kind: 'refused', problems }
   }

@@ -1,7 +1,7 @@
 import type { DataClass, RemoteStorage } from '../catalog/dataclass.ts'
 import type { Cells } from './database.ts'
 import { quoteName } from './quote.ts'
-import type { RemoteColumn, RemoteTable } from './remote-table.ts'
+import type { RemoteColumn, RemoteTable, WrittenColumn } from './remote-table.ts'
 import { columnForm } from './sql/column-form.ts'
 import { foldExpression } from './sql/fold-sql.ts'
 import { arrayText } from './sql/parameters.ts'
@@ -103,7 +103,8 @@ function tableOf(
   }
   const check = (name: string | undefined, types: RegExp, wanted: string): void => {
     const found = name === undefined ? undefined : columnOf(name)
-    if (found && !types.test(found.type)) problems.push(`the column ${quoteName(found.name)} is of type ${found.type}; ${wanted}`)
+    if (found && !types.test(found.type))
+      problems.push(`the column ${quoteName(found.name)} is of type ${found.type}; ${wanted}`)
   }
   check(stamp, /^(int[248]|numeric)$/, 'a stamp is a whole number')
   check(timestamp, /^(timestamp|timestamptz|date)$/, 'the time of a change is a timestamp')
@@ -117,7 +118,7 @@ function tableOf(
     stamp: stamp !== undefined ? stampOf(quoteName(stamp)) : hasRows ? alias => `${alias}.xmin::text::int8` : () => '1',
     isReadAgain: stamp === undefined && described.kind === 'p',
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
-    written: new Map([...described.columns.values()].map(({ name, sqlType }) => [name, sqlType])),
+    written: writtenColumns(described, columns, forms),
     isOrdinary: described.kind === 'r',
     fold: described.hasFold ? text => `(tesser.fold(${text}) COLLATE "C")` : foldExpression,
   }
@@ -128,3 +129,17 @@ const stampOf =
   (name: string) =>
   (alias: string): string =>
     `(coalesce(${alias}.${name}, 1)::int8 & 4294967295)`
+
+function writtenColumns(
+  described: Described,
+  columns: RemoteTable['columns'],
+  forms: RemoteTable['forms'],
+): RemoteTable['written'] {
+  const written = new Map<string, WrittenColumn>()
+  for (const { name, sqlType } of described.columns.values()) written.set(name, { type: sqlType, value: sent => sent })
+  for (const [attribute, [column]] of columns) {
+    const { convert } = forms.get(attribute)!
+    if (convert) written.set(column!.name, { type: 'text', value: convert })
+  }
+  return written
+}

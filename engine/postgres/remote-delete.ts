@@ -16,7 +16,6 @@ import type { RemoteTable } from './remote-table.ts'
 import type { Statement } from './sql/statement.ts'
 import { deleteStatement } from './sql/write-statements.ts'
 
-
 interface Deletion {
   readonly table: RemoteTable
   readonly rows: readonly RowView[]
@@ -63,7 +62,7 @@ export async function deleteRows(
     )
   } catch (error) {
     if (error instanceof ProtocolError) throw error
-    const [problem] = problemsOf(error, deletion.table, new Map()) ?? []
+    const [problem] = problemsOf(error, deletion.table, new Map(), deletion.view) ?? []
     throw problem ?? database.errorOf(error, limits.signal)
   }
 }
@@ -107,7 +106,7 @@ async function remove(
     if ((error as { code?: string }).code === '23503') {
       return problem(WriteErrors.STILL_REFERENCED(key, dataClass.name, referrer(error as Error, dataClass, view)))
     }
-    const [first] = problemsOf(error, table, new Map()) ?? []
+    const [first] = problemsOf(error, table, new Map(), view) ?? []
     if (!first) throw error
     return problem(first)
   }

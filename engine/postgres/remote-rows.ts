@@ -7,6 +7,7 @@ import { encodeRow } from '../row-format/encode-row.ts'
 import { keyText, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import type { Cells } from './database.ts'
+import type { Note } from '../data/store-options.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
 import { readDateTime } from './sql/read-text.ts'
@@ -28,6 +29,7 @@ export class RemoteRows {
   constructor(
     readonly table: RemoteTable,
     readonly layout: RowLayout,
+    private readonly onNote: Note,
   ) {}
 
   /** Row id of a key, whether or not there is such an entity. */
@@ -121,7 +123,9 @@ export class RemoteRows {
     try {
       return read()
     } catch (error) {
-      throw RemoteErrors.VALUE(this.table.dataClass.name, attribute, (error as Error).message)
+      const { dataClass } = this.table
+      this.onNote(`a value of ${attribute} in ${dataClass.name} cannot be read: ${(error as Error).message}`, 'warn')
+      throw RemoteErrors.VALUE(dataClass.name)
     }
   }
 }

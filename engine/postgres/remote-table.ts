@@ -19,6 +19,14 @@ export interface RemoteColumn {
   readonly isGenerated: boolean
 }
 
+/** How values of a column are sent. */
+export interface WrittenColumn {
+  /** SQL of the type to which JSON is converted. */
+  readonly type: string
+  /** SQL of the value. @param sent SQL of such a value */
+  value(sent: string): string
+}
+
 /** The table of a dataclass, as the database has it. */
 export interface RemoteTable {
   readonly dataClass: DataClass
@@ -27,8 +35,8 @@ export interface RemoteTable {
   /** Columns of each storage attribute: several for a key that is made of them. */
   readonly columns: ReadonlyMap<StorageAttribute, readonly RemoteColumn[]>
   readonly forms: ReadonlyMap<StorageAttribute, ColumnForm>
-  /** SQL of the types of the columns that are written, by name. */
-  readonly written: ReadonlyMap<string, string>
+  /** By name. */
+  readonly written: ReadonlyMap<string, WrittenColumn>
   /** SQL of `__STAMP`, a whole number of 32 bits. @param alias name of the table in the statement */
   stamp(alias: string): string
   /** Rows are read again after they were written: a partitioned table does not return the numbers of transactions. */

@@ -82,7 +82,7 @@ export class RemoteWriter {
     checkTransactionSize(request, body.length, saveLimits)
     const job = new SaveJob(request, dataClass, body, view, saveLimits)
     for (let first = 0; !job.outcome; first += SLICE_SIZE) {
-      await this.step(job, request, dataClass, keysOf(body, dataClass, first), repeat, limits)
+      await this.step(job, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
     }
     if ('kind' in job.outcome) return job.outcome as SaveResult
     throw new ProtocolError(job.outcome)
@@ -150,8 +150,7 @@ export class RemoteWriter {
 
   private async step(
     job: WriteJob,
-    request: SaveRequest,
-    dataClass: DataClass,
+    { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
     limits: StatementLimits,
@@ -188,16 +187,19 @@ export class RemoteWriter {
       })
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
-      const applied = await applyChanges(database, rows, transaction.changes, isAtomic, limits)
+      const applied = await applyChanges(database, rows, transaction.changes, { isAtomic, view }, limits)
       const before = outcomes
       outcomes = [...outcomes, ...applied.outcomes]
       if (!applied.isStale) continue
       const missing = transaction.changes[applied.outcomes.length]
-      const attempt = !applied.isCollision && missing?.kind === 'update' && JSON.stringify([String(missing.key), missing.stamp])
+      const attempt =
+        !applied.isCollision && missing?.kind === 'update' && JSON.stringify([String(missing.key), missing.stamp])
       if (attempt && missed.has(attempt)) {
         // It is what it was read as, and yet does not change.
         const refused = leftOut(rows.table)
-        outcomes = isAtomic ? undone(transaction.changes.length, applied.outcomes.length, refused) : [...outcomes, refused]
+        outcomes = isAtomic
+          ? undone(transaction.changes.length, applied.outcomes.length, refused)
+          : [...outcomes, refused]
         continue
       }
       if (attempt) missed.add(attempt)

@@ -4,7 +4,7 @@ import type { BinaryValue, Value } from '../../catalog/value.ts'
 import type { Scalar } from '../../query/bind/predicate.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteColumn } from '../remote-table.ts'
-import { readClock, readDateTime, readInterval, readNumber, readScaledText } from './read-text.ts'
+import { readClock, readDateTime, readInteger, readInterval, readNumber, readScaledText } from './read-text.ts'
 
 type Comparator = '=' | '<' | '<=' | '>' | '>='
 
@@ -26,8 +26,10 @@ export interface ColumnForm {
   readonly identityType: string | undefined
   /** Text of a value for such a parameter. */
   write(value: Value): string
-  /** Value, which is not null, as the JSON that `json_populate_record` converts to the type of the column. */
+  /** Value, which is not null, as the JSON that `json_to_record` converts to the type of the column. */
   json(value: Value): unknown
+  /** Set if the value is sent as a text, which SQL converts. @param sent SQL of the text, or of null */
+  convert?(sent: string): string
 }
 
 const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
@@ -52,7 +54,7 @@ export function columnForm(attribute: StorageAttribute, columns: readonly Remote
   )
 }
 
-function formOf(attribute: StorageAttribute, { type, isEnum }: RemoteColumn): ColumnForm | undefined {
+function formOf(attribute: StorageAttribute, { type, modifier, isEnum }: RemoteColumn): ColumnForm | undefined {
   switch (attribute.type) {
     case 'bool':
       return type === 'bool' ? bool : undefined
@@ -60,7 +62,7 @@ function formOf(attribute: StorageAttribute, { type, isEnum }: RemoteColumn): Co
     case 'word':
     case 'long':
     case 'long64':
-      return type in INTEGERS ? integer(type) : type === 'numeric' ? numeric(type, 0) : undefined
+      return type in INTEGERS ? integer(type) : type === 'numeric' ? wholeNumeric : undefined
     case 'number':
     case 'float':
       if (type in INTEGERS) return integer(type)
@@ -72,17 +74,17 @@ function formOf(attribute: StorageAttribute, { type, isEnum }: RemoteColumn): Co
       return type in INTEGERS || type === 'numeric' || type === 'money' ? numeric(type, attribute.scale) : undefined
     case 'date':
       if (type === 'date') return day
-      return type === 'timestamp' || type === 'timestamptz' ? moment(type) : undefined
+      return type === 'timestamp' || type === 'timestamptz' ? moment(type, attribute.simpleDate === true) : undefined
     case 'duration':
       return type === 'time' || type === 'interval' ? duration(type) : type in INTEGERS ? integer(type) : undefined
     case 'uuid':
-      return type === 'uuid' ? uuid : TEXTS.has(type) ? text(type) : undefined
+      return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText(modifier) : undefined
     case 'string':
       return text(isEnum ? undefined : type)
     case 'object':
       return json(type)
     case 'vector':
-      return /^(_float4|_float8|vector|_numeric)$/.test(type) ? vector(type) : undefined
+      return /^(_float4|_float8|vector|_numeric)$/.test(type) ? vector(type, attribute.vector?.dimension) : undefined
     case 'image':
     case 'blob':
       return type === 'bytea' ? presence : undefined
@@ -209,6 +211,9 @@ const numeric = (type: string, scale: number | undefined): ColumnForm => {
   })
 }
 
+/** Integers of 64 bits in a column of more digits. */
+const wholeNumeric: ColumnForm = { ...numeric('numeric', 0), read: readInteger }
+
 /** Decimal text of an integer in units of the last of `scale` places. */
 function unscaled(value: number | bigint, scale: number): string {
   if (typeof value === 'number' && !Number.isInteger(value)) return `${value}e-${scale}`
@@ -229,51 +234,62 @@ const day = plain('date', {
     const isLower = comparator === '>' || comparator === '>='
     return compareTime(column, isLower ? '>' : '<=', dayParam(first, param))
   },
-  write: value => new Date(value as number).toISOString().slice(0, 10),
+  write: value => timeText(value as number, 'date'),
 })
 
 const finiteTime = (column: string): string => `CASE WHEN isfinite(${column}) THEN ${column} END`
 /** An index of the column serves the first condition. */
 const compareTime = (column: string, comparator: Comparator, operand: string): string =>
   comparator === '=' ? `${column} = ${operand}` : `(${column} ${comparator} ${operand} AND isfinite(${column}))`
-const dayParam = (ms: number, param: Param): string => `(date '1970-01-01' + ${param(String(ms / DAY_MS), 'int4')})`
+const dayParam = (ms: number, param: Param): string => param(timeText(ms, 'date'), 'date')
 
-/** A time with microseconds, of which a value has the milliseconds. */
-const moment = (type: 'timestamp' | 'timestamptz'): ColumnForm =>
-  plain(type, {
-    read: readDateTime,
+/** A time with microseconds, of which a value has the milliseconds or the day. */
+function moment(type: 'timestamp' | 'timestamptz', isDay: boolean): ColumnForm {
+  const unit = isDay ? DAY_MS : 1
+  const floor = (ms: number): number => Math.floor(ms / unit) * unit
+  const ceil = (ms: number): number => Math.ceil(ms / unit) * unit
+  return plain(type, {
+    read: text => floor(readDateTime(text)),
     select: column => finiteTime(column!),
-    sorted: column => `date_trunc('milliseconds', ${finiteTime(column!)})`,
+    sorted: column => `date_trunc('${isDay ? 'day' : 'milliseconds'}', ${finiteTime(column!)})`,
     compare(column, comparator, value, param) {
       const at = (ms: number): string => momentOf(ms, type, param)
       const ms = Number(value)
-      const isWhole = Number.isInteger(ms)
-      const next = Math.floor(ms) + 1
+      const next = floor(ms) + unit
       switch (comparator) {
         case '=':
-          return isWhole ? `(${column} >= ${at(ms)} AND ${column} < ${at(next)})` : never(column)
+          return floor(ms) === ms ? `(${column} >= ${at(ms)} AND ${column} < ${at(next)})` : never(column)
         case '<':
-          return compareTime(column, '<', at(Math.ceil(ms)))
+          return compareTime(column, '<', at(ceil(ms)))
         case '>=':
-          return compareTime(column, '>=', at(Math.ceil(ms)))
+          return compareTime(column, '>=', at(ceil(ms)))
         case '<=':
           return compareTime(column, '<', at(next))
         case '>':
           return compareTime(column, '>=', at(next))
       }
     },
-    write: value => new Date(value as number).toISOString().replace(type === 'timestamp' ? 'Z' : '', ''),
+    write: value => timeText(value as number, type),
   })
-
-/** Least and greatest times of a database, in milliseconds. */
-const FIRST_MS = -210_866_803_200_000
-const LAST_MS = 8_640_000_000_000_000
-
-function momentOf(ms: number, type: 'timestamp' | 'timestamptz', param: Param): string {
-  const within = Math.min(LAST_MS, Math.max(FIRST_MS, ms))
-  const moment = `(timestamptz '1970-01-01Z' + ${param(String(within), 'float8')} * interval '1 millisecond')`
-  return type === 'timestamptz' ? moment : `(${moment} AT TIME ZONE 'UTC')`
 }
+
+/** Least time of a database, in milliseconds; the greatest one is beyond those of JavaScript. */
+const FIRST_MS = -210_866_803_200_000
+
+type TimeType = 'date' | 'timestamp' | 'timestamptz'
+
+const momentOf = (ms: number, type: TimeType, param: Param): string => param(timeText(ms, type), type)
+
+/** Text of a time as the database reads it: years have at least four digits, and those before 1 are counted from there. */
+function timeText(ms: number, type: TimeType): string {
+  const date = new Date(Math.min(LAST_MS, Math.max(FIRST_MS, ms)))
+  const year = date.getUTCFullYear()
+  const rest = date.toISOString().slice(-20)
+  const end = type === 'date' ? 6 : type === 'timestamp' ? -1 : undefined
+  return `${String(year > 0 ? year : 1 - year).padStart(4, '0')}${rest.slice(0, end)}${year > 0 ? '' : ' BC'}`
+}
+
+const LAST_MS = 8_640_000_000_000_000
 
 const duration = (type: 'time' | 'interval'): ColumnForm => {
   const ms = (column: string): string => `floor(extract(epoch FROM ${column}) * 1000)`
@@ -285,7 +301,9 @@ const duration = (type: 'time' | 'interval'): ColumnForm => {
   })
 }
 
-const clockText = (ms: number): string => new Date(ms).toISOString().slice(11, 23)
+/** A time beyond those of a day, which the database refuses, has the hours of others. */
+const clockText = (ms: number): string =>
+  `${String(Math.floor(ms / 3_600_000)).padStart(2, '0')}${new Date(ms).toISOString().slice(13, 23)}`
 
 const uuid = plain('uuid', {
   read: text => text.replaceAll('-', '').toUpperCase(),
@@ -294,6 +312,32 @@ const uuid = plain('uuid', {
   isText: true,
   compare: cannotCompare,
 })
+
+/** A UUID in a text, in whatever form. @param modifier of its column, which has the maximum length */
+function uuidText(modifier: number): ColumnForm {
+  const isShort = modifier > 0 && modifier < VARIABLE_HEADER + 36
+  const sorted = (column?: string): string => `upper(replace(${column}::text, '-', ''))`
+  return {
+    ...uuid,
+    select: sorted,
+    sorted,
+    read(text) {
+      if (!/^[\dA-F]{32}$/.test(text)) throw new Error('it is not a UUID')
+      return text
+    },
+    identityType: undefined,
+    write: String,
+    json: value =>
+      isShort
+        ? value
+        : String(value)
+            .toLowerCase()
+            .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  }
+}
+
+/** Part of the modifier of a text that is not its length. */
+const VARIABLE_HEADER = 4
 
 /** @param type undefined for an enumeration, whose values are compared as texts */
 const text = (type: string | undefined): ColumnForm => {
@@ -308,6 +352,7 @@ const text = (type: string | undefined): ColumnForm => {
     identityType: type === 'text' || type === 'varchar' ? 'text' : type === 'bpchar' ? 'bpchar' : undefined,
     write: value => String(value),
     json: value => value,
+    ...(type !== undefined && /^jsonb?$/.test(type) && { convert: (sent: string) => `${sent}::${type}` }),
   }
 }
 
@@ -337,14 +382,19 @@ const json = (type: string): ColumnForm => {
   return {
     select: column => asJson(column),
     read: readJson,
-    sorted: column => asJson(column),
+    // The null of JSON is null, too.
+    sorted: column => `nullif(${asJson(column)}, 'null')`,
     isText: false,
     compare: cannotCompare,
     identityType: undefined,
     write: value => JSON.stringify(value),
-    json: value => value,
+    json: value => (type === 'hstore' ? JSON.stringify(value) : value),
+    ...(type === 'hstore' && { convert: hstoreOf }),
   }
 }
+
+const hstoreOf = (sent: string): string =>
+  `CASE WHEN ${sent} IS NOT NULL THEN coalesce((SELECT hstore(array_agg(key), array_agg(value)) FROM json_each_text(${sent}::json)), '') END`
 
 function readJson(text: string): Value {
   const value = JSON.parse(text) as Value
@@ -352,9 +402,13 @@ function readJson(text: string): Value {
   throw new Error('it is neither an object nor an array')
 }
 
-const vector = (type: string): ColumnForm => ({
+const vector = (type: string, dimension: number | undefined): ColumnForm => ({
   select: column => `to_json(${column}::float4[])`,
-  read: text => JSON.parse(text) as number[],
+  read(text) {
+    const numbers = JSON.parse(text) as number[]
+    if (numbers.length === dimension && numbers.every(each => typeof each === 'number')) return numbers
+    throw new Error(`it does not have ${dimension} numbers`)
+  },
   sorted: cannotCompare,
   isText: false,
   compare: cannotCompare,

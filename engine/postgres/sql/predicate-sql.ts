@@ -14,7 +14,7 @@ import { quoteName } from '../quote.ts'
 import type { RemoteTable, RemoteTables } from '../remote-table.ts'
 import { type ColumnForm, columnForm } from './column-form.ts'
 import { jsonTest, type TestScope } from './json-test.ts'
-import { Parameters } from './parameters.ts'
+import { isStorable, Parameters } from './parameters.ts'
 import { textTest } from './text-test.ts'
 
 /** Other data that a statement needs. */
@@ -92,7 +92,11 @@ export class PredicateSql implements TestScope {
   column(attribute: StorageAttribute, { table, alias }: From): { form: ColumnForm; own: string; sorted: string } {
     if (attribute.head) {
       const isTime = attribute.head === 'timestamp'
-      const own = isTime ? (table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz') : table.stamp(alias)
+      const own = isTime
+        ? table.timestamp
+          ? `${alias}.${table.timestamp}::timestamptz`
+          : 'NULL::timestamptz'
+        : table.stamp(alias)
       const form = isTime ? HEAD_TIME : HEAD_NUMBER
       return { form, own, sorted: form.sorted(own) }
     }
@@ -113,8 +117,9 @@ export class PredicateSql implements TestScope {
   /** Rows with one of some values in a key or a foreign key. */
   among(attribute: StorageAttribute, values: readonly Value[], from: From): string {
     const { sql, type, write } = this.identity(attribute, from)
-    if (values.length === 1) return `${sql} = ${this.parameters.add(write(values[0]!), type)}`
-    return `${sql} = ANY (${this.parameters.list(values.map(write), type)})`
+    const texts = values.map(write).filter(isStorable)
+    if (texts.length === 1) return `${sql} = ${this.parameters.add(texts[0]!, type)}`
+    return `${sql} = ANY (${this.parameters.list(texts, type)})`
   }
 
   private test(attribute: ValueAttribute, test: ValueTest, negated: boolean, from: From): string {

@@ -9,6 +9,14 @@ export function readNumber(text: string): number | bigint {
   return LARGE_INTEGER.test(text) && !Number.isSafeInteger(number) ? BigInt(text) : number
 }
 
+/** An integer of 64 bits, perhaps with zeros after the point. @throws {Error} it is another number */
+export function readInteger(text: string): number | bigint {
+  const digits = /^(-?\d+)(?:\.0*)?$/.exec(text)?.[1]
+  const value = digits === undefined ? undefined : BigInt(digits)
+  if (value === undefined || BigInt.asIntN(64, value) !== value) throw new Error(`${text} is not an integer of 64 bits`)
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
+}
+
 const MAX_DIGITS = 18
 
 /** A decimal in units of the last of `scale` places. @throws {Error} it has more places */

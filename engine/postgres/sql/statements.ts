@@ -9,6 +9,7 @@ import type { RemoteTable } from '../remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
 import { propertyOf } from './json-test.ts'
 import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
+import { isStorable } from './parameters.ts'
 import type { Statement } from './statement.ts'
 
 /** Selection of the statements below. */
@@ -179,7 +180,9 @@ export const keyCondition = (keys: readonly Value[], from: From, sql: PredicateS
 /** Condition for keys of several columns, which an index of these serves. */
 function partsAmong(keys: readonly Value[], from: From, sql: PredicateSql): string {
   const columns = from.table.columns.get(from.table.dataClass.key)!
-  const lists = keys.map(key => partsOf(String(key))).filter(parts => parts.length === columns.length)
+  const lists = keys
+    .map(key => partsOf(String(key)))
+    .filter(parts => parts.length === columns.length && parts.every(isStorable))
   const own = columns.map(({ name }) => `${from.alias}.${quoteName(name)}::text`)
   const arrays = columns.map((_, i) =>
     sql.parameters.list(

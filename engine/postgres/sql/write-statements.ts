@@ -24,7 +24,7 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   if (names.length === 0)
     return sql.parameters.statement(`INSERT INTO ${table.from} AS ${from.alias} DEFAULT VALUES ${returned}`)
   const json = sql.parameters.add(JSON.stringify(records), 'json')
-  const selected = names.map(name => `r.${quoteName(name)}`).join(', ')
+  const selected = names.map(name => sentValue(name, table)).join(', ')
   return sql.parameters.statement(
     `INSERT INTO ${table.from} AS ${from.alias} (${columns}) SELECT ${selected} FROM json_to_recordset(${json}) AS r (${typesOf(names, table)}) ${returned}`,
   )
@@ -45,7 +45,7 @@ export function updateStatement(
   const json = sql.parameters.add(JSON.stringify(record), 'json')
   const { stamp: column } = table.dataClass.remote!
   const sets = [
-    ...names.map(name => `${quoteName(name)} = r.${quoteName(name)}`),
+    ...names.map(name => `${quoteName(name)} = ${sentValue(name, table)}`),
     ...(column === undefined ? [] : [`${quoteName(column)} = coalesce(${from.alias}.${quoteName(column)}, 1) + 1`]),
   ]
   return sql.parameters.statement(
@@ -67,7 +67,9 @@ const writtenRow = (from: From): string =>
 
 /** Columns with their types, without those of other columns, whose domains may refuse null. */
 const typesOf = (names: readonly string[], { written }: RemoteTable): string =>
-  names.map(name => `${quoteName(name)} ${written.get(name)!}`).join(', ')
+  names.map(name => `${quoteName(name)} ${written.get(name)!.type}`).join(', ')
+
+const sentValue = (name: string, { written }: RemoteTable): string => written.get(name)!.value(`r.${quoteName(name)}`)
 
 const hasStamp = (stamp: number, { table, alias }: From, { parameters }: PredicateSql): string =>
   `${table.stamp(alias)} = ${parameters.add(String(stamp), 'int8')}`

@@ -60,6 +60,8 @@ export function convertForJson(operand: Operand): { type: JsonType; value: Scala
 export function convertKey(text: string, key: ValueAttribute): Scalar | undefined {
   const { isNumeric, readOperand } = TYPES[key.type as ScalarType]
   if (isNumeric && !NUMBER.test(text)) return undefined
+  // Keys of a database can differ by case alone.
+  if (key.type === 'string' && key.dataClass.remote) return text
   const value = readOperand(text, key, false)
   return value instanceof Between ? undefined : value
 }
