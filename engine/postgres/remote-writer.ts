@@ -205,7 +205,7 @@ export class RemoteWriter {
       if (attempt) missed.add(attempt)
       if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
       if (isAtomic) outcomes = before
-      // What has changed by this save stays as it was before, so that the save finds its outcomes again.
+      // A row that this save has changed stays as it was before, so that the save finds its outcomes again.
       for (const change of transaction.changes.slice(isAtomic ? 0 : applied.outcomes.length)) {
         if (change.kind === 'update') rows.delete(rows.idOf(change.key))
       }

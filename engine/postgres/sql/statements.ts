@@ -180,18 +180,25 @@ export const keyCondition = (keys: readonly Value[], from: From, sql: PredicateS
 /** Condition for keys of several columns, which an index of these serves. */
 function partsAmong(keys: readonly Value[], from: From, sql: PredicateSql): string {
   const columns = from.table.columns.get(from.table.dataClass.key)!
+  const types = columns.map(({ type }) => (/^int[248]$/.test(type) ? 'int8' : 'text'))
+  const isPart = (part: string, i: number): boolean => (types[i] === 'int8' ? INTEGER.test(part) : isStorable(part))
   const lists = keys
     .map(key => partsOf(String(key)))
-    .filter(parts => parts.length === columns.length && parts.every(isStorable))
-  const own = columns.map(({ name }) => `${from.alias}.${quoteName(name)}::text`)
-  const arrays = columns.map((_, i) =>
+    .filter(parts => parts.length === columns.length && parts.every(isPart))
+  // Columns of other types have no index of their texts.
+  const own = columns.map(({ name, type }) => `${from.alias}.${quoteName(name)}${DIRECT.test(type) ? '' : '::text'}`)
+  const arrays = types.map((type, i) =>
     sql.parameters.list(
       lists.map(parts => parts[i]!),
-      'text',
+      type,
     ),
   )
   return `(${own.join(', ')}) IN (SELECT * FROM unnest(${arrays.join(', ')}))`
 }
+
+/** Types that are compared with parameters of the types above. */
+const DIRECT = /^(int[248]|text|varchar)$/
+const INTEGER = /^-?\d{1,18}$/
 
 /** Parts of a key of several columns. */
 export function partsOf(key: string): string[] {
