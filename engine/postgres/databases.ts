@@ -10,7 +10,7 @@ import type { Statement } from './sql/statement.ts'
 /** Time after which tables that did not fit are described again, in milliseconds. */
 const RETRY_MS = 5_000
 /** Codes of statements that fail since a table has changed: undefined column, undefined table, other type. */
-const CHANGED = /\((42703|42P01|42804|42883)\)/
+const CHANGED = /\((42703|42P01|42804|42883|0A000)\)/
 
 interface Described {
   readonly tables: ReadonlyMap<DataClass, RemoteTable | readonly string[]>
@@ -48,6 +48,10 @@ export class Databases {
     if (table !== undefined && !Array.isArray(table)) return table as RemoteTable
     if (found && performance.now() - found.at < RETRY_MS) throw RemoteErrors.UNUSABLE(dataClass.name)
     throw new RemoteNeeded(() => this.describe(connection, limits))
+  }
+
+  get onNote(): Note {
+    return this.options.onNote
   }
 
   async run(connection: string, statement: Statement, limits: StatementLimits): Promise<Cells[]> {

@@ -108,7 +108,11 @@ export class RemoteReads implements RemoteData {
   rowsOf(dataClass: DataClass): RemoteRows {
     let rows = this.rows.get(dataClass)
     if (!rows) {
-      rows = new RemoteRows(this.databases.table(dataClass, this.limits), this.layouts.get(dataClass)!)
+      rows = new RemoteRows(
+        this.databases.table(dataClass, this.limits),
+        this.layouts.get(dataClass)!,
+        this.databases.onNote,
+      )
       this.rows.set(dataClass, rows)
     }
     return rows

@@ -7,8 +7,10 @@ import { encodeRow } from '../row-format/encode-row.ts'
 import { keyText, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import type { Cells } from './database.ts'
+import type { Note } from '../data/store-options.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
+import { readDateTime } from './sql/read-text.ts'
 
 /** Time of an entity whose table does not know it. */
 const NO_TIME = '1970-01-01T00:00:00.000Z'
@@ -27,6 +29,7 @@ export class RemoteRows {
   constructor(
     readonly table: RemoteTable,
     readonly layout: RowLayout,
+    private readonly onNote: Note,
   ) {}
 
   /** Row id of a key, whether or not there is such an entity. */
@@ -43,6 +46,13 @@ export class RemoteRows {
       this.keys.set(id, key)
     }
     return id
+  }
+
+  /** Row id of the entity of a row of the database. */
+  keyIdOf(cells: Cells): number {
+    const { dataClass, columns, forms } = this.table
+    const at = [...columns.keys()].indexOf(dataClass.key)
+    return this.idOf(this.read(dataClass.key.name, () => forms.get(dataClass.key)!.read(cells[at]!)))
   }
 
   keyOf(rowId: number): Value {
@@ -113,14 +123,19 @@ export class RemoteRows {
     try {
       return read()
     } catch (error) {
-      throw RemoteErrors.VALUE(this.table.dataClass.name, attribute, (error as Error).message)
+      const { dataClass } = this.table
+      this.onNote(`a value of ${attribute} in ${dataClass.name} cannot be read: ${(error as Error).message}`, 'warn')
+      throw RemoteErrors.VALUE(dataClass.name)
     }
   }
 }
 
-/** ISO 8601 with milliseconds of a text in the form of the database. */
+/** ISO 8601 with milliseconds of a time of the database. */
 function timeOf(text: string): string {
-  const time = new Date(`${text.slice(0, 23).replace(' ', 'T')}Z`)
-  const withZone = /[+-]\d\d$/.test(text) ? new Date(`${text.replace(' ', 'T')}:00`) : time
-  return Number.isNaN(withZone.getTime()) ? NO_TIME : withZone.toISOString()
+  try {
+    return new Date(readDateTime(text)).toISOString()
+  } catch {
+    // Infinity.
+    return NO_TIME
+  }
 }

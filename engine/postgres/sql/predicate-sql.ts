@@ -108,13 +108,8 @@ export class PredicateSql implements TestScope {
   column(attribute: StorageAttribute, { table, alias }: From): Column {
     if (attribute.head) {
       const isTime = attribute.head === 'timestamp'
-      const stamp =
-        table.stamp === 'xmin'
-          ? `${alias}.xmin::text::int8`
-          : isName(table.stamp)
-            ? `${alias}.${table.stamp}::int8`
-            : table.stamp
-      const own = isTime ? (table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz') : stamp
+      const time = table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz'
+      const own = isTime ? time : table.stamp(alias)
       const form = isTime ? HEAD_TIME : HEAD_NUMBER
       return { form, own, sorted: form.sorted(own), compared: () => own }
     }
@@ -161,7 +156,7 @@ export class PredicateSql implements TestScope {
   placeAmong(attribute: StorageAttribute, values: readonly Value[], from: From): string {
     const { form } = this.column(attribute, from)
     const type = form.identityType ?? 'text'
-    return `array_position(${this.parameters.list(values.map(form.write), type)}, ${this.identity(attribute, from)}::${type})`
+    return `array_position(${this.parameters.list(values.map(form.write).filter(isStorable), type)}, ${this.identity(attribute, from)}::${type})`
   }
 
   private test(attribute: ValueAttribute, test: ValueTest, negated: boolean, from: From): string {
@@ -249,8 +244,6 @@ export class PredicateSql implements TestScope {
 /** A value, which is not null, in the form for comparisons; not for texts. */
 const scalarOf = (value: Value): Scalar =>
   typeof value === 'boolean' ? Number(value) : typeof value === 'string' ? value.toLowerCase() : (value as Scalar)
-
-const isName = (sql: string): boolean => sql.startsWith('"')
 
 /** @throws {RemoteErrors.NOT_HERE} the values of the attribute are computed by plugin code */
 export function stored(attribute: ValueAttribute): StorageAttribute {
