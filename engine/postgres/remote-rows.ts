@@ -48,11 +48,10 @@ export class RemoteRows {
     return id
   }
 
-  /** Row id of the entity of a row of the database. */
-  keyIdOf(cells: Cells): number {
-    const { dataClass, columns, forms } = this.table
-    const at = [...columns.keys()].indexOf(dataClass.key)
-    return this.idOf(this.read(dataClass.key.name, () => forms.get(dataClass.key)!.read(cells[at]!)))
+  /** Row id of the entity of a row of the database. @param at place of its key, by default that in a whole row */
+  keyIdOf(cells: Cells, at = [...this.table.columns.keys()].indexOf(this.table.dataClass.key)): number {
+    const { dataClass, forms } = this.table
+    return this.idOf(this.reading(dataClass.key.name, () => forms.get(dataClass.key)!.read(cells[at]!)))
   }
 
   keyOf(rowId: number): Value {
@@ -94,7 +93,7 @@ export class RemoteRows {
     let at = 0
     for (const attribute of columns.keys()) {
       const cell = cells[at++]!
-      values.set(attribute, cell === null ? null : this.read(attribute.name, () => forms.get(attribute)!.read(cell)))
+      values.set(attribute, cell === null ? null : this.reading(attribute.name, () => forms.get(attribute)!.read(cell)))
     }
     const key = values.get(dataClass.key)!
     for (const relation of this.layout.references) {
@@ -119,7 +118,8 @@ export class RemoteRows {
     return { rowId, row: new RowView(this.layout, bytes, 0, bytes.length, true) }
   }
 
-  private read(attribute: string, read: () => Value): Value {
+  /** Reads texts of the database. @throws {RemoteErrors.VALUE} */
+  reading<T>(attribute: string, read: () => T): T {
     try {
       return read()
     } catch (error) {

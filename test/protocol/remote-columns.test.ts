@@ -35,8 +35,8 @@ CREATE TABLE parent (id int PRIMARY KEY);
 CREATE TABLE deferred (id int PRIMARY KEY, parent int REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
 CREATE TABLE guarded (id serial PRIMARY KEY, a text, hidden numeric UNIQUE NOT NULL DEFAULT 1, other text DEFAULT 'x' CHECK (other <> 'bad'));
 INSERT INTO guarded (a, hidden) VALUES ('fits', 1);
-CREATE TABLE unreadable (id int PRIMARY KEY, hidden numeric);
-INSERT INTO unreadable VALUES (1, 31415.9);
+CREATE TABLE unreadable (id int PRIMARY KEY, hidden numeric, shown numeric, u text);
+INSERT INTO unreadable VALUES (1, 31415.9, 31415.9, 'no UUID');
 CREATE TABLE "ta""b; DROP TABLE base;--" ("k~" text, "k\\" text, "$1" text, "we""ird -- é" text, PRIMARY KEY ("k~", "k\\"));
 INSERT INTO "ta""b; DROP TABLE base;--" VALUES ('a~b', 'c\\d', '1', 'w'), ('', '', '2', NULL), (E'x\\ny', '''', '3', NULL);
 CREATE TABLE texts (id text PRIMARY KEY, v text);
@@ -71,6 +71,8 @@ const MODEL = {
     Deferred: of('deferred', { parent: long }),
     Guarded: of('guarded', { a: text, hidden, other: { ...text, scope: 'private' } }),
     Unreadable: of('unreadable', { hidden }),
+    Odd: of('unreadable', { shown: long }),
+    OddUuid: of('unreadable', { u: { type: 'uuid' } }),
     Names: {
       storage: { postgres: 'db', table: 'ta"b; DROP TABLE base;--' },
       key: 'ID',
@@ -249,6 +251,14 @@ else {
         errors: [1200],
         text: /^(?!.*hidden|.*31415)/,
       },
+      ...['/Odd', '/Odd/shown?$distinct=true', '/Odd/shown?$compute=max', '/OddUuid'].map(get => ({
+        spec: '7',
+        name: `nor by ${get}`,
+        get,
+        status: 500,
+        errors: [1200],
+        text: /^(?!.*31415|.*no UUID)/,
+      })),
       {
         spec: 'P1.4',
         name: 'a key of names and values with all characters',
