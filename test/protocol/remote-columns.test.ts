@@ -7,6 +7,8 @@ import { protocolTable } from '../support/protocol-table.ts'
 import { startPostgres } from '../support/sql-servers.ts'
 
 const SQL = `
+ALTER DATABASE postgres SET array_nulls = off;
+ALTER DATABASE postgres SET standard_conforming_strings = off;
 CREATE DOMAIN filled AS text NOT NULL;
 CREATE TABLE of_domains (id int PRIMARY KEY, a filled, b text);
 INSERT INTO of_domains VALUES (1, 'x', 'y');
@@ -39,6 +41,8 @@ CREATE TABLE unreadable (id int PRIMARY KEY, hidden numeric, shown numeric, u te
 INSERT INTO unreadable VALUES (1, 31415.9, 31415.9, 'no UUID');
 CREATE TABLE "ta""b; DROP TABLE base;--" ("k~" text, "k\\" text, "$1" text, "we""ird -- é" text, PRIMARY KEY ("k~", "k\\"));
 INSERT INTO "ta""b; DROP TABLE base;--" VALUES ('a~b', 'c\\d', '1', 'w'), ('', '', '2', NULL), (E'x\\ny', '''', '3', NULL);
+CREATE TABLE measured (id int PRIMARY KEY, price money, v float4[]);
+INSERT INTO measured VALUES (1, 12.34, '{1,2}'), (2, -0.5, '{1,2,3}');
 CREATE TABLE texts (id text PRIMARY KEY, v text);
 INSERT INTO texts VALUES ('abc', 'lower'), ('ABC', 'upper'), ('É', 'accent'), ('a"b', 'quote');
 CREATE TABLE kinds (
@@ -72,6 +76,8 @@ const MODEL = {
     Guarded: of('guarded', { a: text, hidden, other: { ...text, scope: 'private' } }),
     Unreadable: of('unreadable', { hidden }),
     Odd: of('unreadable', { shown: long }),
+    Priced: of('measured', { price: { type: 'decimal', scale: 2 } }),
+    Vectored: of('measured', { v: { type: 'vector', dimension: 3, metric: 'cosine' } }),
     OddUuid: of('unreadable', { u: { type: 'uuid' } }),
     Names: {
       storage: { postgres: 'db', table: 'ta"b; DROP TABLE base;--' },
@@ -251,7 +257,7 @@ else {
         errors: [1200],
         text: /^(?!.*hidden|.*31415)/,
       },
-      ...['/Odd', '/Odd/shown?$distinct=true', '/Odd/shown?$compute=max', '/OddUuid'].map(get => ({
+      ...['/Odd', '/Odd/shown?$distinct=true', '/Odd/shown?$compute=max', '/OddUuid', '/Vectored(1)'].map(get => ({
         spec: '7',
         name: `nor by ${get}`,
         get,
@@ -281,6 +287,22 @@ else {
       { spec: 'P1.4', name: 'a key with an accent', get: '/Texts(É)', has: { v: 'accent' } },
       { spec: 'P1.4', name: 'a key in another case', get: '/Texts(Abc)', status: 404 },
       { spec: 'P1.4', name: 'a text key with the character 0', get: '/Texts(a%00)', status: 404 },
+      {
+        spec: '4.4.1',
+        name: 'money',
+        post: save('Priced'),
+        body: { __KEY: '1', __STAMP: 0, price: 1234.5 },
+        status: 409,
+        has: { price: 12.34 },
+      },
+      {
+        spec: '4.4.1',
+        name: 'new money',
+        post: save('Priced'),
+        body: { id: 3, price: -1234.5 },
+        has: { price: -1234.5 },
+      },
+      { spec: '2.5', name: 'a vector', get: '/Vectored(2)', has: { v: [1, 2, 3] } },
       found('a millisecond of a late year', 'at = 9999-12-31T23:59:59.999Z', ['1']),
       found('a day of a time', 'day = 2020-01-31', ['1']),
       found('a day is not after itself', 'day > 2020-01-31', []),
