@@ -26,7 +26,7 @@ export function openConnections({
     const address = withHost(read(url, `${place}.url`))
     if (address !== '' && !(ADDRESS.test(address) && URL.canParse(address))) {
       problems.push(`${place}.url: it is not an address such as postgres://user@host:5432/database`)
-    } else addSecrets([passwordIn(address)])
+    } else addSecrets(passwordsIn(address))
     const secret = password === undefined ? undefined : read(password, `${place}.password`)
     addSecrets([secret ?? ''])
     return [name, { url: address, ...(secret !== undefined && { password: secret }), maxConnections }] as const
@@ -38,8 +38,11 @@ export function openConnections({
 /** The host may be missing: a socket in the parameters, or this machine. */
 const withHost = (address: string): string => address.replace(/^([a-z]+:\/\/[^/?#]*@)(?=\/|$)/i, '$1localhost')
 
-/** The password of an address, which may have none. */
-function passwordIn(address: string): string {
-  const { password } = address === '' ? { password: '' } : new URL(address)
-  return decodeURIComponent(password)
+/** Passwords of an address, which may have none. */
+function passwordsIn(address: string): string[] {
+  if (address === '') return []
+  const { password, searchParams } = new URL(address)
+  // The driver refuses what is not percent-encoded.
+  const shown = /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password)
+  return [shown, ...searchParams.getAll('password')]
 }

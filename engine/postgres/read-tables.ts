@@ -1,7 +1,7 @@
 import type { DataClass, RemoteStorage } from '../catalog/dataclass.ts'
 import type { Cells } from './database.ts'
 import { quoteName } from './quote.ts'
-import type { RemoteColumn, RemoteTable } from './remote-table.ts'
+import type { RemoteColumn, RemoteTable, WrittenColumn } from './remote-table.ts'
 import { columnForm } from './sql/column-form.ts'
 import { arrayText } from './sql/parameters.ts'
 import type { Statement } from './sql/statement.ts'
@@ -20,7 +20,7 @@ base AS (
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
 SELECT w.nspname, w.relname, w.relkind, a.attname, t.typname, b.modifier, a.attnotnull, t.typtype = 'e',
   a.attidentity <> '' OR (d.adbin IS NOT NULL AND a.attgenerated = ''), a.attgenerated <> '',
-  to_regprocedure('tesser.fold(text)') IS NOT NULL
+  to_regprocedure('tesser.fold(text)') IS NOT NULL, format_type(a.atttypid, a.atttypmod)
 FROM wanted w JOIN base b ON b.attrelid = w.oid JOIN pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
 JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
 LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum`
@@ -48,7 +48,7 @@ export function readTables(
 ): Map<DataClass, RemoteTable | readonly string[]> {
   const described = new Map<string, Described>()
   for (const row of rows) {
-    const [schema, table, kind, name, type, modifier, isMandatory, isEnum, hasDefault, isGenerated, hasFold] =
+    const [schema, table, kind, name, type, modifier, isMandatory, isEnum, hasDefault, isGenerated, hasFold, sqlType] =
       row as string[]
     const key = JSON.stringify([schema, table])
     const known = described.get(key) ?? { kind: kind!, columns: new Map(), hasFold: hasFold === 't' }
@@ -57,6 +57,7 @@ export function readTables(
       name: name!,
       type: type!,
       modifier: Number(modifier),
+      sqlType: sqlType!,
       isNullable: isMandatory !== 't',
       isEnum: isEnum === 't',
       hasDefault: hasDefault === 't',
@@ -99,8 +100,13 @@ function tableOf(
       forms.set(attribute, form)
     }
   }
-  if (stamp !== undefined) columnOf(stamp)
-  if (timestamp !== undefined) columnOf(timestamp)
+  const check = (name: string | undefined, types: RegExp, wanted: string): void => {
+    const found = name === undefined ? undefined : columnOf(name)
+    if (found && !types.test(found.type))
+      problems.push(`the column ${quoteName(found.name)} is of type ${found.type}; ${wanted}`)
+  }
+  check(stamp, /^(int[248]|numeric)$/, 'a stamp is a whole number')
+  check(timestamp, /^(timestamp|timestamptz|date)$/, 'the time of a change is a timestamp')
   if (problems.length > 0) return problems
   const hasRows = described.kind === 'r' || described.kind === 'p' || described.kind === 'm'
   return {
@@ -108,9 +114,31 @@ function tableOf(
     from,
     columns,
     forms,
-    stamp: stamp !== undefined ? quoteName(stamp) : hasRows ? 'xmin' : '1',
+    stamp: stamp !== undefined ? stampOf(quoteName(stamp)) : hasRows ? alias => `${alias}.xmin::text::int8` : () => '1',
+    isReadAgain: stamp === undefined && described.kind === 'p',
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
+    written: writtenColumns(described, columns, forms),
     isOrdinary: described.kind === 'r',
     hasFold: described.hasFold,
   }
+}
+
+/** A stamp has 32 bits, and a row that never had one has the first. */
+const stampOf =
+  (name: string) =>
+  (alias: string): string =>
+    `(coalesce(${alias}.${name}, 1)::int8 & 4294967295)`
+
+function writtenColumns(
+  described: Described,
+  columns: RemoteTable['columns'],
+  forms: RemoteTable['forms'],
+): RemoteTable['written'] {
+  const written = new Map<string, WrittenColumn>()
+  for (const { name, sqlType } of described.columns.values()) written.set(name, { type: sqlType, value: sent => sent })
+  for (const [attribute, [column]] of columns) {
+    const { convert } = forms.get(attribute)!
+    if (convert) written.set(column!.name, { type: 'text', value: convert })
+  }
+  return written
 }

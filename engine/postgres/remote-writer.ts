@@ -22,7 +22,7 @@ import type { DeleteResult, LockResult, SaveRequest, SaveResult } from '../write
 import { type SaveRules, saveRules } from '../write/validate.ts'
 import { bodyLimits, checkTransactionSize, isOneTransaction, type SaveLimits } from '../write/contract/write-limits.ts'
 import { deleteRows } from './remote-delete.ts'
-import { applyChanges } from './apply-changes.ts'
+import { applyChanges, leftOut, undone } from './apply-changes.ts'
 import type { StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
 import type { RemoteReads } from './remote-reads.ts'
@@ -95,7 +95,7 @@ export class RemoteWriter {
     checkTransactionSize(request, body.length, saveLimits)
     const job = new SaveJob(request, dataClass, body, view, saveLimits)
     for (let first = 0; !job.outcome; first += SLICE_SIZE) {
-      await this.step(job, request, dataClass, keysOf(body, dataClass, first), repeat, limits)
+      await this.step(job, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
     }
     if ('kind' in job.outcome) return job.outcome as SaveResult
     throw new ProtocolError(job.outcome)
@@ -165,8 +165,7 @@ export class RemoteWriter {
 
   private async step(
     job: WriteJob,
-    request: SaveRequest,
-    dataClass: DataClass,
+    { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
     limits: StatementLimits,
@@ -176,6 +175,8 @@ export class RemoteWriter {
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
     let outcomes: ChangeOutcome[] = []
+    /** Changes that found no row with their stamps. */
+    const missed = new Set<string>()
     for (let stale = 0; ; ) {
       const { transaction, accept, rows } = await repeat(reads => {
         const rows = reads.rowsOf(dataClass)
@@ -201,12 +202,28 @@ export class RemoteWriter {
       })
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
-      const applied = await applyChanges(database, rows, transaction.changes, isAtomic, limits)
+      const applied = await applyChanges(database, rows, transaction.changes, { isAtomic, view }, limits)
+      const before = outcomes
       outcomes = [...outcomes, ...applied.outcomes]
       if (!applied.isStale) continue
-      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name)
-      if (isAtomic) outcomes = []
-      for (const key of keys) rows.delete(rows.idOf(key))
+      const missing = transaction.changes[applied.outcomes.length]
+      const attempt =
+        !applied.isCollision && missing?.kind === 'update' && JSON.stringify([String(missing.key), missing.stamp])
+      if (attempt && missed.has(attempt)) {
+        // It is what it was read as, and yet does not change.
+        const refused = leftOut(rows.table)
+        outcomes = isAtomic
+          ? undone(transaction.changes.length, applied.outcomes.length, refused)
+          : [...outcomes, refused]
+        continue
+      }
+      if (attempt) missed.add(attempt)
+      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
+      if (isAtomic) outcomes = before
+      // A row that this save has changed stays as it was before, so that the save finds its outcomes again.
+      for (const change of transaction.changes.slice(isAtomic ? 0 : applied.outcomes.length)) {
+        if (change.kind === 'update') rows.delete(rows.idOf(change.key))
+      }
     }
   }
 

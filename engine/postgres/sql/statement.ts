@@ -5,4 +5,6 @@ export interface Statement {
   readonly values: readonly (string | null)[]
   /** The text without the list of its columns, among which may be some that clients do not know. */
   readonly shown?: string
+  /** Several commands without values, which are not prepared. */
+  readonly isPlain?: true
 }
