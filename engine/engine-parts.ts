@@ -28,6 +28,7 @@ import {
 import { EntitySetStore } from './entity-set/entity-set-store.ts'
 import { EntitySets } from './entity-set/entity-sets.ts'
 import type { ReadStore } from './data/read-store.ts'
+import { SharedDatabase } from './nodes/shared-database.ts'
 import { openReadStore } from './open-read-store.ts'
 import { SharedHeap } from './memory/heap/shared-heap.ts'
 import { Permissions } from './permission/permissions.ts'
@@ -70,6 +71,8 @@ export interface EngineParts extends EngineThreads {
   readonly remote: QueryPool<RemoteTask> | undefined
   /** Connections of this thread. */
   readonly databases: Databases | undefined
+  /** Set if several servers share what they keep for clients. */
+  readonly shared: SharedDatabase | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   readonly tasks: TaskRunner
@@ -117,6 +120,11 @@ function shareConnections(
   return { here: share(all => Math.ceil(all / 2)), remote: share(all => Math.floor(all / 2)) }
 }
 
+function sharedDatabase({ connections, sharedConnection, onNote }: EngineOptions): SharedDatabase | undefined {
+  const connection = sharedConnection === undefined ? undefined : connections?.[sharedConnection]
+  return connection && new SharedDatabase(sharedConnection!, connection, onNote ?? (() => {}))
+}
+
 /** Opens a store that the writer thread has prepared, and connects everything that works on it. */
 export function openParts(options: EngineOptions, threads: EngineThreads): EngineParts {
   const { writer, memory, classes, functions, counts, ownCounts } = threads
@@ -148,6 +156,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   })
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
   checkConnections(catalog, options.connections ?? {})
+  const shared = sharedDatabase(options)
   const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
   const hasRemote = catalog.dataClasses.some(({ remote }) => remote)
   const remote = hasRemote
@@ -179,7 +188,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   functions?.openStore(
-    { open: { store, limits, saveLimits } },
+    { open: { store, limits, saveLimits, sharesSessions: shared !== undefined } },
     { connectWriter: end => writer.connect(end), onThreadEnd },
   )
   /** Frees the slots of ended threads: one that ended during a read would keep its version of the shared memory alive. */
@@ -232,6 +241,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     pool,
     remote,
     databases,
+    shared,
     vectors,
     tasks,
     savedAnswers,

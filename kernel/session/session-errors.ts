@@ -8,6 +8,12 @@ export const SessionErrors = defineErrors('SESSION', {
     http: 401,
     message: () => 'the key or token is invalid or has expired; request another one',
   },
+  /** Several servers change the session at a time. */
+  CHANGING: {
+    errCode: 1046,
+    http: 503,
+    message: () => 'other requests change this session all the time; try again in a moment',
+  },
   TOO_MANY_REQUESTS: {
     errCode: 1200,
     http: 429,

@@ -39,11 +39,14 @@ export default definePlugin({
   name: 'info',
   kernel: '^1.0.0',
   register({ service, engine, sessions, quota, metrics }) {
-    const parts: Readonly<Record<string, (request: RestRequest) => object>> = {
+    const parts: Readonly<Record<string, (request: RestRequest) => object | Promise<object>>> = {
       cacheInfo: () => cacheInfo(engine),
       entitySet: () => entitySetInfo(engine),
       progressInfo: () => ({ ProgressInfo: [] }),
-      sessionInfo: ({ session }) => ({ sessionInfo: sessionInfo(sessions), currentSession: session.handle }),
+      sessionInfo: async ({ session }) => ({
+        sessionInfo: await sessionInfo(sessions),
+        currentSession: session.handle,
+      }),
     }
     /** Parts that are extensions of Tesser: not in the whole, which clients of the protocol request. */
     const ownParts: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
@@ -52,12 +55,12 @@ export default definePlugin({
       quotas: () => json(quotaInfo(quota.report(LIMIT))),
       roles: () => json(rolesInfo(engine)),
     }
-    const whole = (request: RestRequest): object => ({
-      ...Object.assign({}, ...Object.values(parts).map(part => part(request))),
+    const whole = async (request: RestRequest): Promise<object> => ({
+      ...Object.assign({}, ...(await Promise.all(Object.values(parts).map(part => part(request))))),
       privileges: { privileges: request.callerSession.data.privileges.map(privilege => ({ privilege })) },
     })
 
-    service('$info', { verbs: ['GET', 'POST'] }, request => {
+    service('$info', { verbs: ['GET', 'POST'] }, async request => {
       request.demandAdministrator('$info')
       const [name = '', command, ids] = request.parts
       if (name === 'sessionInfo' && command === 'release') return release(request, ids, sessions)
@@ -67,7 +70,7 @@ export default definePlugin({
         const known = [...Object.keys(parts), ...Object.keys(ownParts), 'rights']
         throw InfoErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100), known)
       }
-      return json(name === '' ? whole(request) : parts[name]!(request))
+      return json(await (name === '' ? whole(request) : parts[name]!(request)))
     })
   },
 })
@@ -93,8 +96,8 @@ function entitySetInfo({ catalog, entitySets }: PluginEngine): object {
   return { entitySetCount: count, entitySet }
 }
 
-const sessionInfo = (sessions: Sessions): object[] =>
-  sessions.list(LIMIT).map(({ handle, record }) => ({
+const sessionInfo = async (sessions: Sessions): Promise<object[]> =>
+  (await sessions.list(LIMIT)).map(({ handle, record }) => ({
     sessionID: handle,
     userName: record.user?.userName ?? '',
     lifeTime: record.idleMinutes * 60,

@@ -1,0 +1,56 @@
+import type { Statement } from '../postgres/sql/statement.ts'
+
+/** Version of the tables below. A server refuses those of a newer one. */
+export const SHARED_VERSION = 1
+
+const statement = (text: string, ...values: string[]): Statement => ({ text, values })
+
+/** Number of the advisory lock under which the tables are made: "tesser" in ASCII. */
+export const MAKE_LOCK = '128017076282738'
+/** Number of the advisory lock of the server that removes what has expired. */
+export const SWEEP_LOCK = '128017076282739'
+
+/** Version of the tables; no row if there are none. */
+export const FIND_SETTINGS = statement(`SELECT to_regclass('tesser.setting') IS NOT NULL`)
+export const FIND_VERSION = statement(`SELECT value FROM tesser.setting WHERE name = 'version'`)
+
+/**
+ * Statements that make the tables, in one transaction. `CREATE … IF NOT EXISTS` demands the right to create even if there is nothing
+ * to create, so the schema is looked up first.
+ *
+ * Times are milliseconds since 1970 by the clocks of the servers, as everywhere in sessions and sets. Locks are the exception: they are
+ * compared within statements, by the clock of the database.
+ */
+export const MAKE_TABLES: readonly Statement[] = [
+  statement(`SELECT pg_advisory_xact_lock(${MAKE_LOCK})`),
+  statement(
+    `DO $$ BEGIN IF to_regnamespace('tesser') IS NULL THEN CREATE SCHEMA tesser; REVOKE ALL ON SCHEMA tesser FROM PUBLIC; END IF; END $$`,
+  ),
+  statement(`CREATE TABLE IF NOT EXISTS tesser.setting (name text PRIMARY KEY, value text NOT NULL)`),
+  statement(`
+    CREATE TABLE IF NOT EXISTS tesser.session (
+      handle text COLLATE "C" PRIMARY KEY,
+      version bigint NOT NULL DEFAULT 1,
+      record text NOT NULL,
+      owner text NOT NULL,
+      is_guest boolean NOT NULL,
+      expires bigint NOT NULL,
+      made_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    )`),
+  statement(`CREATE INDEX IF NOT EXISTS session_owner ON tesser.session (owner, made_at DESC)`),
+  statement(`CREATE INDEX IF NOT EXISTS session_guest ON tesser.session (made_at DESC) WHERE is_guest`),
+  statement(`CREATE INDEX IF NOT EXISTS session_expires ON tesser.session (expires)`),
+  statement(`
+    CREATE TABLE IF NOT EXISTS tesser.session_secret (
+      hash text COLLATE "C" PRIMARY KEY,
+      kind text NOT NULL,
+      session text COLLATE "C" NOT NULL REFERENCES tesser.session ON DELETE CASCADE,
+      expires bigint NOT NULL,
+      made_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    )`),
+  statement(`CREATE INDEX IF NOT EXISTS session_secret_session ON tesser.session_secret (session, kind, made_at DESC)`),
+  statement(
+    `INSERT INTO tesser.setting VALUES ('version', $1) ON CONFLICT (name) DO NOTHING`,
+    String(SHARED_VERSION),
+  ),
+]
