@@ -122,6 +122,9 @@ export const ENTITY_SETS: EntitySetOptions = {
   maxGuestBytes: 2 ** 30,
 }
 
+/** Memory for copies of entity sets that several servers share. */
+export const SHARED_SET_BYTES = 2 ** 26
+
 export const UPLOADS: UploadLimits = {
   maxBytes: 2 ** 28,
   maxReceiveMs: 3_600_000,

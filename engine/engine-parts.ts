@@ -22,12 +22,15 @@ import {
   POOL,
   SPOOL_BYTES,
   EXPORT_BYTES,
+  SHARED_SET_BYTES,
   UPLOADS,
   VECTOR_INDEX,
 } from './engine-options.ts'
 import { EntitySetStore } from './entity-set/entity-set-store.ts'
 import { EntitySets } from './entity-set/entity-sets.ts'
 import type { ReadStore } from './data/read-store.ts'
+import { SharedSets } from './nodes/shared-sets.ts'
+import { SetTable } from './nodes/set-table.ts'
 import { SharedDatabase } from './nodes/shared-database.ts'
 import { openReadStore } from './open-read-store.ts'
 import { SharedHeap } from './memory/heap/shared-heap.ts'
@@ -84,6 +87,8 @@ export interface EngineParts extends EngineThreads {
   readonly records: ServerRecords
   readonly entitySetStore: EntitySetStore
   readonly entitySets: EntitySets
+  /** Entity sets of several servers. */
+  readonly sharedSets: SharedSets | undefined
   readonly uploads: Uploads
   readonly spools: SpoolFiles
   readonly exportSpools: SpoolFiles
@@ -232,6 +237,16 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     live: (dataClass: DataClass) => data.read(snapshot => snapshot.table(dataClass).live),
     restricted,
   }
+  const sharedSets =
+    shared &&
+    new SharedSets({
+      ...sets,
+      ...stored,
+      table: new SetTable(shared),
+      catalog,
+      guests: sets,
+      memoryBytes: Math.min(sets.memoryBytes, SHARED_SET_BYTES),
+    })
   return {
     ...threads,
     options,
@@ -250,7 +265,8 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     hooked,
     records: new ServerRecords(data.records, changes => writer.write({ kind: 'records', changes })),
     entitySetStore,
-    entitySets: new EntitySets(entitySetStore, setData, sets),
+    entitySets: new EntitySets(entitySetStore, setData, sets, sharedSets),
+    sharedSets,
     uploads: new Uploads({
       ...stored,
       write: changes => writer.write({ kind: 'uploads', changes }),

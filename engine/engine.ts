@@ -501,7 +501,7 @@ export class Engine implements PluginEngine {
     this.closing.abort()
     this.commits.close()
     await Promise.allSettled([...this.backups, this.modelChange.close()])
-    const { functions, vectors, pool, remote, databases, shared, entitySetStore, uploads, writer, data, spools, exportSpools } =
+    const { functions, vectors, pool, remote, databases, shared, sharedSets, entitySetStore, uploads, writer, data, spools, exportSpools } =
       this.parts
     this.loopDelay.stop()
     await functions?.close()
@@ -511,6 +511,7 @@ export class Engine implements PluginEngine {
     await pool.close()
     await remote?.close()
     await databases?.close()
+    await sharedSets?.close()
     await shared?.close()
     await entitySetStore.close()
     await uploads.close()

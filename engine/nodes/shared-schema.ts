@@ -49,6 +49,30 @@ export const MAKE_TABLES: readonly Statement[] = [
       made_at timestamptz NOT NULL DEFAULT clock_timestamp()
     )`),
   statement(`CREATE INDEX IF NOT EXISTS session_secret_session ON tesser.session_secret (session, kind, made_at DESC)`),
+  statement(`
+    CREATE TABLE IF NOT EXISTS tesser.entity_set (
+      id text COLLATE "C" PRIMARY KEY,
+      version bigint NOT NULL DEFAULT 1,
+      data_class text NOT NULL,
+      has_ended boolean NOT NULL DEFAULT false,
+      timeout_seconds bigint NOT NULL,
+      expires bigint NOT NULL,
+      saved text,
+      creator text,
+      network text,
+      bytes bigint NOT NULL,
+      size bigint NOT NULL,
+      is_ordered boolean NOT NULL,
+      members bytea NOT NULL,
+      made_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    )`),
+  // They are compressed already.
+  statement(`ALTER TABLE tesser.entity_set ALTER COLUMN members SET STORAGE EXTERNAL`),
+  statement(`CREATE INDEX IF NOT EXISTS entity_set_expires ON tesser.entity_set (expires)`),
+  statement(`CREATE INDEX IF NOT EXISTS entity_set_creator ON tesser.entity_set (creator) WHERE NOT has_ended`),
+  statement(
+    `CREATE INDEX IF NOT EXISTS entity_set_network ON tesser.entity_set (network, made_at) WHERE network IS NOT NULL`,
+  ),
   statement(
     `INSERT INTO tesser.setting VALUES ('version', $1) ON CONFLICT (name) DO NOTHING`,
     String(SHARED_VERSION),

@@ -82,14 +82,14 @@ function cacheInfo(engine: PluginEngine): object {
   return { cacheSize: engine.memoryBytes, usedCache: used.reduce((sum, bytes) => sum + bytes, 0) }
 }
 
-function entitySetInfo({ catalog, entitySets }: PluginEngine): object {
+async function entitySetInfo({ catalog, entitySets }: PluginEngine): Promise<object> {
   const names = new Map(catalog.dataClasses.map(({ tableNumber, name }) => [tableNumber, name]))
-  const { count, sets } = entitySets.list(LIMIT)
-  const entitySet = sets.map(({ id, tableNumber, members, timeoutSeconds, expires }) => ({
+  const { count, sets } = await entitySets.list(LIMIT)
+  const entitySet = sets.map(({ id, tableNumber, size, isOrdered, timeoutSeconds, expires }) => ({
     id,
     dataClass: names.get(tableNumber) ?? '',
-    selectionSize: 'size' in members ? members.size : members.length,
-    sorted: !('size' in members),
+    selectionSize: size,
+    sorted: isOrdered,
     refreshed: new Date(expires - timeoutSeconds * 1000).toISOString(),
     expires: new Date(expires).toISOString(),
   }))
