@@ -169,6 +169,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
         ...pooled,
         connections: shares.remote,
         saveLimits,
+        sharesLocks: shared !== undefined,
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
       })

@@ -419,8 +419,12 @@ export class Engine implements PluginEngine {
     return { result, status: { success: true, ...(wasNotLocked && { wasNotLocked }) } }
   }
 
-  listLocks(limit: number): Promise<ListLocksResult> {
-    return this.parts.writer.write({ kind: 'listLocks', limit })
+  async listLocks(limit: number): Promise<ListLocksResult> {
+    const own = await this.parts.writer.write({ kind: 'listLocks', limit })
+    if (!this.parts.shared || !this.parts.remote) return own
+    const shared = await this.askRemote<ListLocksResult>({ kind: 'remoteListLocks', limit })
+    const locks = [...own.locks, ...shared.locks].slice(0, limit)
+    return { kind: 'listLocks', count: own.count + shared.count, locks }
   }
 
   async freeLocks(owner: string): Promise<void> {

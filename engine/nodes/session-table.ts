@@ -164,6 +164,8 @@ export class SessionTable {
           SELECT handle FROM tesser.session WHERE is_guest ORDER BY made_at DESC OFFSET $1::int LIMIT ${SLICE}) RETURNING handle`,
         values: [String(maxGuests)],
       })
+      const [locks] = await run({ text: `SELECT to_regclass('tesser.entity_lock') IS NOT NULL`, values: [] })
+      if (locks?.[0] === 't') await run({ text: LEFT_LOCKS, values: [] })
       return [...expired, ...excess]
     })
     return (ended ?? []).map(([handle]) => handle!)
@@ -189,6 +191,11 @@ const secretStatement = (session: string, { kind, hash, expires }: SessionSecret
       SELECT hash FROM tesser.session_secret WHERE session = $3 AND kind = $2 ORDER BY made_at DESC OFFSET $5::int)`,
   values: [hash, kind, session, String(expires), String(MAX_SECRETS[kind] - 1)],
 })
+
+/** Removes locks that have expired, and those of sessions that are gone: the server that has ended one may not have come to that. */
+const LEFT_LOCKS = `DELETE FROM tesser.entity_lock l WHERE expires <= clock_timestamp()
+  OR (expires = 'infinity' AND made_at < clock_timestamp() - interval '1 minute'
+    AND NOT EXISTS (SELECT FROM tesser.session s WHERE s.handle = l.owner))`
 
 /** Maximum numbers of secrets of a session. */
 const MAX_SECRETS = { alias: 32, token: 16 } as const

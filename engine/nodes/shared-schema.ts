@@ -1,3 +1,4 @@
+import { MAKE_SCHEMA } from '../postgres/lock-schema.ts'
 import type { Statement } from '../postgres/sql/statement.ts'
 
 /** Version of the tables below. A server refuses those of a newer one. */
@@ -5,8 +6,6 @@ export const SHARED_VERSION = 1
 
 const statement = (text: string, ...values: string[]): Statement => ({ text, values })
 
-/** Number of the advisory lock under which the tables are made: "tesser" in ASCII. */
-export const MAKE_LOCK = '128017076282738'
 /** Number of the advisory lock of the server that removes what has expired. */
 export const SWEEP_LOCK = '128017076282739'
 
@@ -15,17 +14,11 @@ export const FIND_SETTINGS = statement(`SELECT to_regclass('tesser.setting') IS 
 export const FIND_VERSION = statement(`SELECT value FROM tesser.setting WHERE name = 'version'`)
 
 /**
- * Statements that make the tables, in one transaction. `CREATE … IF NOT EXISTS` demands the right to create even if there is nothing
- * to create, so the schema is looked up first.
- *
- * Times are milliseconds since 1970 by the clocks of the servers, as everywhere in sessions and sets. Locks are the exception: they are
- * compared within statements, by the clock of the database.
+ * Statements that make the tables, in one transaction. Times are milliseconds since 1970 by the clocks of the servers, as everywhere in
+ * sessions and sets.
  */
 export const MAKE_TABLES: readonly Statement[] = [
-  statement(`SELECT pg_advisory_xact_lock(${MAKE_LOCK})`),
-  statement(
-    `DO $$ BEGIN IF to_regnamespace('tesser') IS NULL THEN CREATE SCHEMA tesser; REVOKE ALL ON SCHEMA tesser FROM PUBLIC; END IF; END $$`,
-  ),
+  ...MAKE_SCHEMA,
   statement(`CREATE TABLE IF NOT EXISTS tesser.setting (name text PRIMARY KEY, value text NOT NULL)`),
   statement(`
     CREATE TABLE IF NOT EXISTS tesser.session (

@@ -111,7 +111,7 @@ class RemoteWork {
     return planTask(task, { views, layouts, limits, queries, registry }, context).run()
   }
 
-  write(task: RemoteWriteTask): Promise<unknown> | undefined {
+  write(task: RemoteWriteTask): Promise<unknown> {
     const { writer, store } = this.scope
     const { reads, limits } = this
     const repeat = <T>(work: (reads: RemoteReads) => T): Promise<T> => this.repeat(() => work(reads))
@@ -121,10 +121,11 @@ class RemoteWork {
       case 'remoteDelete':
         return writer.delete(task.deletion, store.queries, repeat, limits)
       case 'remoteLock':
-        return writer.lock(task.lock, store.queries, repeat)
+        return writer.lock(task.lock, store.queries, repeat, limits)
       case 'remoteFreeLocks':
-        writer.freeLocks(task.owner)
-        return undefined
+        return writer.freeLocks(task.owner, limits)
+      case 'remoteListLocks':
+        return writer.listLocks(task.limit, limits)
     }
   }
 

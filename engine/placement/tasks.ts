@@ -111,6 +111,7 @@ export type RemoteWriteTask =
   | { readonly kind: 'remoteDelete'; readonly deletion: RemoteDeletion }
   | { readonly kind: 'remoteLock'; readonly lock: RemoteLock }
   | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
+  | { readonly kind: 'remoteListLocks'; readonly limit: number }
 
 /** Tasks of the thread that asks databases. Handled in `engine/threads/remote-thread.ts`. */
 export type RemoteTask = SearchedTask | RemoteWriteTask
@@ -119,6 +120,8 @@ export type RemoteTask = SearchedTask | RemoteWriteTask
 export interface RemoteThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {
   readonly saveLimits: SaveLimits
   readonly connections: Readonly<Record<string, Connection>>
+  /** Several servers share locks. */
+  readonly sharesLocks: boolean
 }
 
 /** State that decides whether vectors are searched by an index. */

@@ -1,9 +1,14 @@
 import { ProtocolError } from '../base/errors.ts'
+import type { Value } from '../catalog/value.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Cells, Database, StatementLimits } from './database.ts'
 import { problemsOf } from './refusals.ts'
+import { isLocked, type LockGuard } from './shared-locks.ts'
 import type { RemoteRows } from './remote-rows.ts'
+import type { RemoteTable } from './remote-table.ts'
 import type { ChangeOutcome, RemoteChange } from './remote-transaction.ts'
+import { describeValue } from '../write/convert.ts'
+import { WriteErrors } from '../write/contract/write-errors.ts'
 import type { Statement } from './sql/statement.ts'
 import { insertStatement, updateStatement } from './sql/write-statements.ts'
 
@@ -25,6 +30,7 @@ interface Applied {
 /**
  * Makes changes in a database: all or none of them, or each that the database does not refuse. A row that has changed since it was
  * read ends the work before its change.
+ * @param guard condition of every change of a row
  * @throws {ProtocolError} the changes cannot be made at all
  */
 export async function applyChanges(
@@ -33,6 +39,7 @@ export async function applyChanges(
   changes: readonly RemoteChange[],
   isAtomic: boolean,
   limits: StatementLimits,
+  guard?: LockGuard,
 ): Promise<Applied> {
   let isSent = false
   try {
@@ -40,9 +47,9 @@ export async function applyChanges(
       isSent = true
       const [only, more] = changes
       // A statement is a transaction by itself.
-      if (!more) return await one(only!, rows, run)
+      if (!more) return await one(only!, rows, run, guard)
       await run(statement('BEGIN'))
-      const applied = await (isAtomic ? together(changes, rows, run) : each(changes, rows, run))
+      const applied = await (isAtomic ? together(changes, rows, run, guard) : each(changes, rows, run, guard))
       const isKept = !isAtomic || (!applied.isStale && applied.outcomes.every(({ kind }) => kind === 'done'))
       await run(statement(isKept ? 'COMMIT' : 'ROLLBACK'))
       return applied
@@ -54,13 +61,13 @@ export async function applyChanges(
   }
 }
 
-async function one(change: RemoteChange, rows: RemoteRows, run: Run): Promise<Applied> {
-  const outcome = await tried(change, rows, run)
+async function one(change: RemoteChange, rows: RemoteRows, run: Run, guard?: LockGuard): Promise<Applied> {
+  const outcome = await tried(change, rows, run, guard)
   return outcome ? { outcomes: [outcome], isStale: false } : { outcomes: [], isStale: true }
 }
 
 /** All of them, up to the first that fails. */
-async function together(changes: readonly RemoteChange[], rows: RemoteRows, run: Run): Promise<Applied> {
+async function together(changes: readonly RemoteChange[], rows: RemoteRows, run: Run, guard?: LockGuard): Promise<Applied> {
   const outcomes: ChangeOutcome[] = []
   for (const group of groupsOf(changes)) {
     await run(SAVEPOINT)
@@ -71,7 +78,7 @@ async function together(changes: readonly RemoteChange[], rows: RemoteRows, run:
     }
     if (group.length > 1) await run(ROLLBACK_TO)
     for (const change of group) {
-      const outcome = await tried(change, rows, run)
+      const outcome = await tried(change, rows, run, guard)
       if (!outcome) return { outcomes: [], isStale: true }
       outcomes.push(outcome)
       if (outcome.kind !== 'refused') continue
@@ -87,7 +94,7 @@ async function together(changes: readonly RemoteChange[], rows: RemoteRows, run:
 const UNDONE: ChangeOutcome = { kind: 'undone' }
 
 /** Each that the database does not refuse. */
-async function each(changes: readonly RemoteChange[], rows: RemoteRows, run: Run): Promise<Applied> {
+async function each(changes: readonly RemoteChange[], rows: RemoteRows, run: Run, guard?: LockGuard): Promise<Applied> {
   const outcomes: ChangeOutcome[] = []
   for (const group of groupsOf(changes)) {
     await run(SAVEPOINT)
@@ -99,7 +106,7 @@ async function each(changes: readonly RemoteChange[], rows: RemoteRows, run: Run
     if (group.length > 1) await run(ROLLBACK_TO)
     for (const change of group) {
       await run(SAVEPOINT)
-      const outcome = await tried(change, rows, run)
+      const outcome = await tried(change, rows, run, guard)
       if (!outcome) return { outcomes, isStale: true }
       if (outcome.kind === 'refused') await run(ROLLBACK_TO)
       outcomes.push(outcome)
@@ -133,18 +140,19 @@ async function inserted(group: readonly RemoteChange[], rows: RemoteRows, run: R
 }
 
 /** @returns undefined if the row has changed since it was read */
-async function tried(change: RemoteChange, rows: RemoteRows, run: Run): Promise<ChangeOutcome | undefined> {
+async function tried(change: RemoteChange, rows: RemoteRows, run: Run, guard?: LockGuard): Promise<ChangeOutcome | undefined> {
   const { table } = rows
   const { values, timestamp } = change
   try {
     const [cells] = await run(
       change.kind === 'insert'
         ? insertStatement(table, [values], timestamp)
-        : updateStatement(table, change.key, change.stamp, values, timestamp),
+        : updateStatement(table, change.key, change.stamp, values, timestamp, guard?.(change.key)),
     )
     return cells && done(cells, rows)
   } catch (error) {
-    const problems = problemsOf(error, table, values)
+    const problems =
+      isLocked(error) && change.kind === 'update' ? [lockedError(change.key, table)] : problemsOf(error, table, values)
     if (!problems) throw error
     return { kind: 'refused', problems }
   }
@@ -152,3 +160,6 @@ async function tried(change: RemoteChange, rows: RemoteRows, run: Run): Promise<
 
 /** The rows that the work has read stay as they were: it runs again with the outcomes. */
 const done = (cells: Cells, rows: RemoteRows): ChangeOutcome => ({ kind: 'done', ...rows.encode(cells) })
+
+const lockedError = (key: Value, { dataClass }: RemoteTable): ProtocolError =>
+  WriteErrors.LOCKED(describeValue(dataClass.key, key), dataClass.name)

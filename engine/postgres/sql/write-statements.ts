@@ -30,13 +30,17 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   )
 }
 
-/** Statement that changes a row if it still has a stamp, and returns it. */
+/** Further condition of a change. */
+type Condition = (parameters: PredicateSql['parameters']) => string
+
+/** Statement that changes a row if it still has a stamp, and returns it. @param also condition without which it fails */
 export function updateStatement(
   table: RemoteTable,
   key: Value,
   stamp: number,
   values: ColumnValues,
   timestamp: string,
+  also?: Condition,
 ): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
@@ -49,18 +53,21 @@ export function updateStatement(
     ...(column === undefined ? [] : [`${quoteName(column)} = ${from.alias}.${quoteName(column)} + 1`]),
   ]
   return sql.parameters.statement(
-    `UPDATE ${table.from} AS ${from.alias} SET ${sets.join(', ')} FROM json_populate_record(NULL::${table.from}, ${json}) AS r WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING ${rowOf(from)}`,
+    `UPDATE ${table.from} AS ${from.alias} SET ${sets.join(', ')} FROM json_populate_record(NULL::${table.from}, ${json}) AS r WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING ${rowOf(from)}`,
   )
 }
 
-/** Statement that deletes a row if it still has a stamp, and returns whether it has. */
-export function deleteStatement(table: RemoteTable, key: Value, stamp: number): Statement {
+/** Statement that deletes a row if it still has a stamp, and returns whether it has. @param also condition without which it fails */
+export function deleteStatement(table: RemoteTable, key: Value, stamp: number, also?: Condition): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `DELETE FROM ${table.from} AS ${from.alias} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING true`,
+    `DELETE FROM ${table.from} AS ${from.alias} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING true`,
   )
 }
+
+const further = (condition: Condition | undefined, { parameters }: PredicateSql): string =>
+  condition ? ` AND ${condition(parameters)}` : ''
 
 function hasStamp(stamp: number, { table, alias }: From, { parameters }: PredicateSql): string {
   const text = String(stamp)
