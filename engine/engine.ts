@@ -505,8 +505,21 @@ export class Engine implements PluginEngine {
     this.closing.abort()
     this.commits.close()
     await Promise.allSettled([...this.backups, this.modelChange.close()])
-    const { functions, vectors, pool, remote, databases, shared, sharedSets, entitySetStore, uploads, writer, data, spools, exportSpools } =
-      this.parts
+    const {
+      functions,
+      vectors,
+      pool,
+      remote,
+      databases,
+      shared,
+      sharedSets,
+      entitySetStore,
+      uploads,
+      writer,
+      data,
+      spools,
+      exportSpools,
+    } = this.parts
     this.loopDelay.stop()
     await functions?.close()
     // Closed before the pool, which continues with its results.

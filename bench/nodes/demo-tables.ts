@@ -27,7 +27,12 @@ const FILL = [
 const table = (name: string) => ({ postgres: 'main', table: name })
 const long = (column: string) => ({ type: 'long', column })
 const movies = (inverseName: string) => ({ kind: 'relatedEntities', type: 'MovieSelection', inverseName })
-const related = (type: string, foreignKey: string) => ({ kind: 'relatedEntity', type, foreignKey, inverseName: 'movies' })
+const related = (type: string, foreignKey: string) => ({
+  kind: 'relatedEntity',
+  type,
+  foreignKey,
+  inverseName: 'movies',
+})
 
 /** Movies, their genres and their directors are in the database, notes in the store of each server. */
 export const DEMO_MODEL = {
@@ -69,10 +74,14 @@ export async function fillDemoTables(host: string): Promise<void> {
   try {
     await client.query(TABLES)
     for (const [name, insert] of FILL) {
-      const lines = gunzipSync(readFileSync(outputUrl(`config/demo/${name}.ndjson.gz`))).toString().trim()
+      const lines = gunzipSync(readFileSync(outputUrl(`config/demo/${name}.ndjson.gz`)))
+        .toString()
+        .trim()
       await client.query(insert, [`[${lines.split('\n').join()}]`])
     }
-    await client.query(`SELECT setval(pg_get_serial_sequence(t, 'id'), 100000) FROM unnest('{genre,director}'::text[]) t`)
+    await client.query(
+      `SELECT setval(pg_get_serial_sequence(t, 'id'), 100000) FROM unnest('{genre,director}'::text[]) t`,
+    )
   } finally {
     await client.end()
   }

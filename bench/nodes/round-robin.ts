@@ -18,7 +18,10 @@ export async function startRoundRobin(targets: () => readonly string[], port: nu
     forward(all.map((_, i) => all[(first + i) % all.length]!))
 
     function forward([target, ...others]: readonly string[]): void {
-      if (target === undefined) return refuse(outgoing)
+      if (target === undefined) {
+        refuse(outgoing)
+        return
+      }
       const upstream = request(target + incoming.url, { agent, method: incoming.method!, headers: headersOf(incoming) })
       let isConnected = false
       const send = (): void => {
@@ -54,7 +57,10 @@ export async function startRoundRobin(targets: () => readonly string[], port: nu
   }
 }
 
-const headersOf = ({ headers, socket }: IncomingMessage) => ({ ...headers, 'x-forwarded-for': socket.remoteAddress ?? '' })
+const headersOf = ({ headers, socket }: IncomingMessage) => ({
+  ...headers,
+  'x-forwarded-for': socket.remoteAddress ?? '',
+})
 
 function refuse(outgoing: ServerResponse): void {
   outgoing.writeHead(502, { 'content-type': 'text/plain' })

@@ -66,8 +66,5 @@ export const MAKE_TABLES: readonly Statement[] = [
   statement(
     `CREATE INDEX IF NOT EXISTS entity_set_network ON tesser.entity_set (network, made_at) WHERE network IS NOT NULL`,
   ),
-  statement(
-    `INSERT INTO tesser.setting VALUES ('version', $1) ON CONFLICT (name) DO NOTHING`,
-    String(SHARED_VERSION),
-  ),
+  statement(`INSERT INTO tesser.setting VALUES ('version', $1) ON CONFLICT (name) DO NOTHING`, String(SHARED_VERSION)),
 ]

@@ -13,7 +13,12 @@ interface RemotePoolOptions extends Omit<QueryPoolOptions, 'threads' | 'entry'> 
 }
 
 /** The single thread that asks databases: it waits for many of them at a time, and for none in the other threads. */
-export const remotePool = ({ connections, saveLimits, sharesLocks, ...options }: RemotePoolOptions): QueryPool<RemoteTask> =>
+export const remotePool = ({
+  connections,
+  saveLimits,
+  sharesLocks,
+  ...options
+}: RemotePoolOptions): QueryPool<RemoteTask> =>
   new QueryPool<RemoteTask>({
     ...options,
     threads: 1,

@@ -67,7 +67,12 @@ async function one(change: RemoteChange, rows: RemoteRows, run: Run, guard?: Loc
 }
 
 /** All of them, up to the first that fails. */
-async function together(changes: readonly RemoteChange[], rows: RemoteRows, run: Run, guard?: LockGuard): Promise<Applied> {
+async function together(
+  changes: readonly RemoteChange[],
+  rows: RemoteRows,
+  run: Run,
+  guard?: LockGuard,
+): Promise<Applied> {
   const outcomes: ChangeOutcome[] = []
   for (const group of groupsOf(changes)) {
     await run(SAVEPOINT)
@@ -140,7 +145,12 @@ async function inserted(group: readonly RemoteChange[], rows: RemoteRows, run: R
 }
 
 /** @returns undefined if the row has changed since it was read */
-async function tried(change: RemoteChange, rows: RemoteRows, run: Run, guard?: LockGuard): Promise<ChangeOutcome | undefined> {
+async function tried(
+  change: RemoteChange,
+  rows: RemoteRows,
+  run: Run,
+  guard?: LockGuard,
+): Promise<ChangeOutcome | undefined> {
   const { table } = rows
   const { values, timestamp } = change
   try {

@@ -19,7 +19,7 @@ export const isLocked = (error: unknown): boolean => (error as { code?: string }
 
 /** A table or function is missing. */
 const MISSING = /\(42/
-/** A change of an entity in the same bucket is under way: tried again after this time, so many times. */
+/** A change of an entity in the same bucket is under way: pause before the next attempt, and number of attempts. */
 const BUSY_MS = 20
 const MAX_TRIES = 100
 /** Maximum number of owners whose locks a database that is away has still to free. */
@@ -40,7 +40,12 @@ export class SharedLocks {
   ) {}
 
   /** @param owner session of the change */
-  async guard({ name }: DataClass, owner: string | undefined, database: Database, limits: StatementLimits): Promise<LockGuard> {
+  async guard(
+    { name }: DataClass,
+    owner: string | undefined,
+    database: Database,
+    limits: StatementLimits,
+  ): Promise<LockGuard> {
     await this.make(database, limits)
     return key => parameters => {
       const parts = [name, String(key), owner ?? ''].map(text => parameters.add(text, 'text'))
@@ -50,7 +55,13 @@ export class SharedLocks {
 
   async lock(dataClass: DataClass, key: Value, holder: LockHolder, limits: StatementLimits): Promise<LockResult> {
     const { owner, info, lastsMs } = holder
-    const values = [dataClass.name, String(key), owner, JSON.stringify(info), lastsMs === undefined ? null : String(lastsMs)]
+    const values = [
+      dataClass.name,
+      String(key),
+      owner,
+      JSON.stringify(info),
+      lastsMs === undefined ? null : String(lastsMs),
+    ]
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const [cells] = await this.run(
         dataClass,
@@ -110,7 +121,12 @@ export class SharedLocks {
     for (const each of freed) owners.delete(each)
   }
 
-  private async blocker(dataClass: DataClass, key: Value, owner: string, limits: StatementLimits): Promise<LockInfo | undefined> {
+  private async blocker(
+    dataClass: DataClass,
+    key: Value,
+    owner: string,
+    limits: StatementLimits,
+  ): Promise<LockInfo | undefined> {
     const text =
       'SELECT info FROM tesser.entity_lock WHERE class = $1 AND key = $2 AND owner <> $3 AND expires > clock_timestamp()'
     const [cells] = await this.run(dataClass, { text, values: [dataClass.name, String(key), owner] }, limits)

@@ -8,15 +8,15 @@ export const SessionErrors = defineErrors('SESSION', {
     http: 401,
     message: () => 'the key or token is invalid or has expired; request another one',
   },
+  TOO_MANY_REQUESTS: {
+    errCode: 1200,
+    http: 429,
+    message: (limit: string, seconds: number) => `${limit} is used up; try again in ${seconds} s`,
+  },
   /** Several servers change the session at a time. */
   CHANGING: {
     errCode: 1046,
     http: 503,
     message: () => 'other requests change this session all the time; try again in a moment',
-  },
-  TOO_MANY_REQUESTS: {
-    errCode: 1200,
-    http: 429,
-    message: (limit: string, seconds: number) => `${limit} is used up; try again in ${seconds} s`,
   },
 })

@@ -183,7 +183,10 @@ else {
     const local = await guest.get('/Company?$method=entityset')
     await shared.goAway()
     for (const { status } of await guest.each(uri)) t.equal(status, 503)
-    t.ok((await guest.each(uriOf(local))).some(({ status }) => status === 200), 'sets of the store go on')
+    t.ok(
+      (await guest.each(uriOf(local))).some(({ status }) => status === 200),
+      'sets of the store go on',
+    )
     await shared.comeBack()
     t.ok(await until(async () => (await guest.each(uri)).every(({ status }) => status === 200)))
   })
