@@ -14,7 +14,7 @@ import { type RoundRobinProxy, startRoundRobin } from './round-robin.ts'
 export const USER = { name: 'ada', password: 'correct horse' }
 
 /** A server in a process of its own, which can be killed and started again. */
-export class Node {
+class Node {
   url = ''
   private child: ChildProcess | undefined
 
@@ -54,7 +54,7 @@ export class Node {
 }
 
 /** Servers with one database, behind a proxy. */
-export interface Nodes {
+interface Nodes {
   readonly proxy: RoundRobinProxy
   readonly nodes: readonly Node[]
   close(): Promise<void>

@@ -12,7 +12,7 @@ export interface ListedSet extends Pick<EntitySet, 'id' | 'tableNumber' | 'timeo
   readonly isOrdered: boolean
 }
 
-/** Where entity sets are. */
+/** A place in which entity sets are. */
 export interface SetStore {
   /** A live set. Does not count as a use. */
   find(id: string): EntitySet | undefined

@@ -13,14 +13,14 @@ export interface SharedSession {
 }
 
 /** A session as it is written. */
-export interface SessionContent extends Pick<SharedSession, 'handle' | 'record' | 'expires'> {
+interface SessionContent extends Pick<SharedSession, 'handle' | 'record' | 'expires'> {
   /** Name of the group with which it is counted. */
   readonly owner: string
   readonly isGuest: boolean
 }
 
 /** A secret that stands for a session: a further id, or a one-time token. Stored under its hash. */
-export interface SessionSecret {
+interface SessionSecret {
   readonly kind: 'alias' | 'token'
   readonly hash: string
   readonly expires: number
@@ -127,7 +127,7 @@ export class SessionTable {
     return rows.map(sessionOf)
   }
 
-  /** Those of some handles that have no session. */
+  /** Handles, among some, that have no session. */
   async missing(handles: readonly string[]): Promise<string[]> {
     const rows = await this.database.query(
       `SELECT h FROM json_array_elements_text($1::json) h WHERE NOT EXISTS (SELECT FROM tesser.session s WHERE s.handle = h)`,

@@ -22,7 +22,7 @@ interface SharedSetsOptions {
   readonly onInternalError?: ((text: string) => void) | undefined
 }
 
-/** What this server knows of a set. */
+/** A set as this server knows it. */
 interface Copy {
   readonly found: Omit<FoundSet, 'members'>
   readonly set: EntitySet

@@ -25,7 +25,7 @@ const bucket = `${BUCKETS.space}, hashtext(class || ' ' || key) & ${BUCKETS.coun
 
 /**
  * Locks of entities of this database, and the functions that take and respect them. A change holds the advisory lock of its bucket shared
- * until its transaction ends, and a lock is taken only while nobody holds it: no change that has not seen the lock is made after it. A lock
+ * until its transaction ends, and a lock is taken only while there is no holder: no change that has not seen the lock is made after it. A lock
  * never waits, so that it is part of no deadlock.
  */
 export const MAKE_LOCKS: readonly Statement[] = [

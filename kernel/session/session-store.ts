@@ -9,7 +9,7 @@ export interface NewToken {
 /** Called with a session that must end because a quota is exceeded, or that has ended by another server. */
 export type OnEnded = (session: Session) => void
 
-/** Sessions with a record: where they are stored, and those that this server has in memory. */
+/** A place in which sessions with a record are, and those that this server has in memory. */
 export interface SessionStore {
   /**
    * Brings the session with a handle, or the hash of a further id, into memory. Until it is there, {@link find} does not know it.

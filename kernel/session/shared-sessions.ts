@@ -23,7 +23,7 @@ interface SharedSessionsOptions extends SharedBy {
   readonly guestKey: { readonly own: Buffer; use(key: Buffer): void }
 }
 
-/** What this server knows of a session. */
+/** A session as this server knows it. */
 interface Copy {
   /** Undefined: there is none. */
   session: Session | undefined
