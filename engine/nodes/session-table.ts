@@ -47,17 +47,25 @@ export class SessionTable {
   }
 
   /**
-   * Adds a session, or replaces that of a guest.
-   * @param most maximum number of sessions of its owner @returns handles of the oldest, which have ended for it
+   * Adds a session.
+   * @param most maximum number of sessions of its owner
+   * @returns handles of the oldest, which have ended for it; undefined if there is one with this handle
    */
-  async add(session: SessionContent, secrets: readonly SessionSecret[], most: number): Promise<string[]> {
+  async add(
+    session: SessionContent,
+    secrets: readonly SessionSecret[],
+    most: number,
+    now: number,
+  ): Promise<string[] | undefined> {
     const { handle, record, expires, owner, isGuest } = session
     return this.database.transaction(async run => {
-      await run({
-        text: `INSERT INTO tesser.session (handle, record, expires, owner, is_guest) VALUES ($1, $2, $3::bigint, $4, $5::boolean)
-          ON CONFLICT (handle) DO UPDATE SET record = excluded.record, expires = excluded.expires, version = session.version + 1`,
-        values: [handle, record, String(expires), owner, String(isGuest)],
+      const added = await run({
+        text: `INSERT INTO tesser.session AS s (handle, record, expires, owner, is_guest) VALUES ($1, $2, $3::bigint, $4, $5::boolean)
+          ON CONFLICT (handle) DO UPDATE SET record = excluded.record, expires = excluded.expires, version = 1
+          WHERE s.expires <= $6::bigint RETURNING true`,
+        values: [handle, record, String(expires), owner, String(isGuest), String(now)],
       })
+      if (added.length === 0) return undefined
       for (const secret of secrets) await run(secretStatement(handle, secret))
       const excess = await run({
         text: `DELETE FROM tesser.session WHERE handle IN (

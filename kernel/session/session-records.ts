@@ -32,10 +32,6 @@ export class SessionRecords implements SessionStore {
     this.oneTimeTokens = new OneTimeTokens(records, now)
   }
 
-  fetch(): undefined {
-    return undefined
-  }
-
   inMemory(handle: string): Session | undefined {
     return this.used.get(handle)
   }

@@ -12,10 +12,11 @@ export type OnEnded = (session: Session) => void
 /** A place in which sessions with a record are, and those that this server has in memory. */
 export interface SessionStore {
   /**
-   * Brings the session with a handle, or the hash of a further id, into memory. Until it is there, {@link find} does not know it.
+   * Brings the session with a handle, or the hash of a further id, into memory. Until it is there, {@link find} does not know it. Absent
+   * if that finds all.
    * @returns undefined if it is there, or is known not to exist
    */
-  fetch(hash: string): Promise<void> | undefined
+  fetch?(hash: string): Promise<void> | undefined
   /** A session in memory, by its handle. */
   inMemory(handle: string): Session | undefined
   /** A session by its handle, or the hash of a further id. @param id if the caller knows it */

@@ -89,6 +89,7 @@ export class Sessions {
    * @returns undefined if there is nothing to wait for
    */
   fetch(cookies: string): Promise<void> | undefined {
+    if (!this.stored.fetch) return undefined
     const id = this.cookies.idIn(cookies)
     if (id === undefined) return undefined
     const fetching = this.stored.fetch(this.recent.get(cookies)?.handle ?? handleOf(id))

@@ -45,6 +45,8 @@ export class SharedSessions implements SessionStore {
   /** By handle, and by the hashes of further ids. */
   private readonly copies = new Map<string, Copy>()
   private readonly fetching = new Map<string, Promise<void>>()
+  /** Records that are, or were, in the table. One without a copy may have ended, and must not be added again. */
+  private readonly stored = new WeakSet<SessionRecord>()
   private readonly copyMs: number
   private hasGuestKey = false
   count = { guests: 0, users: 0 }
@@ -86,6 +88,13 @@ export class SharedSessions implements SessionStore {
       const expires = Math.min(now() + seconds * 1000, session.record.endsAt)
       return { kind: 'token', hash, expires } as const
     })
+    if (!this.inMemory(handle) && this.stored.has(session.record)) {
+      await this.ask(handle)
+      if (!this.inMemory(handle)) {
+        this.context.onEnded(session)
+        return
+      }
+    }
     for (let changes = 0; changes < MAX_CHANGES; changes++) {
       const copy = this.copies.get(handle)
       const { record } = copy?.session ?? session
@@ -95,11 +104,17 @@ export class SharedSessions implements SessionStore {
       change(changed)
       const content = contentOf(handle, changed)
       if (!copy?.session) {
-        const excess = await table.add(content, secrets, limitOf(changed, options))
-        replace(record, changed)
-        this.put(handle, { session, version: 1, knownAt: startedAt })
-        for (const each of excess) this.gone(each)
-        return
+        const excess = await table.add(content, secrets, limitOf(changed, options), now())
+        if (excess) {
+          replace(record, changed)
+          this.stored.add(record)
+          this.put(handle, { session, version: 1, knownAt: startedAt })
+          for (const each of excess) this.gone(each)
+          return
+        }
+        // Another request of the same guest was the first.
+        await this.ask(handle)
+        continue
       }
       const { version } = copy
       if (await table.change(content, version, secrets)) {
@@ -111,6 +126,7 @@ export class SharedSessions implements SessionStore {
         return
       }
       await this.ask(handle)
+      // It has ended on another server.
       if (!this.inMemory(handle)) return
     }
     throw SessionErrors.CHANGING()
@@ -219,7 +235,9 @@ export class SharedSessions implements SessionStore {
     if (!known?.session) {
       // Ended meanwhile.
       if (known && known.knownAt > startedAt) return known
-      const copy = { session: this.sessionOf(found), version, knownAt: startedAt }
+      const session = this.sessionOf(found)
+      this.stored.add(session.record)
+      const copy = { session, version, knownAt: startedAt }
       this.put(handle, copy)
       return copy
     }

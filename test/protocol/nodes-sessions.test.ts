@@ -2,7 +2,9 @@
  * Sessions of two servers that share a database. Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
+import { company } from '../support/fixtures/company.ts'
 import { KEY, RoundRobin, startPair, startShared } from '../support/node-pair.ts'
+import { startServer } from '../support/test-server.ts'
 import { until } from '../support/until.ts'
 
 const HOUR = 3_600_000
@@ -62,6 +64,14 @@ else {
     for (const { json } of await ada.each('/$catalog/kept')) t.same(json.result, all)
     await ada.result('forget', 'a')
     for (const { json } of await ada.each('/$catalog/kept')) t.notOk('a' in json.result)
+  })
+
+  t.test('so are those of a guest, for whom nothing was stored before', async t => {
+    const guest = client()
+    await guest.get('/Company')
+    const names = ['a', 'b', 'c', 'd', 'e', 'f']
+    await Promise.all(names.map(name => guest.result('keep', name, 1)))
+    for (const { json } of await guest.each('/$catalog/kept')) t.same(Object.keys(json.result).sort(), names)
   })
 
   t.test('rights that one server gives are those on the other', async t => {
@@ -162,3 +172,9 @@ else {
     t.equal(await userOf(guest), 'Ada')
   })
 }
+
+t.test('the connection must be one of the config file', async t => {
+  const config = { connections: { main: { url: 'postgres://localhost/shop' } }, nodes: { connection: 'mian' } }
+  const message = /nodes\.connection: there is no connection "mian" in the config file.*main/
+  await t.rejects(startServer(t, company, { config }), { message })
+})
