@@ -3,7 +3,7 @@ import type { Config } from '../config/load-config.ts'
 import type { ConnectionOptions } from '../config/option.ts'
 import { isReference } from '../config/reference.ts'
 import { addSecrets } from '../engine/base/known-secrets.ts'
-import type { Connection } from '../engine/index.ts'
+import { type Connection, suggestion } from '../engine/index.ts'
 
 const DEFAULT_CONNECTIONS = 10
 const ADDRESS = /^postgres(?:ql)?:\/\//
@@ -11,8 +11,9 @@ const ADDRESS = /^postgres(?:ql)?:\/\//
 /** The databases of the config, with the values that it refers to. @throws {ConfigError} with all problems */
 export function openConnections({
   connections,
+  nodes,
   readReference,
-}: Pick<Config, 'connections' | 'readReference'>): Record<string, Connection> {
+}: Pick<Config, 'connections' | 'nodes' | 'readReference'>): Record<string, Connection> {
   const problems: string[] = []
   const read = (value: ConnectionOptions['url'], place: string): string => {
     if (!isReference(value)) return value
@@ -31,6 +32,12 @@ export function openConnections({
     addSecrets([secret ?? ''])
     return [name, { url: address, ...(secret !== undefined && { password: secret }), maxConnections }] as const
   })
+  const shared = nodes.connection
+  if (shared !== undefined && !Object.hasOwn(connections, shared)) {
+    problems.push(
+      `nodes.connection: there is no connection "${shared}" in the config file${suggestion(shared, Object.keys(connections))}`,
+    )
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.fromEntries(opened)
 }

@@ -1,11 +1,15 @@
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
+import type { Value } from '../catalog/value.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Cells, Database, StatementLimits } from './database.ts'
 import { problemsOf } from './refusals.ts'
+import { isLocked, type LockGuard } from './shared-locks.ts'
 import type { RemoteRows } from './remote-rows.ts'
-import type { ChangeOutcome, RemoteChange } from './remote-transaction.ts'
 import type { RemoteTable } from './remote-table.ts'
+import type { ChangeOutcome, RemoteChange } from './remote-transaction.ts'
+import { describeValue } from '../write/convert.ts'
+import { WriteErrors } from '../write/contract/write-errors.ts'
 import type { Statement } from './sql/statement.ts'
 import { keysStatement, NO_SCOPE } from './sql/statements.ts'
 import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
@@ -30,6 +34,7 @@ interface Applied {
 /**
  * Makes changes in a database: all or none of them, or each that the database does not refuse. A row that has changed since it was
  * read ends the work before its change.
+ * @param guard condition of every change of a row
  * @throws {ProtocolError} the changes cannot be made at all
  */
 export async function applyChanges(
@@ -38,6 +43,7 @@ export async function applyChanges(
   changes: readonly RemoteChange[],
   { isAtomic, view }: { readonly isAtomic: boolean; readonly view: View },
   limits: StatementLimits,
+  guard?: LockGuard,
 ): Promise<Applied> {
   // A statement is a transaction by itself.
   const isSingle = changes.length === 1
@@ -45,7 +51,7 @@ export async function applyChanges(
   const isKept = ({ isStale, outcomes }: Applied): boolean =>
     !isAtomic || (!isStale && outcomes.every(({ kind }) => kind === 'done'))
   try {
-    return await database.write(limits, run => work(changes, { rows, run, view }), { isSingle, isKept })
+    return await database.write(limits, run => work(changes, { rows, run, view, guard }), { isSingle, isKept })
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     if (COLLISION.test((error as { code: string }).code)) return { outcomes: [], isStale: true, isCollision: true }
@@ -58,6 +64,7 @@ interface Work {
   readonly rows: RemoteRows
   readonly run: Run
   readonly view: View
+  readonly guard: LockGuard | undefined
 }
 
 type Apply = (changes: readonly RemoteChange[], work: Work) => Promise<Applied>
@@ -162,7 +169,7 @@ function* groupsOf(changes: readonly RemoteChange[]): Generator<RemoteChange[]> 
 }
 
 /** @returns undefined if the row has changed since it was read */
-async function tried(change: RemoteChange, { rows, run, view }: Work): Promise<ChangeOutcome | undefined> {
+async function tried(change: RemoteChange, { rows, run, view, guard }: Work): Promise<ChangeOutcome | undefined> {
   const { table } = rows
   const { values, timestamp } = change
   let written: readonly Cells[]
@@ -170,10 +177,13 @@ async function tried(change: RemoteChange, { rows, run, view }: Work): Promise<C
     const statement =
       change.kind === 'insert'
         ? insertStatement(table, [values], timestamp)
-        : updateStatement(table, change.key, change.stamp, values, timestamp)
+        : updateStatement(table, change.key, change.stamp, values, timestamp, guard?.(change.key))
     written = await readAgain(await run(statement), rows, run)
   } catch (error) {
-    const problems = problemsOf(error, table, values, view)
+    const problems =
+      isLocked(error) && change.kind === 'update'
+        ? [lockedError(change.key, table)]
+        : problemsOf(error, table, values, view)
     if (!problems) throw error
     return { kind: 'refused', problems }
   }
@@ -189,3 +199,6 @@ export const leftOut = ({ dataClass }: RemoteTable): ChangeOutcome => ({
 
 /** The rows that the work has read stay as they were: it runs again with the outcomes. */
 const done = (cells: Cells, rows: RemoteRows): ChangeOutcome => ({ kind: 'done', ...rows.encode(cells) })
+
+const lockedError = (key: Value, { dataClass }: RemoteTable): ProtocolError =>
+  WriteErrors.LOCKED(describeValue(dataClass.key, key), dataClass.name)

@@ -11,6 +11,7 @@ import { WriteErrors } from '../write/contract/write-errors.ts'
 import type { Cells, Database, StatementLimits } from './database.ts'
 import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
 import { problemsOf } from './refusals.ts'
+import { isLocked as isLockedError, type LockGuard } from './shared-locks.ts'
 import type { RemoteTable } from './remote-table.ts'
 import type { Statement } from './sql/statement.ts'
 import { deleteStatement } from './sql/write-statements.ts'
@@ -25,6 +26,8 @@ interface Deletion {
   readonly stamps?: ReadonlyMap<string, number> | undefined
   /** True for a row that another session has locked. */
   isLocked(row: RowView): boolean
+  /** Condition of every deletion. */
+  readonly guard?: LockGuard | undefined
 }
 
 /**
@@ -96,7 +99,7 @@ const holdsGuarded = (row: RowView, dataClass: DataClass, view: View): boolean =
 /** @returns the error if the database refuses it, or if the row has changed since it was read; a row that is gone is deleted */
 async function remove(
   row: RowView,
-  { table, view }: Deletion,
+  { table, view, guard }: Deletion,
   run: (statement: Statement) => Promise<Cells[]>,
 ): Promise<ProtocolError | undefined> {
   const { dataClass } = table
@@ -104,9 +107,11 @@ async function remove(
   const problem = (error: ProtocolError): ProtocolError =>
     error.followedBy(WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name))
   try {
-    const found = await run(deleteStatement(table, row.value(dataClass.key) as Value, row.stamp))
+    const value = row.value(dataClass.key) as Value
+    const found = await run(deleteStatement(table, value, row.stamp, guard?.(value)))
     return found.length > 0 ? undefined : problem(WriteErrors.CHANGED_MEANWHILE(dataClass.name, 1))
   } catch (error) {
+    if (isLockedError(error)) return problem(WriteErrors.LOCKED(key, dataClass.name))
     if ((error as { code?: string }).code === '23503') {
       return problem(WriteErrors.STILL_REFERENCED(key, dataClass.name, referrer(error as Error, dataClass, view)))
     }

@@ -18,16 +18,17 @@ import { SaveJob, type WriteJob } from '../write/jobs.ts'
 import { LockTable } from '../write/lock-table.ts'
 import { isJsonObject, openBody, type SaveBody } from '../write/parse-body.ts'
 import { own } from '../write/read-element.ts'
-import type { DeleteResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
+import type { DeleteResult, ListLocksResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
 import { type SaveRules, saveRules } from '../write/validate.ts'
 import { bodyLimits, checkTransactionSize, isOneTransaction, type SaveLimits } from '../write/contract/write-limits.ts'
 import { deleteRows } from './remote-delete.ts'
 import { applyChanges, leftOut, undone } from './apply-changes.ts'
-import type { StatementLimits } from './database.ts'
+import type { Database, StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import type { RemoteTable } from './remote-table.ts'
 import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
+import { SharedLocks } from './shared-locks.ts'
 
 /** Number of times that a save begins again because its rows have changed meanwhile. */
 const MAX_STALE = 5
@@ -70,6 +71,8 @@ interface RemoteWriterOptions {
   readonly views: Views
   readonly databases: Databases
   readonly limits: SaveLimits
+  /** Several servers share locks. */
+  readonly sharesLocks: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** 32 upper-case hex digits. */
@@ -79,10 +82,15 @@ interface RemoteWriterOptions {
 /** Saves of entities that are in databases, by the rules of the writer thread. */
 export class RemoteWriter {
   private readonly locks: LockTable
+  /** Instead of {@link locks}, which are then none. */
+  private readonly sharedLocks: SharedLocks | undefined
   private readonly rules = new Map<DataClass, SaveRules>()
 
   constructor(private readonly options: RemoteWriterOptions) {
     this.locks = new LockTable(options.now)
+    const { catalog, databases, sharesLocks } = options
+    const connections = new Set(catalog.dataClasses.flatMap(({ remote }) => remote?.connection ?? []))
+    if (sharesLocks) this.sharedLocks = new SharedLocks(databases, [...connections])
   }
 
   /** @throws {ProtocolError} the request as a whole failed */
@@ -130,26 +138,39 @@ export class RemoteWriter {
       return { kind: 'delete', deleted: 0 }
     }
     const ids = new Map(existing.map(({ rowId, row }) => [row, rowId]))
+    const database = databases.database(dataClass.remote!.connection)
     const deletion = {
       ...request,
+      guard: await this.sharedLocks?.guard(dataClass, owner, database, limits),
       table,
       view,
       rows: existing.map(({ row }) => row),
       stamps,
       isLocked: (row: RowView) => this.locks.blocker(dataClass, ids.get(row)!, owner) !== undefined,
     }
-    return deleteRows(databases.database(dataClass.remote!.connection), deletion, limits)
+    return this.sound(database, deleteRows(database, deletion, limits))
   }
 
   /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
-  async lock({ read, lock, holder, isCode }: RemoteLock, queries: QueryCache, repeat: Repeat): Promise<LockResult> {
+  async lock(
+    { read, lock, holder, isCode }: RemoteLock,
+    queries: QueryCache,
+    repeat: Repeat,
+    limits: StatementLimits,
+  ): Promise<LockResult> {
     const view = this.options.views.of(read.access, isCode ? 'code' : 'client')
     const dataClass = view.dataClass(read.dataClass)
-    const rowId = await repeat(reads => {
+    const { rowId, key } = await repeat(reads => {
       const { context } = reads
       const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
-      return runPage(selection, view, context!).rowIds[0]!
+      const rowId = runPage(selection, view, context!).rowIds[0]!
+      return { rowId, key: reads.keyOf(dataClass, rowId) }
     })
+    if (this.sharedLocks) {
+      return lock
+        ? this.sharedLocks.lock(dataClass, key, holder, limits)
+        : this.sharedLocks.unlock(dataClass, key, holder, limits)
+    }
     if (rowId >= FIRST_TASK_ROW) throw RemoteErrors.NOT_HERE('a lock, without whole numbers as keys,', dataClass.name)
     const row = { dataClass, rowId }
     const blocker = this.locks.blocker(dataClass, rowId, holder.owner)
@@ -159,8 +180,23 @@ export class RemoteWriter {
     return { kind: 'lock', result: true }
   }
 
-  freeLocks(owner: string): void {
+  async freeLocks(owner: string, limits: StatementLimits): Promise<void> {
     this.locks.freeAll(owner)
+    await this.sharedLocks?.freeAll(owner, limits)
+  }
+
+  /** Locks that several servers share. */
+  async listLocks(limit: number, limits: StatementLimits): Promise<ListLocksResult> {
+    return (await this.sharedLocks?.list(limit, limits)) ?? { kind: 'listLocks', count: 0, locks: [] }
+  }
+
+  private async sound<T>(database: Database, work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      this.sharedLocks?.failed(database, error)
+      throw error
+    }
   }
 
   private async step(
@@ -202,7 +238,9 @@ export class RemoteWriter {
       })
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
-      const applied = await applyChanges(database, rows, transaction.changes, { isAtomic, view }, limits)
+      const guard = await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
+      const work = applyChanges(database, rows, transaction.changes, { isAtomic, view }, limits, guard)
+      const applied = await this.sound(database, work)
       const before = outcomes
       outcomes = [...outcomes, ...applied.outcomes]
       if (!applied.isStale) continue

@@ -30,13 +30,17 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   )
 }
 
-/** Statement that changes a row if it still has a stamp, and returns it. */
+/** Further condition of a change. */
+type Condition = (parameters: PredicateSql['parameters']) => string
+
+/** Statement that changes a row if it still has a stamp, and returns it. @param also condition without which it fails */
 export function updateStatement(
   table: RemoteTable,
   key: Value,
   stamp: number,
   values: ColumnValues,
   timestamp: string,
+  also?: Condition,
 ): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
@@ -49,18 +53,21 @@ export function updateStatement(
     ...(column === undefined ? [] : [`${quoteName(column)} = coalesce(${from.alias}.${quoteName(column)}, 1) + 1`]),
   ]
   return sql.parameters.statement(
-    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_to_record(${json}) AS r (${typesOf(names, table)}) WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING ${writtenRow(from)}`,
+    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_to_record(${json}) AS r (${typesOf(names, table)}) WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING ${writtenRow(from)}`,
   )
 }
 
-/** Statement that deletes a row if it still has a stamp, and returns whether it has. */
-export function deleteStatement(table: RemoteTable, key: Value, stamp: number): Statement {
+/** Statement that deletes a row if it still has a stamp, and returns whether it has. @param also condition without which it fails */
+export function deleteStatement(table: RemoteTable, key: Value, stamp: number, also?: Condition): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `DELETE FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING true`,
+    `DELETE FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING true`,
   )
 }
+
+const further = (condition: Condition | undefined, { parameters }: PredicateSql): string =>
+  condition ? ` AND ${condition(parameters)}` : ''
 
 const writtenRow = (from: From): string =>
   rowOf(from.table.isReadAgain ? { ...from, table: { ...from.table, stamp: () => '1' } } : from)
