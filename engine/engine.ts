@@ -174,9 +174,16 @@ export class Engine implements PluginEngine {
     void warmUpGrammar()
     this.parts.pool.warmUp()
     this.parts.remote?.warmUp()
+    if (this.catalog.dataClasses.some(({ remote }) => remote?.owned)) this.makeTables()
     this.parts.vectors?.warmUp()
     this.parts.functions?.warmUp()
     await this.parts.pool.run({ kind: 'problems' })
+  }
+
+  /** Makes the tables of dataclasses in databases, which nothing waits for. */
+  private makeTables(): void {
+    // What fails is in the log, and tried again with the first request.
+    this.parts.remote!.run({ kind: 'remoteTables' }).catch(() => {})
   }
 
   view(access?: Access): View {

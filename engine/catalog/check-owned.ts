@@ -48,7 +48,9 @@ function columnProblems({ name, model, attributes }: CheckedDataClass, path: str
   const typeOf = (column: string | undefined): string | undefined => attributeOf.get(column ?? '')?.[1].type
   const stampType = typeOf(stamp)
   if (stampType && !STAMP_TYPES.includes(stampType)) {
-    problems.push(`${path}.storage.stamp: "${stamp}" has type ${stampType}; a stamp has type ${STAMP_TYPES.join(' or ')}`)
+    problems.push(
+      `${path}.storage.stamp: "${stamp}" has type ${stampType}; a stamp has type ${STAMP_TYPES.join(' or ')}`,
+    )
   }
   const timeType = typeOf(timestamp)
   const isDay = timestamp !== undefined && attributeOf.get(timestamp)?.[1].simpleDate

@@ -122,6 +122,8 @@ class RemoteWork {
         return writer.delete(task.deletion, store.queries, repeat, limits)
       case 'remoteLock':
         return writer.lock(task.lock, store.queries, repeat)
+      case 'remoteTables':
+        return this.scope.databases.makeTables(limits)
       case 'remoteFreeLocks':
         writer.freeLocks(task.owner)
         return undefined

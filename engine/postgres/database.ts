@@ -104,8 +104,8 @@ export class Database {
     const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
     signal.addEventListener('abort', cancel, { once: true })
     let isBroken = false
-    const run = async ({ text, values }: Statement): Promise<Cells[]> => {
-      const query = { text, values, name: this.nameOf(text), rowMode: 'array', types: AS_TEXTS }
+    const run = async ({ text, values, isPlain }: Statement): Promise<Cells[]> => {
+      const query = { text, values, name: isPlain ? undefined : this.nameOf(text), rowMode: 'array', types: AS_TEXTS }
       try {
         return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
       } catch (error) {
@@ -217,7 +217,7 @@ export class Database {
 const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
 
 /** True for an error of a statement, after which the connection can be used. */
-const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
+export const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
   code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
 
 /** Several addresses of a host may all refuse. */

@@ -2,6 +2,7 @@ import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { Note } from '../data/store-options.ts'
 import { RemoteNeeded } from '../query/nodes/remote-query.ts'
 import { type Cells, type Connection, Database, type StatementLimits } from './database.ts'
+import { OwnedTables } from './owned/owned-tables.ts'
 import { readTables, tablesStatement } from './read-tables.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
@@ -20,6 +21,7 @@ interface Described {
 /** The databases of a model, for one thread. */
 export class Databases {
   private readonly databases = new Map<string, Database>()
+  private readonly owned: OwnedTables
   private readonly described = new Map<string, Described>()
 
   /** @param timeoutMs maximum time of a statement */
@@ -34,6 +36,12 @@ export class Databases {
     for (const [name, connection] of Object.entries(options.connections)) {
       this.databases.set(name, new Database(name, connection, options.timeoutMs, options.onNote))
     }
+    this.owned = new OwnedTables(catalog, name => this.database(name), options.onNote)
+  }
+
+  /** Makes the owned tables of all connections. */
+  async makeTables({ deadlineAt }: StatementLimits): Promise<void> {
+    await Promise.all([...this.owned.connections].map(connection => this.owned.ready(connection, deadlineAt)))
   }
 
   /**
@@ -52,6 +60,7 @@ export class Databases {
 
   async run(connection: string, statement: Statement, limits: StatementLimits): Promise<Cells[]> {
     try {
+      if (statement.isDescription) await this.owned.ready(connection, limits.deadlineAt)
       return await this.databases.get(connection)!.query(statement, limits)
     } catch (error) {
       if (error instanceof Error && CHANGED.test(error.message)) this.described.delete(connection)
@@ -64,6 +73,7 @@ export class Databases {
   }
 
   async close(): Promise<void> {
+    this.owned.close()
     await Promise.all([...this.databases.values()].map(database => database.close()))
   }
 

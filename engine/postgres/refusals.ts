@@ -27,7 +27,8 @@ export function problemsOf(error: unknown, table: RemoteTable, values: ColumnVal
   const { code = '', detail = '', column, constraint, message } = error as StatementError
   const { dataClass } = table
   const names = DETAIL.exec(detail)?.[1]?.split(', ') ?? []
-  const attribute = attributeOf(table, column === undefined ? names : [column])
+  const attribute =
+    table.uniqueIndexes?.get(constraint ?? '') ?? attributeOf(table, column === undefined ? names : [column])
   const value = attribute && (values.get(attribute) ?? null)
   switch (code) {
     case '23505':

@@ -27,7 +27,11 @@ export function planTable(
   if (renamed && isOurs(renamed)) {
     const plan = planChange(spec, renamed)
     const rename = `ALTER TABLE ${quoteName(schema, former!)} RENAME TO ${quoteName(table)}`
-    return { ...plan, steps: [rename, ...plan.steps], notes: [`${quoteName(schema, former!)} is now ${from}`, ...plan.notes] }
+    return {
+      ...plan,
+      steps: [rename, ...plan.steps],
+      notes: [`${quoteName(schema, former!)} is now ${from}`, ...plan.notes],
+    }
   }
   const columns = spec.columns.map(column => definitionOf(column))
   const steps = [
@@ -86,7 +90,9 @@ function planChange(spec: TableSpec, state: TableState): TablePlan {
     ...columns.flatMap(each => each.addAndSet()),
     // New rows have no values there.
     ...left.flatMap(([name, { isMandatory, initial, isIdentity }]) =>
-      isMandatory && initial === null && !isIdentity ? [`ALTER TABLE ${from} ALTER COLUMN ${quoteName(name)} DROP NOT NULL`] : [],
+      isMandatory && initial === null && !isIdentity
+        ? [`ALTER TABLE ${from} ALTER COLUMN ${quoteName(name)} DROP NOT NULL`]
+        : [],
     ),
     ...indexSteps(spec, state.indexes),
     ...triggersOf(spec),
@@ -131,7 +137,9 @@ function sequenceSteps(
     ...(existing ? [`ALTER SEQUENCE ${own} AS ${type}`] : []),
     ...(existing?.isIdentity ? [`ALTER TABLE ${from} ALTER COLUMN ${column} DROP IDENTITY`] : []),
     ...(existing
-      ? [`SELECT setval(${textOf(own)}, greatest(max(${column}), pg_sequence_last_value(${textOf(own)}))) FROM ${from} HAVING max(${column}) > 0`]
+      ? [
+          `SELECT setval(${textOf(own)}, greatest(max(${column}), pg_sequence_last_value(${textOf(own)}))) FROM ${from} HAVING max(${column}) > 0`,
+        ]
       : []),
     `ALTER TABLE ${from} ALTER COLUMN ${column} SET DEFAULT ${initial}`,
   ]
@@ -161,7 +169,8 @@ class ColumnChange {
   get problem(): string | undefined {
     const { existing, column, spec } = this
     const own = quoteName(column.name)
-    if (!existing || isSameColumn(existing.type, column.type) || widened(own, existing.type, column.type)) return undefined
+    if (!existing || isSameColumn(existing.type, column.type) || widened(own, existing.type, column.type))
+      return undefined
     return `the column ${own} of ${spec.from} is of type ${existing.type}, and its attribute needs ${column.type}, which could lose values; change it where they fit: ALTER TABLE ${spec.from} ALTER COLUMN ${own} TYPE ${column.type} USING ${own}::${column.type}`
   }
 
@@ -184,9 +193,7 @@ class ColumnChange {
     return [
       ...(nameNow === column.name ? [] : [`ALTER TABLE ${spec.from} RENAME COLUMN ${quoteName(nameNow)} TO ${own}`]),
       ...(isConverted && existing.initial !== null ? [`${alter} DROP DEFAULT`] : []),
-      ...(isConverted
-        ? [`${alter} TYPE ${column.type} USING ${widened(own, existing.type, column.type)}`]
-        : []),
+      ...(isConverted ? [`${alter} TYPE ${column.type} USING ${widened(own, existing.type, column.type)}`] : []),
     ]
   }
 

@@ -131,7 +131,9 @@ function indexesOf({ attributes, key, remote }: DataClass): IndexSpec[] {
       attribute !== key && (isForeignKey || !isText)
         ? [index(attribute.unique && !isText ? 'unique' : 'index', attribute.unique && !isText, quoteName(column))]
         : []
-    const folded = isText ? [index(attribute.unique ? 'unique' : 'fold', attribute.unique, foldCall(quoteName(column)))] : []
+    const folded = isText
+      ? [index(attribute.unique ? 'unique' : 'fold', attribute.unique, foldCall(quoteName(column)))]
+      : []
     return [...asIs, ...folded]
   })
 }
@@ -157,7 +159,10 @@ const MAX_NAME_BYTES = 63
 
 /** Name of something that belongs to a column. Long ones are cut; a digest keeps them apart. */
 function ownName(table: string, column: string, purpose: string): string {
-  const digest = createHash('sha256').update(JSON.stringify([table, column, purpose])).digest('hex').slice(0, 6)
+  const digest = createHash('sha256')
+    .update(JSON.stringify([table, column, purpose]))
+    .digest('hex')
+    .slice(0, 6)
   const end = `_${purpose}_${digest}`
   const start = [...`${OWN_PREFIX}${table}_${column}`]
   while (Buffer.byteLength(start.join('') + end) > MAX_NAME_BYTES) start.pop()

@@ -1,3 +1,4 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Cells } from '../database.ts'
 import { arrayText } from '../sql/parameters.ts'
 import type { Statement } from '../sql/statement.ts'
@@ -59,6 +60,17 @@ SELECT w.schema, w.name, to_regnamespace(quote_ident(w.schema)) IS NOT NULL, to_
       WHERE o.conrelid = c.oid AND o.contype = 'f')) END
 FROM unnest($1::text[], $2::text[]) AS w (schema, name)
 LEFT JOIN pg_namespace n ON n.nspname = w.schema LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name`
+
+/** Statement of the names of dataclasses with the comments of their tables. */
+export const marksStatement = (dataClasses: readonly DataClass[]): Statement => ({
+  text: `SELECT w.class, obj_description(c.oid, 'pg_class') FROM unnest($1::text[], $2::text[], $3::text[]) AS w (class, schema, name)
+JOIN pg_namespace n ON n.nspname = w.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name`,
+  values: [
+    arrayText(dataClasses.map(({ name }) => name)),
+    arrayText(dataClasses.map(({ remote }) => remote!.schema)),
+    arrayText(dataClasses.map(({ remote }) => remote!.table)),
+  ],
+})
 
 export const stateStatement = (places: readonly (readonly [schema: string, table: string])[]): Statement => ({
   text: STATE,
