@@ -1,6 +1,7 @@
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { Note } from '../../data/store-options.ts'
-import type { Database } from '../database.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { type Database, isOfStatement } from '../database.ts'
 import { makeTables } from './make-tables.ts'
 import { markOf } from './table-spec.ts'
 import { marksStatement } from './table-state.ts'
@@ -14,9 +15,9 @@ const RETRY_MS = 4_000
 const RETRY_FACTOR = 20
 
 interface Attempt {
-  readonly ended: Promise<void>
-  /** Undefined while it runs. */
-  nextAt?: number
+  readonly ended: Promise<boolean>
+  /** Time before which there is no other one; undefined while it runs. */
+  nextAt: number | undefined
 }
 
 /** Makes and changes the owned tables of the connections of one thread, as their models want them. */
@@ -38,8 +39,9 @@ export class OwnedTables {
   }
 
   /**
-   * Resolves when the owned tables of a connection fit the model, or could not be made to, or take too long: then it goes on without
-   * its caller. Never rejects; the log has the reasons.
+   * Resolves when the owned tables of a connection fit the model, or could not be made to, or take too long: then the work goes on
+   * without its caller. The log has the reasons.
+   * @throws {ProtocolError} the database does not answer
    */
   async ready(connection: string, deadlineAt: number): Promise<void> {
     const owned = this.catalog.dataClasses.filter(({ remote }) => remote?.owned && remote.connection === connection)
@@ -61,39 +63,40 @@ export class OwnedTables {
   }
 
   private begin(connection: string, owned: readonly DataClass[]): Attempt {
-    const attempt: Attempt = { ended: this.attempt(connection, owned) }
     const begunAt = performance.now()
+    const ended = this.attempt(connection, owned)
+    const attempt: Attempt = { ended, nextAt: undefined }
     this.attempts.set(connection, attempt)
-    void attempt.ended.then(() => {
-      const ms = performance.now() - begunAt
-      if (this.attempts.get(connection) === attempt)
-        attempt.nextAt = begunAt + ms + Math.max(RETRY_MS, ms * RETRY_FACTOR)
-    })
+    ended.then(
+      isDone => {
+        const now = performance.now()
+        if (isDone) this.attempts.delete(connection)
+        else attempt.nextAt = now + Math.max(RETRY_MS, (now - begunAt) * RETRY_FACTOR)
+      },
+      () => this.attempts.delete(connection),
+    )
     return attempt
   }
 
-  private async attempt(connection: string, owned: readonly DataClass[]): Promise<void> {
+  /** @returns true if all tables fit */
+  private async attempt(connection: string, owned: readonly DataClass[]): Promise<boolean> {
     const database = this.database(connection)
     const limits = { deadlineAt: Date.now() + MAX_MS, signal: this.closing.signal }
     try {
-      const rows = await database.query(marksStatement(owned), limits)
-      const marks = new Map(rows.map(([name, mark]) => [name, mark]))
-      const others = owned.filter(dataClass => marks.get(dataClass.name) !== markOf(dataClass))
-      if (others.length === 0) {
-        this.attempts.delete(connection)
-        return
-      }
-      const problems = await database.session(limits, run => makeTables(this.catalog, others, run, this.onNote))
-      for (const { name } of others) this.note(name, problems.get(name)?.join('; '))
-      if (problems.size === 0) this.attempts.delete(connection)
+      return await database.session(limits, async run => {
+        const marks = new Map((await run(marksStatement(owned))).map(([name, mark]) => [name, mark]))
+        const others = owned.filter(dataClass => marks.get(dataClass.name) !== markOf(dataClass))
+        if (others.length === 0) return true
+        const problems = await makeTables(this.catalog, others, run, this.onNote)
+        for (const { name } of others) this.note(name, problems.get(name)?.join('; '))
+        return problems.size === 0
+      })
     } catch (error) {
-      if (!this.closing.signal.aborted) this.failed(database, error)
+      if (error instanceof ProtocolError) throw error
+      const known = database.errorOf(error, limits.signal)
+      if (!isOfStatement(error as Error)) throw known
+      return false
     }
-  }
-
-  private failed(database: Database, error: unknown): void {
-    // A request sees the same, and a server that is away logs why.
-    database.errorOf(error)
   }
 
   /** Logs a problem when it is new. */
