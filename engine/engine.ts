@@ -148,13 +148,17 @@ export class Engine implements PluginEngine {
     return this.parts.heap?.usedBytes()
   }
 
-  /** Removes remains of a crash and recomputes stored calculated values whose code has changed. To be called first. */
+  /**
+   * Removes remains of a crash, recomputes stored calculated values whose code has changed, and has tables of databases made, which it
+   * does not wait for. To be called first.
+   */
   async prepare(): Promise<void> {
     const { data, writer, hooked, code, options } = this.parts
     await data.records.sweepIncoming()
     await this.uploads.sweep()
     await this.checkTasks()
     await calculateOutdated({ catalog: data.catalog, data, writer, hooked, code, onProgress: options.onProgress })
+    if (this.catalog.dataClasses.some(({ remote }) => remote?.owned)) this.makeTables()
   }
 
   /** @throws {Error} with the plugins and their tasks that cannot be loaded */
@@ -174,7 +178,6 @@ export class Engine implements PluginEngine {
     void warmUpGrammar()
     this.parts.pool.warmUp()
     this.parts.remote?.warmUp()
-    if (this.catalog.dataClasses.some(({ remote }) => remote?.owned)) this.makeTables()
     this.parts.vectors?.warmUp()
     this.parts.functions?.warmUp()
     await this.parts.pool.run({ kind: 'problems' })
@@ -182,7 +185,7 @@ export class Engine implements PluginEngine {
 
   /** Makes the tables of dataclasses in databases, which nothing waits for. */
   private makeTables(): void {
-    // What fails is in the log, and tried again with the first request.
+    // The log has what fails; a request tries it again.
     this.parts.remote!.run({ kind: 'remoteTables' }).catch(() => {})
   }
 

@@ -1,11 +1,13 @@
 /**
  * Dataclasses whose tables the server makes in PostgreSQL. Skipped where PostgreSQL is not installed.
  */
+import { readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { protocolTable } from '../support/protocol-table.ts'
 import { startPostgres } from '../support/sql-servers.ts'
-import { startServer } from '../support/test-server.ts'
+import { startServer, temporaryFolder } from '../support/test-server.ts'
 
 const storage = { postgres: 'shop', schema: 'owned', owned: true }
 
@@ -44,6 +46,8 @@ const MODEL = {
         tag: { type: 'uuid', autoFill: 'uuid' },
         info: { type: 'object' },
         place: { type: 'vector', dimension: 3 },
+        photo: { type: 'image' },
+        file: { type: 'blob' },
         Überschrift: { type: 'string', column: 'it\'s a "title"' },
         makerCode: { type: 'string' },
         maker: { kind: 'relatedEntity', type: 'Maker', foreignKey: 'makerCode', inverseName: 'things' },
@@ -252,5 +256,36 @@ else {
       [200, 200, 200, 200, 200, 200],
     )
     t.equal((await servers[0]!.get('/Thing')).json.__COUNT, 12)
+  })
+
+  t.test('the tables are there soon after the start, without a request', async t => {
+    const { Note, Maker } = structuredClone(MODEL.dataClasses)
+    const { things: _, parts: __, ...attributes } = Maker.attributes
+    const early = { ...Maker, storage: { ...storage, schema: 'early' }, attributes }
+    await startServer(t, { model: { name: 'shop', dataClasses: { Early: early, Note } }, rows: {} }, { config })
+    for (;;) {
+      const { rows } = await client.query(`SELECT obj_description(to_regclass('early."Early"'), 'pg_class') AS mark`)
+      if (/^Tesser \w/.test(rows[0].mark)) break
+    }
+  })
+
+  t.test('a database that is away at the start', async t => {
+    const folder = temporaryFolder(t)
+    const [address, socket] = server.url.split('host=').map(decodeURIComponent) as [string, string]
+    const url = `${address}host=${encodeURIComponent(folder)}`
+    const { Maker, Thing, Part, Note } = structuredClone(MODEL.dataClasses)
+    for (const each of [Maker, Thing, Part]) each.storage.schema = 'late'
+    const model = { name: 'shop', dataClasses: { Maker, Thing, Part, Note } }
+    const late = await startServer(
+      t,
+      { model, rows: { Note: [{ text: 'x' }] } },
+      { config: { connections: { shop: { url } } } },
+    )
+    t.match(await late.get('/Maker'), { status: 503, headers: { 'retry-after': '1' } })
+    t.equal((await late.get('/Note')).json.__COUNT, 1, 'dataclasses of the store answer')
+    for (const file of readdirSync(socket)) {
+      if (file.startsWith('.s.PGSQL')) symlinkSync(join(socket, file), join(folder, file))
+    }
+    t.equal((await late.post('/Maker?$method=update', { code: 'a', name: 'x' })).status, 200)
   })
 }
