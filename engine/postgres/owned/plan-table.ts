@@ -13,7 +13,7 @@ export interface TablePlan {
   readonly notes: readonly string[]
 }
 
-/** @param isUsed true for a table that is that of another dataclass, whose name is no former one */
+/** @param isUsed true for a table that is that of another dataclass, whose name is not a former one */
 export function planTable(
   spec: TableSpec,
   state: DatabaseState,
