@@ -145,7 +145,7 @@ function sequenceSteps(
   ]
 }
 
-/** What becomes of one column of an existing table. */
+/** Change of one column of an existing table. */
 class ColumnChange {
   readonly name: string
   /** Name in the table as it is. */

@@ -34,7 +34,7 @@ export interface ColumnSpec {
   readonly sequence: string | undefined
 }
 
-export interface IndexSpec {
+interface IndexSpec {
   readonly name: string
   readonly attribute: StorageAttribute
   readonly isUnique: boolean
@@ -42,7 +42,7 @@ export interface IndexSpec {
   readonly on: string
 }
 
-export interface ForeignKeySpec {
+interface ForeignKeySpec {
   readonly name: string
   readonly column: string
   readonly target: { readonly schema: string; readonly table: string; readonly key: string }

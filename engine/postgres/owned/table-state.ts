@@ -27,7 +27,7 @@ export interface ColumnState {
   readonly isIdentity: boolean
 }
 
-/** What the statements for tables need to know about a database. */
+/** State of a database, as far as statements that make tables need it. */
 export interface DatabaseState {
   /** By schema and name, as {@link placeOf} joins them. */
   readonly tables: ReadonlyMap<string, TableState>

@@ -1,5 +1,5 @@
 /**
- * What a changed model does to the table that the server has made. Skipped where PostgreSQL is not installed.
+ * Effects of a changed model on the table that the server has made. Skipped where PostgreSQL is not installed.
  */
 import pg from 'pg'
 import t from 'tap'
