@@ -2,7 +2,7 @@ import { deserialize } from 'node:v8'
 import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
-import type { Catalog, DataClass } from './catalog/dataclass.ts'
+import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
@@ -158,7 +158,7 @@ export class Engine implements PluginEngine {
     await this.uploads.sweep()
     await this.checkTasks()
     await calculateOutdated({ catalog: data.catalog, data, writer, hooked, code, onProgress: options.onProgress })
-    if (this.catalog.dataClasses.some(({ remote }) => remote?.owned)) this.makeTables()
+    this.makeTables()
   }
 
   /** @throws {Error} with the plugins and their tasks that cannot be loaded */
@@ -186,7 +186,9 @@ export class Engine implements PluginEngine {
   /** Makes the tables of dataclasses in databases, which nothing waits for. */
   private makeTables(): void {
     // The log has what fails; a request tries it again.
-    this.parts.remote!.run({ kind: 'remoteTables' }).catch(() => {})
+    for (const connection of ownedConnections(this.catalog)) {
+      this.parts.remote!.run({ kind: 'remoteTables', connection }).catch(() => {})
+    }
   }
 
   view(access?: Access): View {

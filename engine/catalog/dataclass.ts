@@ -48,6 +48,10 @@ export interface OwnedStorage {
   readonly formerColumns: ReadonlyMap<string, string>
 }
 
+/** Names of connections with tables that the server makes. */
+export const ownedConnections = ({ dataClasses }: Catalog): ReadonlySet<string> =>
+  new Set(dataClasses.flatMap(({ remote }) => (remote?.owned ? [remote.connection] : [])))
+
 const DEFAULT_TOP = 100
 
 /** Default number of entities of a page or of an expanded relation. */

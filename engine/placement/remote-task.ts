@@ -123,7 +123,7 @@ class RemoteWork {
       case 'remoteLock':
         return writer.lock(task.lock, store.queries, repeat)
       case 'remoteTables':
-        return this.scope.databases.makeTables(limits)
+        return this.scope.databases.makeTables(task.connection, limits)
       case 'remoteFreeLocks':
         writer.freeLocks(task.owner)
         return undefined

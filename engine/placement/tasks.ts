@@ -110,7 +110,7 @@ export type RemoteWriteTask =
   | { readonly kind: 'remoteSave'; readonly request: SaveRequest }
   | { readonly kind: 'remoteDelete'; readonly deletion: RemoteDeletion }
   | { readonly kind: 'remoteLock'; readonly lock: RemoteLock }
-  | { readonly kind: 'remoteTables' }
+  | { readonly kind: 'remoteTables'; readonly connection: string }
   | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
 
 /** Tasks of the thread that asks databases. Handled in `engine/threads/remote-thread.ts`. */

@@ -31,6 +31,8 @@ export class Databases {
       readonly connections: Readonly<Record<string, Connection>>
       readonly timeoutMs: number
       readonly onNote: Note
+      /** Undefined: this thread makes them. */
+      readonly makeTables?: (connection: string) => Promise<unknown>
     },
   ) {
     for (const [name, connection] of Object.entries(options.connections)) {
@@ -39,9 +41,12 @@ export class Databases {
     this.owned = new OwnedTables(catalog, name => this.database(name), options.onNote)
   }
 
-  /** Makes the owned tables of all connections. */
-  async makeTables({ deadlineAt }: StatementLimits): Promise<void> {
-    await Promise.all([...this.owned.connections].map(connection => this.owned.ready(connection, deadlineAt)))
+  /**
+   * Makes the owned tables of a connection, or waits until another thread has.
+   * @throws {ProtocolError} the database does not answer
+   */
+  async makeTables(connection: string, { deadlineAt }: StatementLimits): Promise<void> {
+    await (this.options.makeTables?.(connection) ?? this.owned.ready(connection, deadlineAt))
   }
 
   /**
@@ -60,7 +65,7 @@ export class Databases {
 
   async run(connection: string, statement: Statement, limits: StatementLimits): Promise<Cells[]> {
     try {
-      if (statement.isDescription) await this.owned.ready(connection, limits.deadlineAt)
+      if (statement.isDescription) await this.makeTables(connection, limits)
       return await this.databases.get(connection)!.query(statement, limits)
     } catch (error) {
       if (error instanceof Error && CHANGED.test(error.message)) this.described.delete(connection)
@@ -73,7 +78,6 @@ export class Databases {
   }
 
   async close(): Promise<void> {
-    this.owned.close()
     await Promise.all([...this.databases.values()].map(database => database.close()))
   }
 

@@ -88,7 +88,7 @@ function tableOf(
   if (!described && owned) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
   if (!described) return [`there is no table or view ${from}, or this role may not see it`]
   if (owned && described.comment !== markOf(dataClass))
-    return [`${from} is not yet as the model wants it; if it cannot be made so, the log has the reason`]
+    return [`${from} is not as the model of this server wants it; if it cannot be made so, the log has the reason`]
   const problems: string[] = []
   const columnOf = (name: string): RemoteColumn | undefined => {
     const found = described.columns.get(name)

@@ -12,18 +12,20 @@ const WAIT_MS = 10_000
 const MAX_MS = 86_400_000
 /** Minimum time between attempts that fail, in milliseconds, and as a multiple of the time that the last one took. */
 const RETRY_MS = 4_000
-const RETRY_FACTOR = 20
+const RETRY_FACTOR = 10
 
 interface Attempt {
   readonly ended: Promise<boolean>
-  /** Time before which there is no other one; undefined while it runs. */
+  /** Time before which there is no other one; undefined while it runs. Infinity once it has succeeded. */
   nextAt: number | undefined
 }
 
-/** Makes and changes the owned tables of the connections of one thread, as their models want them. */
+/**
+ * Makes and changes the owned tables of a model, once for each connection: what a server with another model does to them later stays
+ * its own.
+ */
 export class OwnedTables {
   private readonly attempts = new Map<string, Attempt>()
-  private readonly closing = new AbortController()
   /** Problems in the log, by dataclass. */
   private readonly noted = new Map<string, string>()
 
@@ -33,11 +35,6 @@ export class OwnedTables {
     private readonly onNote: Note,
   ) {}
 
-  /** Names of connections with owned tables. */
-  get connections(): Set<string> {
-    return new Set(this.catalog.dataClasses.flatMap(({ remote }) => (remote?.owned ? [remote.connection] : [])))
-  }
-
   /**
    * Resolves when the owned tables of a connection fit the model, or could not be made to, or take too long: then the work goes on
    * without its caller. The log has the reasons.
@@ -45,7 +42,7 @@ export class OwnedTables {
    */
   async ready(connection: string, deadlineAt: number): Promise<void> {
     const owned = this.catalog.dataClasses.filter(({ remote }) => remote?.owned && remote.connection === connection)
-    if (owned.length === 0 || this.closing.signal.aborted) return
+    if (owned.length === 0) return
     const last = this.attempts.get(connection)
     if (last?.nextAt !== undefined && performance.now() < last.nextAt) return
     const attempt = last && last.nextAt === undefined ? last : this.begin(connection, owned)
@@ -57,11 +54,6 @@ export class OwnedTables {
     clearTimeout(timer)
   }
 
-  /** Cancels what is under way. */
-  close(): void {
-    this.closing.abort()
-  }
-
   private begin(connection: string, owned: readonly DataClass[]): Attempt {
     const begunAt = performance.now()
     const ended = this.attempt(connection, owned)
@@ -70,8 +62,7 @@ export class OwnedTables {
     ended.then(
       isDone => {
         const now = performance.now()
-        if (isDone) this.attempts.delete(connection)
-        else attempt.nextAt = now + Math.max(RETRY_MS, (now - begunAt) * RETRY_FACTOR)
+        attempt.nextAt = isDone ? Number.POSITIVE_INFINITY : now + Math.max(RETRY_MS, (now - begunAt) * RETRY_FACTOR)
       },
       () => this.attempts.delete(connection),
     )
@@ -81,7 +72,7 @@ export class OwnedTables {
   /** @returns true if all tables fit */
   private async attempt(connection: string, owned: readonly DataClass[]): Promise<boolean> {
     const database = this.database(connection)
-    const limits = { deadlineAt: Date.now() + MAX_MS, signal: this.closing.signal }
+    const limits = { deadlineAt: Date.now() + MAX_MS, signal: new AbortController().signal }
     try {
       return await database.session(limits, async run => {
         const marks = new Map((await run(marksStatement(owned))).map(([name, mark]) => [name, mark]))

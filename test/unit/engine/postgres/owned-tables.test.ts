@@ -419,6 +419,19 @@ else {
     t.same(notes, ['T: the table "at_once"."T" is made'])
   })
 
+  t.test('a server that runs leaves the table as one with a later model has made it', async t => {
+    const model = (attributes: Attributes) =>
+      catalogOf({ T: { storage: storage('rolling'), key: 'ID', attributes: { ID, ...attributes } } })
+    const old = new OwnedTables(model({ n: { type: 'long' } }), () => database, onNote)
+    await old.ready('main', Date.now() + 30_000)
+    const later = model({ number: { type: 'long', formerName: 'n' } })
+    await make(later)
+    notes.length = 0
+    await old.ready('main', Date.now() + 30_000)
+    t.same(notes, [])
+    t.equal(await commentOf('rolling', 'T'), markOf(later.dataClasses[0]!))
+  })
+
   t.test('a role without rights, and with them', async t => {
     await client.query('CREATE ROLE lowly LOGIN; CREATE SCHEMA lowly; GRANT USAGE ON SCHEMA lowly, tesser TO lowly')
     const catalog = catalogOf({ T: { storage: storage('lowly'), key: 'ID', attributes: { ID } } })
