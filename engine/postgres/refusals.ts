@@ -47,6 +47,9 @@ export function problemsOf(error: unknown, table: RemoteTable, values: ColumnVal
     }
     case '23502':
       return [attribute ? WriteErrors.MANDATORY(attribute.name) : refused(dataClass, column)]
+    // Program limit exceeded: an entry of an index has at most a third of a page.
+    case '54000':
+      return [refused(dataClass, 'a value is too long for an index')]
     // Triggers and functions speak to the user.
     case 'P0001':
       return [RemoteErrors.REFUSED_ENTITY(dataClass.name, message)]

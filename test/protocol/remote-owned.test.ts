@@ -1,6 +1,7 @@
 /**
  * Dataclasses whose tables the server makes in PostgreSQL. Skipped where PostgreSQL is not installed.
  */
+import { createHash } from 'node:crypto'
 import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -99,6 +100,9 @@ const VALUES = {
   Überschrift: 'x',
   makerCode: 'a',
 }
+
+/** Cannot be compressed. */
+const LONG = Array.from({ length: 200 }, (_, i) => createHash('sha512').update(String(i)).digest('hex')).join('')
 
 const server = await startPostgres()
 if (typeof server === 'string') t.comment(`skipped: ${server}`)
@@ -216,6 +220,14 @@ else {
         post: '/Part?$method=update',
         body: [{ makerCode: 'b', thingID: 2, noteID: 1 }, { thingID: 1, number: 7 }, { makerCode: 'b' }],
         has: { __ENTITIES: [{ number: 1 }, { number: 7 }, { number: 8 }] },
+      },
+      {
+        spec: 'P5.9',
+        name: 'a text that no index of the database holds',
+        post: '/Thing?$method=update',
+        body: { title: LONG },
+        status: 422,
+        errors: [1200, 1534],
       },
       { spec: 'P5.7', name: 'restrict', post: '/Maker(a)?$method=delete', status: 409, errors: [1120, 1518] },
       {
