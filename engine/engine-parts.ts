@@ -9,7 +9,7 @@ import { codeLog } from './author/run/code-log.ts'
 import { FunctionClient } from './author/run/function-client.ts'
 import type { FunctionPool } from './author/run/function-pool.ts'
 import { Uploads } from './binary/uploads.ts'
-import type { Catalog, DataClass } from './catalog/dataclass.ts'
+import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import { ModelError } from './catalog/model-error.ts'
 import { suggestion } from './base/suggestion.ts'
 import { CommitFeed } from './follow/commit-feed.ts'
@@ -182,6 +182,8 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
           connections: shares.here,
           timeoutMs: limits.timeoutMs,
           onNote: options.onNote ?? (() => {}),
+          makeTables: async connection =>
+            ownedConnections(catalog).has(connection) && remote.run({ kind: 'remoteTables', connection }),
         })
       : undefined
   const here =

@@ -2,7 +2,7 @@ import { deserialize } from 'node:v8'
 import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
-import type { Catalog, DataClass } from './catalog/dataclass.ts'
+import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
@@ -152,13 +152,17 @@ export class Engine implements PluginEngine {
     return this.parts.heap?.usedBytes()
   }
 
-  /** Removes remains of a crash and recomputes stored calculated values whose code has changed. To be called first. */
+  /**
+   * Removes remains of a crash, recomputes stored calculated values whose code has changed, and has tables of databases made, which it
+   * does not wait for. To be called first.
+   */
   async prepare(): Promise<void> {
     const { data, writer, hooked, code, options } = this.parts
     await data.records.sweepIncoming()
     await this.uploads.sweep()
     await this.checkTasks()
     await calculateOutdated({ catalog: data.catalog, data, writer, hooked, code, onProgress: options.onProgress })
+    this.makeTables()
   }
 
   /** @throws {Error} with the plugins and their tasks that cannot be loaded */
@@ -181,6 +185,14 @@ export class Engine implements PluginEngine {
     this.parts.vectors?.warmUp()
     this.parts.functions?.warmUp()
     await this.parts.pool.run({ kind: 'problems' })
+  }
+
+  /** Makes the tables of dataclasses in databases, which nothing waits for. */
+  private makeTables(): void {
+    // The log has what fails; a request tries it again.
+    for (const connection of ownedConnections(this.catalog)) {
+      this.parts.remote!.run({ kind: 'remoteTables', connection }).catch(() => {})
+    }
   }
 
   view(access?: Access): View {

@@ -69,6 +69,8 @@ export class RemoteWork {
         return writer.delete(task.deletion, store.queries, repeat, options)
       case 'remoteLock':
         return writer.lock(task.lock, store.queries, repeat, options)
+      case 'remoteTables':
+        return this.scope.databases.makeTables(task.connection, options)
       case 'remoteFreeLocks':
         return writer.freeLocks(task.owner, options)
       case 'remoteListLocks':

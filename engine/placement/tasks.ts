@@ -109,6 +109,7 @@ interface AnswerThreadOptions {
 /** A change of entities that are in a database. The answer is the result, as `v8.serialize` writes it; undefined where there is none. */
 export type RemoteWriteTask =
   | RemoteChange
+  | { readonly kind: 'remoteTables'; readonly connection: string }
   | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
   | { readonly kind: 'remoteListLocks'; readonly limit: number }
 

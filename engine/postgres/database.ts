@@ -268,7 +268,7 @@ function addressOf({ url, password }: Connection): string {
 const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
 
 /** True for an error of a statement, after which the connection can be used. */
-const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
+export const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
   code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
 
 /** Several addresses of a host may all refuse. */

@@ -1,5 +1,6 @@
 import type { DataClass, RemoteStorage } from '../catalog/dataclass.ts'
 import type { Cells } from './database.ts'
+import { markOf, uniqueIndexes } from './owned/table-spec.ts'
 import { quoteName } from './quote.ts'
 import type { RemoteColumn, RemoteTable, WrittenColumn } from './remote-table.ts'
 import { columnForm } from './sql/column-form.ts'
@@ -20,7 +21,7 @@ base AS (
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
 SELECT w.nspname, w.relname, w.relkind, a.attname, t.typname, b.modifier, a.attnotnull, t.typtype = 'e',
   a.attidentity <> '' OR (d.adbin IS NOT NULL AND a.attgenerated = ''), a.attgenerated <> '',
-  to_regprocedure('tesser.fold(text)') IS NOT NULL, format_type(a.atttypid, a.atttypmod)
+  to_regprocedure('tesser.fold(text)') IS NOT NULL, format_type(a.atttypid, a.atttypmod), obj_description(w.oid, 'pg_class')
 FROM wanted w JOIN base b ON b.attrelid = w.oid JOIN pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
 JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
 LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum`
@@ -30,10 +31,12 @@ interface Described {
   readonly kind: string
   readonly columns: Map<string, RemoteColumn>
   readonly hasFold: boolean
+  readonly comment: string | null
 }
 
 /** Statement that describes the tables of dataclasses. {@link readTables} takes its rows. */
 export const tablesStatement = (dataClasses: readonly DataClass[]): Statement => ({
+  isDescription: true,
   text: COLUMNS,
   values: [
     arrayText(dataClasses.map(({ remote }) => remote!.schema)),
@@ -48,10 +51,28 @@ export function readTables(
 ): Map<DataClass, RemoteTable | readonly string[]> {
   const described = new Map<string, Described>()
   for (const row of rows) {
-    const [schema, table, kind, name, type, modifier, isMandatory, isEnum, hasDefault, isGenerated, hasFold, sqlType] =
-      row as string[]
+    const [
+      schema,
+      table,
+      kind,
+      name,
+      type,
+      modifier,
+      isMandatory,
+      isEnum,
+      hasDefault,
+      isGenerated,
+      hasFold,
+      sqlType,
+      comment,
+    ] = row as string[]
     const key = JSON.stringify([schema, table])
-    const known = described.get(key) ?? { kind: kind!, columns: new Map(), hasFold: hasFold === 't' }
+    const known = described.get(key) ?? {
+      kind: kind!,
+      columns: new Map(),
+      hasFold: hasFold === 't',
+      comment: comment ?? null,
+    }
     described.set(key, known)
     known.columns.set(name!, {
       name: name!,
@@ -74,11 +95,14 @@ export function readTables(
 
 function tableOf(
   dataClass: DataClass,
-  { schema, table, stamp, timestamp, columns: wanted }: RemoteStorage,
+  { schema, table, stamp, timestamp, owned, columns: wanted }: RemoteStorage,
   described: Described | undefined,
 ): RemoteTable | readonly string[] {
   const from = quoteName(schema, table)
+  if (!described && owned) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
   if (!described) return [`there is no table or view ${from}, or this role may not see it`]
+  if (owned && described.comment !== markOf(dataClass))
+    return [`${from} is not as the model of this server wants it; if it cannot be made so, the log has the reason`]
   const problems: string[] = []
   const columnOf = (name: string): RemoteColumn | undefined => {
     const found = described.columns.get(name)
@@ -120,6 +144,7 @@ function tableOf(
     written: writtenColumns(described, columns, forms),
     isOrdinary: described.kind === 'r',
     hasFold: described.hasFold,
+    uniqueIndexes: owned ? uniqueIndexes(dataClass) : undefined,
   }
 }
 

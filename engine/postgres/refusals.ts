@@ -33,7 +33,8 @@ export function problemsOf(
   const { code = '', detail = '', column, constraint, message } = error as StatementError
   const { dataClass } = table
   const names = DETAIL.exec(detail)?.[1]?.split(', ') ?? []
-  const attribute = attributeOf(table, column === undefined ? names : [column])
+  const attribute =
+    table.uniqueIndexes?.get(constraint ?? '') ?? attributeOf(table, column === undefined ? names : [column])
   const value = attribute && (values.get(attribute) ?? null)
   const refused = (reason: string | undefined): ProtocolError =>
     RemoteErrors.REFUSED_ENTITY(
@@ -62,6 +63,9 @@ export function problemsOf(
       return [attribute ? WriteErrors.MANDATORY(attribute.name) : refused(column)]
     case '428C9':
       return [refused('the database itself gives one of these columns its value')]
+    // Program limit exceeded: an entry of an index has at most a third of a page.
+    case '54000':
+      return [refused('a value is too long for an index')]
     // Triggers and functions speak to the user.
     case 'P0001':
       return [RemoteErrors.REFUSED_ENTITY(dataClass.name, message)]

@@ -45,6 +45,8 @@ export interface RemoteTable {
   readonly timestamp: string | undefined
   /** A table whose rows change only by transactions of this database; not a view, not a foreign table. */
   readonly isOrdinary: boolean
+  /** Attributes of unique indexes by their names, if these are known. */
+  readonly uniqueIndexes: ReadonlyMap<string, StorageAttribute> | undefined
   /** The database has the function `tesser.fold`. */
   readonly hasFold: boolean
 }

@@ -1,3 +1,4 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
@@ -272,7 +273,7 @@ export class RemoteWriter {
       const own = columns.get(dataClass.key)!
       const makesKey = own.length > 1 || own[0]!.hasDefault
       this.rules.set(dataClass, {
-        limited: limited.filter(attribute => !makesKey || attribute !== dataClass.key),
+        limited: limited.filter(attribute => !(attribute === dataClass.key ? makesKey : isNumbered(attribute))),
         autoFilled: autoFilled.filter(({ autoFill }) => autoFill === 'uuid'),
         indexes,
       })
@@ -293,6 +294,9 @@ function rowOf(text: string, dataClass: DataClass, reads: RemoteReads): number[]
   const key = convertKey(dataClass, text)
   return key instanceof ProtocolError || key === null ? [] : [reads.rowOf(dataClass, key)]
 }
+
+/** The database gives it a number if it has none. */
+const isNumbered = ({ autoFill, mandatory }: StorageAttribute): boolean => autoFill === 'increment' && mandatory
 
 /** Keys of existing entities among the elements of a slice. */
 function keysOf(
