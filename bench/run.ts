@@ -23,6 +23,7 @@ import type { HttpResult, Report } from './report/report.ts'
 import { tableOf } from './report/table.ts'
 import { verdictsOf } from './report/verdict.ts'
 import { findPostgres } from './postgres/installation.ts'
+import { remotePlace } from './postgres/remote-place.ts'
 import { copyWorld, newFolder, prepareWorld } from './world/prepare.ts'
 import { attributeCount, rawBytesOf } from './world/raw-bytes.ts'
 import { World } from './world/world.ts'
@@ -110,11 +111,11 @@ async function measureHttp(
   // Started alone: the time until it is ready is measured.
   const { port, transport = '', readyMs } = await ours.ask('start', place)
   const [atBaseline, atBound] = await Promise.all([baseline.ask('start', place), bound.ask('start', place)])
-  const postgres = cases.some(bench => bench.postgres) ? await startPostgres(world) : undefined
+  const inPostgres = cases.some(bench => bench.postgres) ? await startPostgres(world, options) : undefined
   const servers = {
     ours: { child: ours, port },
     baseline: { child: baseline, port: atBaseline.port },
-    postgres,
+    ...inPostgres,
     bound: { child: bound as Child<ServerQuestions>, port: atBound.port },
   }
   const http: HttpResult[] = []
@@ -126,27 +127,31 @@ async function measureHttp(
     const rates = Object.entries(result.targets).map(([target, { perSecond }]) => `${target} ${rate(perSecond)}/s`)
     say(`${bench.name}: ${[...rates, result.problem ?? ''].join('  ')}`)
   }
-  const children = [ours, baseline, bound, load, ...(postgres ? [postgres.child] : [])]
+  // Our server leaves the database before that ends.
+  await inPostgres?.remote.child.stop()
+  const children = [ours, baseline, bound, load, ...(inPostgres ? [inPostgres.postgres.child] : [])]
   await Promise.all(children.map(child => (child as Child<ServerQuestions>).stop()))
   return { http, memoryAfterReads, transport, readyMs }
 }
 
-/** Fastify with PostgreSQL, filled with the world; undefined, with a sentence, where there is none. */
-async function startPostgres({ seed, employees }: World) {
+/** Fastify and our server with PostgreSQL, filled with the world; undefined, with a sentence, where there is none. */
+async function startPostgres({ seed, employees }: World, { profile }: Options) {
   const installation = findPostgres()
   if ('missing' in installation) {
     say(`without PostgreSQL: ${installation.missing}`)
     return undefined
   }
   progress('making the PostgreSQL database')
-  const child = new Child<ServerQuestions>('postgres')
+  const postgres = new Child<ServerQuestions>('postgres')
+  const remote = new Child<ServerQuestions>('ours', profileOptions(profile))
   try {
-    const { port } = await child.ask('start', { folder: newFolder(), seed, employees })
+    const { port, url } = await postgres.ask('start', { folder: newFolder(), seed, employees })
+    const atRemote = await remote.ask('start', { folder: remotePlace(url!), seed: 0, employees: 0 })
     progress('')
-    return { child, port }
+    return { postgres: { child: postgres, port }, remote: { child: remote, port: atRemote.port } }
   } catch (error) {
     say(`without PostgreSQL: ${(error as Error).message}`)
-    await child.stop()
+    await Promise.all([postgres.stop(), remote.stop()])
     return undefined
   }
 }

@@ -6,6 +6,7 @@ export const aggregateAll: HttpCase = httpCase({
   name: 'aggregate-all',
   title: 'count, sum, average, minimum and maximum of all rows',
   kind: 'read',
+  postgres: true,
   requests: world => ({
     size: 2,
     at: n => {
@@ -28,6 +29,7 @@ export const aggregateFiltered: HttpCase = httpCase({
   name: 'aggregate-filtered',
   title: 'the same of one department in 40',
   kind: 'read',
+  postgres: true,
   requests: world => ({
     size: DEPARTMENTS.length,
     at: n => ({

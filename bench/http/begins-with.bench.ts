@@ -6,6 +6,7 @@ export default httpCase({
   name: 'begins-with',
   title: 'indexed text begins with, about 100 hits, with count',
   kind: 'read',
+  postgres: true,
   requests: world => ({
     size: 500,
     at: n => {

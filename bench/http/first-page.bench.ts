@@ -4,6 +4,7 @@ export default httpCase({
   name: 'first-page',
   title: 'first page of 100',
   kind: 'read',
+  postgres: true,
   requests: world => ({
     size: 256,
     // The first row of the page differs, so that no two requests are alike.

@@ -1,7 +1,8 @@
 import type { Employee, World } from '../world/world.ts'
 
-export type Target = 'ours' | 'baseline' | 'postgres' | 'bound'
-export const TARGETS: readonly Target[] = ['ours', 'baseline', 'postgres', 'bound']
+/** `remote` is our server with its dataclasses in PostgreSQL. */
+export type Target = 'ours' | 'baseline' | 'postgres' | 'remote' | 'bound'
+export const TARGETS: readonly Target[] = ['ours', 'baseline', 'postgres', 'remote', 'bound']
 
 /** Whose requests a target is sent. */
 export const requestsFor = (target: Target): 'ours' | 'baseline' =>
@@ -65,7 +66,7 @@ export interface HttpCase {
   kind: 'read' | 'write'
   /** Concurrent connections, where they differ from the common number (32). */
   connections?: number
-  /** Measured with PostgreSQL as well, where that is installed. */
+  /** Measured with PostgreSQL as well, by hand-written routes and by our server, where that is installed. */
   postgres?: boolean
   /** Number of rows that each request adds to Employee. */
   inserts?: number

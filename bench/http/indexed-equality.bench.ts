@@ -6,6 +6,7 @@ export default httpCase({
   name: 'indexed-equality',
   title: 'indexed equality, about 50 hits, with count',
   kind: 'read',
+  postgres: true,
   requests: world => ({
     size: 1_000,
     at: n => {

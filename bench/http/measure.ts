@@ -26,7 +26,7 @@ type Checked = Exclude<Target, 'bound'>
 interface Setup {
   world: World
   /** Without PostgreSQL where that is not installed. */
-  servers: Record<Exclude<Target, 'postgres'>, Server> & { postgres?: Server | undefined }
+  servers: Record<Exclude<Target, 'postgres' | 'remote'>, Server> & Partial<Record<'postgres' | 'remote', Server>>
   bound: Child<BoundQuestions>
   load: Child<LoadQuestions>
   seconds: number
@@ -63,16 +63,17 @@ class CaseRun {
   private readonly targets: readonly Target[]
   private readonly clients: ReadonlyMap<Checked, Client>
   /** Number of the next request for each server. */
-  private readonly next: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, bound: 0 }
+  private readonly next: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, remote: 0, bound: 0 }
   /** Number of answered requests. */
-  private readonly answered: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, bound: 0 }
+  private readonly answered: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, remote: 0, bound: 0 }
   private lengths: number[] = []
 
   constructor(
     private readonly bench: HttpCase,
     private readonly setup: Setup,
   ) {
-    this.targets = TARGETS.filter(target => target !== 'postgres' || (bench.postgres && setup.servers.postgres))
+    const isPostgres = (target: Target) => target === 'postgres' || target === 'remote'
+    this.targets = TARGETS.filter(target => !isPostgres(target) || (bench.postgres && setup.servers[target]))
     this.clients = new Map(
       this.targets.flatMap(target => {
         if (target === 'bound') return []
@@ -128,7 +129,7 @@ class CaseRun {
   /** Runs rounds of each server in turn, after a warm-up of each. */
   async measure(): Promise<Partial<Record<Target, TargetFigures>>> {
     const { seconds, rounds, warmUpSeconds } = this.setup
-    const results: Record<Target, DriveResult[]> = { ours: [], baseline: [], postgres: [], bound: [] }
+    const results: Record<Target, DriveResult[]> = { ours: [], baseline: [], postgres: [], remote: [], bound: [] }
     for (const target of this.targets) await this.drive(target, warmUpSeconds)
     for (let round = 0; round < rounds; round++) {
       for (const target of this.targets) results[target].push(await this.drive(target, seconds))
@@ -152,7 +153,8 @@ class CaseRun {
       connections: this.bench.connections ?? connections,
       seconds,
       from: this.next[target],
-      lengths: requestsFor(target) === 'baseline' ? [] : this.lengths,
+      // Those of our server on its own store, whose stamps differ from those of a database.
+      lengths: target === 'ours' || target === 'bound' ? this.lengths : [],
     })
     this.next[target] = result.next
     this.answered[target] += result.requests

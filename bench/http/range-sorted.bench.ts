@@ -5,6 +5,7 @@ export default httpCase({
   name: 'range-sorted',
   title: 'unindexed range of 10 %, by another attribute, top 100, with count',
   kind: 'read',
+  postgres: true,
   requests: world => ({
     size: 64,
     at: n => {

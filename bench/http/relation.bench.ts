@@ -5,6 +5,7 @@ export default httpCase({
   name: 'relation',
   title: 'filter through a N→1 relation, with the related entity',
   kind: 'read',
+  postgres: true,
   requests: world => ({
     size: 500,
     at: n => {

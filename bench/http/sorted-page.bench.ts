@@ -26,6 +26,7 @@ export const firstSortedPage: HttpCase = httpCase({
   name: 'sorted-page-1',
   title: 'all rows by an indexed attribute, page 1',
   kind: 'read',
+  postgres: true,
   requests: world => pages(world, 1),
   goals: {},
 })
@@ -34,6 +35,7 @@ export const deepSortedPage: HttpCase = httpCase({
   name: 'sorted-page-10000',
   title: 'all rows by an indexed attribute, page 10,000 (of 100 k rows: 1,000)',
   kind: 'read',
+  postgres: true,
   // The middle of the result.
   requests: world => pages(world, world.employees / PAGE / 2),
   goals: { cost: { of: 'sorted-page-1', factor: 3 } },

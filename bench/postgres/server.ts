@@ -3,28 +3,32 @@ import fastify from 'fastify'
 import { BODY_LIMIT } from '../baseline/server.ts'
 import type { World } from '../world/world.ts'
 import { type Cluster, startCluster } from './cluster.ts'
-import { fillDatabase, openPool } from './database.ts'
-import { routes } from './routes.ts'
+import { fillDatabases, openPool } from './database.ts'
+import { readRoutes } from './read-routes.ts'
+import { writeRoutes } from './write-routes.ts'
 
 /** Commits at the same time are synced together: more connections than two cores would need. */
 const CONNECTIONS = 32
 
-/** The server of the baseline with PostgreSQL, for single entities and inserts. */
+/** The server of the baseline with PostgreSQL. */
 export async function startPostgres(
   folder: string,
   world: World,
 ): Promise<{ port: number; cluster: Cluster; close(): Promise<void> }> {
   const cluster = await startCluster(folder)
-  const pool = openPool(cluster, CONNECTIONS)
   try {
-    await fillDatabase(pool, cluster, world)
+    await fillDatabases(cluster, world)
   } catch (error) {
-    await pool.end()
     await cluster.stop()
     throw error
   }
+  const pool = openPool(cluster, CONNECTIONS)
   const app = fastify({ bodyLimit: BODY_LIMIT })
-  routes(app, pool, world.employees)
+  let globalStamp = world.employees
+  readRoutes(app, pool, () => globalStamp)
+  writeRoutes(app, pool, entities => {
+    globalStamp += entities
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
   return {
     port: (app.server.address() as AddressInfo).port,

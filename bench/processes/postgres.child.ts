@@ -1,3 +1,4 @@
+import { remoteUrl } from '../postgres/database.ts'
 import { startPostgres } from '../postgres/server.ts'
 import { World } from '../world/world.ts'
 import { answerParent } from './answer-parent.ts'
@@ -12,7 +13,7 @@ const processes = (): number[] => (server ? withChildren(server.cluster.pid) : [
 answerParent<ServerQuestions>({
   start: async ({ folder, seed, employees }) => {
     server = await startPostgres(folder, new World(seed, employees))
-    return { port: server.port }
+    return { port: server.port, url: remoteUrl(server.cluster) }
   },
   memory: () => {
     const { resident, mapped } = memory()

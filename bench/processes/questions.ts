@@ -26,6 +26,8 @@ interface Listening {
   port: number
   /** For our server: the HTTP implementation. */
   transport?: string
+  /** For PostgreSQL: address of the database for our server. */
+  url?: string
   /** For our server: milliseconds from its start until everything that fits was in memory. */
   readyMs?: number
 }

@@ -6,7 +6,7 @@ import { heading, tableOf } from './table.ts'
 const STYLE = `
   body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #1d2733 }
   h2 { font-size: 1rem; margin: 1.5rem 0 0 } svg { display: block } text { font: 12px system-ui, sans-serif; fill: #1d2733 }
-  .ours { fill: #1769c2 } .baseline { fill: #c98a1b } .postgres { fill: #5b8a72 } .bound { fill: #9aa5b1 }
+  .ours { fill: #1769c2 } .baseline { fill: #c98a1b } .postgres { fill: #5b8a72 } .remote { fill: #7d5ba6 } .bound { fill: #9aa5b1 }
   pre { font-size: 12px; overflow-x: auto; background: #f4f6f8; padding: 1rem } .problem { color: #b3261e }
 `
 const WIDTH = 760
@@ -21,7 +21,7 @@ export function htmlOf(report: Report): string {
 <h1>Tesser bench</h1>
 <p>${escaped(machine!)}<br>${escaped(world!)}</p>
 <p>Requests per second (rows, where a request writes many). <b>ours</b>: Tesser. <b>baseline</b>: Fastify and SQLite with
-hand-written routes. <b>postgres</b>: Fastify and PostgreSQL, likewise. <b>bound</b>: uWebSockets.js alone, sending the same bytes.</p>
+hand-written routes. <b>postgres</b>: Fastify and PostgreSQL, likewise. <b>remote</b>: Tesser over the same tables. <b>bound</b>: uWebSockets.js alone, sending the same bytes.</p>
 ${report.http.map(chartOf).join('\n')}
 <h2>All figures</h2>
 <pre>${escaped(tableOf(report))}</pre>

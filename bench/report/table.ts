@@ -38,8 +38,7 @@ function httpTable(results: readonly HttpResult[]): string[] {
 }
 
 function targetRow(target: string, figures: TargetFigures, { targets }: HttpResult): string[] {
-  const against = (other: TargetFigures | undefined) =>
-    target === 'ours' && other ? ratio(figures.perSecond / other.perSecond) : ''
+  const against = (other: TargetFigures | undefined) => (other ? ratio(figures.perSecond / other.perSecond) : '')
   const { beside } = figures
   return [
     `  ${target}`,
@@ -47,9 +46,9 @@ function targetRow(target: string, figures: TargetFigures, { targets }: HttpResu
     milliseconds(figures.p50Ms),
     milliseconds(figures.p99Ms),
     megabytes(figures.memory.resident),
-    against(targets.baseline),
-    against(targets.postgres),
-    against(targets.bound),
+    target === 'ours' ? against(targets.baseline) : '',
+    target === 'ours' || target === 'remote' ? against(targets.postgres) : '',
+    target === 'ours' ? against(targets.bound) : '',
     ...(beside ? [`reads beside: ${rate(beside.perSecond)}/s, p99 ${milliseconds(beside.p99Ms)} ms`] : []),
   ]
 }

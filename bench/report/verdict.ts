@@ -14,6 +14,8 @@ export interface Verdict {
 const MAX_READY_MS = 2_000
 /** Maximum of the memory shared by its threads, as a multiple of the raw data. */
 const MAX_MEMORY_FACTOR = 3
+/** Minimum rate of our server with its dataclasses in PostgreSQL, of the hand-written routes to the same tables. */
+const MIN_OF_POSTGRES = 0.8
 /** Minimum number of rows for these two goals. */
 const MEMORY_ROWS = 1_000_000
 
@@ -91,7 +93,7 @@ export const sumOf = (parts: Readonly<Record<string, number>>): number =>
 export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): Verdict[] {
   const { name, problem, goals, targets } = result
   if (problem) return [{ case: name, goal: 'the right answers', found: problem, met: false }]
-  const { ours, baseline, postgres, bound } = targets
+  const { ours, baseline, postgres, remote, bound } = targets
   if (!ours) return []
   const verdicts: Verdict[] = []
   const atLeast = (what: string, goal: number | undefined, found: number) => {
@@ -107,6 +109,7 @@ export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): 
     const better = Math.max(baseline.perSecond, postgres.perSecond)
     atLeast('the better of baseline and postgres', goals.better, ours.perSecond / better)
   }
+  if (postgres && remote) atLeast('postgres by remote', MIN_OF_POSTGRES, remote.perSecond / postgres.perSecond)
   if (bound) atLeast('bound', goals.bound, ours.perSecond / bound.perSecond)
   if (goals.perSecond !== undefined) {
     const met = ours.perSecond >= goals.perSecond

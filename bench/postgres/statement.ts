@@ -1,0 +1,13 @@
+import type { EmployeeRow } from '../baseline/entities.ts'
+import type { Pool } from './database.ts'
+
+let prepared = 0
+
+/** A prepared statement, which is a transaction by itself. */
+export function statement<Values extends unknown[], Row = EmployeeRow>(
+  pool: Pool,
+  text: string,
+): (...values: Values) => Promise<Row[]> {
+  const name = `statement ${++prepared}`
+  return async (...values) => (await pool.query<Row>({ name, text, values })).rows
+}
