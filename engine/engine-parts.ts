@@ -189,6 +189,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const here =
     databases &&
     new RemoteHere({
+      catalog,
       data,
       databases,
       restricted,

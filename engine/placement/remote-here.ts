@@ -1,4 +1,7 @@
+import { ProtocolError } from '../base/errors.ts'
 import type { Caller } from '../caller/caller.ts'
+import type { Catalog } from '../catalog/dataclass.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Databases } from '../postgres/databases.ts'
@@ -15,8 +18,11 @@ import { costOfTexts } from './text-cost.ts'
 /** Maximum number of entities of a page, and of characters of its texts, whose reading takes well under a millisecond. */
 const MAX_ROWS = 200
 const MAX_TEXT_COST = 1_000
+/** Maximum number of entities of the store, or of keys of another database, that a condition over a relation may read. */
+const MAX_RELATED = 1_000
 
 interface RemoteHereOptions {
+  readonly catalog: Catalog
   readonly data: ReadStore
   readonly databases: Databases
   /** Names of dataclasses with restrict events. */
@@ -35,18 +41,32 @@ export class RemoteHere {
     const { output, top = 100 } = request
     const { form, expand, attributes, rowFormat, pretty, coding } = output
     const isSmall = form === 'entity' || top <= MAX_ROWS
-    const isPlain =
-      !expand && !rowFormat && !pretty && !coding && attributes?.items.every(({ path }) => path.length < 2) !== false
-    return isSmall && isPlain && costOfTexts(request) <= MAX_TEXT_COST
+    const isPlain = !rowFormat && !pretty && !coding && attributes?.items.every(({ path }) => path.length < 2) !== false
+    return isSmall && isPlain && this.isNear(request) && costOfTexts(request) <= MAX_TEXT_COST
+  }
+
+  /** True if the request expands at most one relation, which leads to one entity. */
+  private isNear({ dataClass, output: { expand = [] } }: ReadRequest): boolean {
+    const [first, ...others] = expand
+    if (!first) return true
+    const attributes = this.options.catalog.dataClassesByName.get(dataClass)?.attributes
+    const relation = attributes?.find(({ name }) => name === first.path[0])
+    return others.length === 0 && first.path.length === 1 && relation?.kind === 'relatedEntity'
   }
 
   /** @returns undefined: it costs more than expected and has to run elsewhere @throws {ProtocolError} {@link RequiresPluginCode} */
   async run(task: Task, scope: TaskScope, caller: Caller | undefined): Promise<Uint8Array | undefined> {
-    const { data, databases, restricted, timeoutMs, maxRowsExamined } = this.options
+    const { data, databases, restricted, timeoutMs } = this.options
+    const maxRowsExamined = Math.min(this.options.maxRowsExamined, MAX_RELATED)
     const waiting = new AbortController()
     caller?.onAborted(() => waiting.abort())
     const deadlineAt = Date.now() + timeoutMs
-    const reads = new RemoteReads({ tables: databases.tables, layouts: scope.layouts, need: stopAndAsk })
+    const reads = new RemoteReads({
+      tables: databases.tables,
+      layouts: scope.layouts,
+      need: stopAndAsk,
+      maxKeys: MAX_RELATED,
+    })
     for (;;) {
       const counter = { examined: 0, sent: 0 }
       try {
@@ -61,7 +81,7 @@ export class RemoteHere {
           return bytes.slice()
         })
       } catch (error) {
-        if (isTooLarge(error)) return undefined
+        if (isTooLarge(error) || isTooMany(error)) return undefined
         const needed = neededBy(error)
         if (!needed) throw error
         await databases.fetch(needed, { deadlineAt, signal: waiting.signal })
@@ -69,3 +89,6 @@ export class RemoteHere {
     }
   }
 }
+
+const isTooMany = (error: unknown): boolean =>
+  error instanceof ProtocolError && (error.name === 'QUERY.TOO_MANY_ROWS' || error.name === 'REMOTE.TOO_MANY_ROWS')

@@ -26,7 +26,7 @@ import { lower } from '../query/plan/lower.ts'
 import type { SqlScope } from './sql/predicate-sql.ts'
 import { type ColumnForm, columnForm } from './sql/column-form.ts'
 import { fromStored } from './sql/fold-sql.ts'
-import { readNumber } from './sql/read-text.ts'
+import { readNumber, sumOfParts } from './sql/read-text.ts'
 import {
   countStatement,
   distinctStatement,
@@ -42,13 +42,14 @@ import type { Statement } from './sql/statement.ts'
 const MAX_ROWS = 100_000
 /** Maximum number of entities that are fetched because they may be needed. */
 const MAX_TOGETHER = 500
-/** Maximum number of entities of a whole selection, of which only the keys are fetched. */
+/** Maximum number of entities of a whole selection, of which only the keys are fetched, unless the task has a lower one. */
 const MAX_KEYS = 1_000_000
 
 interface RemoteReadsOptions {
   readonly tables: DescribedTables
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly need: Need
+  readonly maxKeys?: number
   /** Numbers of entities that outlive the reads. */
   readonly numbers?: RowNumbers
   /** Conditions for the entities of a remote dataclass that exist for the task; undefined for all. */
@@ -69,7 +70,11 @@ export class RemoteReads implements RemoteData {
   /** State of the store that the task sees now, and its limits. */
   context: QueryContext | undefined
 
-  constructor(private readonly options: RemoteReadsOptions) {}
+  private readonly maxKeys: number
+
+  constructor(private readonly options: RemoteReadsOptions) {
+    this.maxKeys = options.maxKeys ?? MAX_KEYS
+  }
 
   find(query: RemoteQuery): RemotePage {
     // The same request asks the same, unless its values are bound again.
@@ -78,7 +83,7 @@ export class RemoteReads implements RemoteData {
     const { dataClass, page } = query
     const rows = this.rowsOf(dataClass)
     const scope = this.scopeOf(dataClass)
-    const most = page ? MAX_ROWS : MAX_KEYS
+    const most = page ? MAX_ROWS : this.maxKeys
     const wanted = page ? page.count : Number.POSITIVE_INFINITY
     const limit = Math.min(wanted, most + 1)
     const columns = page ? 'all' : 'key'
@@ -107,7 +112,7 @@ export class RemoteReads implements RemoteData {
   ): RemoteFetch {
     const { dataClass, page, isUncounted } = query
     const rows = this.rowsOf(dataClass)
-    const most = page ? MAX_ROWS : MAX_KEYS
+    const most = page ? MAX_ROWS : this.maxKeys
     const cells = statement ? yield* this.run(dataClass, statement) : []
     if (cells.length > most) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, most)
     const rowIds = Uint32Array.from(cells, row => (page ? rows.add(row) : rows.keyIdOf(row, 0)))
@@ -246,9 +251,9 @@ export class RemoteReads implements RemoteData {
   valuesWhere({ dataClass, foreignKey }: RelatedEntityAttribute, predicate: Predicate): readonly Value[] {
     if (!dataClass.remote) return this.localValues(dataClass, foreignKey, predicate)
     const rows = this.rowsOf(dataClass)
-    const statement = valuesStatement(rows.table, foreignKey, predicate, MAX_KEYS + 1, this.scopeOf(dataClass))
+    const statement = valuesStatement(rows.table, foreignKey, predicate, this.maxKeys + 1, this.scopeOf(dataClass))
     return this.once(this.values, dataClass, statement, cells => {
-      if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
+      if (cells.length > this.maxKeys) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, this.maxKeys)
       const { read } = rows.table.forms.get(foreignKey)!
       return rows.reading(foreignKey.name, () => cells.map(([cell]) => read(cell!)))
     })
@@ -257,9 +262,9 @@ export class RemoteReads implements RemoteData {
   distinct(query: RemoteQuery, of: RemoteValues): RemoteDistinct {
     const { dataClass } = query
     const rows = this.rowsOf(dataClass)
-    const statement = distinctStatement(rows.table, query, of, MAX_KEYS + 1, this.scopeOf(dataClass))
+    const statement = distinctStatement(rows.table, query, of, this.maxKeys + 1, this.scopeOf(dataClass))
     return this.once(this.distincts, dataClass, statement, cells => {
-      if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
+      if (cells.length > this.maxKeys) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, this.maxKeys)
       const form = this.formOf(of)
       return {
         values: rows.reading(of.attribute.name, () => cells.map(row => readItem(row, form, of))),
@@ -274,7 +279,8 @@ export class RemoteReads implements RemoteData {
     const rows = this.rowsOf(dataClass)
     const statement = totalsStatement(rows.table, query, of, this.scopeOf(dataClass))
     return this.once(this.sums, dataClass, statement, cells => {
-      const [[count, sum, min, max]] = cells as [Cells]
+      const [[count, whole, min, max, fractions]] = cells as [Cells]
+      const sum = whole != null && fractions != null ? sumOfParts(Number(count), whole, fractions) : whole
       const { read } = this.formOf(of)
       const number = (text: string | null | undefined) => (text == null ? undefined : (read(text) as number | bigint))
       const ends = rows.reading(of.attribute.name, () => ({ min: number(min), max: number(max) }))
@@ -318,7 +324,7 @@ export class RemoteReads implements RemoteData {
     const context = this.context!
     const table = context.snapshot.table(dataClass)
     const rows = evaluate(lower(predicate, dataClass, context.snapshot), dataClass, table.live, context)
-    if (rows.size > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
+    if (rows.size > this.maxKeys) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, this.maxKeys)
     const values = new Set<Value>()
     for (const rowId of rows) {
       context.budget.step()

@@ -1,4 +1,4 @@
-import type { RowAttribute } from '../catalog/attribute.ts'
+import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { Value } from '../catalog/value.ts'
@@ -11,7 +11,7 @@ import type { Cells } from './database.ts'
 import type { Note } from '../data/store-options.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
-import { readDateTime } from './sql/read-text.ts'
+import { readIsoTime } from './sql/read-text.ts'
 
 /** Time of an entity whose table does not know it. */
 const NO_TIME = '1970-01-01T00:00:00.000Z'
@@ -58,15 +58,17 @@ const LAST_ROW = 0xffff_fffe
 export class RemoteRows {
   /** Undefined for an entity that does not exist. */
   private readonly rows = new Map<number, RowView | undefined>()
-  /** By relation and row of its target. */
-  readonly referencing = new Map<object, Map<number, Uint32Array>>()
+  private readonly readers: readonly { readonly attribute: StorageAttribute; readonly read: (text: string) => Value }[]
 
   constructor(
     readonly table: RemoteTable,
     readonly layout: RowLayout,
     private readonly onNote: Note,
     private readonly numbers = new RowNumbers(),
-  ) {}
+  ) {
+    const { columns, forms } = table
+    this.readers = Array.from(columns.keys(), attribute => ({ attribute, read: forms.get(attribute)!.read }))
+  }
 
   /** Row id of a key, whether or not there is such an entity. */
   idOf(key: Value): number {
@@ -120,12 +122,12 @@ export class RemoteRows {
    * @throws {RemoteErrors.VALUE}
    */
   encode(cells: Cells): { readonly rowId: number; readonly row: RowView } {
-    const { dataClass, columns, forms } = this.table
+    const { dataClass } = this.table
     const values = new Map<RowAttribute, Value>()
     let at = 0
-    for (const attribute of columns.keys()) {
+    for (const { attribute, read } of this.readers) {
       const cell = cells[at++]!
-      values.set(attribute, cell === null ? null : this.reading(attribute.name, () => forms.get(attribute)!.read(cell)))
+      values.set(attribute, cell === null ? null : this.reading(attribute.name, () => read(cell)))
     }
     const key = values.get(dataClass.key)!
     for (const relation of this.layout.references) {
@@ -165,7 +167,7 @@ export class RemoteRows {
 /** ISO 8601 with milliseconds of a time of the database. */
 function timeOf(text: string): string {
   try {
-    return new Date(readDateTime(text)).toISOString()
+    return readIsoTime(text)
   } catch {
     // Infinity.
     return NO_TIME

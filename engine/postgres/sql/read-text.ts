@@ -27,6 +27,15 @@ export function readDouble(text: string): number {
   return number
 }
 
+/**
+ * Decimal text of a sum of doubles, of which the database has added whole parts, without rounding up to 2^53, and fractions. Digits of
+ * the fractions that rounding has made are cut, so that ten times 0.1 is 1. All of it as decimals would take the database three times as long.
+ */
+export function sumOfParts(count: number, whole: string, fractions: string): string {
+  const certain = count === 1 ? 17 : Math.min(15, Math.floor(-Math.log10(Math.sqrt(count) * 2 ** -53)))
+  return String(Number(whole) + Number(Number(fractions).toPrecision(certain)))
+}
+
 const MAX_DIGITS = 18
 
 /** A decimal in units of the last of `scale` places. @throws {Error} it has more places */
@@ -44,8 +53,24 @@ export function readScaledText(text: string, scale: number): number | bigint {
 
 const MOMENT = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(?:\+00)?)?( BC)?$/
 
+const [ZERO, HYPHEN, COLON] = [48, 45, 58] as const
+
+/** True for `2020-01-31` and `2020-01-31 10:00:00`, with or without a fraction and `+00`. */
+const isUsual = (text: string): boolean =>
+  text.charCodeAt(0) !== ZERO && text.charCodeAt(4) === HYPHEN && (text.length === 10 || text.charCodeAt(13) === COLON)
+
+/** Two digits as a number. */
+const pair = (text: string, at: number): number => (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO
+
 /** Milliseconds since 1970 of a date, or of a time in UTC. */
 export function readDateTime(text: string): number {
+  // Without an expression: dates take half of the time of reading a row.
+  if (isUsual(text) && !text.endsWith('C')) {
+    const year = pair(text, 0) * 100 + pair(text, 2)
+    const day = Date.UTC(year, pair(text, 5) - 1, pair(text, 8))
+    if (text.length === 10) return day
+    return day + ((pair(text, 11) * 60 + pair(text, 14)) * 60 + pair(text, 17)) * 1000 + Number(fractionOf(text))
+  }
   const [, year, month, day, hours = '0', minutes = '0', seconds = '0', fraction = '', isBefore] =
     MOMENT.exec(text) ?? []
   if (year === undefined) throw new Error(`${excerpt(text)} is not a date`)
@@ -56,6 +81,20 @@ export function readDateTime(text: string): number {
   const ms = date.getTime()
   if (Number.isNaN(ms)) throw new Error(`${excerpt(text)} is beyond the dates that can be shown`)
   return ms
+}
+
+/** The three digits behind the seconds of a usual time. */
+function fractionOf(text: string): string {
+  if (text.charAt(19) !== '.') return '000'
+  const end = text.indexOf('+', 20)
+  return text.slice(20, Math.min(23, end < 0 ? text.length : end)).padEnd(3, '0')
+}
+
+/** ISO 8601 with milliseconds of a time. */
+export function readIsoTime(text: string): string {
+  return isUsual(text) && text.length > 10 && !text.endsWith('C')
+    ? `${text.slice(0, 10)}T${text.slice(11, 19)}.${fractionOf(text)}Z`
+    : new Date(readDateTime(text)).toISOString()
 }
 
 const CLOCK = /^(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?$/

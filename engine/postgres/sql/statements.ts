@@ -108,16 +108,21 @@ export function valuesStatement(
   )
 }
 
-/** Statement of the number of values, their sum, least and greatest. */
+/**
+ * Statement of the number of values, their sum, least and greatest. Of doubles the whole parts are added, and in a fifth column the
+ * fractions: see {@link sumOfParts}.
+ */
 export function totalsStatement(table: RemoteTable, selected: Selected, of: RemoteValues, scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
   const { value, source, form } = valuesSource(table, selected, of, sql, scope)
   const number =
     of.properties.length === 0 ? value : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
-  // The sum of the shortest decimals is exact: ten times 0.1 is 1. A conversion without text keeps fewer digits.
-  const added = of.properties.length === 0 && form.domain?.type.startsWith('float') ? 'v::text::numeric' : 'v'
+  const type = of.properties.length === 0 ? form.domain?.type : undefined
+  // The shortest decimals of floats are not these floats.
+  const sums = { float8: ['sum(trunc(v))', ', sum(v - trunc(v))'], float4: ['sum(v::text::numeric)', ''] }
+  const [sum, more] = sums[type as keyof typeof sums] ?? ['sum(v)', '']
   return sql.parameters.statement(
-    `SELECT count(v), sum(${added}), min(v), max(v) FROM (SELECT ${number} AS v ${source}) AS s`,
+    `SELECT count(v), ${sum}, min(v), max(v)${more} FROM (SELECT ${number} AS v ${source}) AS s`,
   )
 }
 
