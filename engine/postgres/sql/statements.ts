@@ -111,12 +111,23 @@ export function valuesStatement(
 /**
  * Statement of the number of values, their sum, least and greatest. Of doubles the whole parts are added, and in a fifth column the
  * fractions: see {@link sumOfParts}.
+ * @param isWhole true for doubles as they are: if one of them is not finite, neither is the sum
  */
-export function totalsStatement(table: RemoteTable, selected: Selected, of: RemoteValues, scope: SqlScope): Statement {
+export function totalsStatement(
+  table: RemoteTable,
+  selected: Selected,
+  of: RemoteValues,
+  scope: SqlScope,
+  isWhole: boolean,
+): Statement {
   const sql = new PredicateSql(scope)
-  const { value, source, form } = valuesSource(table, selected, of, sql, scope)
+  const { value, own, source, form } = valuesSource(table, selected, of, sql, scope)
   const number =
-    of.properties.length === 0 ? value : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
+    of.properties.length === 0
+      ? isWhole && form.domain?.type === 'float8'
+        ? own
+        : value
+      : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
   const type = of.properties.length === 0 ? form.domain?.type : undefined
   // The shortest decimals of floats are not these floats.
   const sums = { float8: ['sum(trunc(v))', ', sum(v - trunc(v))'], float4: ['sum(v::text::numeric)', ''] }
@@ -166,15 +177,15 @@ function valuesSource(
   { relations, attribute, properties }: RemoteValues,
   sql: PredicateSql,
   scope: SqlScope,
-): { value: string; source: string; from: From; form: ColumnForm } {
+): { value: string; own: string; source: string; from: From; form: ColumnForm } {
   const from = sql.from(table)
   const where = whereOf(selected, from, sql)
   const joins: string[] = []
   const last = follow(relations, from, sql, scope, joins)
-  const { form, sorted } = columnOf(stored(attribute), last)
+  const { form, own, sorted } = columnOf(stored(attribute), last)
   const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
   const source = [`FROM ${from.source}`, ...joins, where].filter(part => part !== '').join(' ')
-  return { value, source, from, form }
+  return { value, own, source, from, form }
 }
 
 export const NO_SCOPE: SqlScope = {
