@@ -158,8 +158,10 @@ async function startPostgres({ seed, employees }: World, { profile }: Options) {
 
 async function measureOwnServers(cases: readonly OwnServerCase[], options: Options): Promise<OwnServerResult[]> {
   const results: OwnServerResult[] = []
+  const installation = findPostgres()
   for (const bench of cases) {
-    results.push(told(await measureOwnServerCase(bench, options)))
+    if (bench.postgres && 'missing' in installation) say(`${bench.name}: left out, PostgreSQL: ${installation.missing}`)
+    else results.push(told(await measureOwnServerCase(bench, options)))
   }
   return results
 }

@@ -1,4 +1,5 @@
 import type { OwnServerCase } from './own-server-case.ts'
+import databases from './databases.bench.ts'
 import events from './events.bench.ts'
 import lines from './lines.bench.ts'
 import metrics from './metrics.bench.ts'
@@ -9,6 +10,7 @@ import waiting from './waiting.bench.ts'
 import webhooks from './webhooks.bench.ts'
 
 export const OWN_SERVER_CASES: readonly OwnServerCase[] = [
+  databases,
   events,
   image,
   lines,

@@ -25,6 +25,8 @@ export interface OwnServerResult {
 export interface OwnServerCase {
   name: string
   title: string
+  /** Needs PostgreSQL, and is left out where it is not installed. */
+  postgres?: boolean
   /** Folder with the configuration of that server; by default, a store for images and blobs, without entities. */
   place?(): Promise<string>
   /** @throws {Error} for a wrong answer */
