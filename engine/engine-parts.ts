@@ -40,6 +40,7 @@ import { type PoolEvents, QueryPool, queryThread } from './placement/query-pool.
 import type { RemoteTask } from './placement/tasks.ts'
 import { RemoteHere } from './placement/remote-here.ts'
 import { Databases } from './postgres/databases.ts'
+import { connectionProblems } from './postgres/inspect-databases.ts'
 import { remotePool } from './placement/remote-pool.ts'
 import { SaveBodies } from './placement/save-bodies.ts'
 import { SavedAnswers } from './placement/saved-answers.ts'
@@ -99,17 +100,6 @@ export interface EngineParts extends EngineThreads {
   readonly commits: CommitFeed
 }
 
-/** @throws {ModelError} the model names databases that the config file does not have */
-function checkConnections({ dataClasses }: Catalog, connections: NonNullable<EngineOptions['connections']>): void {
-  const known = Object.keys(connections)
-  const problems = dataClasses.flatMap(({ name, remote }) =>
-    remote && !known.includes(remote.connection)
-      ? `dataClasses.${name}.storage.postgres: there is no connection "${remote.connection}" in the config file${suggestion(remote.connection, known)}`
-      : [],
-  )
-  if (problems.length > 0) throw new ModelError(problems)
-}
-
 type Connections = NonNullable<EngineOptions['connections']>
 
 /** Divides the connections to each database between this thread, which reads small pages, and the one for all else. */
@@ -161,7 +151,8 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     counts: ownCounts,
   })
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
-  checkConnections(catalog, options.connections ?? {})
+  const unknown = connectionProblems(catalog, options.connections ?? {})
+  if (unknown.length > 0) throw new ModelError(unknown)
   const shared = sharedDatabase(options)
   const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
   const hasRemote = catalog.dataClasses.some(({ remote }) => remote)

@@ -6,13 +6,15 @@ import { declarationProblems } from './author/declare/check-declarations.ts'
 import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
 import { describeClasses } from './open-engine.ts'
 import { checkRoles } from './permission/check-roles.ts'
+import { connectionProblems, inspectDatabases } from './postgres/inspect-databases.ts'
 import { type InspectOptions, inspectStore, problemsOf, type StoreProblem } from './storage/inspect/inspect-store.ts'
 
 /** A problem, with the part that has it. */
-type Problem = StoreProblem | { of: 'roles' | 'plugins'; text: string }
+type Problem = StoreProblem | { of: 'roles' | 'plugins' | 'databases'; text: string }
 
 /**
- * Finds all problems of a model, of plugin classes, of a store in itself, and of their combination and the roles. Changes nothing.
+ * Finds all problems of a model, of plugin classes, of a store in itself, of tables in databases, and of their combination and the roles.
+ * Changes nothing.
  * Checks that need a valid model are skipped if it is not.
  * @param roles content of `roles.json`; undefined: there is none
  * @throws {Error} with the plugin and the module whose classes cannot be used
@@ -33,6 +35,15 @@ export async function* inspectEngine(
   if (problems.length === 0 && roles !== undefined) {
     const subjects = { catalog: loadModel(model), classes }
     for (const text of problemsOf(() => checkRoles(roles, subjects))) yield { of: 'roles', text }
+  }
+  if (problems.length === 0) {
+    const catalog = loadModel(model)
+    const { connections = {} } = options
+    const onPlan = (text: string) => options.onPlan?.(text, 'databases')
+    const unknown = connectionProblems(catalog, connections)
+    for (const text of unknown) yield { of: 'model', text }
+    if (unknown.length === 0)
+      for await (const text of inspectDatabases(catalog, connections, onPlan)) yield { of: 'databases', text }
   }
   yield* inspectStore({ ...options, model })
 }

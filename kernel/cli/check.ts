@@ -23,8 +23,8 @@ export interface CheckOptions {
 }
 
 /**
- * `tesser check`: finds all problems of the model and of the store, and of the two together with the roles, the users and keys and
- * the classes of plugins. Changes nothing. The configuration was checked when it was loaded.
+ * `tesser check`: finds all problems of the model and of the store, and of the two together with the roles, the users and keys, the
+ * classes of plugins and the tables of databases. Changes nothing. The configuration was checked when it was loaded.
  * @returns a text for each problem, as it is found
  * @throws {ConfigError} a file cannot be read; {@link PluginError}; {@link Error} unusable classes
  */
@@ -35,11 +35,19 @@ export async function* check(
   const bundler = new ModuleBundler()
   try {
     const { engine } = await readParts(config, bundler)
-    const places = { model: config.model, store: config.data, roles: rolesFile(config), plugins: 'classes' }
+    const places = {
+      model: config.model,
+      store: config.data,
+      roles: rolesFile(config),
+      plugins: 'classes',
+      databases: 'connections',
+    }
     const options = {
       ...engine,
       mustExist,
-      ...(onPlan && { onPlan: (text: string) => onPlan(`a start would change the store: ${text}`) }),
+      ...(onPlan && {
+        onPlan: (text: string, of?: 'databases') => onPlan(`a start would change ${of ?? 'the store'}: ${text}`),
+      }),
       onCheckProgress: (step: InspectProgress) => progress?.show(step.what, step.done, step.total),
     }
     const roles = readRoles(config)

@@ -33,7 +33,7 @@ export interface InspectOptions extends StoreLocation {
   /** A folder without a store is a problem. */
   mustExist?: boolean
   /** Called with each change that a start would make to bring the store to the model. */
-  onPlan?: (text: string) => void
+  onPlan?: (text: string, of?: 'databases') => void
   onCheckProgress?: (progress: InspectProgress) => void
 }
 
@@ -159,7 +159,7 @@ function* problemsOfStore(environment: Environment, options: InspectOptions): Ge
     if (numberProblems.length === 0) {
       const { onPlan } = options
       const planned = onPlan && planChange(environment, { model: checkModel(model), wire })
-      if (planned) describeChange(environment, planned).forEach(onPlan)
+      if (planned) describeChange(environment, planned).forEach(text => onPlan(text))
       const next = loadModel(model, numbers, wire)
       // Versions only tell layouts of one dataclass apart; what would change does not depend on them.
       const nextLayouts = new Map(next.dataClasses.map(dataClass => [dataClass, rowLayout(dataClass, 1, wire)]))
