@@ -290,15 +290,15 @@ export class Engine implements PluginEngine {
 
   /**
    * Reads and encodes the texts of rows of a file for {@link insert}, with the rights of the operator.
-   * @returns undefined if code takes part in saves of the dataclass
+   * @returns undefined if the writer alone does not save entities of the dataclass
    */
   async encodeRows(dataClass: DataClass, format: RowFormat, texts: readonly string[]): Promise<Uint8Array | undefined> {
-    return this.hasSaveCode(dataClass) ? undefined : this.parts.bodies.encodeRows(dataClass.name, format, texts)
+    return this.isSavedElsewhere(dataClass) ? undefined : this.parts.bodies.encodeRows(dataClass.name, format, texts)
   }
 
-  /** True if code takes part in saves of a dataclass. They have no {@link LoadMark}. */
-  hasSaveCode(dataClass: DataClass): boolean {
-    return this.parts.hooked.onSave(dataClass)
+  /** True if code or a database takes part in saves of a dataclass. They have no {@link LoadMark}. */
+  isSavedElsewhere(dataClass: DataClass): boolean {
+    return dataClass.remote !== undefined || this.parts.hooked.onSave(dataClass)
   }
 
   /** Inserts what {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */

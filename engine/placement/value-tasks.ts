@@ -1,7 +1,9 @@
+import { fold } from '../base/text/fold.ts'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import { type Aggregation, bindAggregates } from '../query/aggregate/aggregate.ts'
 import { bindFirstScalar } from '../query/aggregate/measure.ts'
+import type { Scalar } from '../query/bind/predicate.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
@@ -48,15 +50,18 @@ function planKeys(
   { dataClass: name }: ReadRequest,
   { attribute, values }: KeysArgs,
   { views }: TaskScope,
-  { snapshot, budget }: QueryContext,
+  context: QueryContext,
 ): PlannedTask {
+  const { snapshot, budget } = context
   const dataClass = views.of(undefined).catalog.dataClassesByName.get(name)!
   return {
     searches: [],
     cost: () => MICROSECONDS.request + 2 * MICROSECONDS.key * values.length,
     run() {
       const table = snapshot.table(dataClass)
-      const index = table.index(dataClass.attributesByName.get(attribute) as StorageAttribute)!
+      const indexed = dataClass.attributesByName.get(attribute) as StorageAttribute
+      if (dataClass.remote) return Buffer.from(JSON.stringify(remoteKeys(indexed, values, context)))
+      const index = table.index(indexed)!
       const found = values.map(value => {
         const rows = index.equal(value)
         budget.examine(rows.size)
@@ -67,6 +72,29 @@ function planKeys(
       return Buffer.from(JSON.stringify(found))
     },
   }
+}
+
+function remoteKeys(attribute: StorageAttribute, values: readonly Value[], context: QueryContext): string[][] {
+  const { dataClass } = attribute
+  const scalarOf = (value: Value) => (typeof value === 'string' ? fold(value) : (value as Scalar))
+  const places = new Map(values.map((value, i) => [scalarOf(value), i]))
+  const test = { kind: 'in', values: new Set(places.keys()) } as const
+  const { rowIds } = context.remote!.find({
+    dataClass,
+    among: undefined,
+    referring: undefined,
+    predicate: { kind: 'test', attribute, test, negated: false },
+    orderBy: [],
+    page: { skip: 0, count: Number.POSITIVE_INFINITY },
+    isUncounted: true,
+  })
+  const found = values.map((): string[] => [])
+  for (const rowId of rowIds) {
+    const row = context.snapshot.table(dataClass).row(rowId)!
+    const keys = found[places.get(scalarOf(row.value(attribute) as Value)) ?? -1]
+    if (keys && keys.length < 2) keys.push(row.key)
+  }
+  return found
 }
 
 function planCompute(

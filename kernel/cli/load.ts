@@ -190,7 +190,8 @@ async function loadFile(
     })
     if (!resume && !restart) journal.refuseUnfinished()
     const left = resume ? journal.resume() : undefined
-    if (left?.sent && !engine.hasSaveCode(dataClass)) journal.received(addStored(left, engine.records.get(markKey)))
+    if (left?.sent && !engine.isSavedElsewhere(dataClass))
+      journal.received(addStored(left, engine.records.get(markKey)))
     if (left) errors.continueAt(left.errorBytes)
     if (left) output.write(`continuing after row ${left.position + left.saved.size}\n`)
     const rowFile = table
@@ -223,7 +224,7 @@ async function loadFile(
       onSend(rows) {
         const mark = { key: markKey, id: randomUUID() }
         journal!.send(mark.id, rows)
-        return engine.hasSaveCode(dataClass) ? undefined : mark
+        return engine.isSavedElsewhere(dataClass) ? undefined : mark
       },
       onReceived: rows => journal!.received(rows),
       onSettled: settled => journal!.add({ ...settled, errorBytes: errors.bytes }),
