@@ -5,6 +5,7 @@ import type { Databases } from '../postgres/databases.ts'
 import { RemoteReads } from '../postgres/remote-reads.ts'
 import { RemoteSnapshot } from '../postgres/remote-snapshot.ts'
 import { RemoteNeeded } from '../query/nodes/remote-query.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
 import { planTask } from './plan-task.ts'
@@ -14,6 +15,8 @@ import { costOfTexts } from './text-cost.ts'
 
 /** Maximum number of entities of a page, and of characters of its texts, whose reading takes well under a millisecond. */
 const MAX_ROWS = 200
+/** Maximum number of members of an entity set that is filtered or sorted here. */
+const MAX_MEMBERS = 1_000
 const MAX_TEXT_COST = 1_000
 
 interface RemoteHereOptions {
@@ -24,6 +27,12 @@ interface RemoteHereOptions {
   readonly timeoutMs: number
   readonly maxRowsExamined: number
 }
+
+/** True for a read that sends the keys of many members of an entity set to a database. */
+const comparesMany = ({ source, filter, orderBy }: ReadRequest): boolean =>
+  (filter !== undefined || orderBy !== undefined) &&
+  ((source.kind === 'rows' && source.rowIds.length > MAX_MEMBERS) ||
+    ((source.kind === 'set' || source.kind === 'keyList') && source.members.size > MAX_MEMBERS))
 
 /** Reads small pages of databases in the kernel thread, which saves a way to another thread and back. It waits for none. */
 export class RemoteHere {
@@ -37,7 +46,7 @@ export class RemoteHere {
     const isSmall = form === 'entity' || top <= MAX_ROWS
     const isPlain =
       !expand && !rowFormat && !pretty && !coding && attributes?.items.every(({ path }) => path.length < 2) !== false
-    return isSmall && isPlain && costOfTexts(request) <= MAX_TEXT_COST
+    return isSmall && isPlain && !comparesMany(request) && costOfTexts(request) <= MAX_TEXT_COST
   }
 
   /** @returns undefined: it costs more than expected and has to run elsewhere @throws {ProtocolError} {@link RequiresPluginCode} */

@@ -5,7 +5,6 @@ import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Views } from '../permission/views.ts'
 import type { LockHolder } from '../caller/lock-holder.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
-import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
 import type { QueryCache } from '../query/plan/query-cache.ts'
 import { remotePage } from '../query/remote-page.ts'
 import { planPage, planSelection, runPage } from '../query/select.ts'
@@ -14,8 +13,7 @@ import type { RowView } from '../row-format/row-view.ts'
 import type { ExpectedVersion } from '../write/contract/expected-version.ts'
 import { WriteErrors } from '../write/contract/write-errors.ts'
 import { convertKey } from '../write/convert.ts'
-import { SaveJob, type WriteJob } from '../write/jobs.ts'
-import { LockTable } from '../write/lock-table.ts'
+import { SaveJob } from '../write/jobs.ts'
 import { isJsonObject, openBody, type SaveBody } from '../write/parse-body.ts'
 import { own } from '../write/read-element.ts'
 import type { DeleteResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
@@ -25,6 +23,7 @@ import { deleteRows } from './remote-delete.ts'
 import { applyChanges } from './apply-changes.ts'
 import type { StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
+import { RemoteLocks } from './remote-locks.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import type { RemoteTable } from './remote-table.ts'
 import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
@@ -65,11 +64,11 @@ interface RemoteWriterOptions {
 
 /** Saves of entities that are in databases, by the rules of the writer thread. */
 export class RemoteWriter {
-  private readonly locks: LockTable
+  private readonly locks: RemoteLocks
   private readonly rules = new Map<DataClass, SaveRules>()
 
   constructor(private readonly options: RemoteWriterOptions) {
-    this.locks = new LockTable(options.now)
+    this.locks = new RemoteLocks(options.now)
   }
 
   /** @throws {ProtocolError} the request as a whole failed */
@@ -99,13 +98,13 @@ export class RemoteWriter {
     const view = views.of(read.access)
     const dataClass = view.dataClass(read.dataClass)
     if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
-    const { table, rows } = await repeat(reads => {
+    const { remoteRows, rows } = await repeat(reads => {
       const { context } = reads
       const selection = planSelection(read, view, context!.snapshot, queries)
       const { rowIds } = remotePage(selection, undefined, view, context!)
       reads.fetch(dataClass, rowIds)
-      const { table } = reads.rowsOf(dataClass)
-      return { table, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
+      const remoteRows = reads.rowsOf(dataClass)
+      return { remoteRows, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
     })
     if (request.atomic && rows.length > saveLimits.maxTransactionEntities) {
       throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', saveLimits.maxTransactionEntities)
@@ -118,10 +117,10 @@ export class RemoteWriter {
     const ids = new Map(existing.map(({ rowId, row }) => [row, rowId]))
     const deletion = {
       ...request,
-      table,
+      table: remoteRows.table,
       view,
       rows: existing.map(({ row }) => row),
-      isLocked: (row: RowView) => this.locks.blocker(dataClass, ids.get(row)!, owner) !== undefined,
+      isLocked: (row: RowView) => this.locks.blocker(remoteRows, ids.get(row)!, owner) !== undefined,
     }
     return deleteRows(databases.database(dataClass.remote!.connection), deletion, limits)
   }
@@ -130,17 +129,19 @@ export class RemoteWriter {
   async lock({ read, lock, holder }: RemoteLock, queries: QueryCache, repeat: Repeat): Promise<LockResult> {
     const view = this.options.views.of(read.access)
     const dataClass = view.dataClass(read.dataClass)
-    const rowId = await repeat(reads => {
+    const { rows, rowId } = await repeat(reads => {
       const { context } = reads
       const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
-      return runPage(selection, view, context!).rowIds[0]!
+      const [rowId] = runPage(selection, view, context!).rowIds
+      return { rows: reads.rowsOf(dataClass), rowId: rowId! }
     })
-    if (rowId >= FIRST_TASK_ROW) throw RemoteErrors.NOT_HERE('a lock, without whole numbers as keys,', dataClass.name)
-    const row = { dataClass, rowId }
-    const blocker = this.locks.blocker(dataClass, rowId, holder.owner)
+    const blocker = this.locks.blocker(rows, rowId, holder.owner)
     if (blocker) return { kind: 'lock', result: false, blocker: blocker.info }
-    if (!lock) return { kind: 'lock', result: true, ...(!this.locks.free(row, holder.owner) && { wasNotLocked: true }) }
-    if (!this.locks.take(row, holder)) throw WriteErrors.TOO_MANY_LOCKS()
+    if (!lock) {
+      const wasLocked = this.locks.free(rows, rowId, holder.owner)
+      return { kind: 'lock', result: true, ...(!wasLocked && { wasNotLocked: true }) }
+    }
+    if (!this.locks.take(rows, rowId, holder)) throw WriteErrors.TOO_MANY_LOCKS()
     return { kind: 'lock', result: true }
   }
 
@@ -149,7 +150,7 @@ export class RemoteWriter {
   }
 
   private async step(
-    job: WriteJob,
+    job: SaveJob,
     request: SaveRequest,
     dataClass: DataClass,
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
@@ -174,7 +175,7 @@ export class RemoteWriter {
           transaction,
           timestamp,
           randomUuid: () => (uuids[used++] ??= randomUuid()),
-          locks: this.locks,
+          locks: { blocker: (_, rowId, owner) => this.locks.blocker(rows, rowId, owner) },
           limits: saveLimits,
           rules: this.rulesOf(rows.table),
           sliceSize: SLICE_SIZE,

@@ -2,7 +2,7 @@ import t from 'tap'
 import { checkEntitySets } from '../../../../../engine/storage/inspect/check-entity-sets.ts'
 import { entitySet } from '../../../../../engine/entity-set/entity-set.ts'
 import { EntitySetStore } from '../../../../../engine/entity-set/entity-set-store.ts'
-import { decodeMembers, encodeMembers, setOf } from '../../../../../engine/entity-set/members.ts'
+import { decodeMembers, encodeMembers, type RowMembers, setOf } from '../../../../../engine/entity-set/members.ts'
 import { RowSet } from '../../../../../engine/row-set/row-set.ts'
 import { type Environment, openEnvironment } from '../../../../../engine/storage/environment.ts'
 import { LmdbRecords } from '../../../../../engine/storage/lmdb-records.ts'
@@ -172,7 +172,7 @@ t.test('an ordered list of many members includes its set', async t => {
   const decoded = decodeMembers(encodeMembers(list))
   t.same([...(decoded as Uint32Array)], [...list])
   t.same(
-    [...setOf(decoded)],
+    [...setOf(decoded as RowMembers)],
     [...list].sort((a, b) => a - b),
   )
 })
