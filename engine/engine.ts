@@ -110,6 +110,7 @@ export class Engine implements PluginEngine {
       uploads,
       view: access => this.view(access),
       write: (request, caller) => this.write(request, caller),
+      readRemote: (bytes, caller) => this.askRemote({ kind: 'remoteBytes', bytes }, caller),
       cacheBytes: options.binaryCacheBytes ?? BINARY_CACHE_BYTES,
       onInternalError: options.onInternalError,
     })

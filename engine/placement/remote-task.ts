@@ -5,6 +5,7 @@ import type { AnswerSink } from '../answer/answer-sink.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { StatementLimits } from '../postgres/database.ts'
 import type { Databases } from '../postgres/databases.ts'
+import { readBytes } from '../postgres/remote-bytes.ts'
 import { RemoteReads } from '../postgres/remote-reads.ts'
 import { RemoteSnapshot } from '../postgres/remote-snapshot.ts'
 import type { RemoteWriter } from '../postgres/remote-writer.ts'
@@ -122,6 +123,10 @@ class RemoteWork {
         return writer.delete(task.deletion, store.queries, repeat, limits)
       case 'remoteLock':
         return writer.lock(task.lock, store.queries, repeat)
+      case 'remoteBytes': {
+        const { databases } = this.scope
+        return readBytes(task.bytes, { views: store.views, queries: store.queries, databases, repeat, limits })
+      }
       case 'remoteFreeLocks':
         writer.freeLocks(task.owner)
         return undefined

@@ -7,6 +7,7 @@ import type { ChangesRequest } from '../query/contract/changes.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { Connection } from '../postgres/database.ts'
+import type { RemoteBytes } from '../postgres/remote-bytes.ts'
 import type { RemoteDeletion, RemoteLock } from '../postgres/remote-writer.ts'
 import type { SaveLimits } from '../write/contract/write-limits.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
@@ -105,11 +106,12 @@ interface AnswerThreadOptions {
   readonly held: Int32Array
 }
 
-/** A change of entities that are in a database. The answer is the result, as `v8.serialize` writes it; undefined where there is none. */
+/** A change of entities that are in a database, or bytes of one. The answer is the result, as `v8.serialize` writes it; undefined where there is none. */
 export type RemoteWriteTask =
   | { readonly kind: 'remoteSave'; readonly request: SaveRequest }
   | { readonly kind: 'remoteDelete'; readonly deletion: RemoteDeletion }
   | { readonly kind: 'remoteLock'; readonly lock: RemoteLock }
+  | { readonly kind: 'remoteBytes'; readonly bytes: RemoteBytes }
   | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
 
 /** Tasks of the thread that asks databases. Handled in `engine/threads/remote-thread.ts`. */

@@ -1,6 +1,7 @@
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
+import type { RecordStore } from '../data/record-store.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Views } from '../permission/views.ts'
 import type { LockHolder } from '../caller/lock-holder.ts'
@@ -48,7 +49,7 @@ export interface RemoteLock {
 }
 
 /** Runs work on the newest state of the store, again each time when data of a database have arrived. */
-type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
+export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
 
 interface RemoteWriterOptions {
   readonly catalog: Catalog
@@ -58,6 +59,8 @@ interface RemoteWriterOptions {
   readonly limits: SaveLimits
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Uploads and their bytes. */
+  readonly records: Pick<RecordStore, 'uploads' | 'files'>
   /** 32 upper-case hex digits. */
   readonly randomUuid: () => string
 }
@@ -157,7 +160,7 @@ export class RemoteWriter {
     repeat: Repeat,
     limits: StatementLimits,
   ): Promise<void> {
-    const { layouts, databases, limits: saveLimits, now, randomUuid } = this.options
+    const { layouts, databases, limits: saveLimits, now, records, randomUuid } = this.options
     const timestamp = new Date(now()).toISOString()
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
@@ -169,7 +172,7 @@ export class RemoteWriter {
           dataClass,
           keys.map(key => rows.idOf(key)),
         )
-        const transaction = new RemoteTransaction(dataClass, reads, layouts, outcomes)
+        const transaction = new RemoteTransaction(dataClass, reads, layouts, records, outcomes)
         let used = 0
         const accept = job.step({
           transaction,

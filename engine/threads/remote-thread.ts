@@ -33,10 +33,19 @@ export default async function run(message: PoolMessage<RemoteTask>): Promise<Poo
 function openScope() {
   const store = poolStore(openReadStore(options.store, counts), options)
   const { connections, limits, saveLimits } = options
-  const { catalog, layouts, views } = store
+  const { catalog, layouts, views, records } = store
   const onNote = (text: string): void => parentPort?.postMessage(text)
   const databases = new Databases(catalog, { connections, timeoutMs: limits.timeoutMs, onNote })
   const randomUuid = (): string => randomUUID().replaceAll('-', '').toUpperCase()
-  const writer = new RemoteWriter({ catalog, layouts, views, databases, limits: saveLimits, now: Date.now, randomUuid })
+  const writer = new RemoteWriter({
+    catalog,
+    layouts,
+    views,
+    databases,
+    limits: saveLimits,
+    now: Date.now,
+    records,
+    randomUuid,
+  })
   return { options, registry, store, databases, writer }
 }

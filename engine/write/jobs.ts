@@ -149,7 +149,7 @@ export class SaveJob implements WriteJob {
     this.outcome = { kind: 'save', many: this.body.many, entities: this.entities, globalStamp: this.globalStamp }
   }
 
-  private saveSlice(context: SaveContext, { sliceSize, endsAt }: StepContext): SavedEntity[] {
+  private saveSlice(context: SaveContext, { sliceSize, endsAt }: SaveStep): SavedEntity[] {
     const start = this.entities.length
     const end = Math.min(start + sliceSize, this.body.length)
     const slice: SavedEntity[] = []

@@ -127,8 +127,13 @@ const damages: Damage[] = [
   },
   {
     name: 'members of an unknown form',
-    damage: put(entitySetMembersKey(A), members(3, 0)),
-    found: [`entity set ${A}: its members have the unknown form 3`],
+    damage: put(entitySetMembersKey(A), members(4, 0)),
+    found: [`entity set ${A}: its members have the unknown form 4`],
+  },
+  {
+    name: 'keys without their texts',
+    damage: put(entitySetMembersKey(A), members(3, 1)),
+    found: [`entity set ${A}: it has no room for 1 keys`],
   },
   {
     name: 'a wrong count of a bitmap',
