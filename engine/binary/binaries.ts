@@ -27,8 +27,8 @@ export interface StoredBinary {
   readonly value: BinaryValue
   /** `__STAMP` of the entity. */
   readonly stamp: number
-  /** Global stamp of the entity's last change, unique to this version. */
-  readonly globalStamp: number
+  /** Text that no other value of any entity and version has. */
+  readonly id: string
   /** Text that is unique to this version of the entity. */
   readonly version: string
   /** Reads bytes that are in a database; resolves to undefined when the value has been replaced. Undefined for those of the store. */
@@ -90,7 +90,7 @@ export class Binaries {
         const { stamp, globalStamp, version } = row
         const value = table.binary(rowId, attribute)
         if (!value) throw this.lost(attribute, `the bytes of row ${rowId} are missing in the store`)
-        return { attribute, value, stamp, globalStamp, version }
+        return { attribute, value, stamp, id: `${globalStamp} ${attribute.name}`, version }
       })
     const rowId = tasks.rowId(request, caller)
     return rowId instanceof Promise ? rowId.then(binaryOf) : binaryOf(rowId)

@@ -22,15 +22,15 @@ export async function findRemote(
   if (!value) return null
   const { bytes, size, stamp, version } = value
   const mediaType = attribute.type === 'image' ? await sniffMediaType(bytes.subarray(0, SNIFFED_BYTES)) : BLOB
-  if (bytes.length === size)
-    return { attribute, value: new BinaryValue(mediaType, bytes), stamp, globalStamp: stamp, version }
+  const id = JSON.stringify([attribute.dataClass.name, attribute.name, key, version])
+  if (bytes.length === size) return { attribute, value: new BinaryValue(mediaType, bytes), stamp, id, version }
   const again: ReadRequest = { ...read, source: { kind: 'keys', keys: [key] } }
   const content = { id: '', size, digests: undefined, read: () => assert.fail('these bytes are in a database') }
   return {
     attribute,
     value: new BinaryValue(mediaType, content),
     stamp,
-    globalStamp: stamp,
+    id,
     version,
     async read(start, end) {
       if (end <= bytes.length) return bytes.subarray(start, end)

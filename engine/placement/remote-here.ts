@@ -1,4 +1,4 @@
-import type { Caller } from '../caller/caller.ts'
+import { type Caller, userOf } from '../caller/caller.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Databases } from '../postgres/databases.ts'
@@ -55,7 +55,11 @@ export class RemoteHere {
     const waiting = new AbortController()
     caller?.onAborted(() => waiting.abort())
     const deadlineAt = Date.now() + timeoutMs
-    const reads = new RemoteReads(databases, scope.layouts, { deadlineAt, signal: waiting.signal })
+    const reads = new RemoteReads(databases, scope.layouts, {
+      deadlineAt,
+      signal: waiting.signal,
+      user: databases.needUser ? userOf(caller) : undefined,
+    })
     for (;;) {
       const counter = { examined: 0, sent: 0 }
       try {

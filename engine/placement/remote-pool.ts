@@ -16,6 +16,7 @@ export const remotePool = ({ connections, saveLimits, ...options }: RemotePoolOp
   new QueryPool<RemoteTask>({
     ...options,
     threads: 1,
+    needsUser: Object.values(connections).some(({ sessionVariable }) => sessionVariable !== undefined),
     entry: {
       file: 'engine/threads/remote-thread.js',
       role: 'remote',

@@ -60,11 +60,11 @@ interface RemoteScope {
  * again on the newest state of the store.
  */
 export async function remoteTask(message: PoolMessage<RemoteTask>, scope: RemoteScope): Promise<PoolOutcome> {
-  const { task, slot, deadlineAt } = message
+  const { task, slot, deadlineAt, user } = message
   const waiting = new AbortController()
   const watched = { slot, waiting }
   watch(watched, scope.options.cancelled)
-  const work = new RemoteWork(message, scope, { deadlineAt, signal: waiting.signal })
+  const work = new RemoteWork(message, scope, { deadlineAt, signal: waiting.signal, user })
   const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, scope.options)
   try {
     if (isWrite(task)) return move(serialize(await work.write(task))) as unknown as Uint8Array

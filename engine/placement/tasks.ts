@@ -205,6 +205,8 @@ export interface PoolMessage<T = SearchedTask> {
   readonly slot: number
   /** Descriptor of an empty file for a large answer. Undefined: no file. */
   readonly spool: number | undefined
+  /** Name of the user for whom it runs; empty for a guest. Undefined where no task needs it. */
+  readonly user?: string | undefined
 }
 
 /**

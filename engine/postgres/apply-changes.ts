@@ -72,7 +72,7 @@ async function together(changes: readonly RemoteChange[], rows: RemoteRows, run:
     if (group.length > 1) await run(ROLLBACK_TO)
     for (const change of group) {
       const outcome = await tried(change, rows, run)
-      if (!outcome) return { outcomes: [], isStale: true }
+      if (!outcome) return { outcomes, isStale: true }
       outcomes.push(outcome)
       if (outcome.kind !== 'refused') continue
       return {

@@ -5,6 +5,7 @@ import { QueryErrors } from '../query/contract/query-errors.ts'
 import { KnownCounts } from './known-counts.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Statement } from './sql/statement.ts'
+import { PREPARE_SETTING, queriesAs, type QueryAs } from './user-query.ts'
 
 /** A database that has entities of dataclasses. Plain data. */
 export interface Connection {
@@ -13,6 +14,8 @@ export interface Connection {
   /** Undefined: that of the address, if any. */
   readonly password?: string | undefined
   readonly maxConnections: number
+  /** Setting that has the name of the user of each request, for policies: `app.user`. Undefined: none has. */
+  readonly sessionVariable?: string | undefined
 }
 
 /** Values of the columns of one row, as texts. */
@@ -52,6 +55,8 @@ export interface StatementLimits {
   readonly deadlineAt: number
   /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal
+  /** Name of the user for whom it runs; undefined or empty for a guest. */
+  readonly user?: string | undefined
 }
 
 type Pool = InstanceType<typeof pg.Pool>
@@ -61,6 +66,8 @@ type Client = pg.PoolClient & { readonly processID: number }
 export class Database {
   readonly counts = new KnownCounts()
   private opened: Promise<Pool> | undefined
+  /** Set with the first connection. */
+  private queryAs: QueryAs | undefined
   /** Names of prepared statements, by their texts. */
   private readonly names = new Map<string, string>()
   private notedAt = Number.NEGATIVE_INFINITY
@@ -93,7 +100,7 @@ export class Database {
    * @throws what `work` throws: errors of statements are those of the database
    */
   async session<T>(
-    { deadlineAt, signal }: StatementLimits,
+    { deadlineAt, signal, user = '' }: StatementLimits,
     work: (run: (statement: Statement) => Promise<Cells[]>) => Promise<T>,
   ): Promise<T> {
     const client = await this.connect()
@@ -104,9 +111,13 @@ export class Database {
     const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
     signal.addEventListener('abort', cancel, { once: true })
     let isBroken = false
+    const { sessionVariable: variable } = this.connection
     const run = async ({ text, values }: Statement): Promise<Cells[]> => {
       const query = { text, values, name: this.nameOf(text), rowMode: 'array', types: AS_TEXTS }
       try {
+        // A failed transaction accepts nothing but its end.
+        if (variable !== undefined && !CONTROL.test(text))
+          return (await this.queryAs!(client, { variable, user }, query)).rows
         return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
       } catch (error) {
         isBroken = !isOfStatement(error as Error)
@@ -143,9 +154,10 @@ export class Database {
   }
 
   private async open(): Promise<Pool> {
-    const { Pool } = await loadPackage<typeof pg>('pg', NEEDED)
-    const { url, password, maxConnections } = this.connection
-    const pool = new Pool({
+    const driver = await this.driver()
+    this.queryAs = queriesAs(driver)
+    const { url, password, maxConnections, sessionVariable } = this.connection
+    const pool = new driver.Pool({
       connectionString: url,
       ...(password !== undefined && { password }),
       max: maxConnections,
@@ -153,6 +165,9 @@ export class Database {
       idleTimeoutMillis: IDLE_MS,
       application_name: 'tesser',
       keepAlive: true,
+      ...(sessionVariable !== undefined && {
+        onConnect: client => client.query({ ...PREPARE_SETTING, values: [sessionVariable, ''] }),
+      }),
     })
     // A lost connection fails the statement under way; without a listener it would end the process.
     pool.on('error', () => {})
@@ -165,7 +180,7 @@ export class Database {
   }
 
   private async cancel(processId: number): Promise<void> {
-    const { Client } = await loadPackage<typeof pg>('pg', NEEDED)
+    const { Client } = await this.driver()
     const { url, password } = this.connection
     const client = new Client({
       connectionString: url,
@@ -182,6 +197,10 @@ export class Database {
     } finally {
       await client.end().catch(() => {})
     }
+  }
+
+  private driver(): Promise<typeof pg> {
+    return loadPackage<typeof pg>('pg', NEEDED)
   }
 
   private nameOf(text: string): string | undefined {
@@ -212,6 +231,9 @@ export class Database {
     return RemoteErrors.AWAY(this.name).retryAfter(RETRY_AFTER_SECONDS)
   }
 }
+
+/** Statements about a transaction, in which no row is read. */
+const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/
 
 /** All values stay the texts that the server sends. */
 const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }

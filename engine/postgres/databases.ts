@@ -22,6 +22,9 @@ export class Databases {
   private readonly databases = new Map<string, Database>()
   private readonly described = new Map<string, Described>()
 
+  /** True if statements need the name of their user. */
+  readonly needUser: boolean
+
   /** @param timeoutMs maximum time of a statement */
   constructor(
     private readonly catalog: Catalog,
@@ -31,6 +34,7 @@ export class Databases {
       readonly onNote: Note
     },
   ) {
+    this.needUser = Object.values(options.connections).some(({ sessionVariable }) => sessionVariable !== undefined)
     for (const [name, connection] of Object.entries(options.connections)) {
       this.databases.set(name, new Database(name, connection, options.timeoutMs, options.onNote))
     }

@@ -6,10 +6,17 @@ import { columnForm } from './sql/column-form.ts'
 import { arrayText } from './sql/parameters.ts'
 import type { Statement } from './sql/statement.ts'
 
+/**
+ * The state of the database (`pg_current_snapshot`) changes with every change of the rows of a table. It need not where rows are elsewhere, or
+ * have a store of their own, as in other databases that speak the protocol of PostgreSQL; and policies show each user other rows.
+ */
+const KEEPS_COUNTS = `c.relkind = 'r' AND NOT c.relrowsecurity AND (SELECT amname FROM pg_am WHERE oid = c.relam) = 'heap'
+  AND version() LIKE 'PostgreSQL %' AND version() NOT LIKE '%-YB-%' AND NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
+
 /** The type of a column is that under its domains. */
 const COLUMNS = `
 WITH RECURSIVE wanted AS (
-  SELECT c.oid, n.nspname, c.relname, c.relkind FROM unnest($1::text[], $2::text[]) AS w (schema, name)
+  SELECT c.oid, n.nspname, c.relname, c.relkind, ${KEEPS_COUNTS} AS keeps FROM unnest($1::text[], $2::text[]) AS w (schema, name)
   JOIN pg_namespace n ON n.nspname = w.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')),
 base AS (
@@ -20,7 +27,7 @@ base AS (
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
 SELECT w.nspname, w.relname, w.relkind, a.attname, t.typname, b.modifier, a.attnotnull, t.typtype = 'e',
   a.attidentity <> '' OR (d.adbin IS NOT NULL AND a.attgenerated = ''), a.attgenerated <> '',
-  to_regprocedure('tesser.fold(text)') IS NOT NULL
+  to_regprocedure('tesser.fold(text)') IS NOT NULL, w.keeps
 FROM wanted w JOIN base b ON b.attrelid = w.oid JOIN pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
 JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
 LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum`
@@ -30,6 +37,7 @@ interface Described {
   readonly kind: string
   readonly columns: Map<string, RemoteColumn>
   readonly hasFold: boolean
+  readonly keepsCounts: boolean
 }
 
 /** Statement that describes the tables of dataclasses. {@link readTables} takes its rows. */
@@ -48,10 +56,27 @@ export function readTables(
 ): Map<DataClass, RemoteTable | readonly string[]> {
   const described = new Map<string, Described>()
   for (const row of rows) {
-    const [schema, table, kind, name, type, modifier, isMandatory, isEnum, hasDefault, isGenerated, hasFold] =
-      row as string[]
+    const [
+      schema,
+      table,
+      kind,
+      name,
+      type,
+      modifier,
+      isMandatory,
+      isEnum,
+      hasDefault,
+      isGenerated,
+      hasFold,
+      keepsCounts,
+    ] = row as string[]
     const key = JSON.stringify([schema, table])
-    const known = described.get(key) ?? { kind: kind!, columns: new Map(), hasFold: hasFold === 't' }
+    const known = described.get(key) ?? {
+      kind: kind!,
+      columns: new Map(),
+      hasFold: hasFold === 't',
+      keepsCounts: keepsCounts === 't',
+    }
     described.set(key, known)
     known.columns.set(name!, {
       name: name!,
@@ -110,7 +135,7 @@ function tableOf(
     forms,
     stamp: stamp !== undefined ? quoteName(stamp) : hasRows ? 'xmin' : '1',
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
-    isOrdinary: described.kind === 'r',
+    isOrdinary: described.keepsCounts,
     hasFold: described.hasFold,
   }
 }

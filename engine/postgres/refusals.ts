@@ -14,6 +14,8 @@ interface StatementError extends Error {
   readonly detail?: string
   readonly column?: string
   readonly constraint?: string
+  /** Function of the server that has found the error. */
+  readonly routine?: string
 }
 
 /** Columns in a detail such as `Key (film_id, actor_id)=(1, 2) already exists.`, in whatever language. */
@@ -24,11 +26,13 @@ const DETAIL = /\(([^()]+)\)=\(/
  * Source: PostgreSQL, appendix A, classes 22 and 23.
  */
 export function problemsOf(error: unknown, table: RemoteTable, values: ColumnValues): ProtocolError[] | undefined {
-  const { code = '', detail = '', column, constraint, message } = error as StatementError
+  const { code = '', detail = '', column, constraint, message, routine } = error as StatementError
   const { dataClass } = table
   const names = DETAIL.exec(detail)?.[1]?.split(', ') ?? []
   const attribute = attributeOf(table, column === undefined ? names : [column])
   const value = attribute && (values.get(attribute) ?? null)
+  // The code is that of missing rights, too, which are for the operator.
+  if (routine === 'ExecWithCheckOptions') return [refused(dataClass, 'row security, or the condition of a view')]
   switch (code) {
     case '23505':
       return attribute ? duplicate(attribute, value as Value, dataClass) : [refused(dataClass, constraint)]

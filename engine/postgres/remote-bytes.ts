@@ -22,7 +22,7 @@ export interface RemoteBytes {
 /** An image or a blob in one version of an entity. */
 export interface RemoteValue {
   readonly bytes: Uint8Array
-  /** Of the whole value. */
+  /** Size of the whole value. */
   readonly size: number
   /** `__STAMP`; -1 for a table that has none, so that its bytes are not taken for those of another time. */
   readonly stamp: number

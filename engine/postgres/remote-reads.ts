@@ -284,7 +284,7 @@ export class RemoteReads implements RemoteData {
   /** @param state of the database that the page is of, if known */
   private async count(dataClass: DataClass, statement: Statement, state: string | null | undefined): Promise<number> {
     const { counts } = this.databases.database(dataClass.remote!.connection)
-    const key = JSON.stringify(statement)
+    const key = JSON.stringify([this.limits.user, statement])
     const known = state == null ? undefined : counts.find(key, state)
     if (known !== undefined) return known
     const [[count, counted]] = (await this.run(dataClass, statement)) as [Cells]

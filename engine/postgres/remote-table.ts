@@ -29,7 +29,7 @@ export interface RemoteTable {
   readonly stamp: string
   /** SQL of `__TIMESTAMP`; undefined if the table does not know it. */
   readonly timestamp: string | undefined
-  /** A table whose rows change only by transactions of this database; not a view, not a foreign table. */
+  /** A table whose rows change only by transactions of this database, and are the same for all users: not a view, not a foreign table. */
   readonly isOrdinary: boolean
   /** The database has the function `tesser.fold`. */
   readonly hasFold: boolean

@@ -27,7 +27,7 @@ import type { Databases } from './databases.ts'
 import { RemoteLocks } from './remote-locks.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import type { RemoteTable } from './remote-table.ts'
-import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
+import { type ChangeOutcome, type RemoteChange, RemoteTransaction } from './remote-transaction.ts'
 
 /** Number of times that a save begins again because its rows have changed meanwhile. */
 const MAX_STALE = 5
@@ -165,6 +165,7 @@ export class RemoteWriter {
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
     let outcomes: ChangeOutcome[] = []
+    let last: RemoteChange | undefined
     for (let stale = 0; ; ) {
       const { transaction, accept, rows } = await repeat(reads => {
         const rows = reads.rowsOf(dataClass)
@@ -191,8 +192,21 @@ export class RemoteWriter {
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
       const applied = await applyChanges(database, rows, transaction.changes, isAtomic, limits)
+      const first = outcomes.length
       outcomes = [...outcomes, ...applied.outcomes]
       if (!applied.isStale) continue
+      const change = transaction.changes[applied.outcomes.length]!
+      const isRefused = isRepeated(change, last)
+      last = change
+      if (isRefused) {
+        const problems = [RemoteErrors.REFUSED_ENTITY(dataClass.name, 'a policy or a trigger of the table')]
+        const at = outcomes.length
+        const refused: ChangeOutcome = { kind: 'refused', problems }
+        outcomes = isAtomic
+          ? [...outcomes.slice(0, first), ...transaction.changes.map((_, i) => (first + i === at ? refused : UNDONE))]
+          : [...outcomes, refused]
+        continue
+      }
       if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name)
       if (isAtomic) outcomes = []
       for (const key of keys) rows.delete(rows.idOf(key))
@@ -221,6 +235,12 @@ export class RemoteWriter {
     throw view.unknownDataClass(name)
   }
 }
+
+const UNDONE: ChangeOutcome = { kind: 'undone' }
+
+/** True if a row has not changed between two changes that were both taken for stale: the database leaves it as it is. */
+const isRepeated = (change: RemoteChange, last: RemoteChange | undefined): boolean =>
+  change.kind === 'update' && last?.kind === 'update' && change.key === last.key && change.stamp === last.stamp
 
 /** Keys of existing entities among the elements of a slice. */
 function keysOf(
