@@ -20,7 +20,7 @@ export interface RemoteBytes {
 }
 
 /** An image or a blob in one version of an entity. */
-export interface RemoteValue {
+interface RemoteValue {
   readonly bytes: Uint8Array
   /** Size of the whole value. */
   readonly size: number

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Cells } from './database.ts'
 
 /** The name of a user as a setting of the database, which policies of row security read. */
-export interface UserSetting {
+interface UserSetting {
   /** Name of the setting: `app.user`. */
   readonly variable: string
   /** Empty for a guest. */
