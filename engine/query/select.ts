@@ -81,9 +81,9 @@ export function planSelection(
   const query = queries.prepare(dataClass, request, view)
   const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
   const { predicate, orderBy } = query
-  if (dataClass.remote) return { request, dataClass, plan, predicate, orderBy, filter: undefined }
-  const filter = predicate && lower(predicate, dataClass, snapshot)
   const score = query.filter && findSimilarity(query.filter, [])
+  if (dataClass.remote) return { request, dataClass, plan, predicate, orderBy, filter: undefined, score }
+  const filter = predicate && lower(predicate, dataClass, snapshot)
   if (!filter || request.exact) return { request, dataClass, plan, predicate, orderBy, filter, score }
   const order = page && { keys: query.orderBy, count: page.skip + page.count }
   const chosen = chooseVectorAccess(filter, dataClass, {

@@ -10,6 +10,7 @@ import type { ColumnForm } from './column-form.ts'
 import { propertyAt } from './json-test.ts'
 import { isStorable } from './parameters.ts'
 import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
+import { hasScore, similarityOrder } from './similarity.ts'
 import type { Statement } from './statement.ts'
 
 /** Selection of the statements below. */
@@ -33,7 +34,9 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   const from = sql.from(table)
   const where = whereOf(page, from, sql)
   const joins: string[] = []
-  const order = page.orderBy.flatMap((key, i, { length }) => orderOf(key, i === length - 1, from, sql, scope, joins))
+  const order = page.orderBy.flatMap((key, i, { length }) =>
+    orderOf(key, i === length - 1, hasScore(page.predicate, key.similarity), from, sql, scope, joins),
+  )
   const selected = page.columns === 'key' ? selectOf(table.dataClass.key, from) : rowOf(from)
   return sql.parameters.select(
     page.isCounted ? `${selected}, ${STATE}` : selected,
@@ -286,18 +289,20 @@ const ELSEWHERE = 'an order or an aggregate over a relation to another place'
 
 /**
  * @param isLast the key decides alone what the keys before it leave
+ * @param isScored every row has a score, if the key is a vector
  * @param joins receives the joins along the relations of the key
  */
 function orderOf(
   key: SortKey,
   isLast: boolean,
+  isScored: boolean,
   start: From,
   sql: PredicateSql,
   scope: SqlScope,
   joins: string[],
 ): string[] {
-  if (key.similarity) throw RemoteErrors.NOT_HERE('an order by similarity', start.table.dataClass.name)
   const from = follow(key.relations, start, sql, scope, joins)
+  if (key.similarity) return similarityOrder(key, from, sql.parameters, isScored)
   const attribute = stored(key.attribute)
   const { form, sorted, compared } = sql.column(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'
