@@ -2,7 +2,7 @@ import { deserialize } from 'node:v8'
 import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
-import type { Catalog, DataClass } from './catalog/dataclass.ts'
+import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
@@ -46,13 +46,15 @@ import type { ComputeArgs, DistinctArgs, KeysArgs } from './placement/value-task
 import { kept, type Promised } from './base/promised.ts'
 import type { FunctionCall, LockOutcome, PluginEngine } from './plugin-engine.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
-import { RemoteErrors } from './data/remote-errors.ts'
+import type { RemoteLock } from './postgres/remote-writer.ts'
+import type { RemoteBytes, RemoteBytesResult } from './postgres/remote-bytes.ts'
 import { RequiresPluginCode } from './data/requires-plugin-code.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
 import { warmUpGrammar } from './query/parse/warm-up.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
+import { SessionTable } from './nodes/session-table.ts'
 import type { PluginRecords, ServerRecords } from './records/server-records.ts'
 import { lockStatus, WriteErrors } from './write/contract/write-errors.ts'
 import type {
@@ -80,6 +82,8 @@ export class Engine implements PluginEngine {
   readonly entitySets: EntitySets
   /** Records of the server itself. */
   readonly records: ServerRecords
+  /** Sessions of several servers; undefined if those of this one are among its records. */
+  readonly sharedSessions: SessionTable | undefined
   /** Rights of all sessions. Nothing is restricted until roles are set. */
   readonly permissions: Permissions
   readonly uploads: Uploads
@@ -99,6 +103,7 @@ export class Engine implements PluginEngine {
     const { data, tasks, uploads, options } = parts
     this.entitySets = parts.entitySets
     this.records = parts.records
+    this.sharedSessions = parts.shared && new SessionTable(parts.shared)
     this.permissions = parts.permissions
     this.uploads = uploads
     this.classes = parts.classes
@@ -110,7 +115,7 @@ export class Engine implements PluginEngine {
       uploads,
       view: access => this.view(access),
       write: (request, caller) => this.write(request, caller),
-      readRemote: (bytes, caller) => this.askRemote({ kind: 'remoteBytes', bytes }, caller),
+      readRemote: (bytes, caller) => this.readRemote(bytes, caller),
       cacheBytes: options.binaryCacheBytes ?? BINARY_CACHE_BYTES,
       onInternalError: options.onInternalError,
     })
@@ -149,13 +154,17 @@ export class Engine implements PluginEngine {
     return this.parts.heap?.usedBytes()
   }
 
-  /** Removes remains of a crash and recomputes stored calculated values whose code has changed. To be called first. */
+  /**
+   * Removes remains of a crash, recomputes stored calculated values whose code has changed, and has tables of databases made, which it
+   * does not wait for. To be called first.
+   */
   async prepare(): Promise<void> {
     const { data, writer, hooked, code, options } = this.parts
     await data.records.sweepIncoming()
     await this.uploads.sweep()
     await this.checkTasks()
     await calculateOutdated({ catalog: data.catalog, data, writer, hooked, code, onProgress: options.onProgress })
+    this.makeTables()
   }
 
   /** @throws {Error} with the plugins and their tasks that cannot be loaded */
@@ -178,6 +187,14 @@ export class Engine implements PluginEngine {
     this.parts.vectors?.warmUp()
     this.parts.functions?.warmUp()
     await this.parts.pool.run({ kind: 'problems' })
+  }
+
+  /** Makes the tables of dataclasses in databases, which nothing waits for. */
+  private makeTables(): void {
+    // The log has what fails; a request tries it again.
+    for (const connection of ownedConnections(this.catalog)) {
+      this.parts.remote!.run({ kind: 'remoteTables', connection }).catch(() => {})
+    }
   }
 
   view(access?: Access): View {
@@ -246,11 +263,9 @@ export class Engine implements PluginEngine {
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const access = request.access ?? (request.trusted ? undefined : this.permissions.guest)
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
-    if (dataClass?.remote) return this.saveRemote({ ...request, access }, dataClass, caller)
     const known = await this.checked({ ...request, access }, dataClass, caller)
-    return dataClass && this.parts.hooked.onSave(dataClass)
-      ? this.parts.code!.save(known, caller)
-      : this.toWriter(known, caller)
+    if (dataClass && this.parts.hooked.onSave(dataClass)) return this.parts.code!.save(known, caller)
+    return dataClass?.remote ? this.saveRemote(known, caller) : this.toWriter(known, caller)
   }
 
   /**
@@ -271,7 +286,8 @@ export class Engine implements PluginEngine {
       }
     }
     const { bodies, hooked } = this.parts
-    return bodies.isLarge(request) ? bodies.read(request, !dataClass || hooked.onSave(dataClass), caller) : request
+    const isRead = !dataClass || dataClass.remote !== undefined || hooked.onSave(dataClass)
+    return bodies.isLarge(request) ? bodies.read(request, isRead, caller) : request
   }
 
   /**
@@ -305,10 +321,6 @@ export class Engine implements PluginEngine {
     const dataClass = this.addressed(known.dataClass, known.access)
     const isShownWithOthers =
       output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
-    if (dataClass.remote) {
-      const answer = this.parts.savedAnswers.prepare(dataClass, known.access, { mode: known.mode, output })
-      return answer(await this.saveRemote(known, dataClass, caller), caller)
-    }
     if (this.parts.hooked.onSave(dataClass) || (this.parts.hooked.restricted.size > 0 && isShownWithOthers)) {
       return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
@@ -319,7 +331,8 @@ export class Engine implements PluginEngine {
       if (!(error instanceof RequiresPluginCode)) throw error
       return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
-    return answer(await this.toWriter(await this.checked(known, dataClass, caller), caller), caller)
+    const checked = await this.checked(known, dataClass, caller)
+    return answer(await (dataClass.remote ? this.saveRemote(checked, caller) : this.toWriter(checked, caller)), caller)
   }
 
   async delete(
@@ -331,7 +344,7 @@ export class Engine implements PluginEngine {
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
-    if (dataClass.remote) return this.deleteRemote(request, { atomic, owner, ifMatch }, caller)
+    if (dataClass.remote) return this.deleteRemote(dataClass, request, { atomic, owner, ifMatch }, caller)
     const rowIds = await this.parts.tasks.rowIds({ ...request, exact: true }, caller)
     if (rowIds.length === 0 && ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
     if (rowIds.length === 0) return 0
@@ -346,21 +359,30 @@ export class Engine implements PluginEngine {
   }
 
   /** Saves entities that are in a database. */
-  private async saveRemote(request: SaveRequest, dataClass: DataClass, caller?: Caller): Promise<SaveResult> {
-    if (this.parts.hooked.onSave(dataClass)) throw RemoteErrors.NOT_HERE('a save with events', dataClass.name)
-    const { bodies } = this.parts
-    const known = bodies.isLarge(request) ? await bodies.read(request, true, caller) : request
-    return this.askRemote<SaveResult>({ kind: 'remoteSave', request: known }, caller)
+  private async saveRemote(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
+    return this.askRemote<SaveResult>({ kind: 'remoteSave', request }, caller)
   }
 
   private async deleteRemote(
+    dataClass: DataClass,
     read: ReadRequest,
     options: Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'>,
     caller?: Caller,
   ): Promise<number> {
     const access = read.access ?? this.permissions.guest
     const deletion = { read: { ...read, access, exact: true }, ...options, ifMatch: options.ifMatch }
-    const { deleted, error } = await this.askRemote<DeleteResult>({ kind: 'remoteDelete', deletion }, caller)
+    const withCode = () =>
+      this.parts.code!.drop(
+        { kind: 'delete', dataClass: dataClass.name, access, rowIds: new Uint32Array(0), ...options },
+        caller,
+        deletion.read,
+      )
+    const { deleted, error } = await (this.parts.hooked.onDrop(dataClass)
+      ? withCode()
+      : this.askRemote<DeleteResult>({ kind: 'remoteDelete', deletion }, caller).catch((error: unknown) => {
+          if (error instanceof RequiresPluginCode) return withCode()
+          throw error
+        }))
     if (error) throw new ProtocolError(error)
     return deleted
   }
@@ -407,7 +429,7 @@ export class Engine implements PluginEngine {
     demandUniqueAddress(request, view)
     const holder = lockHolder(session)
     const { result, wasNotLocked, blocker } = view.dataClass(name).remote
-      ? await this.askRemote<LockResult>({ kind: 'remoteLock', lock: { read: request, lock, holder } }, caller)
+      ? await this.lockRemote({ read: request, lock, holder }, caller)
       : await this.toWriter(
           { kind: 'lock', dataClass: name, rowId: await this.parts.tasks.rowId(request, caller), lock, holder },
           caller,
@@ -416,8 +438,26 @@ export class Engine implements PluginEngine {
     return { result, status: { success: true, ...(wasNotLocked && { wasNotLocked }) } }
   }
 
-  listLocks(limit: number): Promise<ListLocksResult> {
-    return this.parts.writer.write({ kind: 'listLocks', limit })
+  private async lockRemote(lock: RemoteLock, caller?: Caller): Promise<LockResult> {
+    const isCode = this.parts.hooked.restricted.size > 0
+    // Restrict events decide whether it exists.
+    if (isCode) await this.parts.tasks.rowId(lock.read, caller)
+    return this.askRemote<LockResult>({ kind: 'remoteLock', lock: { ...lock, isCode } }, caller)
+  }
+
+  private async readRemote(bytes: RemoteBytes, caller?: Caller): Promise<RemoteBytesResult> {
+    const isCode = this.parts.hooked.restricted.size > 0
+    // Restrict events decide whether it exists.
+    if (isCode) await this.parts.tasks.rowId(bytes.read, caller)
+    return this.askRemote({ kind: 'remoteBytes', bytes: { ...bytes, isCode } }, caller)
+  }
+
+  async listLocks(limit: number): Promise<ListLocksResult> {
+    const own = await this.parts.writer.write({ kind: 'listLocks', limit })
+    if (!this.parts.shared || !this.parts.remote) return own
+    const shared = await this.askRemote<ListLocksResult>({ kind: 'remoteListLocks', limit })
+    const locks = [...own.locks, ...shared.locks].slice(0, limit)
+    return { kind: 'listLocks', count: own.count + shared.count, locks }
   }
 
   async freeLocks(owner: string): Promise<void> {
@@ -498,8 +538,21 @@ export class Engine implements PluginEngine {
     this.closing.abort()
     this.commits.close()
     await Promise.allSettled([...this.backups, this.modelChange.close()])
-    const { functions, vectors, pool, remote, databases, entitySetStore, uploads, writer, data, spools, exportSpools } =
-      this.parts
+    const {
+      functions,
+      vectors,
+      pool,
+      remote,
+      databases,
+      shared,
+      sharedSets,
+      entitySetStore,
+      uploads,
+      writer,
+      data,
+      spools,
+      exportSpools,
+    } = this.parts
     this.loopDelay.stop()
     await functions?.close()
     // Closed before the pool, which continues with its results.
@@ -508,6 +561,8 @@ export class Engine implements PluginEngine {
     await pool.close()
     await remote?.close()
     await databases?.close()
+    await sharedSets?.close()
+    await shared?.close()
     await entitySetStore.close()
     await uploads.close()
     await writer.close()

@@ -1,4 +1,7 @@
-import { rowIdentity } from '../query/remote-identity.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import { FIRST_TASK_ROW, type RemoteData } from '../query/nodes/remote-query.ts'
+import { identityOf, rowIdentity } from '../query/remote-identity.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
 import { KeyList } from '../row-set/key-list.ts'
 import { RowSet } from '../row-set/row-set.ts'
 
@@ -7,6 +10,19 @@ export type RowMembers = RowSet | Uint32Array
 
 /** Members of an entity set: row ids, or identities of entities whose row ids do not last. */
 export type Members = RowMembers | KeyList
+
+export const sizeOf = (members: Members): number => ('size' in members ? members.size : members.length)
+
+/** True for members in an order of their own. */
+export const isOrdered = (members: Members): boolean => !(members instanceof RowSet)
+
+/** Members of a remote dataclass that mean the same to every task: row ids where they last, otherwise the keys. */
+export function lastingMembers(rows: RowMembers, dataClass: DataClass, remote: RemoteData, layout: RowLayout): Members {
+  const rowIds = rows instanceof RowSet ? rows.toIds() : rows
+  if (rowIds.every(rowId => rowId < FIRST_TASK_ROW)) return rows
+  const identity = (rowId: number) => identityOf(rowId, () => remote.keyOf(dataClass, rowId), layout)
+  return KeyList.of(Array.from(rowIds, identity))
+}
 
 const FORMS = ['list', 'ids', 'words', 'keys'] as const
 /** Form and number of members, u32 each. */

@@ -1,9 +1,6 @@
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
-import { encodeMembers, type Members } from '../entity-set/members.ts'
-import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
-import { identityOf } from '../query/remote-identity.ts'
-import { KeyList } from '../row-set/key-list.ts'
+import { encodeMembers, lastingMembers, type Members } from '../entity-set/members.ts'
 import { costOfEntities } from './answer-cost.ts'
 import { expectSelection } from './selection-cost.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
@@ -239,28 +236,15 @@ function planMembers(
   return {
     searches: searchesOf(selection),
     cost: () => costOfFinding(selection, view, context),
-    run: () =>
-      encodeMembers(
-        selection.dataClass.remote
-          ? remoteMembers(selection, view, layouts, context)
-          : runSelection(selection, view, context).selection,
-      ),
+    run: () => encodeMembers(findMembers(selection, view, layouts, context)),
   }
 }
 
-/** Members that mean the same to every task: row ids where they last, otherwise the keys. */
-function remoteMembers(
-  selection: Selection,
-  view: View,
-  layouts: TaskScope['layouts'],
-  context: QueryContext,
-): Members {
+function findMembers(selection: Selection, view: View, layouts: TaskScope['layouts'], context: QueryContext): Members {
   const { dataClass } = selection
+  if (!dataClass.remote) return runSelection(selection, view, context).selection
   const { rowIds } = remotePage(selection, undefined, view, context)
-  if (rowIds.every(rowId => rowId < FIRST_TASK_ROW)) return rowIds
-  const layout = layouts.get(dataClass)!
-  const identity = (rowId: number) => identityOf(rowId, () => context.remote!.keyOf(dataClass, rowId), layout)
-  return KeyList.of(Array.from(rowIds, identity))
+  return lastingMembers(rowIds, dataClass, context.remote!, layouts.get(dataClass)!)
 }
 
 const costOfFinding = (selection: Selection, view: View, { snapshot }: QueryContext): number =>

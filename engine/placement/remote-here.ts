@@ -2,9 +2,9 @@ import { type Caller, userOf } from '../caller/caller.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Databases } from '../postgres/databases.ts'
+import { neededBy, stopAndAsk } from '../postgres/remote-needed.ts'
 import { RemoteReads } from '../postgres/remote-reads.ts'
 import { RemoteSnapshot } from '../postgres/remote-snapshot.ts'
-import { RemoteNeeded } from '../query/nodes/remote-query.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
@@ -55,10 +55,13 @@ export class RemoteHere {
     const waiting = new AbortController()
     caller?.onAborted(() => waiting.abort())
     const deadlineAt = Date.now() + timeoutMs
-    const reads = new RemoteReads(databases, scope.layouts, {
-      deadlineAt,
-      signal: waiting.signal,
-      user: databases.needUser ? userOf(caller) : undefined,
+    const user = databases.needUser ? userOf(caller) : undefined
+    const limits = { deadlineAt, signal: waiting.signal, user }
+    const reads = new RemoteReads({
+      tables: databases.tables,
+      layouts: scope.layouts,
+      need: stopAndAsk,
+      user: () => user,
     })
     for (;;) {
       const counter = { examined: 0, sent: 0 }
@@ -75,8 +78,9 @@ export class RemoteHere {
         })
       } catch (error) {
         if (isTooLarge(error)) return undefined
-        if (!(error instanceof RemoteNeeded)) throw error
-        await error.fetch()
+        const needed = neededBy(error)
+        if (!needed) throw error
+        await databases.fetch(needed, limits)
       }
     }
   }

@@ -17,6 +17,8 @@ export interface RemoteBytes {
   /** Position of the first byte, and of the first that is not needed. */
   readonly start: number
   readonly end: number
+  /** Set for work of code, which has looked for what it may see. */
+  readonly isCode?: boolean
 }
 
 /** An image or a blob in one version of an entity. */
@@ -62,7 +64,7 @@ export async function readBytes(
     return { key: reads.keyOf(dataClass, rowIds[0]!), rows: reads.rowsOf(dataClass) }
   })
   const statement = bytesStatement(rows.table, attribute, key, start, end)
-  const [cells] = await databases.run(dataClass.remote!.connection, statement, limits)
+  const [cells] = await databases.run({ connection: dataClass.remote!.connection, statement }, limits)
   if (!cells) throw QueryErrors.UNKNOWN_ENTITY(keyText(rows.layout, key), dataClass.name)
   const { row } = rows.encode(cells)
   const [size, bytes, digest] = cells.slice(-3)

@@ -63,4 +63,4 @@ export class RemoteLocks {
 }
 
 const textOf = (rows: RemoteRows, rowId: number): string =>
-  `${rows.table.dataClass.tableNumber} ${identityOf(rowId, () => rows.keyOf(rowId), rows.layout)}`
+  `${rows.table.dataClass.tableNumber} ${identityOf(rowId, () => rows.keyOf(rowId)!, rows.layout)}`

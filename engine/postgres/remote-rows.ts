@@ -1,4 +1,5 @@
 import type { RowAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { Value } from '../catalog/value.ts'
 import type { ScalarType } from '../catalog/value-type.ts'
@@ -7,18 +8,54 @@ import { encodeRow } from '../row-format/encode-row.ts'
 import { keyText, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import type { Cells } from './database.ts'
+import type { Note } from '../data/store-options.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
+import { readDateTime } from './sql/read-text.ts'
 
 /** Time of an entity whose table does not know it. */
 const NO_TIME = '1970-01-01T00:00:00.000Z'
 /** Text of a reference, which encoders of references do not need. */
 const NO_REFERENCES: readonly undefined[] = []
 
+/** Row ids of keys that are not whole numbers, of several dataclasses. None is given twice, until there are no more. */
+export class RowNumbers {
+  private readonly ids = new Map<DataClass, Map<string, number>>()
+  private readonly keys = new Map<number, Value>()
+
+  /** @param next gives the next number */
+  constructor(private readonly next = counter()) {}
+
+  idOf(dataClass: DataClass, text: string, key: Value): number {
+    const ids = this.ids.get(dataClass) ?? new Map<string, number>()
+    this.ids.set(dataClass, ids)
+    let id = ids.get(text)
+    if (id === undefined) {
+      id = this.next()
+      ids.set(text, id)
+      this.keys.set(id, key)
+    }
+    return id
+  }
+
+  keyOf(rowId: number): Value | undefined {
+    return this.keys.get(rowId)
+  }
+}
+
+/** Counts row ids of tasks. */
+export function counter(): () => number {
+  let last = FIRST_TASK_ROW - 1
+  return () => {
+    last = last >= LAST_ROW ? FIRST_TASK_ROW : last + 1
+    return last
+  }
+}
+
+const LAST_ROW = 0xffff_fffe
+
 /** Entities of one remote dataclass that a task has read, as rows of the store would be. */
 export class RemoteRows {
-  private readonly ids = new Map<string, number>()
-  private readonly keys = new Map<number, Value>()
   /** Undefined for an entity that does not exist. */
   private readonly rows = new Map<number, RowView | undefined>()
   /** By relation and row of its target. */
@@ -27,26 +64,25 @@ export class RemoteRows {
   constructor(
     readonly table: RemoteTable,
     readonly layout: RowLayout,
+    private readonly onNote: Note,
+    private readonly numbers = new RowNumbers(),
   ) {}
 
   /** Row id of a key, whether or not there is such an entity. */
   idOf(key: Value): number {
-    if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_TASK_ROW) {
-      this.keys.set(key, key)
-      return key
-    }
-    const text = keyText(this.layout, key)
-    let id = this.ids.get(text)
-    if (id === undefined) {
-      id = FIRST_TASK_ROW + this.ids.size
-      this.ids.set(text, id)
-      this.keys.set(id, key)
-    }
-    return id
+    if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_TASK_ROW) return key
+    return this.numbers.idOf(this.table.dataClass, keyText(this.layout, key), key)
   }
 
-  keyOf(rowId: number): Value {
-    return this.keys.get(rowId) ?? rowId
+  /** Row id of the entity of a row of the database. @param at place of its key, by default that in a whole row */
+  keyIdOf(cells: Cells, at = [...this.table.columns.keys()].indexOf(this.table.dataClass.key)): number {
+    const { dataClass, forms } = this.table
+    return this.idOf(this.reading(dataClass.key.name, () => forms.get(dataClass.key)!.read(cells[at]!)))
+  }
+
+  /** @returns undefined: the number is of another task */
+  keyOf(rowId: number): Value | undefined {
+    return rowId < FIRST_TASK_ROW ? rowId : this.numbers.keyOf(rowId)
   }
 
   /** Forgets a row that has changed. */
@@ -60,6 +96,11 @@ export class RemoteRows {
 
   get(rowId: number): RowView | undefined {
     return this.rows.get(rowId)
+  }
+
+  /** Rows that have been read; undefined for those that do not exist. */
+  known(): Iterable<RowView | undefined> {
+    return this.rows.values()
   }
 
   /** Remembers that entities do not exist. */
@@ -84,7 +125,7 @@ export class RemoteRows {
     let at = 0
     for (const attribute of columns.keys()) {
       const cell = cells[at++]!
-      values.set(attribute, cell === null ? null : this.read(attribute.name, () => forms.get(attribute)!.read(cell)))
+      values.set(attribute, cell === null ? null : this.reading(attribute.name, () => forms.get(attribute)!.read(cell)))
     }
     const key = values.get(dataClass.key)!
     for (const relation of this.layout.references) {
@@ -109,18 +150,24 @@ export class RemoteRows {
     return { rowId, row: new RowView(this.layout, bytes, 0, bytes.length, true) }
   }
 
-  private read(attribute: string, read: () => Value): Value {
+  /** Reads texts of the database. @throws {RemoteErrors.VALUE} */
+  reading<T>(attribute: string, read: () => T): T {
     try {
       return read()
     } catch (error) {
-      throw RemoteErrors.VALUE(this.table.dataClass.name, attribute, (error as Error).message)
+      const { dataClass } = this.table
+      this.onNote(`a value of ${attribute} in ${dataClass.name} cannot be read: ${(error as Error).message}`, 'warn')
+      throw RemoteErrors.VALUE(dataClass.name)
     }
   }
 }
 
-/** ISO 8601 with milliseconds of a text in the form of the database. */
+/** ISO 8601 with milliseconds of a time of the database. */
 function timeOf(text: string): string {
-  const time = new Date(`${text.slice(0, 23).replace(' ', 'T')}Z`)
-  const withZone = /[+-]\d\d$/.test(text) ? new Date(`${text.replace(' ', 'T')}:00`) : time
-  return Number.isNaN(withZone.getTime()) ? NO_TIME : withZone.toISOString()
+  try {
+    return new Date(readDateTime(text)).toISOString()
+  } catch {
+    // Infinity.
+    return NO_TIME
+  }
 }

@@ -1,3 +1,4 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
@@ -17,28 +18,35 @@ import { convertKey } from '../write/convert.ts'
 import { SaveJob } from '../write/jobs.ts'
 import { isJsonObject, openBody, type SaveBody } from '../write/parse-body.ts'
 import { own } from '../write/read-element.ts'
-import type { DeleteResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
+import type { DeleteResult, ListLocksResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
 import { type SaveRules, saveRules } from '../write/validate.ts'
 import { bodyLimits, checkTransactionSize, isOneTransaction, type SaveLimits } from '../write/contract/write-limits.ts'
 import { deleteRows } from './remote-delete.ts'
-import { applyChanges } from './apply-changes.ts'
-import type { StatementLimits } from './database.ts'
+import { applyChanges, leftOut, undone } from './apply-changes.ts'
+import type { Database, StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
 import { RemoteLocks } from './remote-locks.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import type { RemoteTable } from './remote-table.ts'
-import { type ChangeOutcome, type RemoteChange, RemoteTransaction } from './remote-transaction.ts'
+import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
+import { SharedLocks } from './shared-locks.ts'
 
 /** Number of times that a save begins again because its rows have changed meanwhile. */
 const MAX_STALE = 5
 const SLICE_SIZE = 10_000
 
 /** Deletes the entities that a read selects. Plain data. */
-export interface RemoteDeletion {
+interface RemoteDeletion {
   readonly read: ReadRequest
+  /** Texts of the keys of the entities, some of which may have gone, in place of what {@link read} selects. */
+  readonly keys?: readonly string[]
   readonly atomic: boolean
   readonly owner?: string | undefined
   readonly ifMatch: ExpectedVersion | undefined
+  /** Expected stamps by the texts of the keys. */
+  readonly stamps?: ReadonlyMap<string, number> | undefined
+  /** Set for code, to which the scope of a dataclass does not apply. */
+  readonly isCode?: boolean
 }
 
 /** Locks the one entity that a read selects, or unlocks it. Plain data. */
@@ -46,7 +54,14 @@ export interface RemoteLock {
   readonly read: ReadRequest
   readonly lock: boolean
   readonly holder: LockHolder
+  readonly isCode?: boolean
 }
+
+/** A change by the code or for the client: the results are `SaveResult`, `DeleteResult` and `LockResult`. Plain data. */
+export type RemoteChange =
+  | { readonly kind: 'remoteSave'; readonly request: SaveRequest }
+  | { readonly kind: 'remoteDelete'; readonly deletion: RemoteDeletion }
+  | { readonly kind: 'remoteLock'; readonly lock: RemoteLock }
 
 /** Runs work on the newest state of the store, again each time when data of a database have arrived. */
 export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
@@ -57,6 +72,8 @@ interface RemoteWriterOptions {
   readonly views: Views
   readonly databases: Databases
   readonly limits: SaveLimits
+  /** Several servers share locks. */
+  readonly sharesLocks: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Uploads and their bytes. */
@@ -68,10 +85,15 @@ interface RemoteWriterOptions {
 /** Saves of entities that are in databases, by the rules of the writer thread. */
 export class RemoteWriter {
   private readonly locks: RemoteLocks
+  /** Instead of {@link locks}, which are then none. */
+  private readonly sharedLocks: SharedLocks | undefined
   private readonly rules = new Map<DataClass, SaveRules>()
 
   constructor(private readonly options: RemoteWriterOptions) {
     this.locks = new RemoteLocks(options.now)
+    const { catalog, databases, sharesLocks } = options
+    const connections = new Set(catalog.dataClasses.flatMap(({ remote }) => remote?.connection ?? []))
+    if (sharesLocks) this.sharedLocks = new SharedLocks(databases, [...connections])
   }
 
   /** @throws {ProtocolError} the request as a whole failed */
@@ -84,7 +106,7 @@ export class RemoteWriter {
     checkTransactionSize(request, body.length, saveLimits)
     const job = new SaveJob(request, dataClass, body, view, saveLimits)
     for (let first = 0; !job.outcome; first += SLICE_SIZE) {
-      await this.step(job, request, dataClass, keysOf(body, dataClass, first), repeat, limits)
+      await this.step(job, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
     }
     if ('kind' in job.outcome) return job.outcome as SaveResult
     throw new ProtocolError(job.outcome)
@@ -92,19 +114,20 @@ export class RemoteWriter {
 
   /** @throws {ProtocolError} the request as a whole failed */
   async delete(
-    { read, owner, ...request }: RemoteDeletion,
+    { read, keys, owner, isCode, stamps, ...request }: RemoteDeletion,
     queries: QueryCache,
     repeat: Repeat,
     limits: StatementLimits,
   ): Promise<DeleteResult> {
     const { views, databases, limits: saveLimits } = this.options
-    const view = views.of(read.access)
+    const view = views.of(read.access, isCode ? 'code' : 'client')
     const dataClass = view.dataClass(read.dataClass)
     if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
     const { remoteRows, rows } = await repeat(reads => {
       const { context } = reads
-      const selection = planSelection(read, view, context!.snapshot, queries)
-      const { rowIds } = remotePage(selection, undefined, view, context!)
+      const rowIds = keys
+        ? keys.flatMap(key => rowOf(key, dataClass, reads))
+        : remotePage(planSelection(read, view, context!.snapshot, queries), undefined, view, context!).rowIds
       reads.fetch(dataClass, rowIds)
       const remoteRows = reads.rowsOf(dataClass)
       return { remoteRows, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
@@ -118,19 +141,27 @@ export class RemoteWriter {
       return { kind: 'delete', deleted: 0 }
     }
     const ids = new Map(existing.map(({ rowId, row }) => [row, rowId]))
+    const database = databases.database(dataClass.remote!.connection)
     const deletion = {
       ...request,
+      guard: await this.sharedLocks?.guard(dataClass, owner, database, limits),
       table: remoteRows.table,
       view,
       rows: existing.map(({ row }) => row),
+      stamps,
       isLocked: (row: RowView) => this.locks.blocker(remoteRows, ids.get(row)!, owner) !== undefined,
     }
-    return deleteRows(databases.database(dataClass.remote!.connection), deletion, limits)
+    return this.sound(database, deleteRows(database, deletion, limits))
   }
 
   /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
-  async lock({ read, lock, holder }: RemoteLock, queries: QueryCache, repeat: Repeat): Promise<LockResult> {
-    const view = this.options.views.of(read.access)
+  async lock(
+    { read, lock, holder, isCode }: RemoteLock,
+    queries: QueryCache,
+    repeat: Repeat,
+    limits: StatementLimits,
+  ): Promise<LockResult> {
+    const view = this.options.views.of(read.access, isCode ? 'code' : 'client')
     const dataClass = view.dataClass(read.dataClass)
     const { rows, rowId } = await repeat(reads => {
       const { context } = reads
@@ -138,6 +169,12 @@ export class RemoteWriter {
       const [rowId] = runPage(selection, view, context!).rowIds
       return { rows: reads.rowsOf(dataClass), rowId: rowId! }
     })
+    if (this.sharedLocks) {
+      const key = rows.keyOf(rowId)!
+      return lock
+        ? this.sharedLocks.lock(dataClass, key, holder, limits)
+        : this.sharedLocks.unlock(dataClass, key, holder, limits)
+    }
     const blocker = this.locks.blocker(rows, rowId, holder.owner)
     if (blocker) return { kind: 'lock', result: false, blocker: blocker.info }
     if (!lock) {
@@ -148,14 +185,28 @@ export class RemoteWriter {
     return { kind: 'lock', result: true }
   }
 
-  freeLocks(owner: string): void {
+  async freeLocks(owner: string, limits: StatementLimits): Promise<void> {
     this.locks.freeAll(owner)
+    await this.sharedLocks?.freeAll(owner, limits)
+  }
+
+  /** Locks that several servers share. */
+  async listLocks(limit: number, limits: StatementLimits): Promise<ListLocksResult> {
+    return (await this.sharedLocks?.list(limit, limits)) ?? { kind: 'listLocks', count: 0, locks: [] }
+  }
+
+  private async sound<T>(database: Database, work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      this.sharedLocks?.failed(database, error)
+      throw error
+    }
   }
 
   private async step(
     job: SaveJob,
-    request: SaveRequest,
-    dataClass: DataClass,
+    { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
     limits: StatementLimits,
@@ -165,7 +216,8 @@ export class RemoteWriter {
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
     let outcomes: ChangeOutcome[] = []
-    let last: RemoteChange | undefined
+    /** Changes that found no row with their stamps. */
+    const missed = new Set<string>()
     for (let stale = 0; ; ) {
       const { transaction, accept, rows } = await repeat(reads => {
         const rows = reads.rowsOf(dataClass)
@@ -191,25 +243,30 @@ export class RemoteWriter {
       })
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
-      const applied = await applyChanges(database, rows, transaction.changes, isAtomic, limits)
-      const first = outcomes.length
+      const guard = await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
+      const work = applyChanges(database, rows, transaction.changes, { isAtomic, view }, limits, guard)
+      const applied = await this.sound(database, work)
+      const before = outcomes
       outcomes = [...outcomes, ...applied.outcomes]
       if (!applied.isStale) continue
-      const change = transaction.changes[applied.outcomes.length]!
-      const isRefused = isRepeated(change, last)
-      last = change
-      if (isRefused) {
-        const problems = [RemoteErrors.REFUSED_ENTITY(dataClass.name, 'a policy or a trigger of the table')]
-        const at = outcomes.length
-        const refused: ChangeOutcome = { kind: 'refused', problems }
+      const missing = transaction.changes[applied.outcomes.length]
+      const attempt =
+        !applied.isCollision && missing?.kind === 'update' && JSON.stringify([String(missing.key), missing.stamp])
+      if (attempt && missed.has(attempt)) {
+        // It is what it was read as, and yet does not change.
+        const refused = leftOut(rows.table)
         outcomes = isAtomic
-          ? [...outcomes.slice(0, first), ...transaction.changes.map((_, i) => (first + i === at ? refused : UNDONE))]
+          ? undone(transaction.changes.length, applied.outcomes.length, refused)
           : [...outcomes, refused]
         continue
       }
-      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name)
-      if (isAtomic) outcomes = []
-      for (const key of keys) rows.delete(rows.idOf(key))
+      if (attempt) missed.add(attempt)
+      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
+      if (isAtomic) outcomes = before
+      // A row that this save has changed stays as it was before, so that the save finds its outcomes again.
+      for (const change of transaction.changes.slice(isAtomic ? 0 : applied.outcomes.length)) {
+        if (change.kind === 'update') rows.delete(rows.idOf(change.key))
+      }
     }
   }
 
@@ -220,7 +277,7 @@ export class RemoteWriter {
       const own = columns.get(dataClass.key)!
       const makesKey = own.length > 1 || own[0]!.hasDefault
       this.rules.set(dataClass, {
-        limited: limited.filter(attribute => !makesKey || attribute !== dataClass.key),
+        limited: limited.filter(attribute => !(attribute === dataClass.key ? makesKey : isNumbered(attribute))),
         autoFilled: autoFilled.filter(({ autoFill }) => autoFill === 'uuid'),
         indexes,
       })
@@ -236,11 +293,14 @@ export class RemoteWriter {
   }
 }
 
-const UNDONE: ChangeOutcome = { kind: 'undone' }
+/** Row id of the text of a key; none if it cannot be a key. */
+function rowOf(text: string, dataClass: DataClass, reads: RemoteReads): number[] {
+  const key = convertKey(dataClass, text)
+  return key instanceof ProtocolError || key === null ? [] : [reads.rowOf(dataClass, key)]
+}
 
-/** True if a row has not changed between two changes that were both taken for stale: the database leaves it as it is. */
-const isRepeated = (change: RemoteChange, last: RemoteChange | undefined): boolean =>
-  change.kind === 'update' && last?.kind === 'update' && change.key === last.key && change.stamp === last.stamp
+/** The database gives it a number if it has none. */
+const isNumbered = ({ autoFill, mandatory }: StorageAttribute): boolean => autoFill === 'increment' && mandatory
 
 /** Keys of existing entities among the elements of a slice. */
 function keysOf(

@@ -32,7 +32,7 @@ export default async function run(message: PoolMessage<RemoteTask>): Promise<Poo
 
 function openScope() {
   const store = poolStore(openReadStore(options.store, counts), options)
-  const { connections, limits, saveLimits } = options
+  const { connections, limits, saveLimits, sharesLocks } = options
   const { catalog, layouts, views, records } = store
   const onNote = (text: string): void => parentPort?.postMessage(text)
   const databases = new Databases(catalog, { connections, timeoutMs: limits.timeoutMs, onNote })
@@ -43,6 +43,7 @@ function openScope() {
     views,
     databases,
     limits: saveLimits,
+    sharesLocks,
     now: Date.now,
     records,
     randomUuid,

@@ -9,6 +9,12 @@ import { type ClassFunction, ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
 import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
+import { DescribedTables } from '../../postgres/described-tables.ts'
+import { RemoteLink } from '../../postgres/remote-link.ts'
+import { remotePage } from '../../query/remote-page.ts'
+import { planSelection } from '../../query/select.ts'
+import type { DeleteResult } from '../../write/contract/requests.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { planTask } from '../../placement/plan-task.ts'
 import type { TaskRegistry } from '../../placement/task-kind.ts'
 import type { QueryLimits } from '../../query/contract/query-limits.ts'
@@ -37,6 +43,7 @@ import type { Streaming } from './result-stream.ts'
 import {
   type CalculateTask,
   type CallTask,
+  type DropTask,
   type FunctionOutcome,
   type FunctionTask,
   jobOf,
@@ -47,9 +54,10 @@ import {
 import { nameOf, WaitingTask, type Writing } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
 
-function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
+function sessionContext(store: RecordStore, sharesSessions: boolean): Omit<SessionContext, 'expand'> {
   return {
     hasToken(hash) {
+      if (sharesSessions) return true
       store.refresh()
       return store.record(TOKEN_PREFIX + hash) !== undefined
     },
@@ -70,12 +78,17 @@ interface RunnerOptions {
   readonly store: ReadStore
   readonly limits: QueryLimits
   readonly saveLimits: SaveLimits
+  /** Sessions, and their one-time tokens, are not in the store. */
+  readonly sharesSessions: boolean
+  /** Databases know the users of requests. */
+  readonly needsUser: boolean
   readonly classes: readonly AuthorClass[]
   readonly registry: TaskRegistry
   readonly argumentBounds: JsonBounds
   /** Undefined if no function has declared parameters. */
   readonly checkArguments: typeof checkArguments | undefined
   connectWriter(end: LinkEnd): void
+  connectRemote(end: LinkEnd): void
   /** Runs work in which several tasks may end. */
   together(work: () => void): void
   /** Called for every task when the client's input has been read and plugin code may run. */
@@ -104,16 +117,20 @@ export class CallRunner {
   private readonly later: LaterLink
 
   constructor(private readonly options: RunnerOptions) {
-    const { store, limits, classes, connectWriter, together, onFault, onProgress } = options
+    const { store, limits, classes, connectWriter, connectRemote, together, onFault, onProgress } = options
+    const hasRemote = store.catalog.dataClasses.some(({ remote }) => remote)
     const descriptors = classes.map(describeClass)
     this.functions = new ClassRegistry(descriptors)
     this.hooks = new Hooks(new HookedClasses(descriptors), thrown => onFault(lineOf(thrown)))
-    this.sessionContext = sessionContext(store.records)
+    this.sessionContext = sessionContext(store.records, options.sharesSessions)
     const language = new Language({
       store,
       limits,
       classes,
       writer: new WriterLink(connectWriter),
+      // The thread that asks databases has noted what does not fit.
+      needsUser: options.needsUser,
+      remote: hasRemote ? new RemoteLink(connectRemote, new DescribedTables(store.catalog, () => {})) : undefined,
       hooks: this.hooks,
       onProgress,
     })
@@ -237,10 +254,20 @@ export class CallRunner {
       case 'save':
         return this.save(task)
       case 'drop':
-        return { dropped: language.drop(task.request) }
+        return { dropped: this.drop(task) }
       case 'calculate':
         return this.calculate(task)
     }
+  }
+
+  private drop({ request, read }: DropTask): DeleteResult {
+    const { language } = this.scope
+    if (!read) return language.drop(request)
+    const { queries, context } = language
+    const view = language.views.of(read.access)
+    const { rowIds } = remotePage(planSelection(read, view, context.snapshot, queries), undefined, view, context)
+    if (rowIds.length === 0 && request.ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
+    return rowIds.length === 0 ? { kind: 'delete', deleted: 0 } : language.drop({ ...request, rowIds })
   }
 
   private save({ request: sent, output }: SaveTask): TaskOutcome | Writing {

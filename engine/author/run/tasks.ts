@@ -76,9 +76,11 @@ export interface SaveTask {
 }
 
 /** A deletion with the events of all deleted entities. */
-interface DropTask {
+export interface DropTask {
   readonly kind: 'drop'
   readonly request: DeleteRequest
+  /** Selects the entities of a remote dataclass, in place of the row ids of the request. */
+  readonly read?: ReadRequest | undefined
 }
 
 /** Recomputes stored calculated attributes of some rows of a dataclass. */
@@ -191,7 +193,15 @@ export const TOO_LITTLE = 3
 /** Messages to a function thread. Handled in `engine/threads/function-thread.ts`. */
 export type ToFunctionThread =
   | {
-      readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits; readonly saveLimits: SaveLimits }
+      readonly open: {
+        readonly store: ReadStoreOptions
+        readonly limits: QueryLimits
+        readonly saveLimits: SaveLimits
+        /** Sessions, and their one-time tokens, are not in the store. */
+        readonly sharesSessions: boolean
+        /** Databases know the users of requests. */
+        readonly needsUser: boolean
+      }
     }
   /** The call of the first task has the number `first`, and so on. */
   | { readonly batch: readonly BatchTask[]; readonly first: number }
@@ -223,8 +233,8 @@ export type FromFunctionThread =
   /** The answer to the call with this number is a stream; chunks and the outcome follow. */
   | { readonly call: number; readonly head: StreamHead }
   | { readonly call: number; readonly chunk: Uint8Array | string }
-  /** End of a link, to be connected to the writer thread. */
-  | { readonly connect: LinkEnd }
+  /** End of a link, to be connected to the writer thread, or to the one that asks databases. */
+  | { readonly connect: LinkEnd; readonly to: 'writer' | 'remote' }
   | { readonly log: CodeLogLine }
   /** Progress that the running job with this id reports, as JSON. */
   | { readonly job: string; readonly progress: string }

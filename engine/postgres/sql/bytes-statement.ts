@@ -22,11 +22,8 @@ export function bytesStatement(
   const column = `${from.alias}.${quoteName(table.columns.get(attribute)![0]!.name)}`
   const { add } = sql.parameters
   const part = `substring(${column} FROM ${add(String(start + 1), 'int4')} FOR ${add(String(end - start), 'int4')})`
-  const digest = table.stamp === NO_STAMP ? `md5(${column})` : 'NULL'
+  const digest = table.hasStamps ? 'NULL' : `md5(${column})`
   return sql.parameters.statement(
-    `SELECT ${rowOf(from)}, octet_length(${column}), ${part}, ${digest} FROM ${table.from} AS ${from.alias} WHERE ${keyCondition([key], from, sql)}`,
+    `SELECT ${rowOf(from)}, octet_length(${column}), ${part}, ${digest} FROM ${from.source} WHERE ${keyCondition([key], from, sql)}`,
   )
 }
-
-/** SQL of the stamp of all rows of a table that has none. */
-const NO_STAMP = '1'

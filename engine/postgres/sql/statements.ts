@@ -9,7 +9,8 @@ import type { RemoteColumn, RemoteTable } from '../remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
 import { propertyAt } from './json-test.ts'
 import { isStorable } from './parameters.ts'
-import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
+import { columnOf, type From, relatedBy } from './from.ts'
+import { PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
 import { hasScore, similarityOrder } from './similarity.ts'
 import type { Statement } from './statement.ts'
 
@@ -41,7 +42,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   return sql.parameters.select(
     page.isCounted ? `${selected}, ${STATE}` : selected,
     [
-      `FROM ${table.from} AS ${from.alias}`,
+      `FROM ${from.source}`,
       ...joins,
       where,
       `ORDER BY ${[...order, ...(page.isListed ? [sql.placeAmong(table.dataClass.key, page.among!, from)] : keyOrder(from))].join(', ')}`,
@@ -68,19 +69,14 @@ export function countStatement(table: RemoteTable, selected: Selected, scope: Sq
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
   const where = whereOf(selected, from, sql)
-  return sql.parameters.select(
-    `count(*), ${sql.isOrdinary ? STATE : 'NULL'}`,
-    `FROM ${table.from} AS ${from.alias} ${where}`.trimEnd(),
-  )
+  return sql.parameters.select(`count(*), ${sql.isOrdinary ? STATE : 'NULL'}`, `FROM ${from.source} ${where}`.trimEnd())
 }
 
 /** Statement of the rows with these keys, in any order. */
-export function keysStatement(table: RemoteTable, keys: readonly Value[]): Statement {
-  const sql = new PredicateSql(NO_SCOPE)
+export function keysStatement(table: RemoteTable, keys: readonly Value[], scope: SqlScope): Statement {
+  const sql = new PredicateSql(scope)
   const from = sql.from(table)
-  return sql.parameters.statement(
-    `SELECT ${rowOf(from)} FROM ${table.from} AS ${from.alias} WHERE ${keyCondition(keys, from, sql)}`,
-  )
+  return sql.parameters.statement(`SELECT ${rowOf(from)} FROM ${from.source} WHERE ${keyCondition(keys, from, sql)}`)
 }
 
 /** Statement of the rows whose foreign key is one of these, each in the order of the key. */
@@ -89,12 +85,13 @@ export function referencingStatement(
   { foreignKey }: RelatedEntityAttribute,
   keys: readonly Value[],
   count: number,
+  scope: SqlScope,
 ): Statement {
-  const sql = new PredicateSql(NO_SCOPE)
+  const sql = new PredicateSql(scope)
   const from = sql.from(table)
   const isAmong = sql.among(foreignKey, keys, from)
   return sql.parameters.statement(
-    `SELECT ${rowOf(from)} FROM ${table.from} AS ${from.alias} WHERE ${isAmong} ORDER BY ${keyOrder(from).join(', ')} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
+    `SELECT ${rowOf(from)} FROM ${from.source} WHERE ${isAmong} ORDER BY ${keyOrder(from).join(', ')} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
 }
 
@@ -110,7 +107,7 @@ export function valuesStatement(
   const from = sql.from(table)
   const value = selectOf(attribute, from)
   return sql.parameters.statement(
-    `SELECT DISTINCT ${value} FROM ${table.from} AS ${from.alias} WHERE ${value} IS NOT NULL AND ${sql.condition(predicate, from)} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
+    `SELECT DISTINCT ${value} FROM ${from.source} WHERE ${value} IS NOT NULL AND ${sql.condition(predicate, from)} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
 }
 
@@ -172,9 +169,9 @@ function valuesSource(
   const where = whereOf(selected, from, sql)
   const joins: string[] = []
   const last = follow(relations, from, sql, scope, joins)
-  const { form, sorted } = sql.column(stored(attribute), last)
+  const { form, sorted } = columnOf(stored(attribute), last)
   const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
-  const source = [`FROM ${table.from} AS ${from.alias}`, ...joins, where].filter(part => part !== '').join(' ')
+  const source = [`FROM ${from.source}`, ...joins, where].filter(part => part !== '').join(' ')
   return { value, source, from, form }
 }
 
@@ -246,11 +243,11 @@ const columnsOf = (attribute: StorageAttribute, { table, alias }: From): string[
 const selectOf = (attribute: StorageAttribute, from: From): string =>
   from.table.forms.get(attribute)!.select(...columnsOf(attribute, from))
 
+/** Values of the attributes in the order of the table, stamp, time. */
 export function rowOf(from: From): string {
   const { table, alias } = from
   const values = [...table.columns.keys()].map(attribute => selectOf(attribute, from))
-  const ofRow = (sql: string): string => (sql.startsWith('"') || sql === 'xmin' ? `${alias}.${sql}` : sql)
-  return [...values, ofRow(table.stamp), table.timestamp ? ofRow(table.timestamp) : 'NULL'].join(', ')
+  return [...values, table.stamp(alias), table.timestamp ? `${alias}.${table.timestamp}` : 'NULL'].join(', ')
 }
 
 /** Order of the key as the database has it, which the index of the primary key serves; of UUIDs that are texts that of their values. */
@@ -278,8 +275,8 @@ function follow(
     const table = scope.tables.find(target)
     if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
-    const related = sql.related(foreignKey, from, target.key, other)
-    joins.push(`LEFT JOIN ${table.from} AS ${other.alias} ON ${related.key} = ${related.foreignKey}`)
+    const related = relatedBy(foreignKey, from, target.key, other)
+    joins.push(`LEFT JOIN ${other.source} ON ${related.key} = ${related.foreignKey}`)
     from = other
   }
   return from
@@ -304,7 +301,7 @@ function orderOf(
   const from = follow(key.relations, start, sql, scope, joins)
   if (key.similarity) return similarityOrder(key, from, sql.parameters, isScored)
   const attribute = stored(key.attribute)
-  const { form, sorted, compared } = sql.column(attribute, from)
+  const { form, sorted, compared } = columnOf(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'
   const lowest = `${ascending} NULLS ${key.descending ? 'LAST' : 'FIRST'}`
   if (key.properties.length > 0) return jsonOrder(sorted, key, sql).map(each => `${each} ${lowest}`)
