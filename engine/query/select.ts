@@ -23,8 +23,6 @@ import { chooseVectorAccess } from './plan/vector-access.ts'
 import { QueryErrors } from './contract/query-errors.ts'
 import type { ReadRequest } from './contract/request.ts'
 
-const SETS = 'an entity set without whole numbers as keys'
-
 /** Part of a request that decides its selection, without the form of the answer. */
 export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'exact' | 'orderBy'>
 
@@ -134,8 +132,8 @@ export function runSelection(selection: Selection, view: View, context: QueryCon
   const { request, dataClass, plan, filter } = selection
   if (dataClass.remote) {
     const { rowIds } = remotePage(selection, undefined, view, context)
-    // The row ids outlive the task.
-    if (rowIds.some(rowId => rowId >= FIRST_TASK_ROW)) throw RemoteErrors.NOT_HERE(SETS, dataClass.name)
+    // These row ids outlive the task.
+    if (rowIds.some(rowId => rowId >= FIRST_TASK_ROW)) throw RemoteErrors.NOT_HERE('this', dataClass.name)
     return Rows.found(rowIds)
   }
   return execute(plan, filter, openSource(request, view, context).rows, context)

@@ -113,7 +113,7 @@ else {
             as('ada'),
           )
           t.equal(status, 422, 'a row that may be seen, not changed')
-          t.match(json, { __ENTITIES: [{ __ERROR: [{ message: /a policy or a trigger/ }, {}] }, {}] })
+          t.match(json, { __ENTITIES: [{ __ERROR: [{ message: /a policy, a rule or a trigger/ }, {}] }, {}] })
         }
         await server.post('/Note?$method=update', [{ ...(await own()), body: 'a1' }], as('ada'))
         const forged = await server.post('/Note?$method=update', { owner: 'kurt', body: 'x' }, as('ada'))
