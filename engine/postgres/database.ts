@@ -127,8 +127,8 @@ export class Database {
       const name = isPlain ? undefined : this.nameOf(text)
       const query = { text, values, name, rowMode: 'array', types: AS_TEXTS }
       try {
-        // A failed transaction accepts nothing but its end.
-        if (variable !== undefined && !CONTROL.test(text))
+        // A failed transaction accepts nothing but its end, and the protocol of settings no several commands.
+        if (variable !== undefined && !isPlain && !CONTROL.test(text))
           return (await this.queryAs!(client, { variable, user }, query)).rows
         return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
       } catch (error) {
