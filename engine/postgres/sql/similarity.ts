@@ -1,7 +1,6 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { SortKey } from '../../query/bind/bind-order-by.ts'
 import type { SimilarityPredicate } from '../../query/bind/bind-scores.ts'
-import type { Predicate } from '../../query/bind/predicate.ts'
 import { lengthOf, type ScoreTest, type Similarity, wantsAbove } from '../../vector/math/similarity.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteTable } from '../remote-table.ts'
@@ -41,32 +40,15 @@ export function similarityTest(
   return near === undefined ? passes : `(${near} AND ${passes})`
 }
 
-/**
- * SQL of an order by score. Of vectors of pgvector it is by its distances, which are of single precision, then by the score. Where the
- * model has an index for the attribute, and every row has a score, an index of the database can serve it.
- */
+/** SQL of an order by score, which is lowest where there is none. */
 export function similarityOrder(
   { attribute, similarity, descending }: SortKey,
   place: Place,
   parameters: Parameters,
-  isScored: boolean,
-): string[] {
+): string {
   const column = columnOf(attribute as StorageAttribute, place)
-  const nulls = descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'
-  const score = `${scoreSql(column, similarity!, parameters)} ${nulls}`
-  if (!column.isVector) return [score]
-  const distance = distanceSql(column, similarity!, parameters)
-  const isAscending = descending === (similarity!.metric !== 'euclidean')
-  const order = isAscending ? 'ASC' : 'DESC'
-  if (isScored && attribute.kind === 'storage' && attribute.vector?.hnsw) return [`${distance} ${order}`, score]
-  return [`nullif(${distance}, 'NaN') ${order} NULLS ${descending ? 'LAST' : 'FIRST'}`, score]
+  return `${scoreSql(column, similarity!, parameters)} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`
 }
-
-/** True if all rows of a predicate have a score for a similarity. */
-export const hasScore = (predicate: Predicate | undefined, similarity: Similarity | undefined): boolean =>
-  predicate?.kind === 'and'
-    ? predicate.inputs.some(input => hasScore(input, similarity))
-    : predicate?.kind === 'similarity' && predicate.similarity === similarity
 
 function columnOf(attribute: StorageAttribute, { table, alias }: Place): VectorColumn {
   const { name, type } = table.columns.get(attribute)![0]!

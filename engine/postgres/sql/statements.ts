@@ -11,7 +11,7 @@ import { propertyAt } from './json-test.ts'
 import { isStorable } from './parameters.ts'
 import { columnOf, type From, relatedBy } from './from.ts'
 import { PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
-import { hasScore, similarityOrder } from './similarity.ts'
+import { similarityOrder } from './similarity.ts'
 import type { Statement } from './statement.ts'
 
 /** Selection of the statements below. */
@@ -35,9 +35,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   const from = sql.from(table)
   const where = whereOf(page, from, sql)
   const joins: string[] = []
-  const order = page.orderBy.flatMap((key, i, { length }) =>
-    orderOf(key, i === length - 1, hasScore(page.predicate, key.similarity), from, sql, scope, joins),
-  )
+  const order = page.orderBy.flatMap((key, i, { length }) => orderOf(key, i === length - 1, from, sql, scope, joins))
   const selected = page.columns === 'key' ? selectOf(table.dataClass.key, from) : rowOf(from)
   return sql.parameters.select(
     page.isCounted ? `${selected}, ${STATE}` : selected,
@@ -286,20 +284,18 @@ const ELSEWHERE = 'an order or an aggregate over a relation to another place'
 
 /**
  * @param isLast the key decides alone what the keys before it leave
- * @param isScored every row has a score, if the key is a vector
  * @param joins receives the joins along the relations of the key
  */
 function orderOf(
   key: SortKey,
   isLast: boolean,
-  isScored: boolean,
   start: From,
   sql: PredicateSql,
   scope: SqlScope,
   joins: string[],
 ): string[] {
   const from = follow(key.relations, start, sql, scope, joins)
-  if (key.similarity) return similarityOrder(key, from, sql.parameters, isScored)
+  if (key.similarity) return [similarityOrder(key, from, sql.parameters)]
   const attribute = stored(key.attribute)
   const { form, sorted, compared } = columnOf(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'
