@@ -159,6 +159,7 @@ export interface ConnectionOptions {
   readonly url: string | Reference
   readonly password?: string | Reference
   readonly maxConnections?: number
+  readonly sessionVariable?: string
 }
 
 const REFERENCE = {
@@ -179,6 +180,14 @@ export function connections(doc: string): Option<Readonly<Record<string, Connect
       password: Type.Optional(referable('Password of the user, or better a reference to it.')),
       maxConnections: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of connections; 10 by default.' }),
+      ),
+      sessionVariable: Type.Optional(
+        Type.String({
+          pattern: '^[a-z_][a-z0-9_]*\\.[a-z_][a-z0-9_]*$',
+          maxLength: 60,
+          description:
+            'Setting that every statement has while it runs, with the name of the user of the request, empty for guests: `app.user`. For policies of row security.',
+        }),
       ),
     },
     { additionalProperties: false },

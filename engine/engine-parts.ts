@@ -31,6 +31,7 @@ import { EntitySets } from './entity-set/entity-sets.ts'
 import type { ReadStore } from './data/read-store.ts'
 import { SharedSets } from './nodes/shared-sets.ts'
 import { SetTable } from './nodes/set-table.ts'
+import { namesUsers } from './postgres/database.ts'
 import { SharedDatabase } from './nodes/shared-database.ts'
 import { openReadStore } from './open-read-store.ts'
 import { SharedHeap } from './memory/heap/shared-heap.ts'
@@ -189,8 +190,9 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     })
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
+  const needsUser = namesUsers(options.connections ?? {})
   functions?.openStore(
-    { open: { store, limits, saveLimits, sharesSessions: shared !== undefined } },
+    { open: { store, limits, saveLimits, sharesSessions: shared !== undefined, needsUser } },
     { connect: (end, to) => (to === 'writer' ? writer.connect(end) : connectRemote(end)), onThreadEnd },
   )
   /** Links of function threads to the thread that asks databases. */

@@ -47,6 +47,7 @@ import { kept, type Promised } from './base/promised.ts'
 import type { FunctionCall, LockOutcome, PluginEngine } from './plugin-engine.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
 import type { RemoteLock } from './postgres/remote-writer.ts'
+import type { RemoteBytes, RemoteBytesResult } from './postgres/remote-bytes.ts'
 import { RequiresPluginCode } from './data/requires-plugin-code.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
@@ -114,6 +115,7 @@ export class Engine implements PluginEngine {
       uploads,
       view: access => this.view(access),
       write: (request, caller) => this.write(request, caller),
+      readRemote: (bytes, caller) => this.readRemote(bytes, caller),
       cacheBytes: options.binaryCacheBytes ?? BINARY_CACHE_BYTES,
       onInternalError: options.onInternalError,
     })
@@ -441,6 +443,13 @@ export class Engine implements PluginEngine {
     // Restrict events decide whether it exists.
     if (isCode) await this.parts.tasks.rowId(lock.read, caller)
     return this.askRemote<LockResult>({ kind: 'remoteLock', lock: { ...lock, isCode } }, caller)
+  }
+
+  private async readRemote(bytes: RemoteBytes, caller?: Caller): Promise<RemoteBytesResult> {
+    const isCode = this.parts.hooked.restricted.size > 0
+    // Restrict events decide whether it exists.
+    if (isCode) await this.parts.tasks.rowId(bytes.read, caller)
+    return this.askRemote({ kind: 'remoteBytes', bytes: { ...bytes, isCode } }, caller)
   }
 
   async listLocks(limit: number): Promise<ListLocksResult> {

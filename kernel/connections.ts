@@ -22,16 +22,21 @@ export function openConnections({
     problems.push(`${place}: ${found.problem}`)
     return ''
   }
-  const opened = Object.entries(connections).map(([name, { url, password, maxConnections = DEFAULT_CONNECTIONS }]) => {
-    const place = `connections.${name}`
-    const address = withHost(read(url, `${place}.url`))
-    if (address !== '' && !(ADDRESS.test(address) && URL.canParse(address))) {
-      problems.push(`${place}.url: it is not an address such as postgres://user@host:5432/database`)
-    } else addSecrets(passwordsIn(address))
-    const secret = password === undefined ? undefined : read(password, `${place}.password`)
-    addSecrets([secret ?? ''])
-    return [name, { url: address, ...(secret !== undefined && { password: secret }), maxConnections }] as const
-  })
+  const opened = Object.entries(connections).map(
+    ([name, { url, password, maxConnections = DEFAULT_CONNECTIONS, sessionVariable }]) => {
+      const place = `connections.${name}`
+      const address = withHost(read(url, `${place}.url`))
+      if (address !== '' && !(ADDRESS.test(address) && URL.canParse(address))) {
+        problems.push(`${place}.url: it is not an address such as postgres://user@host:5432/database`)
+      } else addSecrets(passwordsIn(address))
+      const secret = password === undefined ? undefined : read(password, `${place}.password`)
+      addSecrets([secret ?? ''])
+      return [
+        name,
+        { url: address, ...(secret !== undefined && { password: secret }), maxConnections, sessionVariable },
+      ] as const
+    },
+  )
   const shared = nodes.connection
   if (shared !== undefined && !Object.hasOwn(connections, shared)) {
     problems.push(

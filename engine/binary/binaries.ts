@@ -11,9 +11,11 @@ import type { ReadRequest } from '../query/contract/request.ts'
 import { SerialiseErrors } from '../answer/serialise-errors.ts'
 import { DamagedFileError } from '../files/binary-files.ts'
 import { encodeBinary } from '../files/encode-binary.ts'
+import type { RemoteBytes, RemoteBytesResult } from '../postgres/remote-bytes.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import type { SaveRequest, SaveResult } from '../write/contract/requests.ts'
 import { BinaryErrors } from './binary-errors.ts'
+import { findRemote, openRemote } from './remote-binary.ts'
 import { BinaryReader, type ByteSource } from '../files/binary-reader.ts'
 import { newUploadId, type Uploads } from './uploads.ts'
 
@@ -25,10 +27,12 @@ export interface StoredBinary {
   readonly value: BinaryValue
   /** `__STAMP` of the entity. */
   readonly stamp: number
-  /** Global stamp of the entity's last change, unique to this version. */
-  readonly globalStamp: number
+  /** Text that no other value of any entity and version has. */
+  readonly id: string
   /** Text that is unique to this version of the entity. */
   readonly version: string
+  /** Reads bytes that are in a database; resolves to undefined when the value has been replaced. Undefined for those of the store. */
+  readonly read?: (start: number, end: number) => Promise<Uint8Array | undefined>
 }
 
 export interface BinariesOptions {
@@ -37,6 +41,8 @@ export interface BinariesOptions {
   readonly uploads: Uploads
   view(access: Access | undefined): View
   write(request: SaveRequest, caller?: Caller): Promise<SaveResult>
+  /** Reads bytes that are in a database. */
+  readRemote(bytes: RemoteBytes, caller?: Caller): Promise<RemoteBytesResult>
   /** Memory for recently read pieces. */
   readonly cacheBytes: number
   onInternalError?: ((text: string) => void) | undefined
@@ -73,7 +79,8 @@ export class Binaries {
    * @throws {ProtocolError} also if the store has lost its bytes
    */
   find(request: ReadRequest, attribute: BinaryAttribute, caller?: Caller): Promised<StoredBinary | null> {
-    const { data, tasks } = this.options
+    const { data, tasks, readRemote } = this.options
+    if (attribute.dataClass.remote) return findRemote(request, attribute, readRemote, caller)
     const binaryOf = (rowId: number): StoredBinary | null =>
       data.read(snapshot => {
         const table = snapshot.table(attribute.dataClass)
@@ -83,7 +90,7 @@ export class Binaries {
         const { stamp, globalStamp, version } = row
         const value = table.binary(rowId, attribute)
         if (!value) throw this.lost(attribute, `the bytes of row ${rowId} are missing in the store`)
-        return { attribute, value, stamp, globalStamp, version }
+        return { attribute, value, stamp, id: `${globalStamp} ${attribute.name}`, version }
       })
     const rowId = tasks.rowId(request, caller)
     return rowId instanceof Promise ? rowId.then(binaryOf) : binaryOf(rowId)
@@ -95,7 +102,8 @@ export class Binaries {
    * @returns undefined if there is no file: the value has been replaced since it was found, or is {@link missing}
    * @throws {BinaryErrors.BYTES_LOST} if the file is damaged
    */
-  open({ value, attribute }: StoredBinary, start = 0, end = value.size): Promised<ByteSource | undefined> {
+  open({ value, attribute, read }: StoredBinary, start = 0, end = value.size): Promised<ByteSource | undefined> {
+    if (read) return openRemote(read, start, end)
     let source: ByteSource
     try {
       source = this.reader.open(value, start, end)
@@ -134,6 +142,20 @@ export class Binaries {
     return this.addressed(request)!
   }
 
+  private async localKey(
+    request: ReadRequest,
+    { dataClass }: BinaryAttribute,
+    caller?: Caller,
+  ): Promise<string | undefined> {
+    const { data, tasks } = this.options
+    const rowId = await tasks.rowId(request, caller)
+    return data.read(snapshot => snapshot.table(dataClass).row(rowId)?.key)
+  }
+
+  private async remoteKey(read: ReadRequest, { name }: BinaryAttribute, caller?: Caller): Promise<string> {
+    return (await this.options.readRemote({ read, attribute: name, start: 0, end: 0 }, caller)).key
+  }
+
   /**
    * Sets the value in the one entity that `request` selects, whatever its version unless `ifMatch` is given; resolves when this is
    * durable. The received bytes are discarded on failure.
@@ -147,11 +169,13 @@ export class Binaries {
     { owner, ifMatch }: Pick<SaveRequest, 'owner' | 'ifMatch'>,
     caller?: Caller,
   ): Promise<void> {
-    const { data, tasks, uploads } = this.options
+    const { uploads } = this.options
     const id = newUploadId()
     try {
-      const rowId = await tasks.rowId(request, caller)
-      const key = data.read(snapshot => snapshot.table(attribute.dataClass).row(rowId)?.key)
+      const isRemote = attribute.dataClass.remote !== undefined
+      const key = isRemote
+        ? await this.remoteKey(request, attribute, caller)
+        : await this.localKey(request, attribute, caller)
       // The entity has been deleted since it was found. Without a key the writer would create a new one.
       if (key === undefined) throw SerialiseErrors.NO_ENTITY(request.dataClass)
       const entity = { __KEY: key, [attribute.name]: value && { ID: id } }
@@ -170,6 +194,8 @@ export class Binaries {
       const { entities } = await this.options.write(save, caller)
       const failure = entities[0]?.failure
       if (failure) throw new ProtocolError(failure.error)
+      // The database has a copy.
+      if (value && isRemote) await uploads.discard(value)
     } catch (error) {
       if (value) await uploads.discardUnless(error, value)
       throw error

@@ -17,6 +17,9 @@ export interface Caller {
   session?: (() => CallerSession) | undefined
 }
 
+/** Name of a caller's user; empty for a guest and for the server itself. */
+export const userOf = (caller: Caller | undefined): string => caller?.session?.().data.userName ?? ''
+
 /** Id of a caller's trace, for log lines; undefined: it sent none. */
 export const traceOf = (caller: Pick<Caller, 'traceparent'> | undefined): string | undefined =>
   caller?.traceparent ? caller.traceparent.slice(3, 35) : undefined

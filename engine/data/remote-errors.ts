@@ -73,6 +73,12 @@ export const RemoteErrors = defineErrors('REMOTE', {
     message: (values: number, limit: number) =>
       `the query compares with ${values} values one by one, a database takes at most ${limit}; ask for some of them at a time`,
   },
+  TOO_MANY_BYTES: {
+    errCode: 1200,
+    http: 413,
+    message: (dataClass: string, bytes: number, limit: number) =>
+      `${bytes} bytes of images and blobs for ${dataClass}, whose entities are in a database; one save may have ${limit}`,
+  },
   READ_ONLY: {
     errCode: 1516,
     http: 422,

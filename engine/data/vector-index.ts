@@ -35,6 +35,7 @@ export interface VectorIndexes {
 
 export const indexedVectors = (catalog: Catalog): StorageAttribute[] =>
   catalog.dataClasses
+    .filter(({ remote }) => !remote)
     .flatMap(({ attributes }) => attributes)
     .filter(
       (attribute): attribute is StorageAttribute =>

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { UnreadParams } from '../query/parse/parse-params.ts'
 import type { ClientText, SelectionSource } from '../query/contract/request.ts'
+import { KeyList } from '../row-set/key-list.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
 import type { GuestShare } from './guest-sets.ts'
@@ -67,5 +68,7 @@ export function readTimeout(text: string | undefined): number | undefined {
 }
 
 /** Source of a read of these members. */
-export const sourceOf = (members: Members): SelectionSource =>
-  members instanceof RowSet ? { kind: 'set', members } : { kind: 'rows', rowIds: members, ordered: true }
+export function sourceOf(members: Members): SelectionSource & { kind: 'set' | 'rows' | 'keyList' } {
+  if (members instanceof KeyList) return { kind: 'keyList', members }
+  return members instanceof RowSet ? { kind: 'set', members } : { kind: 'rows', rowIds: members, ordered: true }
+}

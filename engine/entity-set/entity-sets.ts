@@ -5,12 +5,13 @@ import type { Access, Views } from '../permission/views.ts'
 import { sourceClass } from '../query/execute/open-source.ts'
 import type { Params, UnreadParams } from '../query/parse/parse-params.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
-import { RowSet } from '../row-set/row-set.ts'
+import type { RowSet } from '../row-set/row-set.ts'
 import { type EntitySet, entitySet, newEntitySetId, readEntitySetId, type SavedQuery, sourceOf } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
 import type { EntitySetStore } from './entity-set-store.ts'
 import type { ListedSet, SetStore, SharedSets } from './set-store.ts'
-import { decodeMembers, existing, type Members, setOf } from './members.ts'
+import { KeyList } from '../row-set/key-list.ts'
+import { decodeMembers, existing, isOrdered, keyListOf, type Members, setOf, sizeOf } from './members.ts'
 
 export interface EntitySetLifetimes {
   lifetimeSeconds: number
@@ -184,23 +185,26 @@ export class EntitySets {
     return decodeMembers(await this.data.select(request, caller))
   }
 
-  /** Row ids of entities in both, in either, or only in the first. Ascending, including deleted ones. */
-  combine(operator: SetOperator, left: Members, right: Members): RowSet {
-    const [a, b] = [setOf(left), setOf(right)]
-    return operator === 'and' ? a.and(b) : operator === 'or' ? a.or(b) : a.minus(b)
+  /**
+   * Entities in both, in either, or only in the first, including deleted ones: row ids ascend, others are in the order of the first set and
+   * then of the second.
+   */
+  combine(operator: SetOperator, left: Members, right: Members): RowSet | KeyList {
+    if (left instanceof KeyList || right instanceof KeyList) return apply(operator, keyListOf(left), keyListOf(right))
+    return apply(operator, setOf(left), setOf(right))
   }
 
   intersects(left: Members, right: Members): boolean {
-    return setOf(left).intersects(setOf(right))
+    return left instanceof KeyList || right instanceof KeyList
+      ? keyListOf(left).intersects(keyListOf(right))
+      : setOf(left).intersects(setOf(right))
   }
 
   /** The members that still exist. */
-  async clean(dataClass: DataClass, members: Members): Promise<Members> {
-    if (!dataClass.remote) return existing(members, this.data.live(dataClass))
-    // The rows of a set are not read unless something has to be known of them.
-    const orderBy = dataClass.key.name
-    const request = { dataClass: dataClass.name, source: sourceOf(members), ...ALL, orderBy }
-    return existing(members, setOf(decodeMembers(await this.data.select(request))))
+  async clean(dataClass: DataClass, members: Members, { access, caller }: Requester = {}): Promise<Members> {
+    if (!dataClass.remote && !(members instanceof KeyList)) return existing(members, this.data.live(dataClass))
+    const source = { ...sourceOf(members), existing: true } as const
+    return decodeMembers(await this.data.select({ dataClass: dataClass.name, access, source, ...ALL }, caller))
   }
 
   /**
@@ -239,9 +243,7 @@ export class EntitySets {
   async list(limit: number): Promise<{ count: number; sets: ListedSet[] }> {
     const own = this.store.list(limit)
     const sets = own.sets.map(({ id, tableNumber, timeoutSeconds, expires, members }) => {
-      const isOrdered = !(members instanceof RowSet)
-      const size = isOrdered ? members.length : members.size
-      return { id, tableNumber, timeoutSeconds, expires, size, isOrdered }
+      return { id, tableNumber, timeoutSeconds, expires, size: sizeOf(members), isOrdered: isOrdered(members) }
     })
     const shared = await this.shared?.list(limit)
     if (!shared) return { count: own.count, sets }
@@ -350,6 +352,15 @@ export class EntitySets {
   }
 }
 
+/** Applies an operator to sets of one kind. */
+function apply<Set extends { and(other: Set): Set; or(other: Set): Set; minus(other: Set): Set }>(
+  operator: SetOperator,
+  left: Set,
+  right: Set,
+): Set {
+  return operator === 'and' ? left.and(right) : operator === 'or' ? left.or(right) : left.minus(right)
+}
+
 /** Read options that select everything and send nothing. */
 const ALL = { skip: 0, top: undefined, output: { form: 'collection' } } as const
 
@@ -363,7 +374,7 @@ export function savedQuery({
   params,
   orderBy,
 }: Pick<ReadRequest, 'source' | 'filter' | 'params' | 'orderBy'>): SavedQuery | undefined {
-  const isOfSet = source.kind === 'set' || source.kind === 'rows'
+  const isOfSet = source.kind === 'set' || source.kind === 'rows' || source.kind === 'keyList'
   // The filter of a set then runs on the dataclass, as on the protocol's own servers. Without one it would select all.
   if (isOfSet && filter === undefined) return undefined
   return {

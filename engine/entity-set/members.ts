@@ -1,9 +1,30 @@
+import type { DataClass } from '../catalog/dataclass.ts'
+import { FIRST_TASK_ROW, type RemoteData } from '../query/nodes/remote-query.ts'
+import { identityOf, rowIdentity } from '../query/remote-identity.ts'
+import type { RowLayout } from '../row-format/row-layout.ts'
+import { KeyList } from '../row-set/key-list.ts'
 import { RowSet } from '../row-set/row-set.ts'
 
 /** Row ids of an entity set: a set, or a list if they have an order. Deleted entities may be among them. */
-export type Members = RowSet | Uint32Array
+export type RowMembers = RowSet | Uint32Array
 
-const FORMS = ['list', 'ids', 'words'] as const
+/** Members of an entity set: row ids, or identities of entities whose row ids do not last. */
+export type Members = RowMembers | KeyList
+
+export const sizeOf = (members: Members): number => ('size' in members ? members.size : members.length)
+
+/** True for members in an order of their own. */
+export const isOrdered = (members: Members): boolean => !(members instanceof RowSet)
+
+/** Members of a remote dataclass that mean the same to every task: row ids where they last, otherwise the keys. */
+export function lastingMembers(rows: RowMembers, dataClass: DataClass, remote: RemoteData, layout: RowLayout): Members {
+  const rowIds = rows instanceof RowSet ? rows.toIds() : rows
+  if (rowIds.every(rowId => rowId < FIRST_TASK_ROW)) return rows
+  const identity = (rowId: number) => identityOf(rowId, () => remote.keyOf(dataClass, rowId), layout)
+  return KeyList.of(Array.from(rowIds, identity))
+}
+
+const FORMS = ['list', 'ids', 'words', 'keys'] as const
 /** Form and number of members, u32 each. */
 const HEAD = 2
 
@@ -11,18 +32,25 @@ const HEAD = 2
 const sets = new WeakMap<Uint32Array, RowSet>()
 
 /** The members without their order. */
-export function setOf(members: Members): RowSet {
+export function setOf(members: RowMembers): RowSet {
   if (members instanceof RowSet) return members
   const set = sets.get(members) ?? RowSet.fromIds(members)
   sets.set(members, set)
   return set
 }
 
+/** Members as identities, in their order. */
+export const keyListOf = (members: Members): KeyList =>
+  members instanceof KeyList
+    ? members
+    : KeyList.of(Array.from(members instanceof RowSet ? members.toIds() : members, rowIdentity))
+
 /**
  * Members as bytes, for the store and for other threads, which share them: u32 in the machine's byte order. An ascending list
  * becomes a set, which is smaller. Any other list is followed by its set if that is a bitmap: a sixteenth more.
  */
 export function encodeMembers(members: Members): Uint8Array {
+  if (members instanceof KeyList) return encode({ form: 'keys', values: members.data, size: members.size })
   if (members instanceof RowSet) return encode(members.data)
   if (isAscending(members)) return encode(RowSet.fromSorted(members).data)
   const set = RowSet.fromIds(members)
@@ -48,8 +76,10 @@ export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof S
 /** @param encoded shared, and not to be modified afterwards */
 export function decodeMembers({ buffer, byteOffset, length }: Uint8Array): Members {
   const words = new Uint32Array(buffer, byteOffset, length / 4)
+  const form = FORMS[words[0]!]
+  if (form === 'keys') return KeyList.fromData(words.subarray(HEAD), words[1]!)
+  if (form !== 'list') return decodeSet(words)
   const list = words.subarray(HEAD, HEAD + words[1]!)
-  if (FORMS[words[0]!] !== 'list') return decodeSet(words)
   const rest = words.subarray(HEAD + words[1]!)
   if (rest.length > 0) sets.set(list, decodeSet(rest))
   return list
@@ -60,13 +90,17 @@ function decodeSet(words: Uint32Array): RowSet {
   return RowSet.fromData({ form, values: words.subarray(HEAD), size: words[1]! })
 }
 
-/** Problem of bytes that {@link encodeMembers} should have made from rows below `rowIdLimit`, or undefined. */
-export function problemOfMembers(encoded: Uint8Array, rowIdLimit: number): string | undefined {
+/**
+ * Problem of bytes that {@link encodeMembers} should have made from rows below `rowIdLimit`, or undefined.
+ * @param rowIdLimit undefined for a remote dataclass
+ */
+export function problemOfMembers(encoded: Uint8Array, rowIdLimit: number | undefined): string | undefined {
   if (encoded.length % 4 !== 0 || encoded.length < 4 * HEAD) return `its members have ${encoded.length} bytes`
   const [index, size] = new Uint32Array(encoded.buffer, encoded.byteOffset, HEAD) as unknown as [number, number]
   const form = FORMS[index]
   if (!form) return `its members have the unknown form ${index}`
-  const words = new Uint32Array(encoded.buffer, encoded.byteOffset + 4 * HEAD)
+  const words = new Uint32Array(encoded.buffer, encoded.byteOffset + 4 * HEAD, encoded.length / 4 - HEAD)
+  if (form === 'keys') return KeyList.problemOf(words, size)
   const values = form === 'list' ? words.subarray(0, size) : words
   const set = form === 'words' ? RowSet.fromWords(values) : undefined
   const count = set?.size ?? values.length
@@ -74,12 +108,13 @@ export function problemOfMembers(encoded: Uint8Array, rowIdLimit: number): strin
   if (form === 'ids' && values.length > 1 && !isAscending(values)) return 'its members are out of order'
   if (form === 'list' && !Buffer.from(encodeMembers(values)).equals(encoded))
     return 'its members are not those of its bitmap'
+  if (rowIdLimit === undefined) return undefined
   const last = (set?.toIds() ?? values).reduce((last, rowId) => Math.max(last, rowId), -1)
   return last < rowIdLimit ? undefined : `row ${last} is a member, but the next row id is ${rowIdLimit}`
 }
 
 /** Members among `live`, in the same order. */
-export const existing = (members: Members, live: RowSet): Members =>
+export const existing = (members: RowMembers, live: RowSet): RowMembers =>
   members instanceof RowSet ? members.and(live) : members.filter(rowId => live.has(rowId))
 
 function isAscending(rowIds: Uint32Array): boolean {

@@ -4,7 +4,7 @@ import type { Catalog } from '../catalog/dataclass.ts'
 import { type EntitySet, entitySet, type SavedQuery } from '../entity-set/entity-set.ts'
 import { EntitySetErrors } from '../entity-set/entity-set-errors.ts'
 import type { GuestSetLimits } from '../entity-set/guest-sets.ts'
-import { encodeMembers } from '../entity-set/members.ts'
+import { encodeMembers, isOrdered, sizeOf } from '../entity-set/members.ts'
 import type { ListedSet, SavedSet, SharedSets as Contract } from '../entity-set/set-store.ts'
 import { SharedErrors } from './shared-errors.ts'
 import type { FoundSet, SetRow, SetTable } from './set-table.ts'
@@ -31,7 +31,7 @@ interface Copy {
 
 /** Maximum number of sets of one session. */
 const MAX_SETS = 10_000
-/** Maximum bytes of the members of one set: 4 for each, or one bit for each key up to the largest. */
+/** Maximum bytes of the members of one set: 4 for each, or one bit for each key up to the largest, or the texts of the keys. */
 const MAX_BYTES = 2 ** 26
 /** Bytes that a set of a guest counts besides its members and its saved query. */
 const GUEST_OVERHEAD_BYTES = 2048
@@ -113,8 +113,8 @@ export class SharedSets implements Contract {
       creator,
       network: guestNetwork,
       bytes,
-      size: 'size' in members ? members.size : members.length,
-      isOrdered: !('size' in members),
+      size: sizeOf(members),
+      isOrdered: isOrdered(members),
     }
     const most = Math.min(creatorLimit, MAX_SETS)
     const limits = { now: now(), most, networkBytes: guests.guestBytesPerAddress }

@@ -1,6 +1,6 @@
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
-import { encodeMembers } from '../entity-set/members.ts'
+import { encodeMembers, lastingMembers, type Members } from '../entity-set/members.ts'
 import { costOfEntities } from './answer-cost.ts'
 import { expectSelection } from './selection-cost.ts'
 import { MICROSECONDS } from '../query/estimate/costs.ts'
@@ -236,8 +236,15 @@ function planMembers(
   return {
     searches: searchesOf(selection),
     cost: () => costOfFinding(selection, view, context),
-    run: () => encodeMembers(runSelection(selection, view, context).selection),
+    run: () => encodeMembers(findMembers(selection, view, layouts, context)),
   }
+}
+
+function findMembers(selection: Selection, view: View, layouts: TaskScope['layouts'], context: QueryContext): Members {
+  const { dataClass } = selection
+  if (!dataClass.remote) return runSelection(selection, view, context).selection
+  const { rowIds } = remotePage(selection, undefined, view, context)
+  return lastingMembers(rowIds, dataClass, context.remote!, layouts.get(dataClass)!)
 }
 
 const costOfFinding = (selection: Selection, view: View, { snapshot }: QueryContext): number =>

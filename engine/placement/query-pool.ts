@@ -10,7 +10,7 @@ import { COUNT, ownCounts, type ThreadCounts } from '../base/counts/thread-count
 import type { SpoolFiles } from '../answer/spool-files.ts'
 import { remove } from '../base/remove.ts'
 import { ProtocolError } from '../base/errors.ts'
-import type { Caller } from '../caller/caller.ts'
+import { type Caller, userOf } from '../caller/caller.ts'
 import { outputUrl } from '../base/output-root.ts'
 import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
 import { RequiresRemote } from '../data/requires-remote.ts'
@@ -101,6 +101,8 @@ export interface QueryPoolOptions extends PoolOptions {
   readonly events?: PoolEvents
   /** Undefined: {@link queryThread}. */
   readonly entry?: ThreadEntry
+  /** True if tasks need the name of their user. */
+  readonly needsUser?: boolean
   /** Undefined: the threads make no answers for clients. */
   readonly answers?: AnswerResources
   /** Counters of the pool's own thread. */
@@ -269,7 +271,8 @@ export class QueryPool<T extends object = PoolTask> {
     const spools = isExport ? this.options.answers?.exportSpools : this.options.answers?.spools
     const spool = spools?.take()
     try {
-      const message: PoolMessage<T> = { task, deadlineAt, slot, spool }
+      const user = this.options.needsUser ? userOf(pending.caller) : undefined
+      const message: PoolMessage<T> = { task, deadlineAt, slot, spool, user }
       const { transfer } = task as { transfer?: readonly MessagePort[] }
       const outcome = (await this.piscina.run(message, transfer && { transferList: [...transfer] })) as PoolOutcome
       // Counted even if its caller has disconnected.

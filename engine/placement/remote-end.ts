@@ -17,7 +17,7 @@ export function serveLink({ port, signal }: LinkEnd, scope: RemoteScope): void {
 }
 
 async function answer(message: ToRemote, scope: RemoteScope, signal: AbortSignal): Promise<FromRemote> {
-  const limits = { deadlineAt: message.deadlineAt, signal }
+  const limits = { deadlineAt: message.deadlineAt, user: message.user, signal }
   try {
     if ('call' in message) return { rows: await scope.databases.run(message.call, limits) }
     const work = new RemoteWork(scope, { ...limits, limits: scope.options.limits, isCode: true })

@@ -1,5 +1,5 @@
 import { ProtocolError } from '../base/errors.ts'
-import type { Caller } from '../caller/caller.ts'
+import { type Caller, userOf } from '../caller/caller.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStore } from '../data/read-store.ts'
@@ -8,6 +8,7 @@ import type { Databases } from '../postgres/databases.ts'
 import { neededBy, stopAndAsk } from '../postgres/remote-needed.ts'
 import { RemoteReads } from '../postgres/remote-reads.ts'
 import { RemoteSnapshot } from '../postgres/remote-snapshot.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
 import { planTask } from './plan-task.ts'
@@ -17,6 +18,8 @@ import { costOfTexts } from './text-cost.ts'
 
 /** Maximum number of entities of a page, and of characters of its texts, whose reading takes well under a millisecond. */
 const MAX_ROWS = 200
+/** Maximum number of members of an entity set that is filtered or sorted here. */
+const MAX_MEMBERS = 1_000
 const MAX_TEXT_COST = 1_000
 /** Maximum number of entities of the store, or of keys of another database, that a condition over a relation may read. */
 const MAX_RELATED = 1_000
@@ -31,6 +34,12 @@ interface RemoteHereOptions {
   readonly maxRowsExamined: number
 }
 
+/** True for a read that sends the keys of many members of an entity set to a database. */
+const comparesMany = ({ source, filter, orderBy }: ReadRequest): boolean =>
+  (filter !== undefined || orderBy !== undefined) &&
+  ((source.kind === 'rows' && source.rowIds.length > MAX_MEMBERS) ||
+    ((source.kind === 'set' || source.kind === 'keyList') && source.members.size > MAX_MEMBERS))
+
 /** Reads small pages of databases in the kernel thread, which saves a way to another thread and back. It waits for none. */
 export class RemoteHere {
   constructor(private readonly options: RemoteHereOptions) {}
@@ -42,7 +51,7 @@ export class RemoteHere {
     const { form, expand, attributes, rowFormat, pretty, coding } = output
     const isSmall = form === 'entity' || top <= MAX_ROWS
     const isPlain = !rowFormat && !pretty && !coding && attributes?.items.every(({ path }) => path.length < 2) !== false
-    return isSmall && isPlain && this.isNear(request) && costOfTexts(request) <= MAX_TEXT_COST
+    return isSmall && isPlain && this.isNear(request) && !comparesMany(request) && costOfTexts(request) <= MAX_TEXT_COST
   }
 
   /** True if the request expands at most one relation, which leads to one entity. */
@@ -61,11 +70,14 @@ export class RemoteHere {
     const waiting = new AbortController()
     caller?.onAborted(() => waiting.abort())
     const deadlineAt = Date.now() + timeoutMs
+    const user = databases.needUser ? userOf(caller) : undefined
+    const limits = { deadlineAt, signal: waiting.signal, user }
     const reads = new RemoteReads({
       tables: databases.tables,
       layouts: scope.layouts,
       need: stopAndAsk,
       maxKeys: MAX_RELATED,
+      user: () => user,
     })
     for (;;) {
       const counter = { examined: 0, sent: 0 }
@@ -84,7 +96,7 @@ export class RemoteHere {
         if (isTooLarge(error) || isTooMany(error)) return undefined
         const needed = neededBy(error)
         if (!needed) throw error
-        await databases.fetch(needed, { deadlineAt, signal: waiting.signal })
+        await databases.fetch(needed, limits)
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { Connection } from '../postgres/database.ts'
+import { type Connection, namesUsers } from '../postgres/database.ts'
 import type { SaveLimits } from '../write/contract/write-limits.ts'
 import type { RemoteTask } from './tasks.ts'
 import { QueryPool, type QueryPoolOptions } from './query-pool.ts'
@@ -22,6 +22,7 @@ export const remotePool = ({
   new QueryPool<RemoteTask>({
     ...options,
     threads: 1,
+    needsUser: namesUsers(connections),
     entry: {
       file: 'engine/threads/remote-thread.js',
       role: 'remote',

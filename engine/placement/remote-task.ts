@@ -40,7 +40,7 @@ function watch(task: OpenTask, cancelled: Int32Array): void {
  * again on the newest state of the store.
  */
 export async function remoteTask(message: PoolMessage<RemoteTask>, scope: RemoteScope): Promise<PoolOutcome> {
-  const { task, slot, deadlineAt } = message
+  const { task, slot, deadlineAt, user } = message
   if (task.kind === 'remoteLink') {
     serveLink({ port: task.transfer[0], signal: task.signal }, scope)
     return new Uint8Array(0)
@@ -50,8 +50,9 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   watch(watched, scope.options.cancelled)
   const { options, registry, store } = scope
   const limits = isExport(task) ? exportLimits(options.limits) : options.limits
-  const isCode = task.kind === 'remoteLock' && task.lock.isCode === true
-  const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: waiting.signal, isCode })
+  const isCode =
+    (task.kind === 'remoteLock' && task.lock.isCode) || (task.kind === 'remoteBytes' && task.bytes.isCode) || false
+  const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: waiting.signal, user, isCode })
   const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, options)
   try {
     if (isWrite(task)) return move(serialize(await work.write(task))) as unknown as Uint8Array

@@ -2,6 +2,7 @@ import { threadId } from 'node:worker_threads'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { StatementLimits } from '../postgres/database.ts'
 import type { Databases } from '../postgres/databases.ts'
+import { readBytes } from '../postgres/remote-bytes.ts'
 import { neededBy, stopAndAsk } from '../postgres/remote-needed.ts'
 import { RemoteReads } from '../postgres/remote-reads.ts'
 import { RemoteSnapshot } from '../postgres/remote-snapshot.ts'
@@ -38,7 +39,8 @@ export class RemoteWork {
     private readonly options: WorkOptions,
   ) {
     const { databases, store } = scope
-    this.reads = new RemoteReads({ tables: databases.tables, layouts: store.layouts, need: stopAndAsk })
+    const user = () => options.user
+    this.reads = new RemoteReads({ tables: databases.tables, layouts: store.layouts, need: stopAndAsk, user })
   }
 
   /**
@@ -69,6 +71,10 @@ export class RemoteWork {
         return writer.delete(task.deletion, store.queries, repeat, options)
       case 'remoteLock':
         return writer.lock(task.lock, store.queries, repeat, options)
+      case 'remoteBytes': {
+        const { views, queries } = store
+        return readBytes(task.bytes, { views, queries, databases: this.scope.databases, repeat, limits: options })
+      }
       case 'remoteTables':
         return this.scope.databases.makeTables(task.connection, options)
       case 'remoteFreeLocks':

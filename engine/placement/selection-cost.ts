@@ -77,6 +77,7 @@ function expectSource({ source }: SelectRequest, dataClass: DataClass, view: Vie
       return { rows, microseconds: MICROSECONDS.key + rows * MICROSECONDS.indexHit }
     }
     case 'set':
+    case 'keyList':
       return { rows: source.members.size, microseconds: 0 }
     case 'rows':
       return { rows: source.rowIds.length, microseconds: source.ordered ? 0 : source.rowIds.length * MICROSECONDS.cell }

@@ -8,6 +8,7 @@ import type { ChangesRequest } from '../query/contract/changes.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { Connection } from '../postgres/database.ts'
+import type { RemoteBytes } from '../postgres/remote-bytes.ts'
 import type { RemoteChange } from '../postgres/remote-writer.ts'
 import type { SaveLimits } from '../write/contract/write-limits.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
@@ -106,9 +107,10 @@ interface AnswerThreadOptions {
   readonly held: Int32Array
 }
 
-/** A change of entities that are in a database. The answer is the result, as `v8.serialize` writes it; undefined where there is none. */
+/** A change of entities that are in a database, or bytes of one. The answer is the result, as `v8.serialize` writes it; undefined where there is none. */
 export type RemoteWriteTask =
   | RemoteChange
+  | { readonly kind: 'remoteBytes'; readonly bytes: RemoteBytes }
   | { readonly kind: 'remoteTables'; readonly connection: string }
   | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
   | { readonly kind: 'remoteListLocks'; readonly limit: number }
@@ -214,6 +216,8 @@ export interface PoolMessage<T = SearchedTask> {
   readonly slot: number
   /** Descriptor of an empty file for a large answer. Undefined: no file. */
   readonly spool: number | undefined
+  /** Name of the user for whom it runs; empty for a guest. Undefined where no task needs it. */
+  readonly user?: string | undefined
 }
 
 /**

@@ -191,10 +191,10 @@ async function tried(change: RemoteChange, { rows, run, view, guard }: Work): Pr
   return change.kind === 'insert' ? leftOut(table) : undefined
 }
 
-/** A rule or a trigger of the table has done something else. */
+/** A policy, a rule or a trigger of the table has done something else. */
 export const leftOut = ({ dataClass }: RemoteTable): ChangeOutcome => ({
   kind: 'refused',
-  problems: [RemoteErrors.REFUSED_ENTITY(dataClass.name, 'a rule or a trigger of the table leaves it out')],
+  problems: [RemoteErrors.REFUSED_ENTITY(dataClass.name, 'a policy, a rule or a trigger of the table leaves it out')],
 })
 
 /** The rows that the work has read stay as they were: it runs again with the outcomes. */

@@ -5,6 +5,7 @@ import type { Note } from '../data/store-options.ts'
 import { QueryErrors } from '../query/contract/query-errors.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Statement } from './sql/statement.ts'
+import { PREPARE_SETTING, queriesAs, type QueryAs } from './user-query.ts'
 
 /** A database that has entities of dataclasses. Plain data. */
 export interface Connection {
@@ -13,7 +14,13 @@ export interface Connection {
   /** Undefined: that of the address, if any. */
   readonly password?: string | undefined
   readonly maxConnections: number
+  /** Setting that has the name of the user of each request, for policies: `app.user`. Undefined: none has. */
+  readonly sessionVariable?: string | undefined
 }
+
+/** True if a database knows the users of requests. */
+export const namesUsers = (connections: Readonly<Record<string, Connection>>): boolean =>
+  Object.values(connections).some(({ sessionVariable }) => sessionVariable !== undefined)
 
 /** Values of the columns of one row, as texts. */
 export type Cells = readonly (string | null)[]
@@ -58,6 +65,8 @@ export interface StatementLimits {
   readonly deadlineAt: number
   /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal
+  /** Name of the user for whom it runs; undefined or empty for a guest. */
+  readonly user?: string | undefined
 }
 
 type Pool = InstanceType<typeof pg.Pool>
@@ -66,6 +75,8 @@ type Client = pg.PoolClient & { readonly processID: number }
 /** Connections to one database. */
 export class Database {
   private opened: Promise<Pool> | undefined
+  /** Set with the first connection. */
+  private queryAs: QueryAs | undefined
   /** Names of prepared statements, by their texts. */
   private readonly names = new Map<string, string>()
   private notedAt = Number.NEGATIVE_INFINITY
@@ -98,7 +109,7 @@ export class Database {
    * @throws what `work` throws: errors of statements are those of the database
    */
   async session<T>(
-    { deadlineAt, signal }: StatementLimits,
+    { deadlineAt, signal, user = '' }: StatementLimits,
     work: (run: (statement: Statement) => Promise<Cells[]>) => Promise<T>,
   ): Promise<T> {
     const client = await this.connect()
@@ -109,12 +120,16 @@ export class Database {
     const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
     signal.addEventListener('abort', cancel, { once: true })
     let isBroken = false
+    const { sessionVariable: variable } = this.connection
     const run = async ({ text, values, isPlain }: Statement): Promise<Cells[]> => {
       // The cancellation may have come between two statements.
       if (cancelling) throw this.interrupted(signal)
       const name = isPlain ? undefined : this.nameOf(text)
       const query = { text, values, name, rowMode: 'array', types: AS_TEXTS }
       try {
+        // A failed transaction accepts nothing but its end, and the protocol of settings no several commands.
+        if (variable !== undefined && !isPlain && !CONTROL.test(text))
+          return (await this.queryAs!(client, { variable, user }, query)).rows
         return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
       } catch (error) {
         isBroken ||= !isOfStatement(error as Error) || OUTDATED.test((error as { code: string }).code)
@@ -184,14 +199,19 @@ export class Database {
   }
 
   private async open(): Promise<Pool> {
-    const { Pool } = await loadPackage<typeof pg>('pg', NEEDED)
-    const pool = new Pool({
+    const driver = await this.driver()
+    this.queryAs = queriesAs(driver)
+    const { maxConnections, sessionVariable } = this.connection
+    const pool = new driver.Pool({
       connectionString: addressOf(this.connection),
-      max: this.connection.maxConnections,
+      max: maxConnections,
       connectionTimeoutMillis: CONNECT_MS,
       idleTimeoutMillis: IDLE_MS,
       application_name: 'tesser',
       keepAlive: true,
+      ...(sessionVariable !== undefined && {
+        onConnect: client => client.query({ ...PREPARE_SETTING, values: [sessionVariable, ''] }),
+      }),
     })
     // A lost connection fails the statement under way; without a listener it would end the process.
     pool.on('error', () => {})
@@ -204,7 +224,7 @@ export class Database {
   }
 
   private async cancel(processId: number): Promise<void> {
-    const { Client } = await loadPackage<typeof pg>('pg', NEEDED)
+    const { Client } = await this.driver()
     const client = new Client({
       connectionString: addressOf(this.connection),
       connectionTimeoutMillis: CONNECT_MS,
@@ -219,6 +239,10 @@ export class Database {
     } finally {
       await client.end().catch(() => {})
     }
+  }
+
+  private driver(): Promise<typeof pg> {
+    return loadPackage<typeof pg>('pg', NEEDED)
   }
 
   private nameOf(text: string): string | undefined {
@@ -251,6 +275,9 @@ export class Database {
     return RemoteErrors.AWAY(this.name).retryAfter(RETRY_AFTER_SECONDS)
   }
 }
+
+/** Statements about a transaction, in which no row is read. */
+const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/
 
 const BEGIN: Statement = { text: 'BEGIN', values: [] }
 const COMMIT: Statement = { text: 'COMMIT', values: [] }

@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/dataclass.ts'
 import type { Note } from '../data/store-options.ts'
-import { type Cells, type Connection, Database, type StatementLimits } from './database.ts'
+import { type Cells, type Connection, Database, namesUsers, type StatementLimits } from './database.ts'
 import { DescribedTables } from './described-tables.ts'
 import { OwnedTables } from './owned/owned-tables.ts'
 import type { RemoteCall, RemoteFetch } from './remote-needed.ts'
@@ -10,6 +10,9 @@ export class Databases {
   readonly tables: DescribedTables
   private readonly databases = new Map<string, Database>()
   private readonly owned: OwnedTables
+
+  /** True if statements need the name of their user. */
+  readonly needUser: boolean
 
   /** @param timeoutMs maximum time of a statement */
   constructor(
@@ -22,6 +25,7 @@ export class Databases {
       readonly makeTables?: (connection: string) => Promise<unknown>
     },
   ) {
+    this.needUser = namesUsers(options.connections)
     this.tables = new DescribedTables(catalog, options.onNote)
     for (const [name, connection] of Object.entries(options.connections)) {
       this.databases.set(name, new Database(name, connection, options.timeoutMs, options.onNote))

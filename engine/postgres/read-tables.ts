@@ -7,10 +7,17 @@ import { columnForm } from './sql/column-form.ts'
 import { arrayText } from './sql/parameters.ts'
 import type { Statement } from './sql/statement.ts'
 
+/**
+ * The state of the database (`pg_current_snapshot`) changes with every change of the rows of a table. It need not where rows are elsewhere, or
+ * have a store of their own, as in other databases that speak the protocol of PostgreSQL; and policies show each user other rows.
+ */
+const KEEPS_COUNTS = `c.relkind = 'r' AND NOT c.relrowsecurity AND (SELECT amname FROM pg_am WHERE oid = c.relam) = 'heap'
+  AND version() LIKE 'PostgreSQL %' AND version() NOT LIKE '%-YB-%' AND NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
+
 /** The type of a column is that under its domains. */
 const COLUMNS = `
 WITH RECURSIVE wanted AS (
-  SELECT c.oid, n.nspname, c.relname, c.relkind FROM unnest($1::text[], $2::text[]) AS w (schema, name)
+  SELECT c.oid, n.nspname, c.relname, c.relkind, ${KEEPS_COUNTS} AS keeps FROM unnest($1::text[], $2::text[]) AS w (schema, name)
   JOIN pg_namespace n ON n.nspname = w.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')),
 base AS (
@@ -21,7 +28,7 @@ base AS (
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
 SELECT w.nspname, w.relname, w.relkind, a.attname, t.typname, b.modifier, a.attnotnull, t.typtype = 'e',
   a.attidentity <> '' OR (d.adbin IS NOT NULL AND a.attgenerated = ''), a.attgenerated <> '',
-  to_regprocedure('tesser.fold(text)') IS NOT NULL, format_type(a.atttypid, a.atttypmod), obj_description(w.oid, 'pg_class')
+  to_regprocedure('tesser.fold(text)') IS NOT NULL, format_type(a.atttypid, a.atttypmod), obj_description(w.oid, 'pg_class'), w.keeps
 FROM wanted w JOIN base b ON b.attrelid = w.oid JOIN pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
 JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
 LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum`
@@ -31,6 +38,7 @@ interface Described {
   readonly kind: string
   readonly columns: Map<string, RemoteColumn>
   readonly hasFold: boolean
+  readonly keepsCounts: boolean
   readonly comment: string | null
 }
 
@@ -65,12 +73,14 @@ export function readTables(
       hasFold,
       sqlType,
       comment,
+      keepsCounts,
     ] = row as string[]
     const key = JSON.stringify([schema, table])
     const known = described.get(key) ?? {
       kind: kind!,
       columns: new Map(),
       hasFold: hasFold === 't',
+      keepsCounts: keepsCounts === 't',
       comment: comment ?? null,
     }
     described.set(key, known)
@@ -139,10 +149,11 @@ function tableOf(
     columns,
     forms,
     stamp: stamp !== undefined ? stampOf(quoteName(stamp)) : hasRows ? alias => `${alias}.xmin::text::int8` : () => '1',
+    hasStamps: stamp !== undefined || hasRows,
     isReadAgain: stamp === undefined && described.kind === 'p',
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
     written: writtenColumns(described, columns, forms),
-    isOrdinary: described.kind === 'r',
+    isOrdinary: described.keepsCounts,
     hasFold: described.hasFold,
     uniqueIndexes: owned ? uniqueIndexes(dataClass) : undefined,
   }

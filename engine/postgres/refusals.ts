@@ -15,6 +15,8 @@ interface StatementError extends Error {
   readonly detail?: string
   readonly column?: string
   readonly constraint?: string
+  /** Function of the server that has found the error. */
+  readonly routine?: string
 }
 
 /** Columns in a detail such as `Key (film_id, actor_id)=(1, 2) already exists.`, in whatever language. */
@@ -30,7 +32,7 @@ export function problemsOf(
   values: ColumnValues,
   view: View,
 ): ProtocolError[] | undefined {
-  const { code = '', detail = '', column, constraint, message } = error as StatementError
+  const { code = '', detail = '', column, constraint, message, routine } = error as StatementError
   const { dataClass } = table
   const names = DETAIL.exec(detail)?.[1]?.split(', ') ?? []
   const attribute =
@@ -41,6 +43,8 @@ export function problemsOf(
       dataClass.name,
       (reason !== undefined && shown(reason, table, view)) || 'a rule of the table',
     )
+  // The code is that of missing rights, too, which are for the operator.
+  if (routine === 'ExecWithCheckOptions') return [refused('row security, or the condition of a view')]
   // As in the store: a client that sees nothing of the dataclass knows its attributes by their names alone.
   const isHidden = attribute && attribute !== dataClass.key && view.shows(dataClass) && !view.shows(attribute)
   if (isHidden && /^235|^23502/.test(code)) return [WriteErrors.HIDDEN(dataClass.name)]

@@ -2,16 +2,16 @@ import { receiveMessageOnPort } from 'node:worker_threads'
 import { type ErrorData, ProtocolError } from '../base/errors.ts'
 import { ANSWERS, type LinkEnd, newLink, OPEN, STATE } from '../write/contract/link-messages.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
-import type { Cells } from './database.ts'
+import type { Cells, StatementLimits } from './database.ts'
 import type { DescribedTables } from './described-tables.ts'
 import type { RemoteCall, RemoteFetch } from './remote-needed.ts'
 import type { RemoteChange } from './remote-writer.ts'
 
+/** Limits of a question. */
+export type RemoteLimits = Omit<StatementLimits, 'signal'>
+
 /** Messages to the thread that asks databases, which answers each. Handled in `engine/placement/remote-end.ts`. */
-export type ToRemote = { readonly deadlineAt: number } & (
-  | { readonly call: RemoteCall }
-  | { readonly task: RemoteChange }
-)
+export type ToRemote = RemoteLimits & ({ readonly call: RemoteCall } | { readonly task: RemoteChange })
 
 /** Answers, in the order of the messages: a thread waits for each. */
 export type FromRemote =
@@ -34,21 +34,21 @@ export class RemoteLink {
   ) {}
 
   /** @throws {ProtocolError} */
-  fetch(fetch: () => RemoteFetch, deadlineAt: number): void {
+  fetch(fetch: () => RemoteFetch, limits: RemoteLimits): void {
     const asking = fetch()
-    for (let step = asking.next(); !step.done; ) step = asking.next(this.run(step.value, deadlineAt))
+    for (let step = asking.next(); !step.done; ) step = asking.next(this.run(step.value, limits))
   }
 
   /** @returns the result of a change: see {@link RemoteChange} @throws {ProtocolError} */
-  change(connection: string, task: RemoteChange, deadlineAt: number): unknown {
+  change(connection: string, task: RemoteChange, limits: RemoteLimits): unknown {
     const lost = () => RemoteErrors.OUTCOME_UNKNOWN(connection)
-    return (this.ask({ task, deadlineAt }, lost) as { result: unknown }).result
+    return (this.ask({ ...limits, task }, lost) as { result: unknown }).result
   }
 
-  private run(call: RemoteCall, deadlineAt: number): Cells[] {
+  private run(call: RemoteCall, limits: RemoteLimits): Cells[] {
     const lost = () => RemoteErrors.AWAY(call.connection).retryAfter(1)
     try {
-      return (this.ask({ call, deadlineAt }, lost) as { rows: Cells[] }).rows
+      return (this.ask({ ...limits, call }, lost) as { rows: Cells[] }).rows
     } catch (error) {
       this.tables.failed(call.connection, error)
       throw error

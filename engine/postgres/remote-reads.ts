@@ -50,6 +50,8 @@ interface RemoteReadsOptions {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   readonly need: Need
   readonly maxKeys?: number
+  /** Name of the user for whom they are, where databases know it. */
+  readonly user?: () => string | undefined
   /** Numbers of entities that outlive the reads. */
   readonly numbers?: RowNumbers
   /** Conditions for the entities of a remote dataclass that exist for the task; undefined for all. */
@@ -363,8 +365,9 @@ export class RemoteReads implements RemoteData {
     statement: Statement,
     state: string | null | undefined,
   ): Generator<RemoteCall, number, Cells[]> {
-    const counts = this.options.tables.countsOf(dataClass.remote!.connection)
-    const key = JSON.stringify(statement)
+    const { tables, user } = this.options
+    const counts = tables.countsOf(dataClass.remote!.connection)
+    const key = JSON.stringify([user?.(), statement])
     const known = state == null ? undefined : counts.find(key, state)
     if (known !== undefined) return known
     const [[count, counted]] = (yield* this.run(dataClass, statement)) as [Cells]

@@ -39,11 +39,13 @@ export interface RemoteTable {
   readonly written: ReadonlyMap<string, WrittenColumn>
   /** SQL of `__STAMP`, a whole number of 32 bits. @param alias name of the table in the statement */
   stamp(alias: string): string
+  /** {@link stamp} changes with the row. */
+  readonly hasStamps: boolean
   /** Rows are read again after they were written: a partitioned table does not return the numbers of transactions. */
   readonly isReadAgain: boolean
   /** SQL of `__TIMESTAMP`; undefined if the table does not know it. */
   readonly timestamp: string | undefined
-  /** A table whose rows change only by transactions of this database; not a view, not a foreign table. */
+  /** A table whose rows change only by transactions of this database, and are the same for all users: not a view, not a foreign table. */
   readonly isOrdinary: boolean
   /** Attributes of unique indexes by their names, if these are known. */
   readonly uniqueIndexes: ReadonlyMap<string, StorageAttribute> | undefined

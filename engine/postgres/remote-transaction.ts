@@ -3,7 +3,10 @@ import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../base/errors.ts'
+import type { RecordStore } from '../data/record-store.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
+import type { Upload } from '../data/stored-uploads.ts'
+import { decodeBinary } from '../files/encode-binary.ts'
 import { RefusedChange } from '../data/refused-change.ts'
 import type { EntityContent, RelatedEntity, StoredEntity, StoreTransaction } from '../data/store-transaction.ts'
 import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
@@ -33,6 +36,8 @@ export type ChangeOutcome =
   /** The database would have accepted it, but another change of the transaction was refused. */
   | { readonly kind: 'undone' }
 
+/** Maximum bytes of the images and blobs of one save: a statement has them as text, which takes several times as much memory. */
+const MAX_BYTES = 2 ** 26
 /** Row ids of new entities whose keys the database still has to make. */
 const FIRST_NEW_ROW = FIRST_TASK_ROW + 0x0800_0000
 
@@ -45,6 +50,8 @@ export class RemoteTransaction implements StoreTransaction {
   readonly changes: RemoteChange[] = []
   private next = 0
   private news = 0
+  /** Bytes of images and blobs that this run has attached. */
+  private bytes = 0
   private readonly rows = new Map<number, RowView>()
 
   /** @param outcomes of the first changes, in their order */
@@ -52,6 +59,7 @@ export class RemoteTransaction implements StoreTransaction {
     private readonly dataClass: DataClass,
     private readonly reads: RemoteReads,
     private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+    private readonly records: Pick<RecordStore, 'uploads' | 'files'>,
     private readonly outcomes: readonly ChangeOutcome[],
   ) {}
 
@@ -147,12 +155,22 @@ export class RemoteTransaction implements StoreTransaction {
   /** Bytes are among the values of the change. */
   putBinary(): void {}
 
-  upload(): undefined {
-    return undefined
+  upload(id: string): Upload | undefined {
+    const upload = this.records.uploads.get(id)
+    if (upload) this.count(upload.value)
+    return upload
   }
 
-  decodeBinary(): BinaryValue | undefined {
-    return undefined
+  decodeBinary(encoded: Uint8Array): BinaryValue | undefined {
+    const value = decodeBinary(encoded, this.records.files)
+    if (value) this.count(value)
+    return value
+  }
+
+  /** @throws {RemoteErrors.TOO_MANY_BYTES} */
+  private count({ size }: BinaryValue): void {
+    this.bytes += size
+    if (this.bytes > MAX_BYTES) throw RemoteErrors.TOO_MANY_BYTES(this.dataClass.name, this.bytes, MAX_BYTES)
   }
 
   run = unused

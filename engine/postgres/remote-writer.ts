@@ -2,11 +2,11 @@ import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
+import type { RecordStore } from '../data/record-store.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Views } from '../permission/views.ts'
 import type { LockHolder } from '../caller/lock-holder.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
-import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
 import type { QueryCache } from '../query/plan/query-cache.ts'
 import { remotePage } from '../query/remote-page.ts'
 import { planPage, planSelection, runPage } from '../query/select.ts'
@@ -15,8 +15,7 @@ import type { RowView } from '../row-format/row-view.ts'
 import type { ExpectedVersion } from '../write/contract/expected-version.ts'
 import { WriteErrors } from '../write/contract/write-errors.ts'
 import { convertKey } from '../write/convert.ts'
-import { SaveJob, type WriteJob } from '../write/jobs.ts'
-import { LockTable } from '../write/lock-table.ts'
+import { SaveJob } from '../write/jobs.ts'
 import { isJsonObject, openBody, type SaveBody } from '../write/parse-body.ts'
 import { own } from '../write/read-element.ts'
 import type { DeleteResult, ListLocksResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
@@ -26,6 +25,7 @@ import { deleteRows } from './remote-delete.ts'
 import { applyChanges, leftOut, undone } from './apply-changes.ts'
 import type { Database, StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
+import { RemoteLocks } from './remote-locks.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import type { RemoteTable } from './remote-table.ts'
 import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
@@ -64,7 +64,7 @@ export type RemoteChange =
   | { readonly kind: 'remoteLock'; readonly lock: RemoteLock }
 
 /** Runs work on the newest state of the store, again each time when data of a database have arrived. */
-type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
+export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
 
 interface RemoteWriterOptions {
   readonly catalog: Catalog
@@ -76,19 +76,21 @@ interface RemoteWriterOptions {
   readonly sharesLocks: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Uploads and their bytes. */
+  readonly records: Pick<RecordStore, 'uploads' | 'files'>
   /** 32 upper-case hex digits. */
   readonly randomUuid: () => string
 }
 
 /** Saves of entities that are in databases, by the rules of the writer thread. */
 export class RemoteWriter {
-  private readonly locks: LockTable
+  private readonly locks: RemoteLocks
   /** Instead of {@link locks}, which are then none. */
   private readonly sharedLocks: SharedLocks | undefined
   private readonly rules = new Map<DataClass, SaveRules>()
 
   constructor(private readonly options: RemoteWriterOptions) {
-    this.locks = new LockTable(options.now)
+    this.locks = new RemoteLocks(options.now)
     const { catalog, databases, sharesLocks } = options
     const connections = new Set(catalog.dataClasses.flatMap(({ remote }) => remote?.connection ?? []))
     if (sharesLocks) this.sharedLocks = new SharedLocks(databases, [...connections])
@@ -121,14 +123,14 @@ export class RemoteWriter {
     const view = views.of(read.access, isCode ? 'code' : 'client')
     const dataClass = view.dataClass(read.dataClass)
     if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
-    const { table, rows } = await repeat(reads => {
+    const { remoteRows, rows } = await repeat(reads => {
       const { context } = reads
       const rowIds = keys
         ? keys.flatMap(key => rowOf(key, dataClass, reads))
         : remotePage(planSelection(read, view, context!.snapshot, queries), undefined, view, context!).rowIds
       reads.fetch(dataClass, rowIds)
-      const { table } = reads.rowsOf(dataClass)
-      return { table, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
+      const remoteRows = reads.rowsOf(dataClass)
+      return { remoteRows, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
     })
     if (request.atomic && rows.length > saveLimits.maxTransactionEntities) {
       throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', saveLimits.maxTransactionEntities)
@@ -143,11 +145,11 @@ export class RemoteWriter {
     const deletion = {
       ...request,
       guard: await this.sharedLocks?.guard(dataClass, owner, database, limits),
-      table,
+      table: remoteRows.table,
       view,
       rows: existing.map(({ row }) => row),
       stamps,
-      isLocked: (row: RowView) => this.locks.blocker(dataClass, ids.get(row)!, owner) !== undefined,
+      isLocked: (row: RowView) => this.locks.blocker(remoteRows, ids.get(row)!, owner) !== undefined,
     }
     return this.sound(database, deleteRows(database, deletion, limits))
   }
@@ -161,23 +163,25 @@ export class RemoteWriter {
   ): Promise<LockResult> {
     const view = this.options.views.of(read.access, isCode ? 'code' : 'client')
     const dataClass = view.dataClass(read.dataClass)
-    const { rowId, key } = await repeat(reads => {
+    const { rows, rowId } = await repeat(reads => {
       const { context } = reads
       const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
-      const rowId = runPage(selection, view, context!).rowIds[0]!
-      return { rowId, key: reads.keyOf(dataClass, rowId) }
+      const [rowId] = runPage(selection, view, context!).rowIds
+      return { rows: reads.rowsOf(dataClass), rowId: rowId! }
     })
     if (this.sharedLocks) {
+      const key = rows.keyOf(rowId)!
       return lock
         ? this.sharedLocks.lock(dataClass, key, holder, limits)
         : this.sharedLocks.unlock(dataClass, key, holder, limits)
     }
-    if (rowId >= FIRST_TASK_ROW) throw RemoteErrors.NOT_HERE('a lock, without whole numbers as keys,', dataClass.name)
-    const row = { dataClass, rowId }
-    const blocker = this.locks.blocker(dataClass, rowId, holder.owner)
+    const blocker = this.locks.blocker(rows, rowId, holder.owner)
     if (blocker) return { kind: 'lock', result: false, blocker: blocker.info }
-    if (!lock) return { kind: 'lock', result: true, ...(!this.locks.free(row, holder.owner) && { wasNotLocked: true }) }
-    if (!this.locks.take(row, holder)) throw WriteErrors.TOO_MANY_LOCKS()
+    if (!lock) {
+      const wasLocked = this.locks.free(rows, rowId, holder.owner)
+      return { kind: 'lock', result: true, ...(!wasLocked && { wasNotLocked: true }) }
+    }
+    if (!this.locks.take(rows, rowId, holder)) throw WriteErrors.TOO_MANY_LOCKS()
     return { kind: 'lock', result: true }
   }
 
@@ -201,13 +205,13 @@ export class RemoteWriter {
   }
 
   private async step(
-    job: WriteJob,
+    job: SaveJob,
     { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
     limits: StatementLimits,
   ): Promise<void> {
-    const { layouts, databases, limits: saveLimits, now, randomUuid } = this.options
+    const { layouts, databases, limits: saveLimits, now, records, randomUuid } = this.options
     const timestamp = new Date(now()).toISOString()
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
@@ -221,13 +225,13 @@ export class RemoteWriter {
           dataClass,
           keys.map(key => rows.idOf(key)),
         )
-        const transaction = new RemoteTransaction(dataClass, reads, layouts, outcomes)
+        const transaction = new RemoteTransaction(dataClass, reads, layouts, records, outcomes)
         let used = 0
         const accept = job.step({
           transaction,
           timestamp,
           randomUuid: () => (uuids[used++] ??= randomUuid()),
-          locks: this.locks,
+          locks: { blocker: (_, rowId, owner) => this.locks.blocker(rows, rowId, owner) },
           limits: saveLimits,
           rules: this.rulesOf(rows.table),
           sliceSize: SLICE_SIZE,

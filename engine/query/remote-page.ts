@@ -2,6 +2,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import type { View } from '../catalog/view.ts'
 import { RequiresRemote } from '../data/requires-remote.ts'
+import { KeyList } from '../row-set/key-list.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import { convertKey } from './bind/convert-value.ts'
 import { combine, type Predicate } from './bind/predicate.ts'
@@ -11,15 +12,22 @@ import { optimizePredicate } from './plan/optimize.ts'
 import type { PreparedQuery } from './plan/query-cache.ts'
 import { Rows } from './contract/rows.ts'
 import type { Selection } from './select.ts'
+import { rowOfIdentity } from './remote-identity.ts'
 import { attributePredicate, relatedRows, relationsOf, rowOfKey } from './execute/open-source.ts'
 
 /** Entities of a request before its filter, as a database finds them. */
 interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
   readonly predicate?: Predicate
   /** Set if the entities have an order of their own. */
-  readonly list?: Uint32Array | undefined
+  readonly list?: EntityList | undefined
   /** Name in the request, for the message that there are none. */
   readonly name: string
+}
+
+/** Entities in an order of their own, of which a page needs only some. */
+interface EntityList {
+  readonly size: number
+  rowIds(first?: number, end?: number): Uint32Array
 }
 
 type Question = Pick<Selection, 'request' | 'dataClass' | 'predicate' | 'orderBy'>
@@ -37,12 +45,18 @@ export function remotePage(
   context: QueryContext,
   isUncounted = false,
 ): RemotePage & { readonly name: string } {
-  const remote = remoteOf(selection.dataClass, context)
-  const { list, name, ...query } = remoteQuery(selection, page, view, context)
-  if (!list || query.orderBy.length > 0) return { ...remote.find({ ...query, isUncounted }), name }
-  const found = query.predicate && RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
-  const rows = found ? list.filter(rowId => found.has(rowId)) : list
-  return { rowIds: page ? rows.subarray(page.skip, page.skip + page.count) : rows, total: rows.length, name }
+  const { dataClass, request, orderBy } = selection
+  const remote = remoteOf(dataClass, context)
+  const source = openRemote(request, dataClass, view, context)
+  const { list, name } = source
+  const end = page && page.skip + page.count
+  if (list && orderBy.length === 0 && !source.predicate && !selection.predicate)
+    return { rowIds: list.rowIds(page?.skip, end), total: list.size, name }
+  const query = questionOf(selection, source, page, remote)
+  if (!list || orderBy.length > 0) return { ...remote.find({ ...query, isUncounted }), name }
+  const found = RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
+  const rows = list.rowIds().filter(rowId => found.has(rowId))
+  return { rowIds: page ? rows.subarray(page.skip, end) : rows, total: rows.length, name }
 }
 
 /** Entities of a request before its filter; undefined for all. @throws as {@link remotePage} */
@@ -55,7 +69,7 @@ export function remoteSource(
   const { source } = request
   if (source.kind === 'all') return undefined
   const { rowIds } = remotePage({ request, dataClass, predicate: undefined, orderBy: [] }, undefined, view, context)
-  const isOrdered = source.kind === 'keys' || (source.kind === 'rows' && source.ordered)
+  const isOrdered = source.kind === 'keys' || source.kind === 'keyList' || (source.kind === 'rows' && source.ordered)
   return isOrdered ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
 }
 
@@ -94,24 +108,30 @@ export function remoteSelected(
 
 /** The question to the database that a selection of a remote dataclass is. @throws as {@link remotePage} */
 export function remoteQuery(
-  { request, dataClass, predicate, orderBy }: Question,
+  selection: Question,
   page: RemoteQuery['page'],
   view: View,
   context: QueryContext,
-): RemoteQuery & Pick<RemoteSource, 'list' | 'name'> {
-  const remote = remoteOf(dataClass, context)
-  const { list, name, ...source } = openRemote(request, dataClass, view, context)
+): RemoteQuery {
+  const remote = remoteOf(selection.dataClass, context)
+  return questionOf(selection, openRemote(selection.request, selection.dataClass, view, context), page, remote)
+}
+
+function questionOf(
+  { dataClass, predicate, orderBy }: Question,
+  { list, among, referring, ...source }: RemoteSource,
+  page: RemoteQuery['page'],
+  remote: RemoteData,
+): RemoteQuery {
   const conditions = [source.predicate, predicate].filter(each => each !== undefined)
   return {
     dataClass,
-    among: list ? keysOf(list, dataClass, remote) : source.among,
+    among: list ? keysOf(list.rowIds(), dataClass, remote) : among,
     isListed: list !== undefined,
-    referring: source.referring,
+    referring,
     predicate: conditions.length > 0 ? combine('and', conditions) : undefined,
     orderBy,
     page,
-    list,
-    name,
   }
 }
 
@@ -136,7 +156,7 @@ function openRemote(
       const keys = source.keys.map(key => convertKey(key, dataClass.key)).filter(key => key !== undefined)
       table.fetch!(keys.map(key => table.rowIdOf!(key)))
       const list = Uint32Array.from(new Set(source.keys.map(key => rowOfKey(table, key))))
-      return { name: source.keys.join(','), list, among: undefined, referring: undefined }
+      return { name: source.keys.join(','), list: listOf(list), among: undefined, referring: undefined }
     }
     case 'attribute': {
       const predicate = optimizePredicate(attributePredicate(source, dataClass, view))
@@ -157,11 +177,36 @@ function openRemote(
       return { name, among: keysOf(related, dataClass, context.remote!), referring: undefined }
     }
     case 'set':
-      return { name: 'in the set', list: RowSet.revive(source.members).toIds(), among: undefined, referring: undefined }
     case 'rows':
-      return { name: 'in the set', list: source.rowIds, among: undefined, referring: undefined }
+    case 'keyList': {
+      // Every row of the database passes, and the members without a row do not.
+      const condition = source.existing && { predicate: ALWAYS }
+      return { name: 'in the set', list: membersOf(source, dataClass, context), ...NOT_RELATED, ...condition }
+    }
   }
 }
+
+const ALWAYS: Predicate = { kind: 'always' }
+const NOT_RELATED = { among: undefined, referring: undefined }
+
+function membersOf(
+  source: Selection['request']['source'] & { kind: 'set' | 'rows' | 'keyList' },
+  dataClass: DataClass,
+  { remote }: QueryContext,
+): EntityList {
+  if (source.kind !== 'keyList')
+    return listOf(source.kind === 'set' ? RowSet.revive(source.members).toIds() : source.rowIds)
+  const members = KeyList.revive(source.members)
+  const { size } = members
+  const rowIds = (first?: number, end?: number) =>
+    Uint32Array.from(members.texts(first, end), each => rowOfIdentity(each, dataClass, remote!))
+  return { size, rowIds }
+}
+
+const listOf = (rows: Uint32Array): EntityList => ({
+  size: rows.length,
+  rowIds: (first, end) => rows.subarray(first, end),
+})
 
 const keysOf = (rowIds: Iterable<number>, dataClass: DataClass, remote: RemoteData): Value[] =>
   Array.from(rowIds, rowId => remote.keyOf(dataClass, rowId))

@@ -23,8 +23,6 @@ import { chooseVectorAccess } from './plan/vector-access.ts'
 import { QueryErrors } from './contract/query-errors.ts'
 import type { ReadRequest } from './contract/request.ts'
 
-const SETS = 'an entity set without whole numbers as keys'
-
 /** Part of a request that decides its selection, without the form of the answer. */
 export type SelectRequest = Pick<ReadRequest, 'dataClass' | 'source' | 'filter' | 'params' | 'exact' | 'orderBy'>
 
@@ -81,9 +79,9 @@ export function planSelection(
   const query = queries.prepare(dataClass, request, view)
   const plan = optimizePlan(buildPlan({ dataClass, ...query, page }))
   const { predicate, orderBy } = query
-  if (dataClass.remote) return { request, dataClass, plan, predicate, orderBy, filter: undefined }
-  const filter = predicate && lower(predicate, dataClass, snapshot)
   const score = query.filter && findSimilarity(query.filter, [])
+  if (dataClass.remote) return { request, dataClass, plan, predicate, orderBy, filter: undefined, score }
+  const filter = predicate && lower(predicate, dataClass, snapshot)
   if (!filter || request.exact) return { request, dataClass, plan, predicate, orderBy, filter, score }
   const order = page && { keys: query.orderBy, count: page.skip + page.count }
   const chosen = chooseVectorAccess(filter, dataClass, {
@@ -134,8 +132,8 @@ export function runSelection(selection: Selection, view: View, context: QueryCon
   const { request, dataClass, plan, filter } = selection
   if (dataClass.remote) {
     const { rowIds } = remotePage(selection, undefined, view, context)
-    // The row ids outlive the task.
-    if (rowIds.some(rowId => rowId >= FIRST_TASK_ROW)) throw RemoteErrors.NOT_HERE(SETS, dataClass.name)
+    // These row ids outlive the task.
+    if (rowIds.some(rowId => rowId >= FIRST_TASK_ROW)) throw RemoteErrors.NOT_HERE('this', dataClass.name)
     return Rows.found(rowIds)
   }
   return execute(plan, filter, openSource(request, view, context).rows, context)

@@ -33,7 +33,7 @@ export default async function run(message: PoolMessage<RemoteTask>): Promise<Poo
 function openScope() {
   const store = poolStore(openReadStore(options.store, counts), options)
   const { connections, limits, saveLimits, sharesLocks } = options
-  const { catalog, layouts, views } = store
+  const { catalog, layouts, views, records } = store
   const onNote = (text: string): void => parentPort?.postMessage(text)
   const databases = new Databases(catalog, { connections, timeoutMs: limits.timeoutMs, onNote })
   const randomUuid = (): string => randomUUID().replaceAll('-', '').toUpperCase()
@@ -45,6 +45,7 @@ function openScope() {
     limits: saveLimits,
     sharesLocks,
     now: Date.now,
+    records,
     randomUuid,
   })
   return { options, registry, store, databases, writer }

@@ -14,7 +14,7 @@ import type { SaveRules } from './validate.ts'
 
 /** Context shared by all entities of a request. */
 export interface SaveContext {
-  readonly locks: LockTable
+  readonly locks: Pick<LockTable, 'blocker'>
   /** Handle of the session. */
   readonly owner: string | undefined
   readonly transaction: StoreTransaction

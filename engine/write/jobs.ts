@@ -54,6 +54,9 @@ export interface StepContext {
   readonly enqueued: () => void
 }
 
+/** Environment of a step of a save, which only asks for locks. */
+type SaveStep = Omit<StepContext, 'locks'> & { readonly locks: Pick<LockTable, 'blocker'> }
+
 /**
  * A request in progress, in one or more transactions. Its state changes only in the function that a step returns, which is called
  * when the transaction is durable, so a step whose transaction failed can be repeated.
@@ -93,7 +96,7 @@ export class SaveJob implements WriteJob {
     this.digest = new FailureDigest(request.trusted ? Number.POSITIVE_INFINITY : maxDescribed)
   }
 
-  step(step: StepContext): (globalStamp: number) => void {
+  step(step: SaveStep): (globalStamp: number) => void {
     const { transaction, timestamp, randomUuid, locks, limits, rules, enqueued } = step
     const { trusted = false, anyStamp = false, ifMatch, owner, mode, uploads, received } = this.request
     const context: SaveContext = {
@@ -146,7 +149,7 @@ export class SaveJob implements WriteJob {
     this.outcome = { kind: 'save', many: this.body.many, entities: this.entities, globalStamp: this.globalStamp }
   }
 
-  private saveSlice(context: SaveContext, { sliceSize, endsAt }: StepContext): SavedEntity[] {
+  private saveSlice(context: SaveContext, { sliceSize, endsAt }: SaveStep): SavedEntity[] {
     const start = this.entities.length
     const end = Math.min(start + sliceSize, this.body.length)
     const slice: SavedEntity[] = []

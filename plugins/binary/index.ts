@@ -72,7 +72,7 @@ export default definePlugin({
       const attempt = (before?: StoredBinary): Promised<Reply> =>
         then(find(), found => {
           if (!found) return EMPTY
-          if (before && before.globalStamp === found.globalStamp) throw engine.binaries.missing(found)
+          if (before && before.id === found.id) throw engine.binaries.missing(found)
           return then(show(found, attribute, variant, conditions, version), shown => shown ?? attempt(found))
         })
       return attempt()
@@ -99,7 +99,7 @@ export default definePlugin({
       }
       if (conversion === undefined) return stored()
       if (conversion === 'impossible' || size > maxInputBytes) return EMPTY
-      const image = `${found.globalStamp} ${attribute.name}`
+      const image = found.id
       const made = converted.get(`${image} ${name}`, () =>
         converter.convert({ ...variant!, image, format: conversion, load: () => bytesOf(found) }),
       )

@@ -3,7 +3,7 @@
  * acknowledged to its parent as `[id, number of members]`; around a release, `[id]` before it and `[id, null]` after it. The
  * parent kills the process.
  */
-import { setOf } from '../../engine/entity-set/members.ts'
+import { type RowMembers, setOf } from '../../engine/entity-set/members.ts'
 import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import { city, openWorld } from './world.ts'
 
@@ -34,7 +34,7 @@ async function make(worker: number): Promise<void> {
     }
     const saved = i % 3 ? undefined : { source, filter: 'population < 5' }
     const set = await engine.entitySets.create(request, { saved })
-    report(set.id, setOf(set.members).size)
+    report(set.id, setOf(set.members as RowMembers).size)
     if (i % 4 === 3) {
       report(set.id)
       await engine.entitySets.release(dataClass, set.id)

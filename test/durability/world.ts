@@ -1,6 +1,6 @@
 import { checkModel } from '../../engine/catalog/check-model.ts'
 import type { EntitySetHeader } from '../../engine/entity-set/entity-set-header.ts'
-import { decodeMembers, setOf } from '../../engine/entity-set/members.ts'
+import { decodeMembers, type RowMembers, setOf } from '../../engine/entity-set/members.ts'
 import { type Engine, type EngineOptions, openEngine } from '../../engine/index.ts'
 import { createSharedMemory } from '../../engine/memory/heap/shared-heap.ts'
 import { checkStore } from '../../engine/storage/inspect/check-store.ts'
@@ -84,7 +84,8 @@ function livingSets(environment: Environment): Map<string, number> {
   for (const { key, value } of environment.entitySets.getRange({ start: Buffer.of(0), end: Buffer.of(1) })) {
     const id = idOfSetKey(key)
     const header = JSON.parse(value.toString()) as EntitySetHeader
-    if (!header.hasEnded) sets.set(id, setOf(decodeMembers(new EntitySetTable(environment).members(id))).size)
+    if (!header.hasEnded)
+      sets.set(id, setOf(decodeMembers(new EntitySetTable(environment).members(id)) as RowMembers).size)
   }
   return sets
 }

@@ -47,6 +47,15 @@ else {
     for (const answer of await ada.each(`${uri}?$top=20`)) t.same(keysOf(answer), expected)
   })
 
+  t.test('keys of several columns are members', async t => {
+    const ada = await loggedIn()
+    const uri = await make(ada, '/Part?$orderby="ID desc"&$method=entityset')
+    for (const answer of await ada.each(uri)) t.same(keysOf(answer), ['3~3', '3~2', '1~1'])
+    t.same(await counts(ada, `${uri}?$clean=true&$filter="filmID = 3"`), [2, 2])
+    const other = await ada.get('/Part?$filter="actorID = 3"&$method=entityset')
+    t.same(await counts(ada, `${uri}?$logicOperator=AND&$otherCollection=${idOf(other)}`), [1, 1])
+  })
+
   t.test('sets made on different servers are combined on any', async t => {
     const ada = await loggedIn()
     const long = await make(ada, '/Film?$filter="length > 150"&$method=entityset')

@@ -2,7 +2,7 @@ import type { Attribute } from '../../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import { EngineErrors } from '../../base/engine-errors.ts'
 import type { Value } from '../../catalog/value.ts'
-import type { RemoteLink } from '../../postgres/remote-link.ts'
+import type { RemoteLimits, RemoteLink } from '../../postgres/remote-link.ts'
 import { RemoteReads } from '../../postgres/remote-reads.ts'
 import { counter, RowNumbers } from '../../postgres/remote-rows.ts'
 import { RemoteSnapshot } from '../../postgres/remote-snapshot.ts'
@@ -59,6 +59,8 @@ export interface LanguageOptions {
   readonly writer?: WriterLink
   /** Set for a model with remote dataclasses. */
   readonly remote?: RemoteLink | undefined
+  /** True if databases know the users of requests. */
+  readonly needsUser?: boolean
   /** Maximum time for which a transaction may hold up other writes; 2,000 by default. */
   readonly transactionTimeoutMs?: number
   /** Plugin code around saves and drops. */
@@ -223,7 +225,8 @@ export class Language {
     const reads = new RemoteReads({
       tables: remote.tables,
       layouts: store.layouts,
-      need: fetch => remote.fetch(fetch, this.statementEndsAt),
+      need: fetch => remote.fetch(fetch, this.remoteLimits),
+      user: () => this.user,
       numbers: state.numbers,
       ...(visible && { visible }),
     })
@@ -425,7 +428,7 @@ export class Language {
     if (this.overlay) throw LanguageErrors.REMOTE_IN_TRANSACTION(dataClass.name)
     this.settleAll()
     const { connection } = dataClass.remote!
-    const result = this.options.remote!.change(connection, change, this.statementEndsAt) as Result
+    const result = this.options.remote!.change(connection, change, this.remoteLimits) as Result
     this.moveOn()
     return result
   }
@@ -436,8 +439,17 @@ export class Language {
     if (jobs.length > 0) this.writer().write({ kind: 'enqueue', jobs })
   }
 
-  private get statementEndsAt(): number {
-    return Math.min(this.deadline.deadlineAt ?? Number.POSITIVE_INFINITY, Date.now() + this.limits.timeoutMs)
+  private get remoteLimits(): RemoteLimits {
+    const deadlineAt = Math.min(
+      this.deadline.deadlineAt ?? Number.POSITIVE_INFINITY,
+      Date.now() + this.limits.timeoutMs,
+    )
+    return { deadlineAt, user: this.user }
+  }
+
+  /** Name of the user for databases. */
+  private get user(): string | undefined {
+    return this.options.needsUser ? (this.call?.session?.userName ?? '') : undefined
   }
 
   /** Locks an entity for the session of the call, or unlocks it. */

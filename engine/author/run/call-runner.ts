@@ -80,6 +80,8 @@ interface RunnerOptions {
   readonly saveLimits: SaveLimits
   /** Sessions, and their one-time tokens, are not in the store. */
   readonly sharesSessions: boolean
+  /** Databases know the users of requests. */
+  readonly needsUser: boolean
   readonly classes: readonly AuthorClass[]
   readonly registry: TaskRegistry
   readonly argumentBounds: JsonBounds
@@ -127,6 +129,7 @@ export class CallRunner {
       classes,
       writer: new WriterLink(connectWriter),
       // The thread that asks databases has noted what does not fit.
+      needsUser: options.needsUser,
       remote: hasRemote ? new RemoteLink(connectRemote, new DescribedTables(store.catalog, () => {})) : undefined,
       hooks: this.hooks,
       onProgress,

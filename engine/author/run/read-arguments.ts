@@ -8,6 +8,7 @@ import type { Binding } from '../data-api/binding.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
 import { openSource } from '../../query/execute/open-source.ts'
+import { remoteSource } from '../../query/remote-page.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import type { CallTask } from './tasks.ts'
 
@@ -69,7 +70,11 @@ function toSelection(
   if (!set) throw FunctionErrors.BAD_ARGUMENT(position, 'a selection is given by "__DATASET", the id of an entity set')
   const binding = language.binding(set.dataClass)
   const source = sourceOf(decodeMembers(set.members))
-  const { rows } = openSource({ dataClass: set.dataClass, source }, language.views.of(access), language.context)
+  const { context, views } = language
+  const request = { dataClass: set.dataClass, source }
+  const rows = binding.dataClass.remote
+    ? remoteSource(request, binding.dataClass, views.of(access), context)!
+    : openSource(request, views.of(access), context).rows
   return binding.selection(rows)
 }
 

@@ -199,6 +199,8 @@ export type ToFunctionThread =
         readonly saveLimits: SaveLimits
         /** Sessions, and their one-time tokens, are not in the store. */
         readonly sharesSessions: boolean
+        /** Databases know the users of requests. */
+        readonly needsUser: boolean
       }
     }
   /** The call of the first task has the number `first`, and so on. */

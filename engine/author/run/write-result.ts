@@ -1,5 +1,5 @@
 import type { View } from '../../catalog/view.ts'
-import { encodeMembers } from '../../entity-set/members.ts'
+import { encodeMembers, lastingMembers } from '../../entity-set/members.ts'
 import { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
@@ -52,7 +52,12 @@ const textOf = (body: Uint8Array | string): string => (typeof body === 'string' 
 function selectionOutcome(selection: SelectionBase, task: CallTask, scope: FunctionScope): TaskOutcome {
   const { dataClass } = selection[BINDING]
   if (!task.keep) return { body: selectionBody(selection, task, scope) }
-  return { members: encodeMembers(SelectionBase.rowsOf(selection).selection), dataClass: dataClass.name }
+  const { selection: rows } = SelectionBase.rowsOf(selection)
+  const { context, options } = scope.language
+  const members = dataClass.remote
+    ? lastingMembers(rows, dataClass, context.remote!, options.store.layouts.get(dataClass)!)
+    : rows
+  return { members: encodeMembers(members), dataClass: dataClass.name }
 }
 
 function selectionBody(selection: SelectionBase, task: CallTask, scope: FunctionScope): Uint8Array {

@@ -18,6 +18,7 @@ import { foldCall, foldExpression, markClass } from './fold-sql.ts'
 import { jsonTest, type TestScope } from './json-test.ts'
 import { isTextual, orderedTest } from './ordered-test.ts'
 import { isStorable, Parameters } from './parameters.ts'
+import { similarityTest } from './similarity.ts'
 import { textTest } from './text-test.ts'
 
 /** Other data that a statement needs. */
@@ -104,7 +105,7 @@ export class PredicateSql implements TestScope {
       case 'complement':
         return this.notTrue(predicate.input, from)
       case 'similarity':
-        throw RemoteErrors.NOT_HERE('a search by similarity', predicate.attribute.dataClass.name)
+        return similarityTest(predicate, from, this.parameters)
       case 'not':
         throw new Error('a predicate is optimized before it is written: NOT is at the leaves then')
     }

@@ -11,6 +11,7 @@ import { propertyAt } from './json-test.ts'
 import { isStorable } from './parameters.ts'
 import { columnOf, type From, relatedBy } from './from.ts'
 import { PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
+import { similarityOrder } from './similarity.ts'
 import type { Statement } from './statement.ts'
 
 /** Selection of the statements below. */
@@ -309,8 +310,8 @@ function orderOf(
   scope: SqlScope,
   joins: string[],
 ): string[] {
-  if (key.similarity) throw RemoteErrors.NOT_HERE('an order by similarity', start.table.dataClass.name)
   const from = follow(key.relations, start, sql, scope, joins)
+  if (key.similarity) return [similarityOrder(key, from, sql.parameters)]
   const attribute = stored(key.attribute)
   const { form, sorted, compared } = columnOf(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'

@@ -1,5 +1,6 @@
 import type { Coding } from '../../answer/coding.ts'
 import type { Access } from '../../permission/views.ts'
+import type { KeyList } from '../../row-set/key-list.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import type { PathListItem } from '../parse/parse-path-list.ts'
 import type { Params, UnreadParams } from '../parse/parse-params.ts'
@@ -31,7 +32,7 @@ export interface ReadRequest {
  */
 export type ClientText = string | { readonly text: string; readonly withBlanks: string }
 
-/** Entities of a request before its filter. */
+/** Entities of a request before its filter. Of the sets of remote dataclasses, `existing` leaves out the members that have been deleted. */
 export type SelectionSource =
   /** `blank`: the place for a key or an entity set in the address is empty, as in `Class()`. */
   | { kind: 'all'; blank?: true }
@@ -42,9 +43,11 @@ export type SelectionSource =
   /** `Class(key)/relation`: the entities at the end of the relation; `ReadRequest.dataClass` is their dataclass. */
   | { kind: 'related'; from: { dataClass: string; key: string }; relation: string }
   /** An entity set without order. Deleted members are sent as `{"__STAMP":0}`. */
-  | { kind: 'set'; members: RowSet }
+  | { kind: 'set'; members: RowSet; existing?: true }
   /** Row ids in this order: an ordered entity set, or rows found before. Deleted ones are sent as `{"__STAMP":0}`. */
-  | { kind: 'rows'; rowIds: Uint32Array; ordered: boolean }
+  | { kind: 'rows'; rowIds: Uint32Array; ordered: boolean; existing?: true }
+  /** An entity set of a remote dataclass whose keys are not row ids; see `engine/query/remote-identity.ts`. */
+  | { kind: 'keyList'; members: KeyList; existing?: true }
 
 /** A selection as rows of values: `{"__COUNT":…,"__FIRST":…,"schema":…,"rows":[{"values":[…]},…],"filtersApplied":…}`. */
 export interface Table {

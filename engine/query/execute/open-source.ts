@@ -3,6 +3,7 @@ import { isRelation, type RelationAttribute } from '../../catalog/attribute.ts'
 import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
+import { RequiresRemote } from '../../data/requires-remote.ts'
 import { existingRows } from '../../data/existing.ts'
 import { visibleOf } from '../../data/restricted-snapshot.ts'
 import { referenceOf, referencingOf } from '../../data/reference-of.ts'
@@ -68,6 +69,8 @@ export function openSource(
       }
     case 'rows':
       return { dataClass, rows: rowsSource(source, table), name: 'in the set' }
+    case 'keyList':
+      throw new RequiresRemote(name)
   }
 }
 

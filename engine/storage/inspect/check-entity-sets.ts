@@ -5,13 +5,17 @@ import { readTableState } from '../store-state.ts'
 import type { EntitySetHeader } from '../../entity-set/entity-set-header.ts'
 import { problemOfMembers } from '../../entity-set/members.ts'
 
-/** Every entry of the table `entitySets` that contradicts another one. @returns a text for each problem, as it is found */
-export function* checkEntitySets(environment: Environment): Generator<string> {
+/**
+ * Every entry of the table `entitySets` that contradicts another one.
+ * @param remote numbers of the tables that are in databases, which number their own rows
+ * @returns a text for each problem, as it is found
+ */
+export function* checkEntitySets(environment: Environment, remote: ReadonlySet<number> = new Set()): Generator<string> {
   const { entitySets } = environment
   const [headers, members, ends] = [0, 1, 2].map(kind => ({ start: Buffer.of(kind), end: Buffer.of(kind + 1) }))
   for (const { key, value } of entitySets.getRange(headers!)) {
     const id = idOfSetKey(key)
-    const problem = problemOfSet(environment, id, value)
+    const problem = problemOfSet(environment, id, value, remote)
     if (problem) yield `entity set ${id}: ${problem}`
   }
   let last = ''
@@ -30,7 +34,12 @@ export function* checkEntitySets(environment: Environment): Generator<string> {
   }
 }
 
-function problemOfSet(environment: Environment, id: string, stored: Uint8Array): string | undefined {
+function problemOfSet(
+  environment: Environment,
+  id: string,
+  stored: Uint8Array,
+  remote: ReadonlySet<number>,
+): string | undefined {
   const header = readJson(stored)
   if (!header) return 'its header cannot be read'
   const { tableNumber, timeoutSeconds, hasEnded, expires } = header
@@ -43,7 +52,8 @@ function problemOfSet(environment: Environment, id: string, stored: Uint8Array):
   if (hasEnded) return keys.length > 0 ? 'it has ended, but its members are still there' : undefined
   if (keys.length === 0) return 'it has no members'
   if (keys.some((key, i) => chunkOfMembersKey(key) !== i)) return 'a part of its members is missing'
-  return problemOfMembers(sets.members(id), readTableState(environment, tableNumber).nextRowId)
+  const { nextRowId } = readTableState(environment, tableNumber)
+  return problemOfMembers(sets.members(id), remote.has(tableNumber) ? undefined : nextRowId)
 }
 
 function readJson(bytes: Uint8Array): EntitySetHeader | undefined {

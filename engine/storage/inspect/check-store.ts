@@ -40,7 +40,8 @@ export function* checkStore(
     checkFiles(environment, uses, (checked, total) => onProgress({ dataClass: 'files', checked, rowCount: total })),
   )
   yield* orUnreadable('changes', checkChanges(environment, globalStamp))
-  yield* orUnreadable('entity sets', checkEntitySets(environment))
+  const remote = new Set(catalog.dataClasses.flatMap(each => (each.remote ? [each.tableNumber] : [])))
+  yield* orUnreadable('entity sets', checkEntitySets(environment, remote))
 }
 
 /** Rows and index entries of dataclasses and attributes that the model does not have. */

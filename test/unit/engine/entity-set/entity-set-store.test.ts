@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { type EntitySet, entitySet, newEntitySetId } from '../../../../engine/entity-set/entity-set.ts'
 import { EntitySetStore, type EntitySetStoreOptions } from '../../../../engine/entity-set/entity-set-store.ts'
 import type { EntitySetChange } from '../../../../engine/entity-set/entity-set-header.ts'
-import { encodeMembers, type Members, setOf } from '../../../../engine/entity-set/members.ts'
+import { encodeMembers, type Members, type RowMembers, setOf } from '../../../../engine/entity-set/members.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
 import { LmdbRecords } from '../../../../engine/storage/lmdb-records.ts'
@@ -73,7 +73,7 @@ const make = (members: Members, more: Partial<EntitySet> = {}): EntitySet =>
     ...more,
   })
 
-const ids = (set: EntitySet | undefined): number[] | undefined => set && [...set.members]
+const ids = (set: EntitySet | undefined): number[] | undefined => set && [...(set.members as RowMembers)]
 const numbers = (count: number): RowSet => RowSet.fromSorted(Uint32Array.from({ length: count }, (_, i) => 100 * i))
 
 t.test('members are the same after encoding: lists, few ids, bitmaps', async t => {

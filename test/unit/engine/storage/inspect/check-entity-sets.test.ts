@@ -2,7 +2,7 @@ import t from 'tap'
 import { checkEntitySets } from '../../../../../engine/storage/inspect/check-entity-sets.ts'
 import { entitySet } from '../../../../../engine/entity-set/entity-set.ts'
 import { EntitySetStore } from '../../../../../engine/entity-set/entity-set-store.ts'
-import { decodeMembers, encodeMembers, setOf } from '../../../../../engine/entity-set/members.ts'
+import { decodeMembers, encodeMembers, type RowMembers, setOf } from '../../../../../engine/entity-set/members.ts'
 import { RowSet } from '../../../../../engine/row-set/row-set.ts'
 import { type Environment, openEnvironment } from '../../../../../engine/storage/environment.ts'
 import { LmdbRecords } from '../../../../../engine/storage/lmdb-records.ts'
@@ -127,8 +127,13 @@ const damages: Damage[] = [
   },
   {
     name: 'members of an unknown form',
-    damage: put(entitySetMembersKey(A), members(3, 0)),
-    found: [`entity set ${A}: its members have the unknown form 3`],
+    damage: put(entitySetMembersKey(A), members(4, 0)),
+    found: [`entity set ${A}: its members have the unknown form 4`],
+  },
+  {
+    name: 'keys without their texts',
+    damage: put(entitySetMembersKey(A), members(3, 1)),
+    found: [`entity set ${A}: it has no room for 1 keys`],
   },
   {
     name: 'a wrong count of a bitmap',
@@ -172,7 +177,7 @@ t.test('an ordered list of many members includes its set', async t => {
   const decoded = decodeMembers(encodeMembers(list))
   t.same([...(decoded as Uint32Array)], [...list])
   t.same(
-    [...setOf(decoded)],
+    [...setOf(decoded as RowMembers)],
     [...list].sort((a, b) => a - b),
   )
 })

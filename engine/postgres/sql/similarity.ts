@@ -1,0 +1,101 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { SortKey } from '../../query/bind/bind-order-by.ts'
+import type { SimilarityPredicate } from '../../query/bind/bind-scores.ts'
+import { lengthOf, type ScoreTest, type Similarity, wantsAbove } from '../../vector/math/similarity.ts'
+import { quoteName } from '../quote.ts'
+import type { RemoteTable } from '../remote-table.ts'
+import type { Parameters } from './parameters.ts'
+
+/** A table in a statement. */
+interface Place {
+  readonly table: RemoteTable
+  readonly alias: string
+}
+
+interface VectorColumn {
+  readonly sql: string
+  /** The column is a `vector` of pgvector, not an array of numbers. */
+  readonly isVector: boolean
+}
+
+/** Operators of pgvector, whose results are distances: smaller ones are nearer. */
+const OPERATORS = { cosine: '<=>', euclidean: '<->', dot: '<#>' } as const
+/** Lengths of vectors between which pgvector, which calculates in single precision, neither overflows nor underflows. */
+const MIN_LENGTH = 1e-15
+const MAX_LENGTH = 1e15
+
+/** SQL that is true for the rows of a condition on a vector. The score is exactly that of the store. */
+export function similarityTest(
+  { attribute, similarity, test }: SimilarityPredicate,
+  place: Place,
+  parameters: Parameters,
+): string {
+  const column = columnOf(attribute, place)
+  const score = scoreSql(column, similarity, parameters)
+  if (!test) return `${score} IS NOT NULL`
+  const comparator = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual: '>=' }[test.comparator]
+  const passes = `${score} ${comparator} ${parameters.add(String(test.threshold), 'float8')}`
+  const near = column.isVector ? nearSql(column, similarity, test, parameters) : undefined
+  // The planner tests the cheap condition first.
+  return near === undefined ? passes : `(${near} AND ${passes})`
+}
+
+/** SQL of an order by score, which is lowest where there is none. */
+export function similarityOrder(
+  { attribute, similarity, descending }: SortKey,
+  place: Place,
+  parameters: Parameters,
+): string {
+  const column = columnOf(attribute as StorageAttribute, place)
+  return `${scoreSql(column, similarity!, parameters)} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`
+}
+
+function columnOf(attribute: StorageAttribute, { table, alias }: Place): VectorColumn {
+  const { name, type } = table.columns.get(attribute)![0]!
+  return { sql: `${alias}.${quoteName(name)}`, isVector: type === 'vector' }
+}
+
+/** SQL of a score in double precision, with the same operations in the same order as `scoreOf`. Null without a vector or a score. */
+function scoreSql({ sql }: VectorColumn, { metric, vector }: Similarity, parameters: Parameters): string {
+  const other = parameters.once(`{${vector.join(',')}}`, 'float8[]')
+  const pairs = `FROM unnest(${sql}::float4[]::float8[], ${other}) AS u (a, b)`
+  if (metric === 'euclidean') return `(SELECT sqrt(sum((a - b) * (a - b))) ${pairs})`
+  if (metric === 'dot') return `(SELECT sum(a * b) ${pairs})`
+  return `(SELECT CASE WHEN sum(a * a) > 0 AND sum(b * b) > 0 THEN greatest(-1, least(1, sum(a * b) / sqrt(sum(a * a) * sum(b * b)))) END ${pairs})`
+}
+
+const distanceSql = ({ sql }: VectorColumn, { metric, vector }: Similarity, parameters: Parameters): string =>
+  `${sql} ${OPERATORS[metric]} ${parameters.once(`[${vector.join(',')}]`, 'vector')}`
+
+/**
+ * SQL that is true for all rows that pass, and for few others: by distances of pgvector, with room for their errors. A sum of d products in
+ * single precision differs from the exact one by at most (d + 3) · 2^-24 of the sum of their absolute values, in whatever order.
+ * @returns undefined if there is none
+ */
+function nearSql(
+  column: VectorColumn,
+  similarity: Similarity,
+  test: ScoreTest,
+  parameters: Parameters,
+): string | undefined {
+  const { metric, vector } = similarity
+  const { threshold } = test
+  const length = lengthOf(vector)
+  if (length < MIN_LENGTH || length > MAX_LENGTH || Math.abs(threshold) > MAX_LENGTH) return undefined
+  const error = 4 * (vector.length + 8) * 2 ** -24
+  const { add } = parameters
+  const distance = `(${distanceSql(column, similarity, parameters)})`
+  const norm = `vector_norm(${column.sql})`
+  const isOrdinary = `${norm} BETWEEN ${MIN_LENGTH} AND ${MAX_LENGTH}`
+  const number = (value: number): string => add(String(value), 'float8')
+  const room =
+    metric === 'cosine'
+      ? number(error)
+      : metric === 'dot'
+        ? `${number(error * length)} * ${norm}`
+        : number(error * Math.abs(threshold) + MIN_LENGTH)
+  const limit = number(metric === 'cosine' ? 1 - threshold : metric === 'dot' ? -threshold : threshold)
+  const isBelow = wantsAbove(test) !== (metric === 'euclidean')
+  const near = isBelow ? `${distance} <= ${limit} + ${room}` : `${distance} >= ${limit} - ${room}`
+  return `((${isOrdinary}) IS NOT TRUE OR ${near})`
+}
