@@ -153,7 +153,7 @@ class CaseRun {
       connections: this.bench.connections ?? connections,
       seconds,
       from: this.next[target],
-      // Those of our server on its own store, whose stamps differ from those of a database.
+      // Stamps of a database have other lengths.
       lengths: target === 'ours' || target === 'bound' ? this.lengths : [],
     })
     this.next[target] = result.next

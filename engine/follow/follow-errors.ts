@@ -2,6 +2,12 @@ import { defineErrors } from '../base/errors.ts'
 
 /** Errors of selections of changes. */
 export const FollowErrors = defineErrors('FOLLOW', {
+  REMOTE: {
+    errCode: 1806,
+    http: 400,
+    message: (dataClass: string) =>
+      `entities of ${dataClass} are in a database, whose changes are not in the log of this server`,
+  },
   CALCULATED: {
     errCode: 1806,
     http: 400,

@@ -1,7 +1,6 @@
 import { ProtocolError } from '../base/errors.ts'
 import { type Caller, userOf } from '../caller/caller.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
-import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Databases } from '../postgres/databases.ts'

@@ -604,6 +604,22 @@ t.test('options are refused before the port opens', async t => {
   await t.rejects(off, { message })
 })
 
+t.test('entities of a database cannot be watched', async t => {
+  const attributes = { ID: { type: 'long' } }
+  const model = {
+    name: 'm',
+    dataClasses: { Far: { key: 'ID', storage: { postgres: 'main', table: 'far' }, attributes } },
+  }
+  const hook = { name: 'far', secret: SECRET, dataClass: 'Far', url: 'http://127.0.0.1:9/', ...FAST }
+  const config = {
+    connections: { main: { url: 'postgres://me@127.0.0.1:1/x' } },
+    plugins: [{ plugin: 'tesser/plugins/webhooks', options: { hooks: [hook] } }],
+  }
+  await t.rejects(startServer(t, { model, rows: {} }, { isChanged: true, config }), {
+    message: /hook far: entities of Far are in a database, whose changes are not in the log/,
+  })
+})
+
 t.test('a server without hooks needs no log', async t => {
   const server = await open(t, [], { config: { auth: { guestsAdministrate: true }, storage: { log: 'off' } } })
   t.same((await server.get('/$webhooks')).json, { hooks: [] })
