@@ -47,7 +47,7 @@ export class RemoteHere {
   mayRun({ kind, request }: Task): boolean {
     if (kind !== 'read') return false
     const { output, top = 100 } = request
-    const { form, expand, attributes, rowFormat, pretty, coding } = output
+    const { form, attributes, rowFormat, pretty, coding } = output
     const isSmall = form === 'entity' || top <= MAX_ROWS
     const isPlain = !rowFormat && !pretty && !coding && attributes?.items.every(({ path }) => path.length < 2) !== false
     return isSmall && isPlain && this.isNear(request) && !comparesMany(request) && costOfTexts(request) <= MAX_TEXT_COST

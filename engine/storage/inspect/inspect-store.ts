@@ -159,7 +159,7 @@ function* problemsOfStore(environment: Environment, options: InspectOptions): Ge
     if (numberProblems.length === 0) {
       const { onPlan } = options
       const planned = onPlan && planChange(environment, { model: checkModel(model), wire })
-      if (planned) describeChange(environment, planned).forEach(text => onPlan(text))
+      for (const text of planned ? describeChange(environment, planned) : []) onPlan!(text)
       const next = loadModel(model, numbers, wire)
       // Versions only tell layouts of one dataclass apart; what would change does not depend on them.
       const nextLayouts = new Map(next.dataClasses.map(dataClass => [dataClass, rowLayout(dataClass, 1, wire)]))
