@@ -60,6 +60,13 @@ export const RemoteErrors = defineErrors('REMOTE', {
     http: 503,
     message: (dataClass: string) => `entities of ${dataClass} change all the time; try again in a moment`,
   },
+  /** Lists of numbers, texts and days are one value; others have two for each element. */
+  TOO_MANY_VALUES: {
+    errCode: 1200,
+    http: 413,
+    message: (values: number, limit: number) =>
+      `the query compares with ${values} values one by one, a database takes at most ${limit}; ask for some of them at a time`,
+  },
   READ_ONLY: {
     errCode: 1516,
     http: 422,

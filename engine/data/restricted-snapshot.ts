@@ -71,8 +71,8 @@ const NONE: ReadonlySet<string> = new Set()
  * Visible rows among `rows`, which were not found through this table. Rows that do not exist are kept, unless the table is
  * restricted: then they cannot be distinguished from hidden rows.
  */
-export const visibleOf = (rows: RowSet, { isRestricted, live }: TableSnapshot): RowSet =>
-  isRestricted ? rows.and(live) : rows
+export const visibleOf = (rows: RowSet, table: TableSnapshot): RowSet =>
+  table.isRestricted ? rows.and(table.live) : rows
 
 class RestrictedTable implements TableSnapshot {
   readonly live: RowSet

@@ -26,10 +26,14 @@ const SESSION = [
   "SET bytea_output = 'hex'",
   'SET extra_float_digits = 1',
   "SET client_encoding = 'UTF8'",
+  // To compile the expressions of one statement takes longer than they run. Not every database with this wire has the setting.
+  "SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit'",
 ].join('; ')
 
 /** Maximum number of statements that each connection keeps prepared. */
 const MAX_PREPARED = 500
+/** Maximum number of UTF-16 code units of a statement that is kept. */
+const MAX_PREPARED_TEXT = 16_384
 const NEEDED = 'a dataclass in PostgreSQL needs'
 const CONNECT_MS = 5_000
 const IDLE_MS = 60_000
@@ -181,6 +185,7 @@ export class Database {
   }
 
   private nameOf(text: string): string | undefined {
+    if (text.length > MAX_PREPARED_TEXT) return undefined
     const known = this.names.get(text)
     if (known !== undefined || this.names.size >= MAX_PREPARED) return known
     const name = `tesser ${this.names.size + 1}`

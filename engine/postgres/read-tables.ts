@@ -3,7 +3,6 @@ import type { Cells } from './database.ts'
 import { quoteName } from './quote.ts'
 import type { RemoteColumn, RemoteTable } from './remote-table.ts'
 import { columnForm } from './sql/column-form.ts'
-import { foldExpression } from './sql/fold-sql.ts'
 import { arrayText } from './sql/parameters.ts'
 import type { Statement } from './sql/statement.ts'
 
@@ -112,6 +111,6 @@ function tableOf(
     stamp: stamp !== undefined ? quoteName(stamp) : hasRows ? 'xmin' : '1',
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
     isOrdinary: described.kind === 'r',
-    fold: described.hasFold ? text => `(tesser.fold(${text}) COLLATE "C")` : foldExpression,
+    hasFold: described.hasFold,
   }
 }

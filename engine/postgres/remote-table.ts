@@ -31,8 +31,8 @@ export interface RemoteTable {
   readonly timestamp: string | undefined
   /** A table whose rows change only by transactions of this database; not a view, not a foreign table. */
   readonly isOrdinary: boolean
-  /** SQL of the fold of a text, as the database offers it. @param text SQL of type `text` */
-  fold(text: string): string
+  /** The database has the function `tesser.fold`. */
+  readonly hasFold: boolean
 }
 
 /** The tables of one connection. */

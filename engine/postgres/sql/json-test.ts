@@ -1,5 +1,9 @@
-import type { JsonTest, ValueTest } from '../../query/bind/predicate.ts'
+import type { JsonTest } from '../../query/bind/predicate.ts'
 import { isStorable, type Parameters } from './parameters.ts'
+import { BOOLS } from './column-form.ts'
+import type { Domain } from './cut.ts'
+import { aroundDouble } from './doubles.ts'
+import { orderedTest } from './ordered-test.ts'
 import { textTest } from './text-test.ts'
 
 /** Things that the tests of one statement share. */
@@ -20,9 +24,11 @@ export function jsonTest(json: string, test: JsonTest, scope: TestScope): string
       return `${test.negated ? 'NOT ' : ''}${isNull(json)}`
     case 'property': {
       const alias = scope.alias()
-      const inner = jsonTest(`${alias}.v`, test.input, scope)
+      const names: string[] = []
+      let inner: JsonTest = test
+      for (; inner.kind === 'property'; inner = inner.input) names.push(inner.name)
       // A subquery, because the test may name the value more than once.
-      return `(SELECT ${inner} FROM (SELECT ${propertyOf(json, test.name, scope)} AS v) AS ${alias})`
+      return `(SELECT ${jsonTest(`${alias}.v`, inner, scope)} FROM (SELECT ${propertyAt(json, names, scope)} AS v) AS ${alias})`
     }
     case 'some': {
       const alias = scope.alias()
@@ -44,52 +50,45 @@ export function jsonTest(json: string, test: JsonTest, scope: TestScope): string
 const isNull = (json: string): string => `(${json} IS NULL OR jsonb_typeof(${json}) = 'null')`
 const arrayOf = (json: string): string => `CASE WHEN jsonb_typeof(${json}) = 'array' THEN ${json} ELSE '[]' END`
 
-const INDEX = /^(?:0|[1-9]\d{0,8})$/
-
-/** SQL of a property of an object, of an element of an array, or of its length. */
-export function propertyOf(json: string, name: string, { parameters }: Pick<TestScope, 'parameters'>): string {
-  if (!isStorable(name)) return 'NULL::jsonb'
-  const ofArray = INDEX.test(name)
-    ? `${json} -> ${parameters.add(name, 'int4')}`
-    : name === 'length'
-      ? `to_jsonb(jsonb_array_length(${json}))`
-      : 'NULL'
-  return `CASE jsonb_typeof(${json}) WHEN 'object' THEN ${json} -> ${parameters.add(name, 'text')} WHEN 'array' THEN ${ofArray} END`
+/** SQL of the value at the end of a path of properties: of objects, of elements of arrays, and of their lengths. */
+export function propertyAt(
+  json: string,
+  names: readonly string[],
+  scope: Pick<TestScope, 'parameters' | 'alias'>,
+): string {
+  if (!names.every(isStorable)) return 'NULL::jsonb'
+  const { add, list } = scope.parameters
+  const special = names.findIndex(isSpecial)
+  const end = special < 0 ? names.length : special
+  const value = end === 0 ? json : `(${json} #> ${list(names.slice(0, end), 'text')})`
+  if (special < 0) return value
+  const alias = scope.alias()
+  const own = `${alias}.v`
+  const name = names[special]!
+  const ofArray = name === 'length' ? `to_jsonb(jsonb_array_length(${own}))` : 'NULL'
+  const property = `CASE jsonb_typeof(${own}) WHEN 'object' THEN ${own} -> ${add(name, 'text')} WHEN 'array' THEN ${ofArray} END`
+  // With an offset, no planner puts the value into each place where the name stands.
+  const one = `(SELECT ${property} FROM (SELECT ${value} AS v OFFSET 0) AS ${alias})`
+  return propertyAt(one, names.slice(special + 1), scope)
 }
+
+/** True for names that `#>` finds in arrays where JavaScript does not, and for the length, which it does not find. */
+const isSpecial = (name: string): boolean =>
+  name === 'length' || (/^\s*[+-]?\d+$/.test(name) && !/^(?:0|[1-9]\d*)$/.test(name))
 
 const TYPE_NAMES = { number: 'number', text: 'string', bool: 'boolean' } as const
 
 function valueTest(json: string, { type, test, negated }: JsonTest & { kind: 'value' }, scope: TestScope): string {
+  const { parameters } = scope
   const inner =
     type === 'text'
-      ? textTest(scope.fold(`(${json} #>> '{}')`), test, scope.parameters)
-      : numberTest(type === 'number' ? `(${json})::numeric` : `(${json})::bool::int4`, test, scope.parameters)
+      ? textTest(scope.fold(`(${json} #>> '{}')`), test, parameters)
+      : type === 'number'
+        ? orderedTest(NUMBERS, `(${json})::numeric`, test, parameters)
+        : orderedTest(BOOLS, `(${json})::bool`, test, parameters)
   const passes = `CASE WHEN jsonb_typeof(${json}) = '${TYPE_NAMES[type]}' THEN ${inner} ELSE false END`
   return negated ? `(NOT ${isNull(json)} AND NOT ${passes})` : `coalesce(${passes}, false)`
 }
 
-/** SQL of a test of a number inside of JSON, which is not null. */
-function numberTest(number: string, test: ValueTest, parameters: Parameters): string {
-  const param = (value: unknown): string => parameters.add(String(value), 'numeric')
-  switch (test.kind) {
-    case 'any':
-      return 'true'
-    case 'equal':
-      return `${number} = ${param(test.value)}`
-    case 'in':
-      return `${number} = ANY (${parameters.list([...test.values].map(String), 'numeric')})`
-    case 'range': {
-      const { lower, upper } = test
-      const bounds = [
-        lower && `${number} ${lower.inclusive ? '>=' : '>'} ${param(lower.value)}`,
-        upper && `${number} ${upper.inclusive ? '<=' : '<'} ${param(upper.value)}`,
-      ].filter(each => each !== undefined)
-      return bounds.length === 0 ? 'true' : `(${bounds.join(' AND ')})`
-    }
-    case 'anyOf':
-      return `(${test.tests.map(each => numberTest(number, each, parameters)).join(' OR ')})`
-    case 'pattern':
-    case 'keyword':
-      return 'false'
-  }
-}
+/** Numbers inside of JSON are read as doubles. */
+const NUMBERS: Domain = { type: 'numeric', around: value => aroundDouble(value as number | bigint) }

@@ -1,4 +1,8 @@
+import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { Statement } from './statement.ts'
+
+/** Maximum number of values of a statement: their number has 16 bits. */
+const MAX_VALUES = 65_535
 
 /** Values of a statement that is being written. */
 export class Parameters {
@@ -10,16 +14,23 @@ export class Parameters {
     return `$${this.values.length}::${type}`
   }
 
+  /** The same parameter for the same text each time. */
+  readonly once = (text: string, type: string): string => {
+    const known = this.values.indexOf(text)
+    return known < 0 ? this.add(text, type) : `$${known + 1}::${type}`
+  }
+
   /** A list of values as an array. */
   readonly list = (texts: readonly string[], type: string): string => this.add(arrayText(texts), `${type}[]`)
 
   statement(text: string): Statement {
+    if (this.values.length > MAX_VALUES) throw RemoteErrors.TOO_MANY_VALUES(this.values.length, MAX_VALUES)
     return { text, values: this.values }
   }
 
   /** @param list SQL of the columns of the answer @param rest of the statement, from `FROM` on */
   select(list: string, rest: string): Statement {
-    return { text: `SELECT ${list} ${rest}`, values: this.values, shown: `SELECT … ${rest}` }
+    return { ...this.statement(`SELECT ${list} ${rest}`), shown: `SELECT … ${rest}` }
   }
 }
 

@@ -13,8 +13,11 @@ import { matchesNull } from '../../query/plan/lower.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteTable, RemoteTables } from '../remote-table.ts'
 import { type ColumnForm, columnForm } from './column-form.ts'
+import { compareAny } from './cut.ts'
+import { foldCall, foldExpression, markClass } from './fold-sql.ts'
 import { jsonTest, type TestScope } from './json-test.ts'
-import { Parameters } from './parameters.ts'
+import { isTextual, orderedTest } from './ordered-test.ts'
+import { isStorable, Parameters } from './parameters.ts'
 import { textTest } from './text-test.ts'
 
 /** Other data that a statement needs. */
@@ -24,6 +27,15 @@ export interface SqlScope {
   keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[]
   /** Different foreign keys of the entities elsewhere for which a condition is true. */
   valuesWhere(relation: RelatedEntityAttribute, predicate: Predicate): readonly Value[]
+}
+
+/** A column in a statement. */
+interface Column {
+  readonly form: ColumnForm
+  /** The first of its columns, as it is. */
+  readonly own: string
+  readonly sorted: string
+  compared(): string
 }
 
 /** A table in a statement. */
@@ -47,15 +59,15 @@ export class PredicateSql implements TestScope {
     return `t${this.aliases++}`
   }
 
-  /** Set by {@link condition}: all tables of a connection fold in the same way. */
-  fold = (text: string): string => text
+  /** All tables of a connection are in one database. */
+  private hasFold = false
 
   /** True if all tables so far are ordinary ones. */
   isOrdinary = true
 
   from(table: RemoteTable): From {
     this.isOrdinary &&= table.isOrdinary
-    this.fold = text => table.fold(text)
+    this.hasFold = table.hasFold
     return { table, alias: this.alias() }
   }
 
@@ -93,7 +105,7 @@ export class PredicateSql implements TestScope {
   }
 
   /** The column of an attribute, or of a member of the head, with its form. */
-  column(attribute: StorageAttribute, { table, alias }: From): { form: ColumnForm; own: string; sorted: string } {
+  column(attribute: StorageAttribute, { table, alias }: From): Column {
     if (attribute.head) {
       const isTime = attribute.head === 'timestamp'
       const stamp =
@@ -104,20 +116,17 @@ export class PredicateSql implements TestScope {
             : table.stamp
       const own = isTime ? (table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz') : stamp
       const form = isTime ? HEAD_TIME : HEAD_NUMBER
-      return { form, own, sorted: form.sorted(own) }
+      return { form, own, sorted: form.sorted(own), compared: () => own }
     }
     const form = table.forms.get(attribute)!
     const columns = table.columns.get(attribute)!.map(({ name }) => `${alias}.${quoteName(name)}`)
-    return { form, own: columns[0]!, sorted: form.sorted(...columns) }
+    return { form, own: columns[0]!, sorted: form.sorted(...columns), compared: () => form.compared(...columns) }
   }
 
   /** SQL of a key or a foreign key that is compared as it is. */
-  private identity(attribute: StorageAttribute, from: From): { sql: string; type: string; write: ColumnForm['write'] } {
+  identity(attribute: StorageAttribute, from: From): string {
     const { form, own, sorted } = this.column(attribute, from)
-    const { identityType } = form
-    return identityType
-      ? { sql: own, type: identityType, write: form.write }
-      : { sql: sorted, type: 'text', write: form.write }
+    return form.identityType ? own : sorted
   }
 
   /** SQL of a foreign key and of the key to which it leads, which are equal for related entities. */
@@ -127,74 +136,54 @@ export class PredicateSql implements TestScope {
     key: StorageAttribute,
     target: From,
   ): { foreignKey: string; key: string } {
-    const own = this.identity(foreignKey, from)
-    const other = this.identity(key, target)
-    // UUIDs may be texts in one of the tables, and padding is no part of a text; all other columns of one family can be compared.
-    const isOne = (type: string): boolean => (own.type === type) !== (other.type === type)
+    const own = this.column(foreignKey, from).form.identityType
+    const other = this.column(key, target).form.identityType
+    // UUIDs may be texts in one of the tables, and padding does not belong to a text; all other columns of one family can be compared.
+    const isOne = (type: string): boolean => (own === type) !== (other === type)
     return isOne('uuid') || isOne('bpchar')
       ? { foreignKey: this.column(foreignKey, from).sorted, key: this.column(key, target).sorted }
-      : { foreignKey: own.sql, key: other.sql }
+      : { foreignKey: this.identity(foreignKey, from), key: this.identity(key, target) }
   }
 
   /** Rows with one of some values in a key or a foreign key. */
   among(attribute: StorageAttribute, values: readonly Value[], from: From): string {
-    const { sql, type, write } = this.identity(attribute, from)
+    const { form, compared } = this.column(attribute, from)
+    const { add, list } = this.parameters
+    if (form.domain) return compareAny(form.domain, compared(), values.map(scalarOf), add)
+    const type = form.identityType ?? 'text'
     // A padded text has no blanks at its end, which its comparisons would ignore.
-    const texts = values.map(write).filter(text => type !== 'bpchar' || !text.endsWith(' '))
-    if (texts.length === 1) return `${sql} = ${this.parameters.add(texts[0]!, type)}`
-    return `${sql} = ANY (${this.parameters.list(texts, type)})`
+    const texts = values.map(form.write).filter(text => isStorable(text) && (type !== 'bpchar' || !text.endsWith(' ')))
+    const sql = this.identity(attribute, from)
+    return texts.length === 1 ? `${sql} = ${add(texts[0]!, type)}` : `${sql} = ANY (${list(texts, type)})`
   }
 
   /** Place of a key in a list of keys. */
   placeAmong(attribute: StorageAttribute, values: readonly Value[], from: From): string {
-    const { sql, type, write } = this.identity(attribute, from)
-    return `array_position(${this.parameters.list(values.map(write), type)}, ${sql}::${type})`
+    const { form } = this.column(attribute, from)
+    const type = form.identityType ?? 'text'
+    return `array_position(${this.parameters.list(values.map(form.write), type)}, ${this.identity(attribute, from)}::${type})`
   }
 
   private test(attribute: ValueAttribute, test: ValueTest, negated: boolean, from: From): string {
     const own = stored(attribute)
     if (own.source)
       return this.ofProperty(own, { kind: 'value', type: own.source.type, test, negated: false }, negated, from)
-    const { form, own: column, sorted } = this.column(own, from)
-    const passes = form.isText
-      ? textTest(this.folded(own, sorted), test, this.parameters)
-      : this.scalarTest(form, column, test)
-    return negated
-      ? `(${sorted} IS NOT NULL AND NOT ${passes})`
-      : form.isText
-        ? `(${sorted} IS NOT NULL AND ${passes})`
-        : passes
+    const { form, compared, sorted } = this.column(own, from)
+    const isNull = negated || form.isText ? `${sorted} IS NOT NULL AND ` : ''
+    const passes =
+      form.domain && !isTextual(test)
+        ? orderedTest(form.domain, compared(), test, this.parameters)
+        : `(${isNull}${textTest(this.folded(own, sorted), test, this.parameters)})`
+    return negated ? `(${sorted} IS NOT NULL AND NOT ${passes})` : passes
+  }
+
+  fold(text: string): string {
+    return this.hasFold ? foldCall(text) : foldExpression(text, this.parameters.once(markClass(), 'text'))
   }
 
   /** A UUID needs no fold. */
   folded({ type }: StorageAttribute, sorted: string): string {
     return type === 'uuid' ? `${sorted} COLLATE "C"` : this.fold(sorted)
-  }
-
-  private scalarTest(form: ColumnForm, column: string, test: ValueTest): string {
-    const compare = (comparator: '=' | '<' | '<=' | '>' | '>=', value: Scalar): string =>
-      form.compare(column, comparator, value, this.parameters.add)
-    switch (test.kind) {
-      case 'any':
-        return `(${column} IS NOT NULL)`
-      case 'equal':
-        return compare('=', test.value)
-      case 'in':
-        return test.values.size === 0 ? 'false' : `(${[...test.values].map(value => compare('=', value)).join(' OR ')})`
-      case 'range': {
-        const { lower, upper } = test
-        const bounds = [
-          lower && compare(lower.inclusive ? '>=' : '>', lower.value),
-          upper && compare(upper.inclusive ? '<=' : '<', upper.value),
-        ].filter(each => each !== undefined)
-        return bounds.length === 0 ? `(${column} IS NOT NULL)` : `(${bounds.join(' AND ')})`
-      }
-      case 'anyOf':
-        return `(${test.tests.map(each => this.scalarTest(form, column, each)).join(' OR ')})`
-      case 'pattern':
-      case 'keyword':
-        return 'false'
-    }
   }
 
   private isNull(attribute: ValueAttribute | RelatedEntityAttribute, negated: boolean, from: From): string {
@@ -256,6 +245,10 @@ export class PredicateSql implements TestScope {
     return `${related.key} IN (SELECT ${related.foreignKey} FROM ${table.from} AS ${other.alias} WHERE ${condition})`
   }
 }
+
+/** A value, which is not null, in the form for comparisons; not for texts. */
+const scalarOf = (value: Value): Scalar =>
+  typeof value === 'boolean' ? Number(value) : typeof value === 'string' ? value.toLowerCase() : (value as Scalar)
 
 const isName = (sql: string): boolean => sql.startsWith('"')
 

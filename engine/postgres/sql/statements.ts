@@ -5,9 +5,10 @@ import type { SortKey } from '../../query/bind/bind-order-by.ts'
 import type { Predicate } from '../../query/bind/predicate.ts'
 import type { RemoteQuery, RemoteValues } from '../../query/nodes/remote-query.ts'
 import { quoteName } from '../quote.ts'
-import type { RemoteTable } from '../remote-table.ts'
+import type { RemoteColumn, RemoteTable } from '../remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
-import { propertyOf } from './json-test.ts'
+import { propertyAt } from './json-test.ts'
+import { isStorable } from './parameters.ts'
 import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
 import type { Statement } from './statement.ts'
 
@@ -32,7 +33,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   const from = sql.from(table)
   const where = whereOf(page, from, sql)
   const joins: string[] = []
-  const order = page.orderBy.flatMap(key => orderOf(key, from, sql, scope, joins))
+  const order = page.orderBy.flatMap((key, i, { length }) => orderOf(key, i === length - 1, from, sql, scope, joins))
   const selected = page.columns === 'key' ? selectOf(table.dataClass.key, from) : rowOf(from)
   return sql.parameters.select(
     page.isCounted ? `${selected}, ${STATE}` : selected,
@@ -113,10 +114,14 @@ export function valuesStatement(
 /** Statement of the number of values, their sum, least and greatest. */
 export function totalsStatement(table: RemoteTable, selected: Selected, of: RemoteValues, scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
-  const { value, source } = valuesSource(table, selected, of, sql, scope)
+  const { value, source, form } = valuesSource(table, selected, of, sql, scope)
   const number =
     of.properties.length === 0 ? value : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
-  return sql.parameters.statement(`SELECT count(v), sum(v), min(v), max(v) FROM (SELECT ${number} AS v ${source}) AS s`)
+  // The sum of the shortest decimals is exact: ten times 0.1 is 1. A conversion without text keeps fewer digits.
+  const added = of.properties.length === 0 && form.domain?.type.startsWith('float') ? 'v::text::numeric' : 'v'
+  return sql.parameters.statement(
+    `SELECT count(v), sum(${added}), min(v), max(v) FROM (SELECT ${number} AS v ${source}) AS s`,
+  )
 }
 
 /**
@@ -134,7 +139,7 @@ export function distinctStatement(
   const { value, source, from, form } = valuesSource(table, selected, of, sql, scope)
   const key = selectOf(table.dataClass.key, from)
   const keyForm = table.forms.get(table.dataClass.key)!
-  const first = keyForm.isText ? 'min(k::text COLLATE "C")' : 'min(k)'
+  const first = keyForm.identityType === 'uuid' ? 'min(k::text)' : 'min(k)'
   const attribute = stored(of.attribute)
   const columns =
     of.properties.length > 0
@@ -165,7 +170,7 @@ function valuesSource(
   const joins: string[] = []
   const last = follow(relations, from, sql, scope, joins)
   const { form, sorted } = sql.column(stored(attribute), last)
-  const value = properties.reduce((inner, name) => `(${propertyOf(inner, name, sql)})`, sorted)
+  const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
   const source = [`FROM ${table.from} AS ${from.alias}`, ...joins, where].filter(part => part !== '').join(' ')
   return { value, source, from, form }
 }
@@ -191,18 +196,36 @@ export const keyCondition = (keys: readonly Value[], from: From, sql: PredicateS
   isComposite(from.table) ? partsAmong(keys, from, sql) : sql.among(from.table.dataClass.key, keys, from)
 
 /** Condition for keys of several columns, which an index of these serves. */
-function partsAmong(keys: readonly Value[], from: From, sql: PredicateSql): string {
-  const columns = from.table.columns.get(from.table.dataClass.key)!
-  const lists = keys.map(key => partsOf(String(key))).filter(parts => parts.length === columns.length)
-  const own = columns.map(({ name }) => `${from.alias}.${quoteName(name)}::text`)
-  const arrays = columns.map((_, i) =>
+function partsAmong(keys: readonly Value[], { table, alias }: From, sql: PredicateSql): string {
+  const columns = table.columns.get(table.dataClass.key)!
+  const lists = keys
+    .map(key => partsOf(String(key)))
+    .filter(parts => parts.length === columns.length && parts.every((part, i) => partFits(part, columns[i]!)))
+  const own = columns.map(({ name, type }) => `${alias}.${quoteName(name)}${PARTS.has(type) ? '' : '::text'}`)
+  const arrays = columns.map(({ type }, i) =>
     sql.parameters.list(
       lists.map(parts => parts[i]!),
-      'text',
+      PARTS.has(type) ? type : 'text',
     ),
   )
   return `(${own.join(', ')}) IN (SELECT * FROM unnest(${arrays.join(', ')}))`
 }
+
+const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/
+const fits = (bits: number) => (part: string) =>
+  INTEGER.test(part) && BigInt.asIntN(bits, BigInt(part)) === BigInt(part)
+
+/** Types whose values are compared with parts of keys as they are, if a part is a text that the database would write. */
+const PARTS: ReadonlyMap<string, (part: string) => boolean> = new Map([
+  ['int2', fits(16)],
+  ['int4', fits(32)],
+  ['int8', fits(64)],
+  ['uuid', (part: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(part)],
+  ['text', isStorable],
+  ['varchar', isStorable],
+])
+
+const partFits = (part: string, { type }: RemoteColumn): boolean => (PARTS.get(type) ?? isStorable)(part)
 
 /** Parts of a key of several columns. */
 export function partsOf(key: string): string[] {
@@ -227,16 +250,12 @@ export function rowOf(from: From): string {
   return [...values, ofRow(table.stamp), table.timestamp ? ofRow(table.timestamp) : 'NULL'].join(', ')
 }
 
-/** Order of the key: texts by the order of their bytes. */
+/** Order of the key as the database has it, which the index of the primary key serves; of UUIDs that are texts that of their values. */
 function keyOrder(from: From): string[] {
-  const { table } = from
-  const { key } = table.dataClass
-  const form = table.forms.get(key)!
-  if (isComposite(table)) return columnsOf(key, from)
-  const sorted = form.sorted(...columnsOf(key, from))
-  // A UUID column itself sorts by value, as an index of it does.
-  const isText = form.isText && form.identityType !== 'uuid'
-  return [isText ? `${sorted} COLLATE "C"` : columnsOf(key, from)[0]!]
+  const { key } = from.table.dataClass
+  const form = from.table.forms.get(key)!
+  const isSpelled = key.type === 'uuid' && form.identityType === undefined
+  return isSpelled ? [`${form.sorted(...columnsOf(key, from))} COLLATE "C"`] : columnsOf(key, from)
 }
 
 /**
@@ -265,26 +284,38 @@ function follow(
 
 const ELSEWHERE = 'an order or an aggregate over a relation to another place'
 
-/** @param joins receives the joins along the relations of the key */
-function orderOf(key: SortKey, start: From, sql: PredicateSql, scope: SqlScope, joins: string[]): string[] {
+/**
+ * @param isLast the key decides alone what the keys before it leave
+ * @param joins receives the joins along the relations of the key
+ */
+function orderOf(
+  key: SortKey,
+  isLast: boolean,
+  start: From,
+  sql: PredicateSql,
+  scope: SqlScope,
+  joins: string[],
+): string[] {
   if (key.similarity) throw RemoteErrors.NOT_HERE('an order by similarity', start.table.dataClass.name)
   const from = follow(key.relations, start, sql, scope, joins)
   const attribute = stored(key.attribute)
-  const { form, sorted } = sql.column(attribute, from)
-  const direction = key.descending ? 'DESC' : 'ASC'
-  const isNullable =
+  const { form, sorted, compared } = sql.column(attribute, from)
+  const ascending = key.descending ? 'DESC' : 'ASC'
+  const lowest = `${ascending} NULLS ${key.descending ? 'LAST' : 'FIRST'}`
+  if (key.properties.length > 0) return jsonOrder(sorted, key, sql).map(each => `${each} ${lowest}`)
+  const hasNulls =
     key.relations.length > 0 ||
     attribute.head !== undefined ||
     from.table.columns.get(attribute)!.some(each => each.isNullable)
-  const nulls = isNullable ? ` NULLS ${key.descending ? 'LAST' : 'FIRST'}` : ''
-  if (key.properties.length > 0)
-    return jsonOrder(sorted, key, sql).map(each => `${each} ${direction} NULLS ${key.descending ? 'LAST' : 'FIRST'}`)
-  return [`${form.isText ? sql.folded(attribute, sorted) : sorted} ${direction}${nulls}`]
+  // As it is, so that an index serves it: a column that has a value in every row.
+  if (!hasNulls && form.domain && (isLast || !form.isCut)) return [`${compared()} ${ascending}`]
+  if (!form.isText) return [`${sorted} ${lowest}`]
+  return [`${sql.folded(attribute, sorted)} ${hasNulls ? lowest : ascending}`]
 }
 
 /** Numbers are below texts, and these below bools; objects and arrays are highest, all equal. */
 function jsonOrder(json: string, { properties }: SortKey, sql: PredicateSql): string[] {
-  const value = properties.reduce((inner, name) => `(${propertyOf(inner, name, sql)})`, json)
+  const value = propertyAt(json, properties, sql)
   const [, number, text] = jsonParts(value, sql)
   const rank = `CASE jsonb_typeof(${value}) WHEN 'number' THEN 1 WHEN 'string' THEN 2 WHEN 'boolean' THEN 3 WHEN 'object' THEN 4 WHEN 'array' THEN 4 END`
   return [rank, number!, text!]

@@ -1,43 +1,52 @@
 import type { ValueTest } from '../../query/bind/predicate.ts'
-import { letterRanges, toStored } from './fold-sql.ts'
+import { at, between, type Cut, type Domain } from './cut.ts'
+import { betweenWords, toStored } from './fold-sql.ts'
+import { orderedTest } from './ordered-test.ts'
 import { isStorable, type Parameters } from './parameters.ts'
 
 const NEVER = 'false'
 
-/** SQL of a test of a folded text, which is not null. @param text SQL of the fold, in the form of `foldExpression` */
+/** SQL of a test of a folded text; false or null for null. @param text SQL of the fold, in the form of `foldExpression` */
 export function textTest(text: string, test: ValueTest, parameters: Parameters): string {
-  const param = (value: string): string => parameters.add(toStored(value), 'text')
   switch (test.kind) {
-    case 'any':
-      return 'true'
-    case 'equal':
-      return isStorable(String(test.value)) ? `${text} = ${param(String(test.value))}` : NEVER
-    case 'in': {
-      const values = [...test.values].map(String).filter(isStorable)
-      return values.length === 0 ? NEVER : `${text} = ANY (${parameters.list(values.map(toStored), 'text')})`
-    }
-    case 'range': {
-      const bounds = [
-        test.lower && `${text} ${test.lower.inclusive ? '>=' : '>'} ${bound(String(test.lower.value), param)}`,
-        test.upper && `${text} ${test.upper.inclusive ? '<=' : '<'} ${bound(String(test.upper.value), param)}`,
-      ].filter(each => each !== undefined)
-      return bounds.length === 0 ? 'true' : `(${bounds.join(' AND ')})`
-    }
     case 'pattern':
       return patternTest(text, test.parts, parameters)
     case 'keyword':
-      return test.words.every(parts => parts.every(isStorable))
-        ? `(${test.words.map(parts => wordTest(text, parts, parameters)).join(' AND ') || 'true'})`
-        : NEVER
+      return wordsTest(text, test.words, parameters)
     case 'anyOf':
       return `(${test.tests.map(each => textTest(text, each, parameters)).join(' OR ')})`
+    case 'any':
+    case 'equal':
+    case 'in':
+    case 'range':
+      return orderedTest(FOLDS, text, test, parameters)
   }
 }
 
-/** A bound that cannot be stored lies between texts that can: the part in front of what cannot be stored decides nearly always. */
-function bound(value: string, param: (value: string) => string): string {
-  return param(value.replaceAll('\0', '\u0001').toWellFormed())
+const FOLDS: Domain = {
+  type: 'text',
+  around(value) {
+    const text = String(value)
+    return isStorable(text) ? at(toStored(text)) : between(gapOf(text))
+  },
 }
+
+/** Place of a text that no database holds, by its first character 0 or half of a pair of surrogates. */
+function gapOf(text: string): Cut {
+  const zero = text.indexOf('\0')
+  const half = text.search(/\p{Cs}/u)
+  if (zero >= 0 && (half < 0 || zero < half)) return { at: toStored(text.slice(0, zero)), isBehind: true }
+  const code = text.charCodeAt(half)
+  // The least text of whole characters that is greater.
+  const high = code >= LOW ? AFTER_HIGH : text.charCodeAt(half + 1) >= AFTER_LOW ? code + 1 : code
+  const next = high === AFTER_HIGH ? String.fromCharCode(AFTER_LOW) : String.fromCharCode(high, LOW)
+  return { at: toStored(text.slice(0, half) + next), isBehind: false }
+}
+
+/** Surrogates: pairs have a high one, below, then a low one. */
+const LOW = 0xdc00
+const AFTER_HIGH = LOW
+const AFTER_LOW = 0xe000
 
 function patternTest(text: string, parts: readonly string[], parameters: Parameters): string {
   if (!parts.every(isStorable)) return NEVER
@@ -45,13 +54,17 @@ function patternTest(text: string, parts: readonly string[], parameters: Paramet
   return `${text} LIKE ${parameters.add(pattern, 'text')}`
 }
 
-/** A word stands between characters that are neither letters nor digits. */
-function wordTest(text: string, parts: readonly string[], parameters: Parameters): string {
-  const letters = letterRanges()
-  const isAny = parts.every(part => part === '')
-  const word = isAny ? `[${letters}]+` : parts.map(escaped).join(`[${letters}]*`)
-  const pattern = `(?:^|[^${letters}])${word}(?:$|[^${letters}])`
-  return `replace(${text}, E'\\U0010FFFF', '') ~ ${parameters.add(pattern, 'text')}`
+/** SQL that finds words in a text: each as it is, or by a pattern without blanks. */
+function wordsTest(text: string, words: readonly (readonly string[])[], { list, once }: Parameters): string {
+  if (!words.flat().every(isStorable)) return NEVER
+  const plain = words.filter(parts => parts.length === 1).map(([word]) => `% ${word} %`)
+  const patterns = words
+    .filter(parts => parts.length > 1)
+    .map(parts => (parts.every(part => part === '') ? ' [^ ]' : ` ${parts.join('[^ ]*')} `))
+  const spaced = `concat(' ', regexp_replace(replace(${text}, E'\\U0010FFFF', ''), ${once(betweenWords(), 'text')}, ' ', 'g'), ' ')`
+  const conditions = [
+    ...(plain.length > 0 ? [`${spaced} LIKE ALL (${list(plain, 'text')})`] : []),
+    ...(patterns.length > 0 ? [`${spaced} ~ ALL (${list(patterns, 'text')})`] : []),
+  ]
+  return `(${conditions.join(' AND ')})`
 }
-
-const escaped = (part: string): string => part.replace(/[^\p{L}\p{N}]/gu, '\\$&')

@@ -131,9 +131,16 @@ export function relatedRows(relations: readonly RelationAttribute[], rowId: numb
   for (const relation of relations) {
     fetchAlong(relation, rows, snapshot)
     const related = RowSet.fromIds([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
-    rows = visibleOf(related, snapshot.table(relation.target))
+    const table = snapshot.table(relation.target)
+    rows = visibleOf(relation.target.remote ? existing(related, table) : related, table)
   }
   return rows
+}
+
+/** Rows without those of foreign keys that lead to no entity of a database. @throws {RemoteNeeded} */
+function existing(rowIds: RowSet, table: TableSnapshot): RowSet {
+  table.fetch!(rowIds)
+  return RowSet.fromIds([...rowIds].filter(rowId => table.row(rowId) !== undefined))
 }
 
 /** Fetches all that one step of a path from these rows needs. @throws {RemoteNeeded} */

@@ -139,8 +139,8 @@ function relationValue(
   if (related && isShown)
     return projectEntity(world, target, related, wanted, isNamed ? listed : undefined, expansion?.below ?? new Map())
   const foreignKey = valueIn(row, relation.foreignKey)
-  // Nobody has looked for the entity of a database to which a link leads.
-  if (isShown || (!related && (!target.storage || foreignKey === null))) return null
+  // A link from or to an entity of a database: whether there is such an entity shows when it is followed.
+  if (isShown || (!related && ((!target.storage && !spec.storage) || foreignKey === null))) return null
   const key = related ? keyText(target, related) : String(foreignKey)
   return { __deferred: { uri: `/rest/${target.name}(${key})`, __KEY: key } }
 }
@@ -217,7 +217,8 @@ export function storageValue(spec: ClassSpec, row: Row, attribute: StorageSpec, 
 /** Only the named properties, as far as they exist. */
 function someProperties(value: Plain | unknown, listed: Listed): unknown {
   if (listed.size === 0) return value
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  if (Array.isArray(value)) return value.map(element => someProperties(element, listed))
+  if (typeof value !== 'object' || value === null) return value
   const object = value as Record<string, unknown>
   return Object.fromEntries(
     [...listed]

@@ -117,7 +117,9 @@ function storageComparison(
     ...(type === 'string' ? (['equal', 'notEqual', 'begin', 'keyword'] as const) : []),
   ] as const)
   if (comparator === 'in') {
-    const values = Array.from({ length: random.integer(1, 4) }, () =>
+    // Databases also take hundreds of values.
+    const most = dataClass.storage && random.chance(0.1) ? 400 : 4
+    const values = Array.from({ length: random.integer(1, most) }, () =>
       type === 'string' ? withWildcards(random, near() as string) : near(),
     )
     return { kind: 'comparison', path, comparator, operand: { kind: 'list', values } }

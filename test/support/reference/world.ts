@@ -30,7 +30,7 @@ export interface StorageSpec {
   minValue?: number
   maxLength?: number
   properties?: Record<string, { type: ScalarType; indexed: boolean }>
-  /** Of a table. */
+  /** Name of the column, for classes in tables. */
   column?: string
 }
 export interface OneSpec {
@@ -58,7 +58,7 @@ export interface ClassSpec {
   name: string
   key: string
   attributes: AttributeSpec[]
-  /** Of a dataclass whose entities are in a database; its rows are in the order of their keys. */
+  /** Table of a dataclass whose entities are in a database; its rows are in the order of their keys. */
   storage?: { postgres: string; schema: string; table: string; stamp: string }
 }
 

@@ -1,0 +1,105 @@
+import type { Value } from '../../catalog/value.ts'
+import type { Scalar } from '../../query/bind/predicate.ts'
+import type { ColumnForm } from './column-form.ts'
+import { plain } from './plain-form.ts'
+import { at, between, type Cut } from './cut.ts'
+import { readClock, readDateTime, readInterval } from './read-text.ts'
+
+const DAY_MS = 86_400_000
+/** First day of a database: that of Julian day 0. */
+const FIRST_MS = -210_866_803_200_000
+
+/** `0044-03-15 … BC` for a date before Christ. */
+function inEra(ms: number, rest: (date: Date) => string): string {
+  const date = new Date(ms)
+  const year = date.getUTCFullYear()
+  const [, monthAndDay] = /-(\d\d-\d\d)T/.exec(date.toISOString())!
+  const day = `${String(year > 0 ? year : 1 - year).padStart(4, '0')}-${monthAndDay}`
+  return `${day}${rest(date)}${year > 0 ? '' : ' BC'}`
+}
+
+const dayText = (ms: number): string => inEra(ms, () => '')
+const momentText = (ms: number, zone: string): string =>
+  inEra(ms, date => ` ${date.toISOString().slice(-13, -1)}${zone}`)
+
+const ENDS = { above: "'-infinity'", below: "'infinity'" }
+
+/** Days. A time of day in an operand lies between two. */
+export const day = plain(
+  {
+    type: 'date',
+    around(value) {
+      const ms = Number(value)
+      if (ms < FIRST_MS) return between('start')
+      const first = Math.floor(ms / DAY_MS) * DAY_MS
+      return first === ms ? at(dayText(ms)) : between({ at: dayText(first), isBehind: true })
+    },
+    ...ENDS,
+  },
+  { read: readDateTime, write: value => dayText(value as number) },
+)
+
+/** Places around times of which a value has the whole milliseconds. @param placeOf the place in front of a millisecond */
+function aroundMs(value: Scalar, placeOf: (ms: number) => Cut): readonly [Cut, Cut] {
+  const ms = Number(value)
+  if (!Number.isInteger(ms)) return between(placeOf(Math.ceil(ms)))
+  return [placeOf(ms), placeOf(ms + 1)]
+}
+
+/** A time with microseconds, of which a value has the milliseconds. */
+export const moment = (type: 'timestamp' | 'timestamptz'): ColumnForm => {
+  const zone = type === 'timestamptz' ? '+00' : ''
+  const placeOf = (ms: number): Cut =>
+    ms <= FIRST_MS
+      ? 'start'
+      : Number.isNaN(new Date(ms).getTime())
+        ? 'end'
+        : { at: momentText(ms, zone), isBehind: false }
+  return plain(
+    { type, around: value => aroundMs(value, placeOf), ...ENDS },
+    {
+      read: readDateTime,
+      isCut: true,
+      sorted: column => `date_trunc('milliseconds', CASE WHEN isfinite(${column}) THEN ${column} END)`,
+      write: value => momentText(value as number, zone),
+    },
+  )
+}
+
+/** `26:00:00.500`; a database refuses more than a day. */
+function clockText(value: Value): string {
+  const ms = value as number
+  const part = (unit: number, size: number, width = 2): string =>
+    String(Math.trunc(Math.abs(ms) / unit) % size).padStart(width, '0')
+  const hours = part(3_600_000, Number.POSITIVE_INFINITY)
+  return `${ms < 0 ? '-' : ''}${hours}:${part(60_000, 60)}:${part(1000, 60)}.${part(1, 1000, 3)}`
+}
+
+/** Days that an interval can have. */
+const MAX_DAYS = 2 ** 31 - 1
+
+const intervalText = (ms: number): string => `${Math.trunc(ms / DAY_MS)} days ${ms % DAY_MS} milliseconds`
+
+const sortedMs = (column?: string): string => `floor(extract(epoch FROM ${column}) * 1000)`
+
+export const time = plain(
+  {
+    type: 'time',
+    around: value =>
+      aroundMs(value, ms =>
+        ms <= 0 ? 'start' : ms > DAY_MS ? 'end' : { at: ms === DAY_MS ? '24:00' : clockText(ms), isBehind: false },
+      ),
+  },
+  { read: readClock, isCut: true, sorted: sortedMs, write: clockText },
+)
+
+export const interval = plain(
+  {
+    type: 'interval',
+    around: value =>
+      aroundMs(value, ms =>
+        Math.abs(ms) > MAX_DAYS * DAY_MS ? (ms > 0 ? 'end' : 'start') : { at: intervalText(ms), isBehind: false },
+      ),
+  },
+  { read: readInterval, isCut: true, sorted: sortedMs, write: value => `${value as number} milliseconds` },
+)
