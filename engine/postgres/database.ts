@@ -37,6 +37,8 @@ const MAX_PREPARED_TEXT = 16_384
 const NEEDED = 'a dataclass in PostgreSQL needs'
 const CONNECT_MS = 5_000
 const IDLE_MS = 60_000
+/** Time in which a cancelled statement ends, unless the database is silent: then its connection is closed. */
+const CANCEL_MS = 1_000
 /** Time after which the reason for which a database is away is logged once more. */
 const NOTE_PAUSE_MS = 10_000
 
@@ -55,7 +57,7 @@ export interface StatementLimits {
 }
 
 type Pool = InstanceType<typeof pg.Pool>
-type Client = pg.PoolClient & { readonly processID: number }
+type Client = pg.PoolClient & { readonly processID: number; end(): Promise<void> }
 
 /** Connections to one database. */
 export class Database {
@@ -98,8 +100,11 @@ export class Database {
   ): Promise<T> {
     const client = await this.connect()
     let cancelling: Promise<unknown> | undefined
+    let ending: NodeJS.Timeout | undefined
     const cancel = (): void => {
       cancelling ??= this.cancel(client.processID)
+      // With a statement under way, this closes the socket.
+      ending ??= setTimeout(() => void client.end(), CANCEL_MS)
     }
     const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
     signal.addEventListener('abort', cancel, { once: true })
@@ -117,8 +122,8 @@ export class Database {
       return await work(run)
     } finally {
       clearTimeout(timer)
+      clearTimeout(ending)
       signal.removeEventListener('abort', cancel)
-      await cancelling
       // A late cancellation must not end the next statement of this connection.
       client.release(cancelling !== undefined || isBroken)
     }
@@ -171,6 +176,7 @@ export class Database {
       connectionString: url,
       ...(password !== undefined && { password }),
       connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: CONNECT_MS,
       application_name: 'tesser cancel',
     })
     client.on('error', () => {})
