@@ -8,6 +8,12 @@ const NEVER = 'false'
 
 /** SQL of a test of a folded text; false or null for null. @param text SQL of the fold, in the form of `foldExpression` */
 export function textTest(text: string, test: ValueTest, parameters: Parameters): string {
+  const sql = conditionOf(text, test, parameters)
+  // A value of a statement must stand in it, even one of a text that decides nothing.
+  return sql.includes(text) ? sql : `(${text} IS NULL AND ${sql})`
+}
+
+function conditionOf(text: string, test: ValueTest, parameters: Parameters): string {
   switch (test.kind) {
     case 'pattern':
       return patternTest(text, test.parts, parameters)
