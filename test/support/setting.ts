@@ -47,3 +47,8 @@ export function settingOf({ fullname }: { fullname: string }): Setting {
 }
 
 export const optionsOf = (setting: Setting): SettingOptions => OPTIONS[setting]
+
+/** For tests whose answers differ with dataclasses in PostgreSQL. @param reason why the setting `remote` leaves the test out */
+export const unlessRemote = (reason: string): { skip: string | false } => ({
+  skip: wantedSetting() === 'remote' && reason,
+})
