@@ -43,6 +43,7 @@ import { kernelRegistry } from './placement/task-registry.ts'
 import { TaskRunner } from './placement/task-runner.ts'
 import { VectorPool } from './placement/vector-pool.ts'
 import { ServerRecords } from './records/server-records.ts'
+import { cutLink, type LinkEnd, LOST } from './write/contract/link-messages.ts'
 import { SAVE_LIMITS } from './write/contract/write-limits.ts'
 import type { WriterClient } from './write/writer-client.ts'
 
@@ -157,6 +158,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
         saveLimits,
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
+        events: { ...events, onThreadEnd: remoteEnded },
       })
     : undefined
   const databases =
@@ -180,8 +182,24 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   functions?.openStore(
     { open: { store, limits, saveLimits } },
-    { connectWriter: end => writer.connect(end), onThreadEnd },
+    { connect: (end, to) => (to === 'writer' ? writer.connect(end) : connectRemote(end)), onThreadEnd },
   )
+  /** Links of function threads to the thread that asks databases. */
+  const links = new Set<LinkEnd['signal']>()
+  function connectRemote({ port, signal }: LinkEnd): () => void {
+    links.add(signal)
+    const end = (): void => {
+      links.delete(signal)
+      cutLink(signal, LOST)
+    }
+    remote!.run({ kind: 'remoteLink', signal, transfer: [port] }).catch(end)
+    return end
+  }
+  function remoteEnded(): void {
+    onThreadEnd()
+    for (const signal of links) cutLink(signal, LOST)
+    links.clear()
+  }
   /** Frees the slots of ended threads: one that ended during a read would keep its version of the shared memory alive. */
   function onThreadEnd(): void {
     const readers = new Set([threadId, ...[pool, remote, vectors, functions].flatMap(each => each?.threadIds ?? [])])

@@ -46,7 +46,7 @@ import type { ComputeArgs, DistinctArgs, KeysArgs } from './placement/value-task
 import { kept, type Promised } from './base/promised.ts'
 import type { FunctionCall, LockOutcome, PluginEngine } from './plugin-engine.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
-import { RemoteErrors } from './data/remote-errors.ts'
+import type { RemoteLock } from './postgres/remote-writer.ts'
 import { RequiresPluginCode } from './data/requires-plugin-code.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
@@ -245,11 +245,9 @@ export class Engine implements PluginEngine {
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const access = request.access ?? (request.trusted ? undefined : this.permissions.guest)
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
-    if (dataClass?.remote) return this.saveRemote({ ...request, access }, dataClass, caller)
     const known = await this.checked({ ...request, access }, dataClass, caller)
-    return dataClass && this.parts.hooked.onSave(dataClass)
-      ? this.parts.code!.save(known, caller)
-      : this.toWriter(known, caller)
+    if (dataClass && this.parts.hooked.onSave(dataClass)) return this.parts.code!.save(known, caller)
+    return dataClass?.remote ? this.saveRemote(known, caller) : this.toWriter(known, caller)
   }
 
   /**
@@ -270,7 +268,8 @@ export class Engine implements PluginEngine {
       }
     }
     const { bodies, hooked } = this.parts
-    return bodies.isLarge(request) ? bodies.read(request, !dataClass || hooked.onSave(dataClass), caller) : request
+    const isRead = !dataClass || dataClass.remote !== undefined || hooked.onSave(dataClass)
+    return bodies.isLarge(request) ? bodies.read(request, isRead, caller) : request
   }
 
   /**
@@ -304,10 +303,6 @@ export class Engine implements PluginEngine {
     const dataClass = this.addressed(known.dataClass, known.access)
     const isShownWithOthers =
       output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
-    if (dataClass.remote) {
-      const answer = this.parts.savedAnswers.prepare(dataClass, known.access, { mode: known.mode, output })
-      return answer(await this.saveRemote(known, dataClass, caller), caller)
-    }
     if (this.parts.hooked.onSave(dataClass) || (this.parts.hooked.restricted.size > 0 && isShownWithOthers)) {
       return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
@@ -318,7 +313,8 @@ export class Engine implements PluginEngine {
       if (!(error instanceof RequiresPluginCode)) throw error
       return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
-    return answer(await this.toWriter(await this.checked(known, dataClass, caller), caller), caller)
+    const checked = await this.checked(known, dataClass, caller)
+    return answer(await (dataClass.remote ? this.saveRemote(checked, caller) : this.toWriter(checked, caller)), caller)
   }
 
   async delete(
@@ -330,7 +326,7 @@ export class Engine implements PluginEngine {
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
-    if (dataClass.remote) return this.deleteRemote(request, { atomic, owner, ifMatch }, caller)
+    if (dataClass.remote) return this.deleteRemote(dataClass, request, { atomic, owner, ifMatch }, caller)
     const rowIds = await this.parts.tasks.rowIds({ ...request, exact: true }, caller)
     if (rowIds.length === 0 && ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
     if (rowIds.length === 0) return 0
@@ -345,21 +341,30 @@ export class Engine implements PluginEngine {
   }
 
   /** Saves entities that are in a database. */
-  private async saveRemote(request: SaveRequest, dataClass: DataClass, caller?: Caller): Promise<SaveResult> {
-    if (this.parts.hooked.onSave(dataClass)) throw RemoteErrors.NOT_HERE('a save with events', dataClass.name)
-    const { bodies } = this.parts
-    const known = bodies.isLarge(request) ? await bodies.read(request, true, caller) : request
-    return this.askRemote<SaveResult>({ kind: 'remoteSave', request: known }, caller)
+  private async saveRemote(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
+    return this.askRemote<SaveResult>({ kind: 'remoteSave', request }, caller)
   }
 
   private async deleteRemote(
+    dataClass: DataClass,
     read: ReadRequest,
     options: Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'>,
     caller?: Caller,
   ): Promise<number> {
     const access = read.access ?? this.permissions.guest
     const deletion = { read: { ...read, access, exact: true }, ...options, ifMatch: options.ifMatch }
-    const { deleted, error } = await this.askRemote<DeleteResult>({ kind: 'remoteDelete', deletion }, caller)
+    const withCode = () =>
+      this.parts.code!.drop(
+        { kind: 'delete', dataClass: dataClass.name, access, rowIds: new Uint32Array(0), ...options },
+        caller,
+        deletion.read,
+      )
+    const { deleted, error } = await (this.parts.hooked.onDrop(dataClass)
+      ? withCode()
+      : this.askRemote<DeleteResult>({ kind: 'remoteDelete', deletion }, caller).catch((error: unknown) => {
+          if (error instanceof RequiresPluginCode) return withCode()
+          throw error
+        }))
     if (error) throw new ProtocolError(error)
     return deleted
   }
@@ -406,13 +411,20 @@ export class Engine implements PluginEngine {
     demandUniqueAddress(request, view)
     const holder = lockHolder(session)
     const { result, wasNotLocked, blocker } = view.dataClass(name).remote
-      ? await this.askRemote<LockResult>({ kind: 'remoteLock', lock: { read: request, lock, holder } }, caller)
+      ? await this.lockRemote({ read: request, lock, holder }, caller)
       : await this.toWriter(
           { kind: 'lock', dataClass: name, rowId: await this.parts.tasks.rowId(request, caller), lock, holder },
           caller,
         )
     if (blocker) return { result, status: { success: false, ...lockStatus(blocker) } }
     return { result, status: { success: true, ...(wasNotLocked && { wasNotLocked }) } }
+  }
+
+  private async lockRemote(lock: RemoteLock, caller?: Caller): Promise<LockResult> {
+    const isCode = this.parts.hooked.restricted.size > 0
+    // Restrict events decide whether it exists.
+    if (isCode) await this.parts.tasks.rowId(lock.read, caller)
+    return this.askRemote<LockResult>({ kind: 'remoteLock', lock: { ...lock, isCode } }, caller)
   }
 
   listLocks(limit: number): Promise<ListLocksResult> {

@@ -1,5 +1,6 @@
 import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { MessagePort } from 'node:worker_threads'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import type { AnswerBody } from '../answer/answer-body.ts'
@@ -269,7 +270,8 @@ export class QueryPool<T extends object = PoolTask> {
     const spool = spools?.take()
     try {
       const message: PoolMessage<T> = { task, deadlineAt, slot, spool }
-      const outcome = (await this.piscina.run(message)) as PoolOutcome
+      const { transfer } = task as { transfer?: readonly MessagePort[] }
+      const outcome = (await this.piscina.run(message, transfer && { transferList: [...transfer] })) as PoolOutcome
       // Counted even if its caller has disconnected.
       this.count(pending, slot)
       clearTimeout(pending.endTimer)

@@ -2,9 +2,9 @@ import type { Caller } from '../caller/caller.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Databases } from '../postgres/databases.ts'
+import { neededBy, stopAndAsk } from '../postgres/remote-needed.ts'
 import { RemoteReads } from '../postgres/remote-reads.ts'
 import { RemoteSnapshot } from '../postgres/remote-snapshot.ts'
-import { RemoteNeeded } from '../query/nodes/remote-query.ts'
 import { QueryBudget } from '../query/scan/query-budget.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
 import { planTask } from './plan-task.ts'
@@ -46,7 +46,7 @@ export class RemoteHere {
     const waiting = new AbortController()
     caller?.onAborted(() => waiting.abort())
     const deadlineAt = Date.now() + timeoutMs
-    const reads = new RemoteReads(databases, scope.layouts, { deadlineAt, signal: waiting.signal })
+    const reads = new RemoteReads({ tables: databases.tables, layouts: scope.layouts, need: stopAndAsk })
     for (;;) {
       const counter = { examined: 0, sent: 0 }
       try {
@@ -62,8 +62,9 @@ export class RemoteHere {
         })
       } catch (error) {
         if (isTooLarge(error)) return undefined
-        if (!(error instanceof RemoteNeeded)) throw error
-        await error.fetch()
+        const needed = neededBy(error)
+        if (!needed) throw error
+        await databases.fetch(needed, { deadlineAt, signal: waiting.signal })
       }
     }
   }

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { PackedAnswer } from '../answer/answer-sink.ts'
 import type { SharedBudget } from '../answer/byte-budget.ts'
 import type { ErrorData } from '../base/errors.ts'
@@ -7,7 +8,7 @@ import type { ChangesRequest } from '../query/contract/changes.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import type { Connection } from '../postgres/database.ts'
-import type { RemoteDeletion, RemoteLock } from '../postgres/remote-writer.ts'
+import type { RemoteChange } from '../postgres/remote-writer.ts'
 import type { SaveLimits } from '../write/contract/write-limits.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
 import type { PackedSave } from '../write/contract/packed-result.ts'
@@ -106,14 +107,18 @@ interface AnswerThreadOptions {
 }
 
 /** A change of entities that are in a database. The answer is the result, as `v8.serialize` writes it; undefined where there is none. */
-export type RemoteWriteTask =
-  | { readonly kind: 'remoteSave'; readonly request: SaveRequest }
-  | { readonly kind: 'remoteDelete'; readonly deletion: RemoteDeletion }
-  | { readonly kind: 'remoteLock'; readonly lock: RemoteLock }
-  | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
+export type RemoteWriteTask = RemoteChange | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
+
+/** Connects a function thread. */
+interface RemoteLinkTask {
+  readonly kind: 'remoteLink'
+  readonly signal: Int32Array
+  /** Its port. */
+  readonly transfer: readonly [MessagePort]
+}
 
 /** Tasks of the thread that asks databases. Handled in `engine/threads/remote-thread.ts`. */
-export type RemoteTask = SearchedTask | RemoteWriteTask
+export type RemoteTask = SearchedTask | RemoteWriteTask | RemoteLinkTask
 
 /** `workerData` of the thread that asks databases. */
 export interface RemoteThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {

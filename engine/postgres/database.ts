@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { loadPackage } from '../base/load-package.ts'
 import type { Note } from '../data/store-options.ts'
 import { QueryErrors } from '../query/contract/query-errors.ts'
-import { KnownCounts } from './known-counts.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Statement } from './sql/statement.ts'
 
@@ -61,7 +60,6 @@ type Client = pg.PoolClient & { readonly processID: number; end(): Promise<void>
 
 /** Connections to one database. */
 export class Database {
-  readonly counts = new KnownCounts()
   private opened: Promise<Pool> | undefined
   /** Names of prepared statements, by their texts. */
   private readonly names = new Map<string, string>()

@@ -25,6 +25,8 @@ interface Deletion {
   readonly view: View
   readonly ifMatch: ExpectedVersion | undefined
   readonly atomic: boolean
+  /** Expected stamps by the texts of the keys. */
+  readonly stamps?: ReadonlyMap<string, number> | undefined
   /** True for a row that another session has locked. */
   isLocked(row: RowView): boolean
 }
@@ -71,16 +73,19 @@ export async function deleteRows(
 }
 
 /** Error of a row that stays, for a reason that the database does not know. */
-function refusalOf(row: RowView, { table, view, ifMatch, isLocked }: Deletion): ProtocolError | undefined {
+function refusalOf(row: RowView, { table, view, ifMatch, stamps, isLocked }: Deletion): ProtocolError | undefined {
   const { dataClass } = table
   const key = keyOf(row, dataClass)
+  const stamp = stamps?.get(row.key) ?? row.stamp
   const error = isLocked(row)
     ? WriteErrors.LOCKED(key, dataClass.name)
     : !isExpected(ifMatch, row)
       ? WriteErrors.OTHER_VERSION(key, dataClass.name, row.stamp)
-      : holdsGuarded(row, dataClass, view)
-        ? PermissionErrors.DROP_ATTRIBUTE(key, dataClass.name)
-        : undefined
+      : stamp !== row.stamp
+        ? WriteErrors.STALE_STAMP(key, dataClass.name, String(stamp), row.stamp)
+        : holdsGuarded(row, dataClass, view)
+          ? PermissionErrors.DROP_ATTRIBUTE(key, dataClass.name)
+          : undefined
   return error?.followedBy(WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name))
 }
 

@@ -2,23 +2,24 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attrib
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import type { Predicate, Scalar } from '../query/bind/predicate.ts'
-import {
-  RemoteNeeded,
-  type RemoteData,
-  type RemoteDistinct,
-  type RemotePage,
-  type RemoteQuery,
-  type RemoteStep,
-  type RemoteTotals,
-  type RemoteValues,
+import type {
+  RemoteCondition,
+  RemoteData,
+  RemoteDistinct,
+  RemotePage,
+  RemoteQuery,
+  RemoteStep,
+  RemoteTotals,
+  RemoteValues,
 } from '../query/nodes/remote-query.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
 import type { RowView } from '../row-format/row-view.ts'
-import type { Cells, StatementLimits } from './database.ts'
-import type { Databases } from './databases.ts'
+import type { Cells } from './database.ts'
+import type { DescribedTables } from './described-tables.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
-import { RemoteRows } from './remote-rows.ts'
-import type { RemoteColumn, RemoteTables } from './remote-table.ts'
+import type { Need, RemoteCall, RemoteFetch } from './remote-needed.ts'
+import { RemoteRows, type RowNumbers } from './remote-rows.ts'
+import type { RemoteColumn, RemoteTable, RemoteTables } from './remote-table.ts'
 import { evaluate } from '../query/operators/evaluate.ts'
 import type { QueryContext } from '../query/operators/query-context.ts'
 import { lower } from '../query/plan/lower.ts'
@@ -42,6 +43,16 @@ const MAX_ROWS = 100_000
 /** Maximum number of entities of a whole selection, of which only the keys are fetched. */
 const MAX_KEYS = 1_000_000
 
+interface RemoteReadsOptions {
+  readonly tables: DescribedTables
+  readonly layouts: ReadonlyMap<DataClass, RowLayout>
+  readonly need: Need
+  /** Numbers of entities that outlive the reads. */
+  readonly numbers?: RowNumbers
+  /** Conditions for the entities of a remote dataclass that exist for the task; undefined for all. */
+  readonly visible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined
+}
+
 /** Reads of one task from databases. They outlive the snapshots of the task, which begins again each time when data have arrived. */
 export class RemoteReads implements RemoteData {
   readonly steps: RemoteStep[] = []
@@ -56,11 +67,7 @@ export class RemoteReads implements RemoteData {
   /** State of the store that the task sees now, and its limits. */
   context: QueryContext | undefined
 
-  constructor(
-    private readonly databases: Databases,
-    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
-    private readonly limits: StatementLimits,
-  ) {}
+  constructor(private readonly options: RemoteReadsOptions) {}
 
   find(query: RemoteQuery): RemotePage {
     // The same request asks the same, unless its values are bound again.
@@ -85,33 +92,51 @@ export class RemoteReads implements RemoteData {
     // Written now: a condition on the store needs the snapshot, which the task gives back while it waits.
     const counting =
       query.isUncounted || wanted === Number.POSITIVE_INFINITY ? undefined : countStatement(rows.table, query, scope)
-    throw new RemoteNeeded(async () => {
-      const cells = limit > 0 ? await this.run(dataClass, statement) : []
-      if (cells.length > most) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, most)
-      const rowIds = Uint32Array.from(cells, row =>
-        page ? rows.add(row) : rows.idOf(rows.table.forms.get(dataClass.key)!.read(row[0]!)),
-      )
-      const skip = page?.skip ?? 0
-      const isWhole = !counting || (cells.length < wanted && (cells.length > 0 || skip === 0))
-      const state = isCounted ? cells[0]?.at(-1) : undefined
-      const total = isWhole ? skip + cells.length : await this.count(dataClass, counting, state)
-      this.found.set(key, { rowIds, total })
-      this.asked.push({ query, page: { rowIds, total } })
-    })
+    this.options.need(() => this.readPage(query, limit > 0 ? statement : undefined, counting, key))
+    return this.found.get(key)!
+  }
+
+  /** @param counting undefined: the page is the whole selection, or its size is not needed */
+  private *readPage(
+    query: RemoteQuery,
+    statement: Statement | undefined,
+    counting: Statement | undefined,
+    key: string,
+  ): RemoteFetch {
+    const { dataClass, page, isUncounted } = query
+    const rows = this.rowsOf(dataClass)
+    const most = page ? MAX_ROWS : MAX_KEYS
+    const cells = statement ? yield* this.run(dataClass, statement) : []
+    if (cells.length > most) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, most)
+    const rowIds = Uint32Array.from(cells, row =>
+      page ? rows.add(row) : rows.idOf(rows.table.forms.get(dataClass.key)!.read(row[0]!)),
+    )
+    const skip = page?.skip ?? 0
+    const isWhole = !counting || (cells.length < page!.count && (cells.length > 0 || skip === 0))
+    const state = page && !isUncounted && rows.table.isOrdinary ? cells[0]?.at(-1) : undefined
+    const total = isWhole ? skip + cells.length : yield* this.count(dataClass, counting, state)
+    const found = { rowIds, total }
+    this.found.set(key, found)
+    this.asked.push({ query, page: found })
   }
 
   keyOf(dataClass: DataClass, rowId: number): Value {
-    return this.rowsOf(dataClass).keyOf(rowId)
+    return this.rowsOf(dataClass).keyOf(rowId) ?? null
   }
 
   /** @throws {RemoteNeeded} the database has not described the table yet */
   rowsOf(dataClass: DataClass): RemoteRows {
     let rows = this.rows.get(dataClass)
     if (!rows) {
-      rows = new RemoteRows(this.databases.table(dataClass, this.limits), this.layouts.get(dataClass)!)
+      const { layouts, numbers } = this.options
+      rows = new RemoteRows(this.tableOf(dataClass), layouts.get(dataClass)!, numbers)
       this.rows.set(dataClass, rows)
     }
     return rows
+  }
+
+  private tableOf(dataClass: DataClass): RemoteTable {
+    return this.options.tables.of(dataClass, this.options.need)
   }
 
   rowOf(dataClass: DataClass, key: Value): number {
@@ -130,14 +155,14 @@ export class RemoteReads implements RemoteData {
     const missing = [...new Set(rowIds)].filter(rowId => !rows.has(rowId))
     if (missing.length === 0) return
     if (missing.length > MAX_ROWS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_ROWS)
-    throw new RemoteNeeded(async () => {
-      const statement = keysStatement(
-        rows.table,
-        missing.map(rowId => rows.keyOf(rowId)),
-      )
-      for (const row of await this.run(dataClass, statement)) rows.add(row)
-      rows.addMissing(missing)
-    })
+    const keys = missing.map(rowId => rows.keyOf(rowId)).filter(key => key !== undefined)
+    const statement = keys.length > 0 ? keysStatement(rows.table, keys, this.scopeOf(dataClass)) : undefined
+    this.options.need(() => this.readRows(rows, missing, statement))
+  }
+
+  private *readRows(rows: RemoteRows, rowIds: readonly number[], statement: Statement | undefined): RemoteFetch {
+    if (statement) for (const row of yield* this.run(rows.table.dataClass, statement)) rows.add(row)
+    rows.addMissing(rowIds)
   }
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
@@ -155,24 +180,30 @@ export class RemoteReads implements RemoteData {
     this.referenced.set(relation, known)
     const missing = [...new Set(targetRowIds)].filter(rowId => !known.has(rowId))
     if (missing.length === 0) return
-    const keys = new Map(missing.map(rowId => [keyIdentity(this.targetKey(target, rowId)), rowId]))
-    const statement = referencingStatement(
-      rows.table,
-      relation,
-      missing.map(rowId => this.targetKey(target, rowId)),
-      MAX_ROWS + 1,
-    )
-    throw new RemoteNeeded(async () => {
-      const cells = await this.run(dataClass, statement)
-      if (cells.length > MAX_ROWS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_ROWS)
-      const lists = new Map<number, number[]>(missing.map(rowId => [rowId, []]))
-      for (const row of cells) {
-        const rowId = rows.add(row)
-        const foreignKey = rows.get(rowId)!.value(relation.foreignKey) as Value
-        lists.get(keys.get(keyIdentity(foreignKey))!)?.push(rowId)
-      }
-      for (const [rowId, list] of lists) known.set(rowId, Uint32Array.from(list))
-    })
+    // Written now, while there is a snapshot.
+    const keys = missing.map(rowId => this.targetKey(target, rowId))
+    const statement = referencingStatement(rows.table, relation, keys, MAX_ROWS + 1, this.scopeOf(dataClass))
+    const places = new Map(keys.map((key, i) => [keyIdentity(key), missing[i]!]))
+    this.options.need(() => this.readReferencing(relation, places, statement, known))
+  }
+
+  /** @param places rows of the targets by the identities of their keys */
+  private *readReferencing(
+    { dataClass, foreignKey }: RelatedEntityAttribute,
+    places: ReadonlyMap<string, number>,
+    statement: Statement,
+    known: Map<number, Uint32Array>,
+  ): RemoteFetch {
+    const rows = this.rowsOf(dataClass)
+    const cells = yield* this.run(dataClass, statement)
+    if (cells.length > MAX_ROWS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_ROWS)
+    const lists = new Map<number, number[]>(Array.from(places.values(), rowId => [rowId, []]))
+    for (const row of cells) {
+      const rowId = rows.add(row)
+      const key = rows.get(rowId)!.value(foreignKey) as Value
+      lists.get(places.get(keyIdentity(key))!)?.push(rowId)
+    }
+    for (const [rowId, list] of lists) known.set(rowId, Uint32Array.from(list))
   }
 
   private targetKey(target: DataClass, rowId: number): Value {
@@ -183,8 +214,12 @@ export class RemoteReads implements RemoteData {
   /** The tables of the connection of a dataclass. */
   private tablesOf({ remote }: DataClass): RemoteTables {
     return {
-      find: other =>
-        other.remote?.connection === remote!.connection ? this.databases.table(other, this.limits) : undefined,
+      find: other => {
+        if (other.remote?.connection !== remote!.connection) return undefined
+        // A thread without plugin code may not read what this restricts.
+        this.context?.snapshot.table(other)
+        return this.tableOf(other)
+      },
     }
   }
 
@@ -198,8 +233,7 @@ export class RemoteReads implements RemoteData {
     if (!dataClass.remote) return this.localValues(dataClass, foreignKey, predicate)
     const { table } = this.rowsOf(dataClass)
     const statement = valuesStatement(table, foreignKey, predicate, MAX_KEYS + 1, this.scopeOf(dataClass))
-    return this.once(this.values, statement, async () => {
-      const cells = await this.run(dataClass, statement)
+    return this.once(this.values, dataClass, statement, cells => {
       if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
       const { read } = table.forms.get(foreignKey)!
       return cells.map(([cell]) => read(cell!))
@@ -210,8 +244,7 @@ export class RemoteReads implements RemoteData {
     const { dataClass } = query
     const rows = this.rowsOf(dataClass)
     const statement = distinctStatement(rows.table, query, of, MAX_KEYS + 1, this.scopeOf(dataClass))
-    return this.once(this.distincts, statement, async () => {
-      const cells = await this.run(dataClass, statement)
+    return this.once(this.distincts, dataClass, statement, cells => {
       if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
       const form = this.formOf(of)
       const readKey = rows.table.forms.get(dataClass.key)!.read
@@ -227,8 +260,8 @@ export class RemoteReads implements RemoteData {
     const { dataClass } = query
     const { table } = this.rowsOf(dataClass)
     const statement = totalsStatement(table, query, of, this.scopeOf(dataClass))
-    return this.once(this.sums, statement, async () => {
-      const [[count, sum, min, max]] = (await this.run(dataClass, statement)) as [Cells]
+    return this.once(this.sums, dataClass, statement, cells => {
+      const [[count, sum, min, max]] = cells as [Cells]
       const { read } = this.formOf(of)
       const number = (text: string | null | undefined) => (text == null ? undefined : (read(text) as number | bigint))
       return { count: Number(count), sum: sum ?? '0', min: number(min), max: number(max) }
@@ -239,16 +272,31 @@ export class RemoteReads implements RemoteData {
   private formOf({ attribute, properties }: RemoteValues): ColumnForm {
     // Durations are compared in milliseconds.
     if (properties.length > 0 || attribute.type === 'duration') return NUMBER_FORM
-    const table = this.databases.table(attribute.dataClass, this.limits)
-    return table.forms.get(attribute as StorageAttribute)!
+    return this.tableOf(attribute.dataClass).forms.get(attribute as StorageAttribute)!
   }
 
-  /** The result of a statement that has run. @throws {RemoteNeeded} it has not */
-  private once<T>(known: Map<string, T>, statement: Statement, fetch: () => Promise<T>): T {
+  /** The result of a statement. */
+  private once<T>(
+    known: Map<string, T>,
+    dataClass: DataClass,
+    statement: Statement,
+    result: (cells: readonly Cells[]) => T,
+  ): T {
     const key = JSON.stringify(statement)
-    const result = known.get(key)
-    if (result !== undefined) return result
-    throw new RemoteNeeded(async () => void known.set(key, await fetch()))
+    const before = known.get(key)
+    if (before !== undefined) return before
+    this.options.need(() => this.readOnce(known, key, dataClass, statement, result))
+    return known.get(key)!
+  }
+
+  private *readOnce<T>(
+    known: Map<string, T>,
+    key: string,
+    dataClass: DataClass,
+    statement: Statement,
+    result: (cells: readonly Cells[]) => T,
+  ): RemoteFetch {
+    known.set(key, result(yield* this.run(dataClass, statement)))
   }
 
   /** Different values, not null, of an attribute in the rows of the store that a condition finds. */
@@ -274,27 +322,33 @@ export class RemoteReads implements RemoteData {
       known.set(of, (known.get(of) ?? new Map()).set(predicate, values))
       return values
     }
+    const { visible } = this.options
     return {
       tables: this.tablesOf(dataClass),
+      ...(visible && { visible }),
       keysWhere: (other, predicate) => once(other, predicate, () => this.keysWhere(other, predicate)),
       valuesWhere: (relation, predicate) => once(relation, predicate, () => this.valuesWhere(relation, predicate)),
     }
   }
 
   /** @param state of the database that the page is of, if known */
-  private async count(dataClass: DataClass, statement: Statement, state: string | null | undefined): Promise<number> {
-    const { counts } = this.databases.database(dataClass.remote!.connection)
+  private *count(
+    dataClass: DataClass,
+    statement: Statement,
+    state: string | null | undefined,
+  ): Generator<RemoteCall, number, Cells[]> {
+    const counts = this.options.tables.countsOf(dataClass.remote!.connection)
     const key = JSON.stringify(statement)
     const known = state == null ? undefined : counts.find(key, state)
     if (known !== undefined) return known
-    const [[count, counted]] = (await this.run(dataClass, statement)) as [Cells]
+    const [[count, counted]] = (yield* this.run(dataClass, statement)) as [Cells]
     if (counted != null) counts.put(key, counted, Number(count))
     return Number(count)
   }
 
-  private async run(dataClass: DataClass, statement: Statement): Promise<Cells[]> {
+  private *run({ remote }: DataClass, statement: Statement): Generator<RemoteCall, Cells[], Cells[]> {
     const startedAt = performance.now()
-    const rows = await this.databases.run(dataClass.remote!.connection, statement, this.limits)
+    const rows = yield { connection: remote!.connection, statement }
     const time = Math.round((performance.now() - startedAt) * 1000) / 1000
     if (statement.shown) this.steps.push({ statement: statement.shown, time, rows: rows.length })
     return rows

@@ -1,4 +1,5 @@
 import type { RowAttribute } from '../catalog/attribute.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { Value } from '../catalog/value.ts'
 import type { ScalarType } from '../catalog/value-type.ts'
@@ -15,10 +16,44 @@ const NO_TIME = '1970-01-01T00:00:00.000Z'
 /** Text of a reference, which encoders of references do not need. */
 const NO_REFERENCES: readonly undefined[] = []
 
+/** Row ids of keys that are not whole numbers, of several dataclasses. None is given twice, until there are no more. */
+export class RowNumbers {
+  private readonly ids = new Map<DataClass, Map<string, number>>()
+  private readonly keys = new Map<number, Value>()
+
+  /** @param next gives the next number */
+  constructor(private readonly next = counter()) {}
+
+  idOf(dataClass: DataClass, text: string, key: Value): number {
+    const ids = this.ids.get(dataClass) ?? new Map<string, number>()
+    this.ids.set(dataClass, ids)
+    let id = ids.get(text)
+    if (id === undefined) {
+      id = this.next()
+      ids.set(text, id)
+      this.keys.set(id, key)
+    }
+    return id
+  }
+
+  keyOf(rowId: number): Value | undefined {
+    return this.keys.get(rowId)
+  }
+}
+
+/** Counts row ids of tasks. */
+export function counter(): () => number {
+  let last = FIRST_TASK_ROW - 1
+  return () => {
+    last = last >= LAST_ROW ? FIRST_TASK_ROW : last + 1
+    return last
+  }
+}
+
+const LAST_ROW = 0xffff_fffe
+
 /** Entities of one remote dataclass that a task has read, as rows of the store would be. */
 export class RemoteRows {
-  private readonly ids = new Map<string, number>()
-  private readonly keys = new Map<number, Value>()
   /** Undefined for an entity that does not exist. */
   private readonly rows = new Map<number, RowView | undefined>()
   /** By relation and row of its target. */
@@ -27,26 +62,18 @@ export class RemoteRows {
   constructor(
     readonly table: RemoteTable,
     readonly layout: RowLayout,
+    private readonly numbers = new RowNumbers(),
   ) {}
 
   /** Row id of a key, whether or not there is such an entity. */
   idOf(key: Value): number {
-    if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_TASK_ROW) {
-      this.keys.set(key, key)
-      return key
-    }
-    const text = keyText(this.layout, key)
-    let id = this.ids.get(text)
-    if (id === undefined) {
-      id = FIRST_TASK_ROW + this.ids.size
-      this.ids.set(text, id)
-      this.keys.set(id, key)
-    }
-    return id
+    if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_TASK_ROW) return key
+    return this.numbers.idOf(this.table.dataClass, keyText(this.layout, key), key)
   }
 
-  keyOf(rowId: number): Value {
-    return this.keys.get(rowId) ?? rowId
+  /** @returns undefined: the number is of another task */
+  keyOf(rowId: number): Value | undefined {
+    return rowId < FIRST_TASK_ROW ? rowId : this.numbers.keyOf(rowId)
   }
 
   /** Forgets a row that has changed. */

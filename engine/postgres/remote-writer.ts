@@ -34,11 +34,17 @@ const MAX_STALE = 5
 const SLICE_SIZE = 10_000
 
 /** Deletes the entities that a read selects. Plain data. */
-export interface RemoteDeletion {
+interface RemoteDeletion {
   readonly read: ReadRequest
+  /** Texts of the keys of the entities, some of which may have gone, in place of what {@link read} selects. */
+  readonly keys?: readonly string[]
   readonly atomic: boolean
   readonly owner?: string | undefined
   readonly ifMatch: ExpectedVersion | undefined
+  /** Expected stamps by the texts of the keys. */
+  readonly stamps?: ReadonlyMap<string, number> | undefined
+  /** Set for code, to which the scope of a dataclass does not apply. */
+  readonly isCode?: boolean
 }
 
 /** Locks the one entity that a read selects, or unlocks it. Plain data. */
@@ -46,7 +52,14 @@ export interface RemoteLock {
   readonly read: ReadRequest
   readonly lock: boolean
   readonly holder: LockHolder
+  readonly isCode?: boolean
 }
+
+/** A change by the code or for the client: the results are `SaveResult`, `DeleteResult` and `LockResult`. Plain data. */
+export type RemoteChange =
+  | { readonly kind: 'remoteSave'; readonly request: SaveRequest }
+  | { readonly kind: 'remoteDelete'; readonly deletion: RemoteDeletion }
+  | { readonly kind: 'remoteLock'; readonly lock: RemoteLock }
 
 /** Runs work on the newest state of the store, again each time when data of a database have arrived. */
 type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
@@ -90,19 +103,20 @@ export class RemoteWriter {
 
   /** @throws {ProtocolError} the request as a whole failed */
   async delete(
-    { read, owner, ...request }: RemoteDeletion,
+    { read, keys, owner, isCode, stamps, ...request }: RemoteDeletion,
     queries: QueryCache,
     repeat: Repeat,
     limits: StatementLimits,
   ): Promise<DeleteResult> {
     const { views, databases, limits: saveLimits } = this.options
-    const view = views.of(read.access)
+    const view = views.of(read.access, isCode ? 'code' : 'client')
     const dataClass = view.dataClass(read.dataClass)
     if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
     const { table, rows } = await repeat(reads => {
       const { context } = reads
-      const selection = planSelection(read, view, context!.snapshot, queries)
-      const { rowIds } = remotePage(selection, undefined, view, context!)
+      const rowIds = keys
+        ? keys.flatMap(key => rowOf(key, dataClass, reads))
+        : remotePage(planSelection(read, view, context!.snapshot, queries), undefined, view, context!).rowIds
       reads.fetch(dataClass, rowIds)
       const { table } = reads.rowsOf(dataClass)
       return { table, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
@@ -121,14 +135,15 @@ export class RemoteWriter {
       table,
       view,
       rows: existing.map(({ row }) => row),
+      stamps,
       isLocked: (row: RowView) => this.locks.blocker(dataClass, ids.get(row)!, owner) !== undefined,
     }
     return deleteRows(databases.database(dataClass.remote!.connection), deletion, limits)
   }
 
   /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
-  async lock({ read, lock, holder }: RemoteLock, queries: QueryCache, repeat: Repeat): Promise<LockResult> {
-    const view = this.options.views.of(read.access)
+  async lock({ read, lock, holder, isCode }: RemoteLock, queries: QueryCache, repeat: Repeat): Promise<LockResult> {
+    const view = this.options.views.of(read.access, isCode ? 'code' : 'client')
     const dataClass = view.dataClass(read.dataClass)
     const rowId = await repeat(reads => {
       const { context } = reads
@@ -216,6 +231,12 @@ export class RemoteWriter {
       return dataClass
     throw view.unknownDataClass(name)
   }
+}
+
+/** Row id of the text of a key; none if it cannot be a key. */
+function rowOf(text: string, dataClass: DataClass, reads: RemoteReads): number[] {
+  const key = convertKey(dataClass, text)
+  return key instanceof ProtocolError || key === null ? [] : [reads.rowOf(dataClass, key)]
 }
 
 /** Keys of existing entities among the elements of a slice. */

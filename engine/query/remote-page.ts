@@ -8,6 +8,8 @@ import { combine, type Predicate } from './bind/predicate.ts'
 import type { RemoteData, RemotePage, RemoteQuery } from './nodes/remote-query.ts'
 import type { QueryContext } from './operators/query-context.ts'
 import { optimizePredicate } from './plan/optimize.ts'
+import type { PreparedQuery } from './plan/query-cache.ts'
+import { Rows } from './contract/rows.ts'
 import type { Selection } from './select.ts'
 import { attributePredicate, relatedRows, relationsOf, rowOfKey } from './execute/open-source.ts'
 
@@ -41,6 +43,53 @@ export function remotePage(
   const found = query.predicate && RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
   const rows = found ? list.filter(rowId => found.has(rowId)) : list
   return { rowIds: page ? rows.subarray(page.skip, page.skip + page.count) : rows, total: rows.length, name }
+}
+
+/** Entities of a request before its filter; undefined for all. @throws as {@link remotePage} */
+export function remoteSource(
+  request: Selection['request'],
+  dataClass: DataClass,
+  view: View,
+  context: QueryContext,
+): Rows | undefined {
+  const { source } = request
+  if (source.kind === 'all') return undefined
+  const { rowIds } = remotePage({ request, dataClass, predicate: undefined, orderBy: [] }, undefined, view, context)
+  const isOrdered = source.kind === 'keys' || (source.kind === 'rows' && source.ordered)
+  return isOrdered ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+}
+
+/**
+ * Applies a query to given entities of a remote dataclass, for plugin code that queries a selection.
+ * @param from undefined for all
+ */
+export function remoteRows(
+  dataClass: DataClass,
+  query: PreparedQuery,
+  from: Rows | undefined,
+  context: QueryContext,
+  page?: RemoteQuery['page'],
+): Rows {
+  const remote = remoteOf(dataClass, context)
+  const isListed = from !== undefined && !(from.selection instanceof RowSet)
+  const { rowIds } = remote.find({
+    ...remoteSelected(dataClass, query, from, context),
+    isListed,
+    page,
+    isUncounted: true,
+  })
+  return isListed || query.orderBy.length > 0 ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+}
+
+/** A selection as a question, for an aggregate. */
+export function remoteSelected(
+  dataClass: DataClass,
+  { predicate, orderBy }: PreparedQuery,
+  from: Rows | undefined,
+  context: QueryContext,
+): RemoteQuery {
+  const among = from && keysOf(from.rowIds, dataClass, remoteOf(dataClass, context))
+  return { dataClass, among, referring: undefined, predicate, orderBy, page: undefined }
 }
 
 /** The question to the database that a selection of a remote dataclass is. @throws as {@link remotePage} */
@@ -104,7 +153,7 @@ function openRemote(
         const key = snapshot.table(owner).row(rowId)!.value(owner.key) as Value
         return { name, among: undefined, referring: { relation: relation!.inverse, key } }
       }
-      const related = [...relatedRows(relations, rowId, snapshot)]
+      const related = [...relatedRows(relations, RowSet.fromIds([rowId]), snapshot)]
       return { name, among: keysOf(related, dataClass, context.remote!), referring: undefined }
     }
     case 'set':

@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path'
 import { nextTick } from 'node:process'
-import { workerData } from 'node:worker_threads'
+import { type MessagePort, workerData } from 'node:worker_threads'
 import { combineClasses } from '../author/declare/combine-classes.ts'
 import {
   type AuthorClass,
@@ -32,6 +32,7 @@ import { lineOf, CallRunner } from '../author/run/call-runner.ts'
 import { WaitingCalls } from '../author/run/waiting-calls.ts'
 import { WaitingTask } from '../author/run/waiting-task.ts'
 import { codeContext, RunningCall } from '../author/declare/running-call.ts'
+import type { LinkEnd } from '../write/contract/link-messages.ts'
 import { loadTasks } from '../placement/task-registry.ts'
 import {
   ALIVE_AT,
@@ -68,7 +69,9 @@ const console = new CodeConsole(
   logLines,
   plugins.size === 1 ? { plugin: [...plugins][0]! } : undefined,
 )
-const post = (message: FromFunctionThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+const post = (message: FromFunctionThread, transfer: (ArrayBuffer | MessagePort)[] = []): void =>
+  port.postMessage(message, transfer)
+const connect = (end: LinkEnd, to: 'writer' | 'remote'): void => post({ connect: end, to }, [end.port])
 
 const waiting = new WaitingCalls(progress, answer)
 
@@ -208,7 +211,8 @@ try {
           Atomics.store(progress, STARTED_AT, Date.now() | 0)
           Atomics.store(progress, PHASE, SERVING)
         },
-        connectWriter: end => port.postMessage({ connect: end }, [end.port]),
+        connectWriter: end => connect(end, 'writer'),
+        connectRemote: end => connect(end, 'remote'),
         together,
         onEnd: (call, outcome) => waiting.end(call, outcome),
         onHead: (call, head) => post({ call: call.id, head }),

@@ -7,6 +7,8 @@ import type {
 } from '../../catalog/attribute.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import type { Cell } from '../../query/scan/cell-reader.ts'
+import { rowExists } from '../../data/existing.ts'
+import { referenceOf, referencingOf } from '../../data/reference-of.ts'
 import { Rows } from '../../query/contract/rows.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
@@ -156,16 +158,17 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
   const bindingOf = () => language.bindings.get(target)!
   const rowIdOf = (entity: EntityBase): number | undefined => {
     const key = internals.assigned(entity, foreignKey)
-    if (key === undefined) return internals.row(entity)?.reference(index)
-    return key === null ? undefined : language.snapshot.table(target).findKey(key)
+    if (key !== undefined) return key === null ? undefined : language.snapshot.table(target).findKey(key)
+    const row = internals.row(entity)
+    return row && referenceOf(row, index, language.snapshot)
   }
   return {
     get() {
       return internals.related(this, relation, () => {
         const rowId = rowIdOf(this)
         if (rowId === undefined) return null
-        const { isRestricted, live } = language.snapshot.table(target)
-        return isRestricted && !live.has(rowId) ? null : bindingOf().entity(rowId)
+        const table = language.snapshot.table(target)
+        return (table.isRestricted || target.remote) && !rowExists(table, rowId) ? null : bindingOf().entity(rowId)
       })
     },
     set(value) {
@@ -186,8 +189,7 @@ function relatedEntitiesAccessor({ target, inverse, name }: RelatedEntitiesAttri
   return {
     get() {
       const rowId = internals.rowId(this)
-      const table = language.snapshot.table(target)
-      const rows = rowId === undefined ? RowSet.empty : RowSet.fromSorted(table.referencing(inverse, rowId).slice())
+      const rows = rowId === undefined ? RowSet.empty : RowSet.fromIds(referencingOf(inverse, rowId, language.snapshot))
       return language.bindings.get(target)!.selection(Rows.ofSet(rows))
     },
     set: readOnly(name, `it follows from ${target.name}.${inverse.name}, change that`),

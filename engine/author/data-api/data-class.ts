@@ -11,6 +11,8 @@ import { queryTexts } from './query-values.ts'
 import { saveEntities } from './save-entities.ts'
 import { plain } from './values.ts'
 
+const EVERYTHING = { predicate: undefined, orderBy: [] }
+
 export class DataClassBase {
   declare readonly [BINDING]: Binding
 
@@ -30,7 +32,7 @@ export class DataClassBase {
   }
 
   all(): SelectionBase {
-    return this[BINDING].selection(this.#all())
+    return this[BINDING].selection(this.#all() ?? { from: undefined, query: EVERYTHING })
   }
 
   new(values: object = {}): EntityBase {
@@ -53,7 +55,7 @@ export class DataClassBase {
   }
 
   getCount(): number {
-    return this.#all().set.size
+    return this.all().length
   }
 
   getInfo(): DataClassInfo {
@@ -61,10 +63,11 @@ export class DataClassBase {
     return { name, primaryKey: key.name, tableNumber, exposed: scope === 'public' }
   }
 
-  #all(): Rows {
+  /** @returns undefined: they are in a database */
+  #all(): Rows | undefined {
     const { language, dataClass } = this[BINDING]
     language.demandRead(dataClass)
-    return Rows.ofSet(language.snapshot.table(dataClass).live)
+    return dataClass.remote ? undefined : Rows.ofSet(language.snapshot.table(dataClass).live)
   }
 
   #find(key: unknown): EntityBase | null {

@@ -1,17 +1,21 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { NewJob } from '../../jobs/job.ts'
+import type { RemoteCondition } from '../../query/nodes/remote-query.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import type { DeleteRequest, DeleteResult, SaveFailure } from '../../write/contract/requests.ts'
 import type { EntityBase } from './entity.ts'
 import type { Language } from './language.ts'
 
+/** Some entities of a dataclass: its rows, or the conditions for the entities of a remote dataclass. */
+export type Visible = RowSet | readonly RemoteCondition[]
+
 /** Plugin code around saves and drops, for dataclasses that have some. */
 export interface EntityHooks {
   /** Called after a value has been assigned. */
   touched?(entity: EntityBase, attribute: StorageAttribute): void
-  /** Rows of a dataclass that the call may see; undefined: all of them. The member exists only if there are restrict events. */
-  readonly visible?: ((dataClass: DataClass, language: Language) => RowSet | undefined) | undefined
+  /** Entities of a dataclass that the call may see; undefined: all of them. The member exists only if there are restrict events. */
+  readonly visible?: ((dataClass: DataClass, language: Language) => Visible | undefined) | undefined
   /** Called after a new entity has been made. */
   constructed?(entity: EntityBase): void
   /** @returns the reason why it must not be saved */

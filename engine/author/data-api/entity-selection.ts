@@ -9,7 +9,13 @@ import { resolvePath, visibleAttribute } from '../../query/bind/resolve-path.ts'
 import { cellReader } from '../../query/scan/cell-reader.ts'
 import { Rows } from '../../query/contract/rows.ts'
 import type { PreparedQuery } from '../../query/plan/query-cache.ts'
+import { ALWAYS } from '../../query/bind/predicate.ts'
+import { countRemote, type Selected } from '../../query/aggregate/selected.ts'
+import { relatedRows } from '../../query/execute/open-source.ts'
+import type { RemoteCondition, RemoteQuery } from '../../query/nodes/remote-query.ts'
+import { remoteRows, remoteSelected } from '../../query/remote-page.ts'
 import { selectRows } from '../../query/select.ts'
+import { existingRows, rowExists } from '../../data/existing.ts'
 import { visibleOf } from '../../data/restricted-snapshot.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { valueAt } from './attributes.ts'
@@ -24,11 +30,14 @@ import { objectWriter, type ObjectOptions } from './to-object.ts'
 
 /** Rows that are found when they are first needed, or before the snapshot moves on. */
 export interface PendingRows {
-  /** Rows to select from. */
-  readonly from: Rows
+  /** Rows to select from; undefined for all entities of a remote dataclass. */
+  readonly from: Rows | undefined
   readonly query: PreparedQuery
   readonly page?: { readonly skip: number; readonly count: number }
 }
+
+/** Number of entities of a database that an iteration fetches together. */
+const FETCHED = 500
 
 export class SelectionBase implements Iterable<EntityBase> {
   declare readonly [BINDING]: Binding
@@ -63,7 +72,15 @@ export class SelectionBase implements Iterable<EntityBase> {
   static existing(selection: SelectionBase): SelectionBase {
     const { language, dataClass } = selection[BINDING]
     const rows = selection.#find()
-    return selection.#of(rows.narrow(rows.set.and(language.snapshot.table(dataClass).live)))
+    return selection.#of(rows.narrow(existingRows(rows.set, language.snapshot.table(dataClass))))
+  }
+
+  /** Condition for its entities, if they are in a database. */
+  static conditionOf(selection: SelectionBase): RemoteCondition {
+    const { language, dataClass } = selection[BINDING]
+    const asked = selection.#asked()
+    if (asked && !asked.among) return asked.predicate ?? ALWAYS
+    return remoteSelected(dataClass, { predicate: undefined, orderBy: [] }, selection.#find(), language.context).among!
   }
 
   /** Its rows, for results and entity sets. */
@@ -77,15 +94,20 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending
     const { context } = language
-    // After an await some may have been deleted.
-    const rows =
-      this.#version === language.version ? from : from.narrow(from.set.and(context.snapshot.table(dataClass).live))
-    this.#rows = selectRows(dataClass, query, rows, context, page)
+    if (dataClass.remote) this.#rows = remoteRows(dataClass, query, from, context, page)
+    else {
+      // After an await some may have been deleted.
+      const { live } = context.snapshot.table(dataClass)
+      const rows = this.#version === language.version ? from! : from!.narrow(from!.set.and(live))
+      this.#rows = selectRows(dataClass, query, rows, context, page)
+    }
     this.#pending = undefined
     language.settled(this)
   }
 
   get length(): number {
+    const asked = this.#asked()
+    if (asked) return countRemote(asked, this[BINDING].language.context)
     const { selection } = this.#find()
     return selection instanceof RowSet ? selection.size : selection.length
   }
@@ -165,7 +187,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = this[BINDING]
     const { context, view } = language
     const [measure] = bindAggregates([itemOf(attribute)], { function: 'count', distinct: true }, dataClass, view)
-    const { values, rowIds } = distinctValues(measure!, this.#find().set, context)
+    const { values, rowIds } = distinctValues(measure!, this.#selected(), context)
     return values
       .map((value, i) => [value, rowIds[i]!] as const)
       .sort(([a], [b]) => compareItems(a, b))
@@ -235,6 +257,10 @@ export class SelectionBase implements Iterable<EntityBase> {
     let rows = this.#find().set
     for (const step of attribute.kind === 'alias' ? [...attribute.relations, target] : [target]) {
       const found: number[] = []
+      if (step.dataClass.remote || step.target.remote) {
+        rows = relatedRows([step], rows, snapshot)
+        continue
+      }
       if (step.kind === 'relatedEntities') {
         const table = snapshot.table(step.target)
         for (const rowId of rows) for (const related of table.referencing(step.inverse, rowId)) found.push(related)
@@ -281,7 +307,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = this[BINDING]
     const rows = this.#find()
     if (rows.set.size > 0) language.drop({ dataClass: dataClass.name, rowIds: rows.set.toIds().slice(), atomic: false })
-    return this.#of(rows.narrow(rows.set.and(language.snapshot.table(dataClass).live)))
+    return this.#of(rows.narrow(existingRows(rows.set, language.snapshot.table(dataClass))))
   }
 
   /** Entities that have been deleted meanwhile are left out. */
@@ -291,17 +317,23 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { rowIds } = this.#find()
     const reading = new Reading(binding, rowIds.length)
     let { version } = language
-    let { live } = language.snapshot.table(dataClass)
+    let table = language.snapshot.table(dataClass)
     let position = 0
+    let fetched = 0
     return {
       next() {
         while (position < rowIds.length) {
-          const rowId = rowIds[position++]!
           if (version !== language.version) {
             version = language.version
-            live = language.snapshot.table(dataClass).live
+            table = language.snapshot.table(dataClass)
+            fetched = position
           }
-          if (live.has(rowId)) return { done: false, value: binding.entity(rowId, reading) }
+          if (table.fetch && position >= fetched) {
+            fetched = position + FETCHED
+            table.fetch(rowIds.subarray(position, fetched))
+          }
+          const rowId = rowIds[position++]!
+          if (rowExists(table, rowId)) return { done: false, value: binding.entity(rowId, reading) }
         }
         return { done: true, value: undefined }
       },
@@ -324,13 +356,29 @@ export class SelectionBase implements Iterable<EntityBase> {
   #at(index: number): EntityBase | null {
     const { language, dataClass } = this[BINDING]
     const [rowId] = index < 0 ? [] : this.#find().page(index, 1)
-    const exists = rowId !== undefined && language.snapshot.table(dataClass).live.has(rowId)
+    const exists = rowId !== undefined && rowExists(language.snapshot.table(dataClass), rowId)
     return exists ? this[BINDING].entity(rowId) : null
   }
 
   #listed(rowIds: Uint32Array): Rows {
     const { language, dataClass } = this[BINDING]
-    return Rows.inOrder(rowIds, language.snapshot.table(dataClass).live)
+    return dataClass.remote ? Rows.found(rowIds) : Rows.inOrder(rowIds, language.snapshot.table(dataClass).live)
+  }
+
+  /** The question to a database that it is, if it has not been asked. */
+  #asked(): RemoteQuery | undefined {
+    const { language, dataClass } = this[BINDING]
+    const { from, query, page } = this.#pending ?? {}
+    if (!dataClass.remote || !query || page || this.#added.length > 0) return undefined
+    return remoteSelected(dataClass, query, from, language.context)
+  }
+
+  /** Its entities, for an aggregate. */
+  #selected(): Selected {
+    const { language, dataClass } = this[BINDING]
+    if (!dataClass.remote) return this.#find().set
+    const all = { predicate: undefined, orderBy: [] }
+    return this.#asked() ?? remoteSelected(dataClass, all, this.#find(), language.context)
   }
 
   #of(rows: Rows): SelectionBase {
@@ -345,7 +393,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = this[BINDING]
     const aggregation = { function: name, distinct: false } as const
     const [measure] = bindAggregates([itemOf(attribute)], aggregation, dataClass, language.view)
-    const texts = aggregate(measure!, aggregation, this.#find().set, language.context)
+    const texts = aggregate(measure!, aggregation, this.#selected(), language.context)
     const json = texts.get(name)!
     return name === 'count' ? Number(json) : this.#valueFrom(json, measure!)
   }

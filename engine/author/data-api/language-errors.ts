@@ -14,6 +14,12 @@ export const LanguageErrors = defineErrors('LANGUAGE', {
     message: () =>
       'a transaction cannot wait, because other writes wait for it: its function returned a promise, and nothing was kept; await first, then begin it',
   },
+  REMOTE_IN_TRANSACTION: {
+    errCode: 1562,
+    http: 500,
+    message: (dataClass: string) =>
+      `entities of ${dataClass} are in a database, which knows nothing of this transaction; save or drop them before it begins or after it has ended`,
+  },
   NO_SESSION: {
     errCode: 1562,
     http: 500,

@@ -1,6 +1,17 @@
 import type { Attribute } from '../../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import { EngineErrors } from '../../base/engine-errors.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { RemoteLink } from '../../postgres/remote-link.ts'
+import { RemoteReads } from '../../postgres/remote-reads.ts'
+import { counter, RowNumbers } from '../../postgres/remote-rows.ts'
+import { RemoteSnapshot } from '../../postgres/remote-snapshot.ts'
+import type { RemoteChange } from '../../postgres/remote-writer.ts'
+import type { ReadRequest } from '../../query/contract/request.ts'
+import type { RemoteCondition } from '../../query/nodes/remote-query.ts'
+import { keyText } from '../../row-format/row-layout.ts'
+import { RowView } from '../../row-format/row-view.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
 import type { QueryContext } from '../../query/operators/query-context.ts'
 import { type BudgetLimits, QueryBudget, type RowCounter } from '../../query/scan/query-budget.ts'
 import { QueryCache } from '../../query/plan/query-cache.ts'
@@ -31,7 +42,7 @@ import type { Binding } from './binding.ts'
 import { DataStore, setCurrent } from './data-store.ts'
 import { derived } from './derived-class.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
-import type { EntityHooks } from './entity-hooks.ts'
+import type { EntityHooks, Visible } from './entity-hooks.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { type JobInfo, jobNames, jobProgress } from './jobs.ts'
 import { type NewJob, ownKey } from '../../jobs/job.ts'
@@ -46,6 +57,8 @@ export interface LanguageOptions {
   readonly classes?: readonly AuthorClass[]
   /** Without it nothing can be saved. */
   readonly writer?: WriterLink
+  /** Set for a model with remote dataclasses. */
+  readonly remote?: RemoteLink | undefined
   /** Maximum time for which a transaction may hold up other writes; 2,000 by default. */
   readonly transactionTimeoutMs?: number
   /** Plugin code around saves and drops. */
@@ -82,6 +95,8 @@ export interface CallOptions {
 export interface CallState extends RowCounter {
   /** Session of a call without a request, made on first use. */
   noSession?: NoSession
+  /** Row ids of the entities of remote dataclasses. */
+  numbers?: RowNumbers
 }
 
 /** Jobs that the events of an entity have enqueued. */
@@ -121,7 +136,10 @@ export class Language {
   /** Cached rights of the last promotion. */
   private raised: { from: Access; privileges: readonly string[]; access: Access } | undefined
   private open: Snapshot | undefined
-  private seen: RestrictedSnapshot | undefined
+  private seen: { readonly of: Snapshot; readonly snapshot: Snapshot } | undefined
+  /** Reads from databases, by the snapshots that they belong to. */
+  private readonly reads = new WeakMap<Snapshot, RemoteReads>()
+  private readonly nextNumber = counter()
   /** Version of `seen`: restrict events may find other entities after each write. */
   private seenVersion = -1
   private jobNames: ReadonlyMap<unknown, string> | undefined
@@ -176,18 +194,50 @@ export class Language {
     const { isUnrestricted, restricting } = this.call!
     if (!hooks?.visible || isUnrestricted) return unrestricted
     if (restricting) return restricting
-    if (this.seen?.unrestricted !== unrestricted || this.seenVersion !== this.version) {
-      this.seen = new RestrictedSnapshot(unrestricted, dataClass => hooks.visible!(dataClass, this))
+    if (this.seen?.of !== unrestricted || this.seenVersion !== this.version) {
+      const snapshot = this.restricted(unrestricted, dataClass => hooks.visible!(dataClass, this))
+      this.seen = { of: unrestricted, snapshot }
       this.seenVersion = this.version
     }
-    return this.seen
+    return this.seen.snapshot
+  }
+
+  /** A snapshot of the call without the entities that are not visible. */
+  restricted(unrestricted: Snapshot, visible: (dataClass: DataClass) => Visible | undefined): Snapshot {
+    const ofRemote = (dataClass: DataClass) => visible(dataClass) as readonly RemoteCondition[] | undefined
+    const ofStore = (dataClass: DataClass) =>
+      dataClass.remote ? undefined : (visible(dataClass) as RowSet | undefined)
+    return this.withDatabases(unrestricted, base => new RestrictedSnapshot(base, ofStore), ofRemote)
+  }
+
+  /** A snapshot whose remote dataclasses are read from their databases, for the rest of the stretch. */
+  private withDatabases(
+    local: Snapshot,
+    wrap: (snapshot: Snapshot) => Snapshot,
+    visible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined,
+  ): Snapshot {
+    const { remote, store } = this.options
+    if (!remote) return wrap(local)
+    const state = this.call!.state!
+    state.numbers ??= new RowNumbers(this.nextNumber)
+    const reads = new RemoteReads({
+      tables: remote.tables,
+      layouts: store.layouts,
+      need: fetch => remote.fetch(fetch, this.statementEndsAt),
+      numbers: state.numbers,
+      ...(visible && { visible }),
+    })
+    const snapshot = wrap(new RemoteSnapshot(local, reads))
+    this.reads.set(snapshot, reads)
+    reads.context = this.contextOf(snapshot)
+    return snapshot
   }
 
   /** Snapshot of the call without restrictions. @throws {LanguageErrors.NO_CALL} */
   get unrestricted(): Snapshot {
     if (!this.call) throw LanguageErrors.NO_CALL()
     if (this.overlay) return this.overlay
-    this.open ??= this.options.store.snapshot()
+    this.open ??= this.withDatabases(this.options.store.snapshot(), snapshot => snapshot)
     return this.open
   }
 
@@ -265,8 +315,15 @@ export class Language {
 
   /** Context for one query of the call. */
   get context(): QueryContext {
-    const { snapshot, limits } = this
-    return { snapshot, budget: new QueryBudget({ ...limits, ...this.deadline, counter: this.call!.state! }) }
+    return this.contextOf(this.snapshot)
+  }
+
+  private contextOf(snapshot: Snapshot): QueryContext {
+    const budget = new QueryBudget({ ...this.limits, ...this.deadline, counter: this.call!.state! })
+    const remote = this.options.remote && this.reads.get(snapshot)
+    const context = { snapshot, budget, remote }
+    if (remote) remote.context = context
+    return context
   }
 
   /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
@@ -300,7 +357,22 @@ export class Language {
 
   save(request: Omit<SaveRequest, 'kind'>): SaveResult {
     const whole = this.saveRequest(request)
-    return this.written(writer => writer.write(whole))
+    const { dataClass } = this.binding(request.dataClass)
+    return dataClass.remote ? this.saveRemote(whole, dataClass) : this.written(writer => writer.write(whole))
+  }
+
+  private saveRemote(request: SaveRequest, dataClass: DataClass): SaveResult {
+    const { hooked = [] } = request
+    const sent = { ...request, ...(request.hooked && { hooked: hooked.map(({ jobs: _, ...each }) => each) }) }
+    const saved = this.changed<SaveResult>({ kind: 'remoteSave', request: sent }, dataClass)
+    const isSaved = request.mode === 'update' && !(request.atomic && saved.entities.some(({ failure }) => failure))
+    if (isSaved) this.enqueueAll(hooked.filter((_, i) => !saved.entities[i]?.failure))
+    const layout = this.options.store.layouts.get(dataClass)!
+    const table = this.snapshot.table(dataClass)
+    // Row ids are those of the thread that saved them.
+    const own = ({ row }: SaveResult['entities'][number]) =>
+      row && { rowId: table.rowIdOf!(new RowView(layout, row).value(dataClass.key) as Value) }
+    return { ...saved, entities: saved.entities.map(each => ({ ...each, ...own(each) })) }
   }
 
   /** A request to the writer, with the rights of the running code. */
@@ -312,13 +384,60 @@ export class Language {
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
     // Events run with their own rights, the deletion itself with those of the caller.
     const { rights } = this
-    const send = (each: typeof request) => this.written(writer => writer.write({ kind: 'delete', ...rights, ...each }))
+    const { dataClass } = this.binding(request.dataClass)
+    const send = (each: typeof request) =>
+      dataClass.remote
+        ? this.dropRemote({ ...rights, ...each }, dataClass)
+        : this.written(writer => writer.write({ kind: 'delete', ...rights, ...each }))
     const { drop } = this.options.hooks ?? {}
-    const isFree = this.view.may('drop', this.binding(request.dataClass).dataClass)
+    const isFree = this.view.may('drop', dataClass)
     return (
       (isFree ? this.withOwnRights(() => drop?.call(this.options.hooks, request, this, send)) : undefined) ??
       send(request)
     )
+  }
+
+  private dropRemote(
+    { access, owner, ifMatch, rowIds, stamps, atomic, hooked }: Omit<DeleteRequest, 'kind'>,
+    dataClass: DataClass,
+  ): DeleteResult {
+    const keys = this.keyTexts(dataClass, rowIds)
+    const rows = hooked?.rows.filter(each => each.dataClass === dataClass.name) ?? []
+    const seen = stamps
+      ? Array.from(stamps, (stamp, i) => [keys[i]!, stamp] as const)
+      : rows.map(each => [this.keyTexts(dataClass, [each.rowId])[0]!, each.seen] as const)
+    const read = { ...keyRead(dataClass, keys), access }
+    const deletion = { read, keys, atomic, owner, ifMatch, stamps: new Map(seen), isCode: true }
+    const result = this.changed<DeleteResult>({ kind: 'remoteDelete', deletion }, dataClass)
+    if (!result.error) this.enqueueAll(rows)
+    return result
+  }
+
+  private keyTexts(dataClass: DataClass, rowIds: Iterable<number>): string[] {
+    const layout = this.options.store.layouts.get(dataClass)!
+    const reads = this.reads.get(this.unrestricted)!
+    return Array.from(rowIds, rowId => keyText(layout, reads.keyOf(dataClass, rowId)))
+  }
+
+  /** Changes entities of a remote dataclass. */
+  private changed<Result>(change: RemoteChange, dataClass: DataClass): Result {
+    this.writer()
+    if (this.overlay) throw LanguageErrors.REMOTE_IN_TRANSACTION(dataClass.name)
+    this.settleAll()
+    const { connection } = dataClass.remote!
+    const result = this.options.remote!.change(connection, change, this.statementEndsAt) as Result
+    this.moveOn()
+    return result
+  }
+
+  /** Enqueues the jobs of events of a remote dataclass, whose database knows no jobs. */
+  private enqueueAll(hooked: readonly { readonly jobs?: readonly NewJob[] | undefined }[]): void {
+    const jobs = hooked.flatMap(each => each.jobs ?? [])
+    if (jobs.length > 0) this.writer().write({ kind: 'enqueue', jobs })
+  }
+
+  private get statementEndsAt(): number {
+    return Math.min(this.deadline.deadlineAt ?? Number.POSITIVE_INFINITY, Date.now() + this.limits.timeoutMs)
   }
 
   /** Locks an entity for the session of the call, or unlocks it. */
@@ -328,6 +447,10 @@ export class Language {
     const { session } = this.call
     if (!session) throw LanguageErrors.NO_SESSION('a lock')
     const holder = session.lockHolder()
+    if (dataClass.remote) {
+      const read = { ...keyRead(dataClass, this.keyTexts(dataClass, [rowId])), access: this.access }
+      return this.changed<LockResult>({ kind: 'remoteLock', lock: { read, lock, holder, isCode: true } }, dataClass)
+    }
     return this.written(writer => writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder }))
   }
 
@@ -488,6 +611,14 @@ export class Language {
     this.options.store.releaseSnapshot()
   }
 }
+
+const keyRead = ({ name }: DataClass, keys: readonly string[]): ReadRequest => ({
+  dataClass: name,
+  source: { kind: 'keys', keys },
+  skip: 0,
+  top: keys.length,
+  output: { form: 'collection' },
+})
 
 const NEVER_ABORTED = new AbortController().signal
 

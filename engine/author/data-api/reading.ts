@@ -41,7 +41,7 @@ export class Reading {
     // A column belongs to one snapshot.
     if (this.version !== language.version) return undefined
     const known = this.cursors[slot]
-    if (known !== undefined) return known
+    if (known !== undefined || dataClass.remote) return known
     const count = (this.counts[slot] ?? 0) + 1
     this.counts[slot] = count
     if (count !== ROWS_BEFORE_COLUMN) return undefined

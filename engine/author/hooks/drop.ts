@@ -5,6 +5,7 @@ import { BINDING } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
+import { rowExists } from '../../data/existing.ts'
 import type { NewJob } from '../../jobs/job.ts'
 import { findUnlinked, type Unlinked, withCascades } from '../../write/delete-entities.ts'
 import { identify, type TableRow } from '../../write/row-identity.ts'
@@ -94,7 +95,7 @@ class Drop {
     let error: ErrorData | undefined
     for (const rowId of rowIds) {
       // Events of earlier entities may have deleted it.
-      if (!this.language.unrestricted.table(this.root).live.has(rowId)) continue
+      if (!rowExists(this.language.unrestricted.table(this.root), rowId)) continue
       const rows = withCascades([{ dataClass: this.root, rowId }], this.referencing)
       let failure: ErrorData | undefined
       for (const row of rows.values()) failure ??= this.lookAt(row)
@@ -131,7 +132,7 @@ class Drop {
   private tell(): void {
     for (const [id, { row, entity, failure }] of this.looked) {
       const events = this.hooks.classes.events(row.dataClass)!
-      const isGone = !this.language.unrestricted.table(row.dataClass).live.has(row.rowId)
+      const isGone = !rowExists(this.language.unrestricted.table(row.dataClass), row.rowId)
       // This row stays because of the events of others.
       if (!isGone && !failure && !this.deletable.has(id)) continue
       try {
@@ -195,9 +196,11 @@ class Drop {
     })
   }
 
-  private readonly referencing = (relation: RelatedEntityAttribute, rowId: number): number[] => [
-    ...this.language.unrestricted.table(relation.dataClass).referencing(relation, rowId),
-  ]
+  /** A database follows its own foreign keys. */
+  private readonly referencing = (relation: RelatedEntityAttribute, rowId: number): number[] =>
+    relation.dataClass.remote || relation.target.remote
+      ? []
+      : [...this.language.unrestricted.table(relation.dataClass).referencing(relation, rowId)]
 }
 
 /** Error of a stopped deletion: a mild error fails it too. */

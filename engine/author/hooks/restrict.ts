@@ -1,11 +1,10 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { BINDING } from '../data-api/binding.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
+import type { Visible } from '../data-api/entity-hooks.ts'
 import type { Language } from '../data-api/language.ts'
 import { runAs } from '../declare/running-code.ts'
 import { QueryErrors } from '../../query/contract/query-errors.ts'
-import type { RowSet } from '../../row-set/row-set.ts'
-import { RestrictedSnapshot } from '../../data/restricted-snapshot.ts'
 import type { EventDetails, EventMethod } from './event-code.ts'
 import type { HookedClasses } from './hooked-classes.ts'
 
@@ -26,7 +25,7 @@ export class Restrictions {
   /** Innermost last. */
   private readonly running: Running[] = []
   /** Results for one version of the data that do not depend on a running dataclass. */
-  private readonly known = new Map<DataClass, RowSet | undefined>()
+  private readonly known = new Map<DataClass, Visible | undefined>()
   private knownVersion = -1
 
   constructor(private readonly classes: HookedClasses) {}
@@ -35,7 +34,7 @@ export class Restrictions {
    * @returns undefined: not restricted, or not at the moment
    * @throws {QueryErrors.BAD_RESTRICTION} or what the code throws: nothing is visible then
    */
-  visible(dataClass: DataClass, language: Language): RowSet | undefined {
+  visible(dataClass: DataClass, language: Language): Visible | undefined {
     const code = this.classes.restrict(dataClass)
     if (!code) return undefined
     const { running, known } = this
@@ -51,15 +50,13 @@ export class Restrictions {
     if (known.has(dataClass)) return known.get(dataClass)
     const { unrestricted } = language
     const own: Running = { dataClass, dependsOn: running.length }
-    const restricting = new RestrictedSnapshot(unrestricted, other => this.visible(other, language))
+    const restricting = language.restricted(unrestricted, other => this.visible(other, language))
     running.push(own)
     try {
-      const rows = language.run({ canWrite: false, access: undefined, restricting }, () =>
-        code
-          .ofWhole('restrict')
-          .flatMap(method => ask(dataClass, method, language) ?? [])
-          .reduce<RowSet | undefined>((all, each) => all?.and(each) ?? each, undefined),
-      )
+      const rows = language.run({ canWrite: false, access: undefined, restricting }, () => {
+        const selections = code.ofWhole('restrict').flatMap(method => ask(dataClass, method, language) ?? [])
+        return selections.length > 0 ? visibleIn(selections, dataClass) : undefined
+      })
       if (own.dependsOn === running.length - 1) known.set(dataClass, rows)
       return rows
     } finally {
@@ -68,7 +65,13 @@ export class Restrictions {
   }
 }
 
-function ask(dataClass: DataClass, { name, place }: EventMethod, language: Language): RowSet | undefined {
+/** The entities that are in all of some selections. */
+const visibleIn = (selections: readonly SelectionBase[], { remote }: DataClass): Visible =>
+  remote
+    ? selections.map(SelectionBase.conditionOf)
+    : selections.map(each => SelectionBase.rowsOf(each).set).reduce((all, each) => all.and(each))
+
+function ask(dataClass: DataClass, { name, place }: EventMethod, language: Language): SelectionBase | undefined {
   const { instance } = language.bindings.get(dataClass)!
   const code = (instance as unknown as Record<string, (event: EventDetails) => unknown>)[name]!
   const selection = runAs(place, () => code.call(instance, { kind: 'restrict', dataClassName: dataClass.name }))
@@ -76,5 +79,5 @@ function ask(dataClass: DataClass, { name, place }: EventMethod, language: Langu
   if (!(selection instanceof SelectionBase) || selection[BINDING].dataClass !== dataClass) {
     throw QueryErrors.BAD_RESTRICTION(dataClass.name)
   }
-  return SelectionBase.rowsOf(selection).set
+  return selection
 }

@@ -114,7 +114,8 @@ export function saveElements<Answer>(
   }
   const first = slices.next().value!
   const second = slices.next()
-  if (second.done && mode === 'update') {
+  // A database is asked by a thread that waits.
+  if (second.done && mode === 'update' && !binding.dataClass.remote) {
     const slice = writing.prepare(first)
     return {
       write: language.saveRequest(writing.request(slice, mode)),

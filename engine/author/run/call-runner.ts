@@ -9,6 +9,12 @@ import { type ClassFunction, ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
 import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
+import { DescribedTables } from '../../postgres/described-tables.ts'
+import { RemoteLink } from '../../postgres/remote-link.ts'
+import { remotePage } from '../../query/remote-page.ts'
+import { planSelection } from '../../query/select.ts'
+import type { DeleteResult } from '../../write/contract/requests.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { planTask } from '../../placement/plan-task.ts'
 import type { TaskRegistry } from '../../placement/task-kind.ts'
 import type { QueryLimits } from '../../query/contract/query-limits.ts'
@@ -37,6 +43,7 @@ import type { Streaming } from './result-stream.ts'
 import {
   type CalculateTask,
   type CallTask,
+  type DropTask,
   type FunctionOutcome,
   type FunctionTask,
   jobOf,
@@ -76,6 +83,7 @@ interface RunnerOptions {
   /** Undefined if no function has declared parameters. */
   readonly checkArguments: typeof checkArguments | undefined
   connectWriter(end: LinkEnd): void
+  connectRemote(end: LinkEnd): void
   /** Runs work in which several tasks may end. */
   together(work: () => void): void
   /** Called for every task when the client's input has been read and plugin code may run. */
@@ -104,7 +112,8 @@ export class CallRunner {
   private readonly later: LaterLink
 
   constructor(private readonly options: RunnerOptions) {
-    const { store, limits, classes, connectWriter, together, onFault, onProgress } = options
+    const { store, limits, classes, connectWriter, connectRemote, together, onFault, onProgress } = options
+    const hasRemote = store.catalog.dataClasses.some(({ remote }) => remote)
     const descriptors = classes.map(describeClass)
     this.functions = new ClassRegistry(descriptors)
     this.hooks = new Hooks(new HookedClasses(descriptors), thrown => onFault(lineOf(thrown)))
@@ -114,6 +123,8 @@ export class CallRunner {
       limits,
       classes,
       writer: new WriterLink(connectWriter),
+      // The thread that asks databases has noted what does not fit.
+      remote: hasRemote ? new RemoteLink(connectRemote, new DescribedTables(store.catalog, () => {})) : undefined,
       hooks: this.hooks,
       onProgress,
     })
@@ -237,10 +248,20 @@ export class CallRunner {
       case 'save':
         return this.save(task)
       case 'drop':
-        return { dropped: language.drop(task.request) }
+        return { dropped: this.drop(task) }
       case 'calculate':
         return this.calculate(task)
     }
+  }
+
+  private drop({ request, read }: DropTask): DeleteResult {
+    const { language } = this.scope
+    if (!read) return language.drop(request)
+    const { queries, context } = language
+    const view = language.views.of(read.access)
+    const { rowIds } = remotePage(planSelection(read, view, context.snapshot, queries), undefined, view, context)
+    if (rowIds.length === 0 && request.ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
+    return rowIds.length === 0 ? { kind: 'delete', deleted: 0 } : language.drop({ ...request, rowIds })
   }
 
   private save({ request: sent, output }: SaveTask): TaskOutcome | Writing {

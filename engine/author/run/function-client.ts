@@ -3,7 +3,7 @@ import { shortText } from '../../base/short-text.ts'
 import type { CalculatedSlice } from '../hooks/calculate.ts'
 import { type Caller, traceOf } from '../../caller/caller.ts'
 import type { Task } from '../../placement/tasks.ts'
-import type { Output } from '../../query/contract/request.ts'
+import type { Output, ReadRequest } from '../../query/contract/request.ts'
 import type { SaveAnswer } from '../../placement/saved-answers.ts'
 import { sentSave } from '../../write/contract/sent-save.ts'
 import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
@@ -82,12 +82,13 @@ export class FunctionClient {
     return saved
   }
 
-  async drop(request: DeleteRequest, caller?: Caller): Promise<DeleteResult> {
+  /** @param read selects the entities of a remote dataclass, in place of the row ids of the request */
+  async drop(request: DeleteRequest, caller?: Caller, read?: ReadRequest): Promise<DeleteResult> {
     const { dropped } = await this.run<{ dropped: DeleteResult }>(
-      { kind: 'drop', request },
+      { kind: 'drop', request, read },
       {
         name: `code of the events of ${request.dataClass}`,
-        deadlineMs: this.deadlineMs * Math.ceil(request.rowIds.length / ROWS_PER_DEADLINE),
+        deadlineMs: this.deadlineMs * Math.max(1, Math.ceil(request.rowIds.length / ROWS_PER_DEADLINE)),
         caller,
       },
     )

@@ -67,7 +67,7 @@ export interface RunOptions {
 /** Callbacks by which a thread uses the store. */
 interface StoreHooks {
   /** @returns a function to be called when the thread has ended */
-  connectWriter(end: LinkEnd): () => void
+  connect(end: LinkEnd, to: 'writer' | 'remote'): () => void
   /** Called when a thread has ended, perhaps in the middle of a read. */
   onThreadEnd(): void
 }
@@ -281,7 +281,7 @@ export class FunctionPool {
       },
       onLog: line => this.onLog(line),
       onProgress: (job, progress) => this.onProgress?.(job, progress),
-      connectWriter: end => this.hooks!.connectWriter(end),
+      connect: (end, to) => this.hooks!.connect(end, to),
       measure: threadId => this.gauge.measure(threadId),
       onExit: () => {
         this.alive.delete(slot)

@@ -2,6 +2,7 @@ import type { Binding } from '../data-api/binding.ts'
 import type { Language } from '../data-api/language.ts'
 import { isThenable } from '../../base/promised.ts'
 import { openSource } from '../../query/execute/open-source.ts'
+import { remoteSource } from '../../query/remote-page.ts'
 import { planPage, runPage } from '../../query/select.ts'
 import type { RunningCall } from '../declare/running-call.ts'
 import { asCode, startAs } from '../declare/running-code.ts'
@@ -61,8 +62,11 @@ type Read = NonNullable<CallTask['read']>
 function selectionOf(binding: Binding, read: Read, language: Language): object {
   // The rows are found when the function first needs them.
   const view = language.views.of(read.access)
-  const { rows } = openSource(read, view, language.context)
-  return binding.selection({ from: rows, query: language.queries.prepare(binding.dataClass, read, view) })
+  const { dataClass } = binding
+  const from = dataClass.remote
+    ? remoteSource(read, dataClass, view, language.context)
+    : openSource(read, view, language.context).rows
+  return binding.selection({ from, query: language.queries.prepare(dataClass, read, view) })
 }
 
 /** @throws {ProtocolError} if there is none */

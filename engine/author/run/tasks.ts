@@ -76,9 +76,11 @@ export interface SaveTask {
 }
 
 /** A deletion with the events of all deleted entities. */
-interface DropTask {
+export interface DropTask {
   readonly kind: 'drop'
   readonly request: DeleteRequest
+  /** Selects the entities of a remote dataclass, in place of the row ids of the request. */
+  readonly read?: ReadRequest | undefined
 }
 
 /** Recomputes stored calculated attributes of some rows of a dataclass. */
@@ -223,8 +225,8 @@ export type FromFunctionThread =
   /** The answer to the call with this number is a stream; chunks and the outcome follow. */
   | { readonly call: number; readonly head: StreamHead }
   | { readonly call: number; readonly chunk: Uint8Array | string }
-  /** End of a link, to be connected to the writer thread. */
-  | { readonly connect: LinkEnd }
+  /** End of a link, to be connected to the writer thread, or to the one that asks databases. */
+  | { readonly connect: LinkEnd; readonly to: 'writer' | 'remote' }
   | { readonly log: CodeLogLine }
   /** Progress that the running job with this id reports, as JSON. */
   | { readonly job: string; readonly progress: string }

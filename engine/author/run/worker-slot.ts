@@ -45,7 +45,7 @@ interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   onLog(line: CodeLogLine): void
   onProgress(job: string, progress: string): void
   /** Called when the thread wants to write. @returns a function to be called when the thread has ended */
-  connectWriter(end: LinkEnd): () => void
+  connect(end: LinkEnd, to: 'writer' | 'remote'): () => void
   /** Measures the thread's memory: see `memoryGauge`. */
   measure(threadId: number): void
   /** Called when the thread ends. */
@@ -311,7 +311,7 @@ export class WorkerSlot {
     else if ('classes' in message) {
       this.phase = 'opening'
       this.options.onLoad(message)
-    } else if ('connect' in message) this.onGone.push(this.options.connectWriter(message.connect))
+    } else if ('connect' in message) this.onGone.push(this.options.connect(message.connect, message.to))
     else if ('job' in message) this.options.onProgress(message.job, message.progress)
     else this.options.onLog(message.log)
   }

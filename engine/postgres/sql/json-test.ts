@@ -82,7 +82,7 @@ function valueTest(json: string, { type, test, negated }: JsonTest & { kind: 'va
   const { parameters } = scope
   const inner =
     type === 'text'
-      ? textTest(scope.fold(`(${json} #>> '{}')`), test, parameters)
+      ? textTest(() => scope.fold(`(${json} #>> '{}')`), test, parameters)
       : type === 'number'
         ? orderedTest(NUMBERS, `(${json})::numeric`, test, parameters)
         : orderedTest(BOOLS, `(${json})::bool`, test, parameters)

@@ -9,7 +9,8 @@ import type { RemoteColumn, RemoteTable } from '../remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
 import { propertyAt } from './json-test.ts'
 import { isStorable } from './parameters.ts'
-import { type From, PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
+import { columnOf, type From, relatedBy } from './from.ts'
+import { PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
 import type { Statement } from './statement.ts'
 
 /** Selection of the statements below. */
@@ -38,7 +39,7 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   return sql.parameters.select(
     page.isCounted ? `${selected}, ${STATE}` : selected,
     [
-      `FROM ${table.from} AS ${from.alias}`,
+      `FROM ${from.source}`,
       ...joins,
       where,
       `ORDER BY ${[...order, ...(page.isListed ? [sql.placeAmong(table.dataClass.key, page.among!, from)] : keyOrder(from))].join(', ')}`,
@@ -65,19 +66,14 @@ export function countStatement(table: RemoteTable, selected: Selected, scope: Sq
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
   const where = whereOf(selected, from, sql)
-  return sql.parameters.select(
-    `count(*), ${sql.isOrdinary ? STATE : 'NULL'}`,
-    `FROM ${table.from} AS ${from.alias} ${where}`.trimEnd(),
-  )
+  return sql.parameters.select(`count(*), ${sql.isOrdinary ? STATE : 'NULL'}`, `FROM ${from.source} ${where}`.trimEnd())
 }
 
 /** Statement of the rows with these keys, in any order. */
-export function keysStatement(table: RemoteTable, keys: readonly Value[]): Statement {
-  const sql = new PredicateSql(NO_SCOPE)
+export function keysStatement(table: RemoteTable, keys: readonly Value[], scope: SqlScope): Statement {
+  const sql = new PredicateSql(scope)
   const from = sql.from(table)
-  return sql.parameters.statement(
-    `SELECT ${rowOf(from)} FROM ${table.from} AS ${from.alias} WHERE ${keyCondition(keys, from, sql)}`,
-  )
+  return sql.parameters.statement(`SELECT ${rowOf(from)} FROM ${from.source} WHERE ${keyCondition(keys, from, sql)}`)
 }
 
 /** Statement of the rows whose foreign key is one of these, each in the order of the key. */
@@ -86,12 +82,13 @@ export function referencingStatement(
   { foreignKey }: RelatedEntityAttribute,
   keys: readonly Value[],
   count: number,
+  scope: SqlScope,
 ): Statement {
-  const sql = new PredicateSql(NO_SCOPE)
+  const sql = new PredicateSql(scope)
   const from = sql.from(table)
   const isAmong = sql.among(foreignKey, keys, from)
   return sql.parameters.statement(
-    `SELECT ${rowOf(from)} FROM ${table.from} AS ${from.alias} WHERE ${isAmong} ORDER BY ${keyOrder(from).join(', ')} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
+    `SELECT ${rowOf(from)} FROM ${from.source} WHERE ${isAmong} ORDER BY ${keyOrder(from).join(', ')} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
 }
 
@@ -107,7 +104,7 @@ export function valuesStatement(
   const from = sql.from(table)
   const value = selectOf(attribute, from)
   return sql.parameters.statement(
-    `SELECT DISTINCT ${value} FROM ${table.from} AS ${from.alias} WHERE ${value} IS NOT NULL AND ${sql.condition(predicate, from)} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
+    `SELECT DISTINCT ${value} FROM ${from.source} WHERE ${value} IS NOT NULL AND ${sql.condition(predicate, from)} LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
 }
 
@@ -169,9 +166,9 @@ function valuesSource(
   const where = whereOf(selected, from, sql)
   const joins: string[] = []
   const last = follow(relations, from, sql, scope, joins)
-  const { form, sorted } = sql.column(stored(attribute), last)
+  const { form, sorted } = columnOf(stored(attribute), last)
   const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
-  const source = [`FROM ${table.from} AS ${from.alias}`, ...joins, where].filter(part => part !== '').join(' ')
+  const source = [`FROM ${from.source}`, ...joins, where].filter(part => part !== '').join(' ')
   return { value, source, from, form }
 }
 
@@ -275,8 +272,8 @@ function follow(
     const table = scope.tables.find(target)
     if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
-    const related = sql.related(foreignKey, from, target.key, other)
-    joins.push(`LEFT JOIN ${table.from} AS ${other.alias} ON ${related.key} = ${related.foreignKey}`)
+    const related = relatedBy(foreignKey, from, target.key, other)
+    joins.push(`LEFT JOIN ${other.source} ON ${related.key} = ${related.foreignKey}`)
     from = other
   }
   return from
@@ -299,7 +296,7 @@ function orderOf(
   if (key.similarity) throw RemoteErrors.NOT_HERE('an order by similarity', start.table.dataClass.name)
   const from = follow(key.relations, start, sql, scope, joins)
   const attribute = stored(key.attribute)
-  const { form, sorted, compared } = sql.column(attribute, from)
+  const { form, sorted, compared } = columnOf(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'
   const lowest = `${ascending} NULLS ${key.descending ? 'LAST' : 'FIRST'}`
   if (key.properties.length > 0) return jsonOrder(sorted, key, sql).map(each => `${each} ${lowest}`)

@@ -6,14 +6,11 @@ import { isStorable, type Parameters } from './parameters.ts'
 
 const NEVER = 'false'
 
-/** SQL of a test of a folded text; false or null for null. @param text SQL of the fold, in the form of `foldExpression` */
-export function textTest(text: string, test: ValueTest, parameters: Parameters): string {
-  const sql = conditionOf(text, test, parameters)
-  // A value of a statement must stand in it, even one of a text that decides nothing.
-  return sql.includes(text) ? sql : `(${text} IS NULL AND ${sql})`
-}
-
-function conditionOf(text: string, test: ValueTest, parameters: Parameters): string {
+/**
+ * SQL of a test of a folded text; false or null for null.
+ * @param text SQL of the fold, in the form of `foldExpression`; called only if that is needed, as a statement uses all of its values
+ */
+export function textTest(text: () => string, test: ValueTest, parameters: Parameters): string {
   switch (test.kind) {
     case 'pattern':
       return patternTest(text, test.parts, parameters)
@@ -21,11 +18,14 @@ function conditionOf(text: string, test: ValueTest, parameters: Parameters): str
       return wordsTest(text, test.words, parameters)
     case 'anyOf':
       return `(${test.tests.map(each => textTest(text, each, parameters)).join(' OR ')})`
-    case 'any':
     case 'equal':
-    case 'in':
+    case 'in': {
+      const values = test.kind === 'equal' ? [test.value] : [...test.values]
+      return values.some(each => isStorable(String(each))) ? orderedTest(FOLDS, text(), test, parameters) : NEVER
+    }
+    case 'any':
     case 'range':
-      return orderedTest(FOLDS, text, test, parameters)
+      return orderedTest(FOLDS, text(), test, parameters)
   }
 }
 
@@ -54,20 +54,20 @@ const LOW = 0xdc00
 const AFTER_HIGH = LOW
 const AFTER_LOW = 0xe000
 
-function patternTest(text: string, parts: readonly string[], parameters: Parameters): string {
+function patternTest(text: () => string, parts: readonly string[], parameters: Parameters): string {
   if (!parts.every(isStorable)) return NEVER
   const pattern = parts.map(part => toStored(part).replace(/[\\%_]/g, '\\$&')).join('%')
-  return `${text} LIKE ${parameters.add(pattern, 'text')}`
+  return `${text()} LIKE ${parameters.add(pattern, 'text')}`
 }
 
 /** SQL that finds words in a text: each as it is, or by a pattern without blanks. */
-function wordsTest(text: string, words: readonly (readonly string[])[], { list, once }: Parameters): string {
+function wordsTest(text: () => string, words: readonly (readonly string[])[], { list, once }: Parameters): string {
   if (!words.flat().every(isStorable)) return NEVER
   const plain = words.filter(parts => parts.length === 1).map(([word]) => `% ${word} %`)
   const patterns = words
     .filter(parts => parts.length > 1)
     .map(parts => (parts.every(part => part === '') ? ' [^ ]' : ` ${parts.join('[^ ]*')} `))
-  const spaced = `concat(' ', regexp_replace(replace(${text}, E'\\U0010FFFF', ''), ${once(betweenWords(), 'text')}, ' ', 'g'), ' ')`
+  const spaced = `(' ' || regexp_replace(replace(${text()}, E'\\U0010FFFF', ''), ${once(betweenWords(), 'text')}, ' ', 'g') || ' ')`
   const conditions = [
     ...(plain.length > 0 ? [`${spaced} LIKE ALL (${list(plain, 'text')})`] : []),
     ...(patterns.length > 0 ? [`${spaced} ~ ALL (${list(patterns, 'text')})`] : []),

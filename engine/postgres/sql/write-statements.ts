@@ -2,7 +2,8 @@ import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteTable } from '../remote-table.ts'
-import { type From, PredicateSql } from './predicate-sql.ts'
+import type { From } from './from.ts'
+import { PredicateSql } from './predicate-sql.ts'
 import { keyCondition, NO_SCOPE, partsOf, rowOf } from './statements.ts'
 import type { Statement } from './statement.ts'
 
@@ -21,12 +22,11 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   const names = Object.keys(records[0]!)
   const columns = names.map(name => quoteName(name)).join(', ')
   const returned = `RETURNING ${rowOf(from)}`
-  if (names.length === 0)
-    return sql.parameters.statement(`INSERT INTO ${table.from} AS ${from.alias} DEFAULT VALUES ${returned}`)
+  if (names.length === 0) return sql.parameters.statement(`INSERT INTO ${from.source} DEFAULT VALUES ${returned}`)
   const json = sql.parameters.add(JSON.stringify(records), 'json')
   const selected = names.map(name => `r.${quoteName(name)}`).join(', ')
   return sql.parameters.statement(
-    `INSERT INTO ${table.from} AS ${from.alias} (${columns}) SELECT ${selected} FROM json_populate_recordset(NULL::${table.from}, ${json}) AS r ${returned}`,
+    `INSERT INTO ${from.source} (${columns}) SELECT ${selected} FROM json_populate_recordset(NULL::${table.from}, ${json}) AS r ${returned}`,
   )
 }
 
@@ -49,7 +49,7 @@ export function updateStatement(
     ...(column === undefined ? [] : [`${quoteName(column)} = ${from.alias}.${quoteName(column)} + 1`]),
   ]
   return sql.parameters.statement(
-    `UPDATE ${table.from} AS ${from.alias} SET ${sets.join(', ')} FROM json_populate_record(NULL::${table.from}, ${json}) AS r WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING ${rowOf(from)}`,
+    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_populate_record(NULL::${table.from}, ${json}) AS r WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING ${rowOf(from)}`,
   )
 }
 
@@ -58,7 +58,7 @@ export function deleteStatement(table: RemoteTable, key: Value, stamp: number): 
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `DELETE FROM ${table.from} AS ${from.alias} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING true`,
+    `DELETE FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING true`,
   )
 }
 

@@ -3,6 +3,7 @@ import { isRelation, type RelationAttribute } from '../../catalog/attribute.ts'
 import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
+import { existingRows } from '../../data/existing.ts'
 import { visibleOf } from '../../data/restricted-snapshot.ts'
 import { referenceOf, referencingOf } from '../../data/reference-of.ts'
 import type { Snapshot, TableSnapshot } from '../../data/snapshot.ts'
@@ -113,7 +114,7 @@ function relatedSource(
 ): Source {
   const owner = view.dataClass(from.dataClass)
   const relations = relationsOf(name, owner, view)
-  const rows = relatedRows(relations, rowOfKey(snapshot.table(owner), from.key), snapshot)
+  const rows = relatedRows(relations, RowSet.fromIds([rowOfKey(snapshot.table(owner), from.key)]), snapshot)
   const dataClass = relations.at(-1)!.target
   return { dataClass, rows: Rows.ofSet(rows), name: `${from.dataClass}(${from.key})/${name}` }
 }
@@ -125,22 +126,17 @@ export function relationsOf(name: string, owner: DataClass, view: View): Relatio
   return [...relations.map(({ relation }) => relation), target]
 }
 
-/** Entities at the end of a path of relations that begins at one entity. */
-export function relatedRows(relations: readonly RelationAttribute[], rowId: number, snapshot: Snapshot): RowSet {
-  let rows = RowSet.fromIds([rowId])
+/** Entities at the end of a path of relations that begins at some entities. */
+export function relatedRows(relations: readonly RelationAttribute[], from: RowSet, snapshot: Snapshot): RowSet {
+  let rows = from
   for (const relation of relations) {
     fetchAlong(relation, rows, snapshot)
     const related = RowSet.fromIds([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
     const table = snapshot.table(relation.target)
-    rows = visibleOf(relation.target.remote ? existing(related, table) : related, table)
+    // Foreign keys may lead to no entity of a database.
+    rows = relation.target.remote ? existingRows(related, table) : visibleOf(related, table)
   }
   return rows
-}
-
-/** Rows without those of foreign keys that lead to no entity of a database. @throws {RemoteNeeded} */
-function existing(rowIds: RowSet, table: TableSnapshot): RowSet {
-  table.fetch!(rowIds)
-  return RowSet.fromIds([...rowIds].filter(rowId => table.row(rowId) !== undefined))
 }
 
 /** Fetches all that one step of a path from these rows needs. @throws {RemoteNeeded} */

@@ -29,6 +29,9 @@ export interface RemoteQuery {
   readonly isUncounted?: boolean
 }
 
+/** Condition for entities of a remote dataclass: a predicate, optimized, or the keys of all that fulfil it. */
+export type RemoteCondition = Predicate | readonly Value[]
+
 export interface RemotePage {
   /** In the order of the query. */
   readonly rowIds: Uint32Array
@@ -69,8 +72,8 @@ export interface RemoteStep {
 }
 
 /**
- * The databases of remote dataclasses, for one task. What the task has not asked before is not there at once: every method may throw
- * {@link RemoteNeeded}, after which the task begins again.
+ * The databases of remote dataclasses, for one task. What the task has not asked before is not there at once: where threads must not wait,
+ * every method may throw {@link RemoteNeeded}, after which the task begins again.
  */
 export interface RemoteData {
   readonly steps: readonly RemoteStep[]
@@ -92,8 +95,8 @@ export interface RemoteData {
 export class RemoteNeeded extends Error {
   override readonly name = 'RemoteNeeded'
 
-  /** @param fetch resolves when the data are there. @throws {ProtocolError} */
-  constructor(readonly fetch: () => Promise<void>) {
+  /** @param fetch gets the data: see `engine/postgres/remote-needed.ts` */
+  constructor(readonly fetch: unknown) {
     const { stackTraceLimit } = Error
     // It is thrown for every statement, and its stack is of no interest.
     Error.stackTraceLimit = 0

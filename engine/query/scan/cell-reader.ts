@@ -11,6 +11,7 @@ import {
   type TextPool,
   UNPARSED,
 } from '../../data/snapshot.ts'
+import { rowExists } from '../../data/existing.ts'
 import { fold } from '../../base/text/fold.ts'
 import type { Scalar } from '../bind/predicate.ts'
 import { codeOf } from '../contract/calculated-code.ts'
@@ -152,7 +153,7 @@ export const readsSegments = (table: TableSnapshot, expectedRows: number): boole
 
 function codeReader(table: TableSnapshot, attribute: CalculatedAttribute): (rowId: number) => Cell {
   const code = codeOf(attribute)
-  return rowId => (table.live.has(rowId) ? cellOf(attribute, code.value(rowId)) : undefined)
+  return rowId => (rowExists(table, rowId) ? cellOf(attribute, code.value(rowId)) : undefined)
 }
 
 /** Returns a function that reads one attribute from the rows themselves. */

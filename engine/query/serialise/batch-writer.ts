@@ -1,3 +1,4 @@
+import { RowSet } from '../../row-set/row-set.ts'
 import type { RowInserts } from '../../data/kernels.ts'
 import { PREFETCHED, type Snapshot } from '../../data/snapshot.ts'
 import { NO_ROW } from '../../row-format/row-layout.ts'
@@ -308,7 +309,7 @@ export class BatchWriter implements WrittenRelated {
     const members =
       relations.length === 1 && relation!.kind === 'relatedEntities'
         ? referencingOf(relation!.inverse, rowId, this.snapshot)
-        : relatedRows(relations, rowId, this.snapshot).toIds()
+        : relatedRows(relations, RowSet.fromIds([rowId]), this.snapshot).toIds()
     return { count: members.length, first: skip, rowIds: members.slice(skip, skip + count) }
   }
 

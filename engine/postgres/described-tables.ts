@@ -1,0 +1,60 @@
+import type { Catalog, DataClass } from '../catalog/dataclass.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
+import type { Note } from '../data/store-options.ts'
+import { KnownCounts } from './known-counts.ts'
+import { readTables, tablesStatement } from './read-tables.ts'
+import type { Need, RemoteFetch } from './remote-needed.ts'
+import type { RemoteTable } from './remote-table.ts'
+
+/** Time after which tables that did not fit are described again, in milliseconds. */
+const RETRY_MS = 5_000
+/** Codes of statements that fail since a table has changed: undefined column, undefined table, other type. */
+const CHANGED = /\((42703|42P01|42804|42883)\)/
+
+interface Described {
+  readonly tables: ReadonlyMap<DataClass, RemoteTable | readonly string[]>
+  readonly at: number
+}
+
+/** The tables of remote dataclasses as their databases describe them, for one thread. */
+export class DescribedTables {
+  private readonly described = new Map<string, Described>()
+  private readonly counts = new Map<string, KnownCounts>()
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly onNote: Note,
+  ) {}
+
+  /** The table of a remote dataclass. @throws {RemoteErrors.UNUSABLE} and what `need` throws */
+  of(dataClass: DataClass, need: Need): RemoteTable {
+    const { connection } = dataClass.remote!
+    const found = this.described.get(connection)
+    const table = found?.tables.get(dataClass)
+    if (table !== undefined && !Array.isArray(table)) return table as RemoteTable
+    if (found && performance.now() - found.at < RETRY_MS) throw RemoteErrors.UNUSABLE(dataClass.name)
+    need(() => this.describe(connection))
+    return this.of(dataClass, need)
+  }
+
+  /** Describes the tables of a connection again if a statement has failed since they have changed. */
+  failed(connection: string, error: unknown): void {
+    if (error instanceof Error && CHANGED.test(error.message)) this.described.delete(connection)
+  }
+
+  countsOf(connection: string): KnownCounts {
+    const counts = this.counts.get(connection) ?? new KnownCounts()
+    this.counts.set(connection, counts)
+    return counts
+  }
+
+  private *describe(connection: string): RemoteFetch {
+    const dataClasses = this.catalog.dataClasses.filter(({ remote }) => remote?.connection === connection)
+    const rows = yield { connection, statement: tablesStatement(dataClasses) }
+    const tables = readTables(dataClasses, rows)
+    this.described.set(connection, { tables, at: performance.now() })
+    for (const [{ name }, problems] of tables) {
+      if (Array.isArray(problems)) this.onNote(`${name} cannot be used: ${problems.join('; ')}`, 'warn')
+    }
+  }
+}

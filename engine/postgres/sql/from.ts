@@ -1,0 +1,68 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import { quoteName } from '../quote.ts'
+import type { RemoteTable } from '../remote-table.ts'
+import { type ColumnForm, columnForm } from './column-form.ts'
+
+/** A column in a statement. */
+interface Column {
+  readonly form: ColumnForm
+  /** The first of its columns, as it is. */
+  readonly own: string
+  readonly sorted: string
+  compared(): string
+}
+
+/** A table in a statement. */
+export interface From {
+  readonly table: RemoteTable
+  /** Its name in the statement. */
+  readonly alias: string
+  /** Table and name, as they stand behind FROM. */
+  readonly source: string
+}
+
+const HEAD_NUMBER = columnForm({ type: 'long64' } as StorageAttribute, [{ type: 'int8' } as never]) as ColumnForm
+const HEAD_TIME = columnForm({ type: 'date' } as StorageAttribute, [{ type: 'timestamptz' } as never]) as ColumnForm
+
+/** The column of an attribute, or of a member of the head, with its form. */
+export function columnOf(attribute: StorageAttribute, { table, alias }: From): Column {
+  if (attribute.head) {
+    const isTime = attribute.head === 'timestamp'
+    const stamp =
+      table.stamp === 'xmin'
+        ? `${alias}.xmin::text::int8`
+        : isName(table.stamp)
+          ? `${alias}.${table.stamp}::int8`
+          : table.stamp
+    const own = isTime ? (table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz') : stamp
+    const form = isTime ? HEAD_TIME : HEAD_NUMBER
+    return { form, own, sorted: form.sorted(own), compared: () => own }
+  }
+  const form = table.forms.get(attribute)!
+  const columns = table.columns.get(attribute)!.map(({ name }) => `${alias}.${quoteName(name)}`)
+  return { form, own: columns[0]!, sorted: form.sorted(...columns), compared: () => form.compared(...columns) }
+}
+
+/** SQL of a key or a foreign key that is compared as it is. */
+export function identityOf(attribute: StorageAttribute, from: From): string {
+  const { form, own, sorted } = columnOf(attribute, from)
+  return form.identityType ? own : sorted
+}
+
+/** SQL of a foreign key and of the key to which it leads, which are equal for related entities. */
+export function relatedBy(
+  foreignKey: StorageAttribute,
+  from: From,
+  key: StorageAttribute,
+  target: From,
+): { foreignKey: string; key: string } {
+  const own = columnOf(foreignKey, from).form.identityType
+  const other = columnOf(key, target).form.identityType
+  // UUIDs may be texts in one of the tables, and padding does not belong to a text; all other columns of one family can be compared.
+  const isOne = (type: string): boolean => (own === type) !== (other === type)
+  return isOne('uuid') || isOne('bpchar')
+    ? { foreignKey: columnOf(foreignKey, from).sorted, key: columnOf(key, target).sorted }
+    : { foreignKey: identityOf(foreignKey, from), key: identityOf(key, target) }
+}
+
+const isName = (sql: string): boolean => sql.startsWith('"')
