@@ -425,6 +425,7 @@ protocolTable(
   ['$prettyprint=true', '$prettyformatting=true'].map(parameter => ({
     spec: 'P11',
     name: `${parameter} breaks the answer into lines`,
+    notRemote: 'commits of a database have no global stamp',
     get: `/City?$top=0&${parameter}`,
     text: '{\n  "__entityModel": "City",\n  "__GlobalStamp": 16,\n  "__COUNT": 4,\n  "__FIRST": 0,\n  "__ENTITIES": [],\n  "__SENT": 0\n}',
   })),
