@@ -34,6 +34,8 @@ export interface TableSnapshot {
   fetch?(rowIds: Iterable<number>): void
   /** Likewise rows that {@link referencing} will be asked for. */
   fetchReferencing?(relation: RelatedEntityAttribute, targetRowIds: Iterable<number>): void
+  /** Fetches the row that a relation of this dataclass leads to, with those of other rows that have been read. Likewise. */
+  fetchReference?(relation: RelatedEntityAttribute, targetRowId: number): void
   /** Row id of a key, which may not exist. Only where asking whether it does would be a way to a database. */
   rowIdOf?(key: Value): number
   /** Loads rows that will be read next, at most {@link PREFETCHED}: faster than one cache miss after the other. */

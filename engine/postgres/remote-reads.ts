@@ -40,6 +40,8 @@ import type { Statement } from './sql/statement.ts'
 
 /** Maximum number of entities of a page, and of the related entities that are fetched together. */
 const MAX_ROWS = 100_000
+/** Maximum number of entities that are fetched because they may be needed. */
+const MAX_TOGETHER = 500
 /** Maximum number of entities of a whole selection, of which only the keys are fetched. */
 const MAX_KEYS = 1_000_000
 
@@ -163,6 +165,20 @@ export class RemoteReads implements RemoteData {
   private *readRows(rows: RemoteRows, rowIds: readonly number[], statement: Statement | undefined): RemoteFetch {
     if (statement) for (const row of yield* this.run(rows.table.dataClass, statement)) rows.add(row)
     rows.addMissing(rowIds)
+  }
+
+  /** Code that follows a relation from one entity often follows it from all: their targets are fetched together. */
+  fetchReference({ dataClass, target, foreignKey }: RelatedEntityAttribute, targetRowId: number): void {
+    const targets = this.rowsOf(target)
+    if (targets.has(targetRowId)) return
+    const wanted = new Set([targetRowId])
+    for (const row of this.rowsOf(dataClass).known()) {
+      const key = row?.value(foreignKey) as Value | undefined
+      const rowId = key == null ? targetRowId : targets.idOf(key)
+      if (!targets.has(rowId)) wanted.add(rowId)
+      if (wanted.size === MAX_TOGETHER) break
+    }
+    this.fetch(target, wanted)
   }
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {

@@ -89,6 +89,11 @@ export class RemoteRows {
     return this.rows.get(rowId)
   }
 
+  /** Rows that have been read; undefined for those that do not exist. */
+  known(): Iterable<RowView | undefined> {
+    return this.rows.values()
+  }
+
   /** Remembers that entities do not exist. */
   addMissing(rowIds: Iterable<number>): void {
     for (const rowId of rowIds) if (!this.rows.has(rowId)) this.rows.set(rowId, undefined)

@@ -84,6 +84,10 @@ class RemoteTableSnapshot implements TableSnapshot {
     this.reads.fetchReferencing(relation, targetRowIds)
   }
 
+  fetchReference(relation: RelatedEntityAttribute, targetRowId: number): void {
+    this.reads.fetchReference(relation, targetRowId)
+  }
+
   column(): Column {
     throw RemoteErrors.NOT_HERE(ELSEWHERE, this.dataClass.name)
   }

@@ -168,6 +168,7 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
         const rowId = rowIdOf(this)
         if (rowId === undefined) return null
         const table = language.snapshot.table(target)
+        if (target.remote) language.snapshot.table(relation.dataClass).fetchReference?.(relation, rowId)
         return (table.isRestricted || target.remote) && !rowExists(table, rowId) ? null : bindingOf().entity(rowId)
       })
     },
