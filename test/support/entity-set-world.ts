@@ -76,6 +76,8 @@ export const idOf = (answer: TestAnswer): string =>
   answer.json.__ENTITYSET.slice(answer.json.__ENTITYSET.lastIndexOf('/') + 1)
 
 export interface Case {
+  /** See `ProtocolCase`. */
+  notRemote?: string
   /** Section that promises the behaviour, as in the protocol tables. */
   spec: string
   name: string
