@@ -2,6 +2,7 @@ import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { choice, connections, type Option, path, pluginList, textList, type Values } from './option.ts'
 import { backupOptions } from './options/backup.ts'
 import { mcpOptions } from './options/mcp.ts'
+import { nodesOptions } from './options/nodes.ts'
 import { metricsOptions } from './options/metrics.ts'
 import { serverOptions } from './options/server.ts'
 import { storageOptions } from './options/storage.ts'
@@ -33,6 +34,7 @@ const configTable = {
   connections: connections(
     'Databases that have dataclasses of the model (`"storage": { "postgres": NAME }`), by their names. Any value may stand elsewhere: `{ "env": "DB_URL" }` is that of a variable, `{ "file": "/run/secrets/db" }` the content of a file.',
   ),
+  ...nodesOptions,
   plugins: pluginList(
     'Plugins to load after the built-in ones: npm names, paths, or `{ "plugin": …, "options": { … }, "roles": […], "privileges": […] }`.',
   ),

@@ -54,6 +54,8 @@ export interface EngineOptions {
   entitySets?: Partial<EntitySetOptions>
   /** Databases that the model names, by their names. */
   connections?: Readonly<Record<string, Connection>>
+  /** Name of the one of {@link connections} in which several servers share what they keep for clients. */
+  sharedConnection?: string | undefined
   /** Modules with plugin classes, and the threads that run them. */
   functions?: { modules: readonly ClassModule[] } & Partial<FunctionPoolOptions>
   /** Modules with tasks of plugins, for the threads of the pool. */
@@ -119,6 +121,9 @@ export const ENTITY_SETS: EntitySetOptions = {
   guestBytesPerAddress: 2 ** 27,
   maxGuestBytes: 2 ** 30,
 }
+
+/** Memory for copies of entity sets that several servers share. */
+export const SHARED_SET_BYTES = 2 ** 26
 
 export const UPLOADS: UploadLimits = {
   maxBytes: 2 ** 28,

@@ -9,7 +9,7 @@ import { codeLog } from './author/run/code-log.ts'
 import { FunctionClient } from './author/run/function-client.ts'
 import type { FunctionPool } from './author/run/function-pool.ts'
 import { Uploads } from './binary/uploads.ts'
-import type { Catalog, DataClass } from './catalog/dataclass.ts'
+import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import { ModelError } from './catalog/model-error.ts'
 import { suggestion } from './base/suggestion.ts'
 import { CommitFeed } from './follow/commit-feed.ts'
@@ -22,12 +22,16 @@ import {
   POOL,
   SPOOL_BYTES,
   EXPORT_BYTES,
+  SHARED_SET_BYTES,
   UPLOADS,
   VECTOR_INDEX,
 } from './engine-options.ts'
 import { EntitySetStore } from './entity-set/entity-set-store.ts'
 import { EntitySets } from './entity-set/entity-sets.ts'
 import type { ReadStore } from './data/read-store.ts'
+import { SharedSets } from './nodes/shared-sets.ts'
+import { SetTable } from './nodes/set-table.ts'
+import { SharedDatabase } from './nodes/shared-database.ts'
 import { openReadStore } from './open-read-store.ts'
 import { SharedHeap } from './memory/heap/shared-heap.ts'
 import { Permissions } from './permission/permissions.ts'
@@ -71,6 +75,8 @@ export interface EngineParts extends EngineThreads {
   readonly remote: QueryPool<RemoteTask> | undefined
   /** Connections of this thread. */
   readonly databases: Databases | undefined
+  /** Set if several servers share what they keep for clients. */
+  readonly shared: SharedDatabase | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   readonly tasks: TaskRunner
@@ -82,6 +88,8 @@ export interface EngineParts extends EngineThreads {
   readonly records: ServerRecords
   readonly entitySetStore: EntitySetStore
   readonly entitySets: EntitySets
+  /** Entity sets of several servers. */
+  readonly sharedSets: SharedSets | undefined
   readonly uploads: Uploads
   readonly spools: SpoolFiles
   readonly exportSpools: SpoolFiles
@@ -118,6 +126,11 @@ function shareConnections(
   return { here: share(all => Math.ceil(all / 2)), remote: share(all => Math.floor(all / 2)) }
 }
 
+function sharedDatabase({ connections, sharedConnection, onNote }: EngineOptions): SharedDatabase | undefined {
+  const connection = sharedConnection === undefined ? undefined : connections?.[sharedConnection]
+  return connection && new SharedDatabase(sharedConnection!, connection, onNote ?? (() => {}))
+}
+
 /** Opens a store that the writer thread has prepared, and connects everything that works on it. */
 export function openParts(options: EngineOptions, threads: EngineThreads): EngineParts {
   const { writer, memory, classes, functions, counts, ownCounts } = threads
@@ -149,6 +162,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   })
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
   checkConnections(catalog, options.connections ?? {})
+  const shared = sharedDatabase(options)
   const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
   const hasRemote = catalog.dataClasses.some(({ remote }) => remote)
   const remote = hasRemote
@@ -156,6 +170,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
         ...pooled,
         connections: shares.remote,
         saveLimits,
+        sharesLocks: shared !== undefined,
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
         events: { ...events, onThreadEnd: remoteEnded },
@@ -167,6 +182,8 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
           connections: shares.here,
           timeoutMs: limits.timeoutMs,
           onNote: options.onNote ?? (() => {}),
+          makeTables: async connection =>
+            ownedConnections(catalog).has(connection) && remote.run({ kind: 'remoteTables', connection }),
         })
       : undefined
   const here =
@@ -181,7 +198,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   functions?.openStore(
-    { open: { store, limits, saveLimits } },
+    { open: { store, limits, saveLimits, sharesSessions: shared !== undefined } },
     { connect: (end, to) => (to === 'writer' ? writer.connect(end) : connectRemote(end)), onThreadEnd },
   )
   /** Links of function threads to the thread that asks databases. */
@@ -241,6 +258,16 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     live: (dataClass: DataClass) => data.read(snapshot => snapshot.table(dataClass).live),
     restricted,
   }
+  const sharedSets =
+    shared &&
+    new SharedSets({
+      ...sets,
+      ...stored,
+      table: new SetTable(shared),
+      catalog,
+      guests: sets,
+      memoryBytes: Math.min(sets.memoryBytes, SHARED_SET_BYTES),
+    })
   return {
     ...threads,
     options,
@@ -250,6 +277,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     pool,
     remote,
     databases,
+    shared,
     vectors,
     tasks,
     savedAnswers,
@@ -258,7 +286,8 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     hooked,
     records: new ServerRecords(data.records, changes => writer.write({ kind: 'records', changes })),
     entitySetStore,
-    entitySets: new EntitySets(entitySetStore, setData, sets),
+    entitySets: new EntitySets(entitySetStore, setData, sets, sharedSets),
+    sharedSets,
     uploads: new Uploads({
       ...stored,
       write: changes => writer.write({ kind: 'uploads', changes }),

@@ -2,7 +2,7 @@ import { deserialize } from 'node:v8'
 import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
-import type { Catalog, DataClass } from './catalog/dataclass.ts'
+import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
@@ -53,6 +53,7 @@ import type { PathListItem } from './query/parse/parse-path-list.ts'
 import { warmUpGrammar } from './query/parse/warm-up.ts'
 import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
+import { SessionTable } from './nodes/session-table.ts'
 import type { PluginRecords, ServerRecords } from './records/server-records.ts'
 import { lockStatus, WriteErrors } from './write/contract/write-errors.ts'
 import type {
@@ -80,6 +81,8 @@ export class Engine implements PluginEngine {
   readonly entitySets: EntitySets
   /** Records of the server itself. */
   readonly records: ServerRecords
+  /** Sessions of several servers; undefined if those of this one are among its records. */
+  readonly sharedSessions: SessionTable | undefined
   /** Rights of all sessions. Nothing is restricted until roles are set. */
   readonly permissions: Permissions
   readonly uploads: Uploads
@@ -99,6 +102,7 @@ export class Engine implements PluginEngine {
     const { data, tasks, uploads, options } = parts
     this.entitySets = parts.entitySets
     this.records = parts.records
+    this.sharedSessions = parts.shared && new SessionTable(parts.shared)
     this.permissions = parts.permissions
     this.uploads = uploads
     this.classes = parts.classes
@@ -148,13 +152,17 @@ export class Engine implements PluginEngine {
     return this.parts.heap?.usedBytes()
   }
 
-  /** Removes remains of a crash and recomputes stored calculated values whose code has changed. To be called first. */
+  /**
+   * Removes remains of a crash, recomputes stored calculated values whose code has changed, and has tables of databases made, which it
+   * does not wait for. To be called first.
+   */
   async prepare(): Promise<void> {
     const { data, writer, hooked, code, options } = this.parts
     await data.records.sweepIncoming()
     await this.uploads.sweep()
     await this.checkTasks()
     await calculateOutdated({ catalog: data.catalog, data, writer, hooked, code, onProgress: options.onProgress })
+    this.makeTables()
   }
 
   /** @throws {Error} with the plugins and their tasks that cannot be loaded */
@@ -177,6 +185,14 @@ export class Engine implements PluginEngine {
     this.parts.vectors?.warmUp()
     this.parts.functions?.warmUp()
     await this.parts.pool.run({ kind: 'problems' })
+  }
+
+  /** Makes the tables of dataclasses in databases, which nothing waits for. */
+  private makeTables(): void {
+    // The log has what fails; a request tries it again.
+    for (const connection of ownedConnections(this.catalog)) {
+      this.parts.remote!.run({ kind: 'remoteTables', connection }).catch(() => {})
+    }
   }
 
   view(access?: Access): View {
@@ -427,8 +443,12 @@ export class Engine implements PluginEngine {
     return this.askRemote<LockResult>({ kind: 'remoteLock', lock: { ...lock, isCode } }, caller)
   }
 
-  listLocks(limit: number): Promise<ListLocksResult> {
-    return this.parts.writer.write({ kind: 'listLocks', limit })
+  async listLocks(limit: number): Promise<ListLocksResult> {
+    const own = await this.parts.writer.write({ kind: 'listLocks', limit })
+    if (!this.parts.shared || !this.parts.remote) return own
+    const shared = await this.askRemote<ListLocksResult>({ kind: 'remoteListLocks', limit })
+    const locks = [...own.locks, ...shared.locks].slice(0, limit)
+    return { kind: 'listLocks', count: own.count + shared.count, locks }
   }
 
   async freeLocks(owner: string): Promise<void> {
@@ -509,8 +529,21 @@ export class Engine implements PluginEngine {
     this.closing.abort()
     this.commits.close()
     await Promise.allSettled([...this.backups, this.modelChange.close()])
-    const { functions, vectors, pool, remote, databases, entitySetStore, uploads, writer, data, spools, exportSpools } =
-      this.parts
+    const {
+      functions,
+      vectors,
+      pool,
+      remote,
+      databases,
+      shared,
+      sharedSets,
+      entitySetStore,
+      uploads,
+      writer,
+      data,
+      spools,
+      exportSpools,
+    } = this.parts
     this.loopDelay.stop()
     await functions?.close()
     // Closed before the pool, which continues with its results.
@@ -519,6 +552,8 @@ export class Engine implements PluginEngine {
     await pool.close()
     await remote?.close()
     await databases?.close()
+    await sharedSets?.close()
+    await shared?.close()
     await entitySetStore.close()
     await uploads.close()
     await writer.close()

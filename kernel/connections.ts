@@ -3,7 +3,7 @@ import type { Config } from '../config/load-config.ts'
 import type { ConnectionOptions } from '../config/option.ts'
 import { isReference } from '../config/reference.ts'
 import { addSecrets } from '../engine/base/known-secrets.ts'
-import type { Connection } from '../engine/index.ts'
+import { type Connection, suggestion } from '../engine/index.ts'
 
 const DEFAULT_CONNECTIONS = 10
 const ADDRESS = /^postgres(?:ql)?:\/\//
@@ -11,8 +11,9 @@ const ADDRESS = /^postgres(?:ql)?:\/\//
 /** The databases of the config, with the values that it refers to. @throws {ConfigError} with all problems */
 export function openConnections({
   connections,
+  nodes,
   readReference,
-}: Pick<Config, 'connections' | 'readReference'>): Record<string, Connection> {
+}: Pick<Config, 'connections' | 'nodes' | 'readReference'>): Record<string, Connection> {
   const problems: string[] = []
   const read = (value: ConnectionOptions['url'], place: string): string => {
     if (!isReference(value)) return value
@@ -26,11 +27,17 @@ export function openConnections({
     const address = withHost(read(url, `${place}.url`))
     if (address !== '' && !(ADDRESS.test(address) && URL.canParse(address))) {
       problems.push(`${place}.url: it is not an address such as postgres://user@host:5432/database`)
-    } else addSecrets([passwordIn(address)])
+    } else addSecrets(passwordsIn(address))
     const secret = password === undefined ? undefined : read(password, `${place}.password`)
     addSecrets([secret ?? ''])
     return [name, { url: address, ...(secret !== undefined && { password: secret }), maxConnections }] as const
   })
+  const shared = nodes.connection
+  if (shared !== undefined && !Object.hasOwn(connections, shared)) {
+    problems.push(
+      `nodes.connection: there is no connection "${shared}" in the config file${suggestion(shared, Object.keys(connections))}`,
+    )
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.fromEntries(opened)
 }
@@ -38,8 +45,11 @@ export function openConnections({
 /** The host may be missing: a socket in the parameters, or this machine. */
 const withHost = (address: string): string => address.replace(/^([a-z]+:\/\/[^/?#]*@)(?=\/|$)/i, '$1localhost')
 
-/** The password of an address, which may have none. */
-function passwordIn(address: string): string {
-  const { password } = address === '' ? { password: '' } : new URL(address)
-  return decodeURIComponent(password)
+/** Passwords of an address, which may have none. */
+function passwordsIn(address: string): string[] {
+  if (address === '') return []
+  const { password, searchParams } = new URL(address)
+  // The driver refuses what is not percent-encoded.
+  const shown = /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password)
+  return [shown, ...searchParams.getAll('password')]
 }

@@ -329,6 +329,7 @@ export function engineOptions(
     imageMinutes: storage.imageMinutes,
     imageChanges: storage.imageChanges,
     connections: openConnections(config),
+    sharedConnection: config.nodes.connection,
     limits: query,
     buffers: ByteBudget.of(config.server.bufferBytes),
     spoolBytes: storage.spoolBytes,

@@ -8,7 +8,7 @@ import {
   type StorageAttribute,
   type VectorOptions,
 } from './attribute.ts'
-import type { Catalog, DataClass, RemoteStorage, WireOptions } from './dataclass.ts'
+import type { Catalog, DataClass, OwnedStorage, RemoteStorage, WireOptions } from './dataclass.ts'
 import type {
   AliasModel,
   AttributeModel,
@@ -21,6 +21,10 @@ import { headAttributes } from './head-attributes.ts'
 import { declaredProperties } from './property-columns.ts'
 import { parameterOptions, parametersOf } from './types/parameters.ts'
 import { assignNumbers, type TableNumbers } from './table-numbers.ts'
+
+/** Columns of a table that the server makes. No attribute has such a name. */
+const OWN_STAMP = '__stamp'
+const OWN_TIMESTAMP = '__timestamp'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -170,14 +174,33 @@ function emptyDataClass(
 
 function remoteStorage({ dataClass, model }: Draft): RemoteStorage | undefined {
   if (!model.storage) return undefined
-  const { postgres, schema = 'public', table = dataClass.name, stamp, timestamp, readOnly = false } = model.storage
+  const { postgres, schema = 'public', table = dataClass.name, readOnly = false, owned } = model.storage
+  const { stamp = owned ? OWN_STAMP : undefined, timestamp = owned ? OWN_TIMESTAMP : undefined } = model.storage
   const columns = new Map<StorageAttribute, readonly string[]>()
   for (const attribute of dataClass.attributes) {
     if (attribute.kind !== 'storage') continue
     const { column = attribute.name } = model.attributes[attribute.name] as StorageModel
     columns.set(attribute, typeof column === 'string' ? [column] : column)
   }
-  return { connection: postgres, schema, table, stamp, timestamp, readOnly, columns }
+  return {
+    connection: postgres,
+    schema,
+    table,
+    readOnly,
+    columns,
+    stamp,
+    timestamp,
+    owned: owned ? formerNames(model) : undefined,
+  }
+}
+
+/** Names that the model does not choose need no rename. */
+function formerNames({ storage, formerName, attributes }: DataClassModel): OwnedStorage {
+  const formerColumns = new Map<string, string>()
+  for (const [name, { formerName, ...attribute }] of Object.entries(attributes)) {
+    if (formerName !== undefined && !('column' in attribute)) formerColumns.set(name, formerName)
+  }
+  return { formerTable: storage?.table === undefined ? formerName : undefined, formerColumns }
 }
 
 function storageOptions(dataClass: DataClassModel, name: string, model: StorageModel) {

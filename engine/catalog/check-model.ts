@@ -1,4 +1,5 @@
 import { checkAttribute } from './check-attribute.ts'
+import { ownedProblems } from './check-owned.ts'
 import { ModelError } from './model-error.ts'
 import {
   ATTRIBUTE_SCHEMAS,
@@ -49,6 +50,7 @@ export function checkModel(model: unknown): Model {
         problems.push(...checkAttribute(name, attribute, dataClass, dataClasses).map(text => `${path}${text}`))
     }
   }
+  problems.push(...ownedProblems(dataClasses))
   if (problems.length > 0) throw new ModelError(problems)
   return model as Model
 }

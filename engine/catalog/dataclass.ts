@@ -37,7 +37,20 @@ export interface RemoteStorage {
   readonly readOnly: boolean
   /** Columns of each storage attribute: several for a key that is made of them. */
   readonly columns: ReadonlyMap<StorageAttribute, readonly string[]>
+  /** Set if the server makes the table. */
+  readonly owned: OwnedStorage | undefined
 }
+
+/** Names in an earlier model, so that a rename keeps the rows. */
+export interface OwnedStorage {
+  readonly formerTable: string | undefined
+  /** By column. */
+  readonly formerColumns: ReadonlyMap<string, string>
+}
+
+/** Names of connections with tables that the server makes. */
+export const ownedConnections = ({ dataClasses }: Catalog): ReadonlySet<string> =>
+  new Set(dataClasses.flatMap(({ remote }) => (remote?.owned ? [remote.connection] : [])))
 
 const DEFAULT_TOP = 100
 

@@ -233,6 +233,9 @@ const STORAGE_SCHEMA = Type.Object(
       Type.String({ minLength: 1, description: 'Column with the time of the last change, which is `__TIMESTAMP`.' }),
     ),
     readOnly: flag('Clients cannot change its entities.'),
+    owned: flag(
+      'The server makes the table, and changes it with the model; without it the table is as others made it.',
+    ),
   },
   {
     ...closed,

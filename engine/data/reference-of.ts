@@ -1,7 +1,7 @@
-import type { RelatedEntityAttribute } from '../catalog/attribute.ts'
+import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import type { RowView } from '../row-format/row-view.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Snapshot, TableSnapshot } from './snapshot.ts'
 
 /**
  * Row id of the entity that the nth N→1 relation of a row leads to. Rows hold it, except where one of both ends is in a database: there
@@ -13,7 +13,9 @@ export function referenceOf(row: RowView, index: number, snapshot: Snapshot): nu
   const key = row.value(foreignKey) as Value
   if (key === null) return undefined
   const table = snapshot.table(target)
-  return table.rowIdOf ? table.rowIdOf(key) : table.findKey(key)
+  if (table.rowIdOf) return table.rowIdOf(key)
+  const rowId = table.findKey(key)
+  return rowId !== undefined && isExact(table, rowId, target.key, key) ? rowId : undefined
 }
 
 /** Rows that refer to a row of the target of a relation, ascending. */
@@ -22,7 +24,16 @@ export function referencingOf(relation: RelatedEntityAttribute, targetRowId: num
   const table = snapshot.table(dataClass)
   if (dataClass.remote || !target.remote) return table.referencing(relation, targetRowId)
   const key = snapshot.table(target).row(targetRowId)?.value(target.key) as Value | undefined
-  return key === undefined ? NO_ROWS : table.index(foreignKey)!.equal(key).toIds()
+  if (key === undefined) return NO_ROWS
+  return table
+    .index(foreignKey)!
+    .equal(key)
+    .toIds()
+    .filter(rowId => isExact(table, rowId, foreignKey, key))
 }
+
+/** True if a row that an index has found has this very value: an index has texts by their folds, a database tells them apart. */
+export const isExact = (table: TableSnapshot, rowId: number, attribute: StorageAttribute, value: Value): boolean =>
+  typeof value !== 'string' || table.row(rowId)!.value(attribute) === value
 
 const NO_ROWS = new Uint32Array(0)

@@ -28,13 +28,12 @@ export const RemoteErrors = defineErrors('REMOTE', {
     message: (connection: string, code: string) =>
       `the database "${connection}" has refused a statement (${code}); the operator finds the reason in the log`,
   },
-  /** A value that the attribute cannot have. */
+  /** A value that its attribute cannot have. The log has the reason, which may show what the client may not see. */
   VALUE: {
     errCode: 1200,
     http: 500,
-    namesAttribute: 1,
-    message: (dataClass: string, attribute: string, problem: string) =>
-      `a value of ${attribute} in ${dataClass} cannot be read: ${problem}`,
+    message: (dataClass: string) =>
+      `a value of an entity of ${dataClass} does not fit its attribute; the operator finds the reason in the log`,
   },
   TOO_MANY_ROWS: {
     errCode: 1200,
@@ -47,6 +46,13 @@ export const RemoteErrors = defineErrors('REMOTE', {
     errCode: 1200,
     http: 422,
     message: (dataClass: string, reason: string) => `the database refuses the entity of ${dataClass}: ${reason}`,
+  },
+  /** A key that is made of columns. */
+  KEY_PARTS: {
+    errCode: 1200,
+    http: 422,
+    message: (received: string, dataClass: string, count: number) =>
+      `${received} is not a key of ${dataClass}, which has ${count} parts with ~ between them; a ~ or a backslash within one has a backslash before it`,
   },
   /** The connection was lost while the database worked. */
   OUTCOME_UNKNOWN: {

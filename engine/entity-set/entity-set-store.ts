@@ -8,6 +8,7 @@ import { EntitySetErrors } from './entity-set-errors.ts'
 import { type EntitySetChange, type EntitySetHeader, setsOf } from './entity-set-header.ts'
 import { type GuestSetLimits, GuestSets, type GuestShare } from './guest-sets.ts'
 import { SetCounts } from './set-counts.ts'
+import type { SetStore } from './set-store.ts'
 
 export interface EntitySetStoreOptions {
   store: Pick<RecordStore, 'refresh' | 'sets'>
@@ -28,13 +29,13 @@ export interface EntitySetStoreOptions {
 }
 
 /** A live set. */
-export interface ListedSet extends EntitySet {
+interface LiveSet extends EntitySet {
   /** Milliseconds since 1970. */
   expires: number
 }
 
 /** A set in memory. */
-interface Cached extends ListedSet {
+interface Cached extends LiveSet {
   timeoutSeconds: number
   /** Expiry that LMDB has, or is about to have. */
   storedExpires: number
@@ -59,7 +60,7 @@ const SLICE = 500
  *
  * Sets on their way to LMDB are kept in `unsaved` until they are durable, and are looked up there first.
  */
-export class EntitySetStore {
+export class EntitySetStore implements SetStore {
   /** In order of use, least recently used first. */
   private readonly cached = new Map<string, Cached>()
   private readonly unsaved = new Map<string, EntitySetChange>()
@@ -184,7 +185,7 @@ export class EntitySetStore {
   }
 
   /** Number of all live sets, and the first `limit` of them. */
-  list(limit: number): { count: number; sets: ListedSet[] } {
+  list(limit: number): { count: number; sets: LiveSet[] } {
     const { store, now } = this.options
     store.refresh()
     let count = 0

@@ -5,10 +5,11 @@ import type { Access, Views } from '../permission/views.ts'
 import { sourceClass } from '../query/execute/open-source.ts'
 import type { Params, UnreadParams } from '../query/parse/parse-params.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
-import type { RowSet } from '../row-set/row-set.ts'
+import { RowSet } from '../row-set/row-set.ts'
 import { type EntitySet, entitySet, newEntitySetId, readEntitySetId, type SavedQuery, sourceOf } from './entity-set.ts'
 import { EntitySetErrors } from './entity-set-errors.ts'
-import type { EntitySetStore, ListedSet } from './entity-set-store.ts'
+import type { EntitySetStore } from './entity-set-store.ts'
+import type { ListedSet, SetStore, SharedSets } from './set-store.ts'
 import { decodeMembers, existing, type Members, setOf } from './members.ts'
 
 export interface EntitySetLifetimes {
@@ -75,6 +76,8 @@ export class EntitySets {
     private readonly store: EntitySetStore,
     private readonly data: EntitySetData,
     private readonly lifetimes: EntitySetLifetimes,
+    /** Sets of dataclasses in databases, if several servers share them. */
+    private readonly shared?: SharedSets | undefined,
   ) {}
 
   /**
@@ -89,13 +92,16 @@ export class EntitySets {
   ): EntitySet | Promise<EntitySet> {
     const id = readEntitySetId(text)
     if (id === undefined) throw EntitySetErrors.UNKNOWN_SET(text)
-    const tableNumber = this.tableNumberOf(id)
-    if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber) {
-      throw EntitySetErrors.OTHER_CLASS(id, dataClass.name)
+    const open = () => {
+      const tableNumber = this.tableNumberOf(id)
+      if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber) {
+        throw EntitySetErrors.OTHER_CLASS(id, dataClass.name)
+      }
+      const set = this.storeOf(dataClass).use(id)
+      if (!set && options.mustLive) throw EntitySetErrors.UNKNOWN_SET(text)
+      return set ?? this.recreate(dataClass, id, requester, options)
     }
-    const set = this.store.use(id)
-    if (!set && options.mustLive) throw EntitySetErrors.UNKNOWN_SET(text)
-    return set ?? this.recreate(dataClass, id, requester, options)
+    return this.isShared(dataClass) ? this.shared!.fetch(id).then(open) : open()
   }
 
   /**
@@ -104,6 +110,7 @@ export class EntitySets {
    */
   async openAny(text: string, requester: Requester): Promise<{ dataClass: DataClass; set: EntitySet }> {
     const id = readEntitySetId(text)
+    if (id !== undefined && this.shared && !this.store.find(id)) await this.shared.fetch(id)
     const tableNumber = id === undefined ? undefined : this.tableNumberOf(id)
     const dataClass = this.data.catalog.dataClasses.find(each => each.tableNumber === tableNumber)
     if (!dataClass) throw EntitySetErrors.UNKNOWN_SET(text)
@@ -123,16 +130,19 @@ export class EntitySets {
     const id = readEntitySetId(lastPart(reference))
     if (id === undefined)
       throw EntitySetErrors.INVALID_REFERENCE(reference, 'the id or the URI of an entity set is expected')
-    const tableNumber = this.tableNumberOf(id)
-    if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber)
-      throw EntitySetErrors.INCOMPATIBLE_CLASSES(id, dataClass.name)
-    const set = this.store.use(id)
-    const unknown = EntitySetErrors.INVALID_REFERENCE(
-      reference,
-      'there is no such entity set; it has expired or never existed',
-    )
-    if (tableNumber === undefined || (!set && mustLive)) throw unknown
-    return set ?? this.recreate(dataClass, id, requester, { unknown })
+    const open = () => {
+      const tableNumber = this.tableNumberOf(id)
+      if (tableNumber !== undefined && tableNumber !== dataClass.tableNumber)
+        throw EntitySetErrors.INCOMPATIBLE_CLASSES(id, dataClass.name)
+      const set = this.storeOf(dataClass).use(id)
+      const unknown = EntitySetErrors.INVALID_REFERENCE(
+        reference,
+        'there is no such entity set; it has expired or never existed',
+      )
+      if (tableNumber === undefined || (!set && mustLive)) throw unknown
+      return set ?? this.recreate(dataClass, id, requester, { unknown })
+    }
+    return this.isShared(dataClass) ? this.shared!.fetch(id).then(open) : open()
   }
 
   /** Runs the saved query of a set again and replaces its members. @returns the set itself if it has no saved query */
@@ -163,8 +173,8 @@ export class EntitySets {
   }
 
   /** Starts the lifetime of a set again with another timeout. */
-  setTimeout({ id }: EntitySet, timeoutSeconds: number, most?: number): void {
-    this.store.use(id, this.capped(timeoutSeconds, most))
+  setTimeout({ id, tableNumber }: EntitySet, timeoutSeconds: number, most?: number): void {
+    this.storeOf(this.dataClassOf(tableNumber)).use(id, this.capped(timeoutSeconds, most))
   }
 
   /** Members that the requester may see: if there are restrict events, without hidden and without deleted entities. */
@@ -185,8 +195,12 @@ export class EntitySets {
   }
 
   /** The members that still exist. */
-  clean(dataClass: DataClass, members: Members): Members {
-    return existing(members, this.data.live(dataClass))
+  async clean(dataClass: DataClass, members: Members): Promise<Members> {
+    if (!dataClass.remote) return existing(members, this.data.live(dataClass))
+    // The rows of a set are not read unless something has to be known of them.
+    const orderBy = dataClass.key.name
+    const request = { dataClass: dataClass.name, source: sourceOf(members), ...ALL, orderBy }
+    return existing(members, setOf(decodeMembers(await this.data.select(request))))
   }
 
   /**
@@ -195,10 +209,12 @@ export class EntitySets {
    */
   async release(dataClass: DataClass, text: string): Promise<void> {
     const id = readEntitySetId(text)
-    const set = id === undefined ? undefined : this.store.find(id)
+    const store = this.storeOf(dataClass)
+    if (id !== undefined && this.isShared(dataClass)) await this.shared!.fetch(id)
+    const set = id === undefined ? undefined : store.find(id)
     if (!set) throw EntitySetErrors.UNKNOWN_SET(text)
     if (set.tableNumber !== dataClass.tableNumber) throw EntitySetErrors.OTHER_CLASS(set.id, dataClass.name)
-    await this.store.release([set.id])
+    await store.release([set.id])
   }
 
   /**
@@ -211,12 +227,25 @@ export class EntitySets {
       const set = this.store.find(id)
       if (set && set.tableNumber !== dataClass!.tableNumber) throw EntitySetErrors.OTHER_CLASS(id, dataClass!.name)
     }
+    const shared = await this.shared?.live(ids)
+    for (const [id, tableNumber] of dataClass ? (shared ?? []) : []) {
+      if (tableNumber !== dataClass!.tableNumber) throw EntitySetErrors.OTHER_CLASS(id, dataClass!.name)
+    }
+    if (shared) await this.shared!.release(shared.keys())
     await this.store.release(ids)
   }
 
   /** Number of all live sets, and the first `limit` of them. */
-  list(limit: number): { count: number; sets: ListedSet[] } {
-    return this.store.list(limit)
+  async list(limit: number): Promise<{ count: number; sets: ListedSet[] }> {
+    const own = this.store.list(limit)
+    const sets = own.sets.map(({ id, tableNumber, timeoutSeconds, expires, members }) => {
+      const isOrdered = !(members instanceof RowSet)
+      const size = isOrdered ? members.length : members.size
+      return { id, tableNumber, timeoutSeconds, expires, size, isOrdered }
+    })
+    const shared = await this.shared?.list(limit)
+    if (!shared) return { count: own.count, sets }
+    return { count: own.count + shared.count, sets: [...sets, ...shared.sets].slice(0, limit) }
   }
 
   /** Removes expired sets, as also happens every second. */
@@ -226,7 +255,20 @@ export class EntitySets {
 
   /** Table of a set that is live or can be recreated. */
   private tableNumberOf(id: string): number | undefined {
-    return (this.store.find(id) ?? this.store.findSaved(id))?.tableNumber
+    const own = this.store.find(id) ?? this.store.findSaved(id)
+    return (own ?? this.shared?.find(id) ?? this.shared?.findSaved(id))?.tableNumber
+  }
+
+  private isShared({ remote }: DataClass): boolean {
+    return remote !== undefined && this.shared !== undefined
+  }
+
+  private storeOf(dataClass: DataClass): SetStore {
+    return this.isShared(dataClass) ? this.shared! : this.store
+  }
+
+  private dataClassOf(tableNumber: number): DataClass {
+    return this.data.catalog.dataClasses.find(each => each.tableNumber === tableNumber)!
   }
 
   private recreate(
@@ -239,7 +281,7 @@ export class EntitySets {
       unknown = EntitySetErrors.UNKNOWN_SET(id),
     }: RecreateOptions,
   ): Promise<EntitySet> {
-    const kept = this.store.findSaved(id)
+    const kept = this.storeOf(dataClass).findSaved(id)
     const saved = given ?? kept?.saved
     if (!saved) throw unknown
     // A query given with the request is used once; only the one of the creation is kept.
@@ -299,7 +341,7 @@ export class EntitySets {
   ): Promise<EntitySet> {
     const capped = this.capped(timeoutSeconds, maxTimeoutSeconds)
     const set = entitySet({ id, tableNumber, encoded, timeoutSeconds: capped, saved, creator })
-    await this.store.put(set, creatorLimit || undefined, guestNetwork)
+    await this.storeOf(this.dataClassOf(tableNumber)).put(set, creatorLimit || undefined, guestNetwork)
     return set
   }
 

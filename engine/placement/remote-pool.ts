@@ -9,17 +9,23 @@ const TASKS = 256
 interface RemotePoolOptions extends Omit<QueryPoolOptions, 'threads' | 'entry'> {
   readonly connections: Readonly<Record<string, Connection>>
   readonly saveLimits: SaveLimits
+  readonly sharesLocks: boolean
 }
 
 /** The single thread that asks databases: it waits for many of them at a time, and for none in the other threads. */
-export const remotePool = ({ connections, saveLimits, ...options }: RemotePoolOptions): QueryPool<RemoteTask> =>
+export const remotePool = ({
+  connections,
+  saveLimits,
+  sharesLocks,
+  ...options
+}: RemotePoolOptions): QueryPool<RemoteTask> =>
   new QueryPool<RemoteTask>({
     ...options,
     threads: 1,
     entry: {
       file: 'engine/threads/remote-thread.js',
       role: 'remote',
-      data: { connections, saveLimits, indexStatus: undefined },
+      data: { connections, saveLimits, sharesLocks, indexStatus: undefined },
       tasksPerThread: TASKS,
     },
   })

@@ -23,12 +23,14 @@ interface OpenTask {
 }
 /** Tasks of this thread that have not ended. */
 const open = new Set<OpenTask>()
-let timer: NodeJS.Timeout | undefined
+let isWatching = false
 
 /** Aborts a task soon after its answer is no longer needed. */
 function watch(task: OpenTask, cancelled: Int32Array): void {
   open.add(task)
-  timer ??= setInterval(() => {
+  if (isWatching) return
+  isWatching = true
+  setInterval(() => {
     for (const { slot, waiting } of open) if (Atomics.load(cancelled, slot) === 1) waiting.abort()
   }, WATCH_MS).unref()
 }

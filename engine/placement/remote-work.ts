@@ -58,7 +58,7 @@ export class RemoteWork {
   }
 
   /** @throws {ProtocolError} */
-  write(task: RemoteWriteTask): Promise<unknown> | undefined {
+  write(task: RemoteWriteTask): Promise<unknown> {
     const { writer, store } = this.scope
     const { reads, options } = this
     const repeat = <T>(work: (reads: RemoteReads) => T): Promise<T> => this.repeat(() => work(reads))
@@ -68,10 +68,13 @@ export class RemoteWork {
       case 'remoteDelete':
         return writer.delete(task.deletion, store.queries, repeat, options)
       case 'remoteLock':
-        return writer.lock(task.lock, store.queries, repeat)
+        return writer.lock(task.lock, store.queries, repeat, options)
+      case 'remoteTables':
+        return this.scope.databases.makeTables(task.connection, options)
       case 'remoteFreeLocks':
-        writer.freeLocks(task.owner)
-        return undefined
+        return writer.freeLocks(task.owner, options)
+      case 'remoteListLocks':
+        return writer.listLocks(task.limit, options)
     }
   }
 

@@ -107,7 +107,11 @@ interface AnswerThreadOptions {
 }
 
 /** A change of entities that are in a database. The answer is the result, as `v8.serialize` writes it; undefined where there is none. */
-export type RemoteWriteTask = RemoteChange | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
+export type RemoteWriteTask =
+  | RemoteChange
+  | { readonly kind: 'remoteTables'; readonly connection: string }
+  | { readonly kind: 'remoteFreeLocks'; readonly owner: string }
+  | { readonly kind: 'remoteListLocks'; readonly limit: number }
 
 /** Connects a function thread. */
 interface RemoteLinkTask {
@@ -124,6 +128,8 @@ export type RemoteTask = SearchedTask | RemoteWriteTask | RemoteLinkTask
 export interface RemoteThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {
   readonly saveLimits: SaveLimits
   readonly connections: Readonly<Record<string, Connection>>
+  /** Several servers share locks. */
+  readonly sharesLocks: boolean
 }
 
 /** State that decides whether vectors are searched by an index. */

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { ProtocolError } from '../base/errors.ts'
 import { loadPackage } from '../base/load-package.ts'
 import type { Note } from '../data/store-options.ts'
 import { QueryErrors } from '../query/contract/query-errors.ts'
@@ -25,8 +26,12 @@ const SESSION = [
   "SET bytea_output = 'hex'",
   'SET extra_float_digits = 1',
   "SET client_encoding = 'UTF8'",
-  // To compile the expressions of one statement takes longer than they run. Not every database with this wire has the setting.
-  "SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit'",
+  // Statements have backslashes in texts.
+  'SET standard_conforming_strings = on',
+  // Not every database with this wire has these settings. To compile the expressions of one statement takes longer than they run; money
+  // is read as the numbers of this server are written; arrays have null.
+  `SELECT set_config(name, wanted, false) FROM pg_settings
+   JOIN (VALUES ('jit', 'off'), ('lc_monetary', 'C'), ('array_nulls', 'on')) AS w (name, wanted) USING (name)`,
 ].join('; ')
 
 /** Maximum number of statements that each connection keeps prepared. */
@@ -45,6 +50,8 @@ const NOTE_PAUSE_MS = 10_000
 const CANCELED = '57014'
 /** Classes of errors of a server that does not serve now: connection exceptions, shutdowns, too many connections. */
 const AWAY = /^(08|57P|53)/
+/** The result of a prepared statement has other columns now, or the statement is gone: a new connection prepares it again. */
+const OUTDATED = /^(0A000|26000)$/
 const RETRY_AFTER_SECONDS = 1
 
 /** Limits of one statement. */
@@ -107,12 +114,15 @@ export class Database {
     const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
     signal.addEventListener('abort', cancel, { once: true })
     let isBroken = false
-    const run = async ({ text, values }: Statement): Promise<Cells[]> => {
-      const query = { text, values, name: this.nameOf(text), rowMode: 'array', types: AS_TEXTS }
+    const run = async ({ text, values, isPlain }: Statement): Promise<Cells[]> => {
+      // The cancellation may have come between two statements.
+      if (cancelling) throw this.interrupted(signal)
+      const name = isPlain ? undefined : this.nameOf(text)
+      const query = { text, values, name, rowMode: 'array', types: AS_TEXTS }
       try {
         return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
       } catch (error) {
-        isBroken = !isOfStatement(error as Error)
+        isBroken ||= !isOfStatement(error as Error) || OUTDATED.test((error as { code: string }).code)
         throw error
       }
     }
@@ -124,6 +134,39 @@ export class Database {
       signal.removeEventListener('abort', cancel)
       // A late cancellation must not end the next statement of this connection.
       client.release(cancelling !== undefined || isBroken)
+    }
+  }
+
+  /**
+   * Makes changes: in a transaction, or by a single statement, which is one by itself. It is kept if `isKept` returns true.
+   * @throws {ProtocolError} and errors of statements as they are: nothing has changed
+   */
+  async write<T>(
+    limits: StatementLimits,
+    work: (run: (statement: Statement) => Promise<Cells[]>) => Promise<T>,
+    { isSingle, isKept }: { readonly isSingle: boolean; readonly isKept: (result: T) => boolean },
+  ): Promise<T> {
+    // True while the database may have made the changes without an answer.
+    let isFinal = isSingle
+    try {
+      return await this.session(limits, async run => {
+        if (isSingle) return work(run)
+        await run(BEGIN)
+        try {
+          const result = await work(run)
+          isFinal = isKept(result)
+          await run(isFinal ? COMMIT : ROLLBACK)
+          return result
+        } catch (error) {
+          // The next statement of this connection must not be part of the transaction.
+          await run(ROLLBACK).catch(() => {})
+          throw error
+        }
+      })
+    } catch (error) {
+      if (error instanceof ProtocolError || isOfStatement(error as Error)) throw error
+      const known = this.errorOf(error, limits.signal)
+      throw isFinal && known.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(this.name) : known
     }
   }
 
@@ -147,11 +190,9 @@ export class Database {
 
   private async open(): Promise<Pool> {
     const { Pool } = await loadPackage<typeof pg>('pg', NEEDED)
-    const { url, password, maxConnections } = this.connection
     const pool = new Pool({
-      connectionString: url,
-      ...(password !== undefined && { password }),
-      max: maxConnections,
+      connectionString: addressOf(this.connection),
+      max: this.connection.maxConnections,
       connectionTimeoutMillis: CONNECT_MS,
       idleTimeoutMillis: IDLE_MS,
       application_name: 'tesser',
@@ -169,10 +210,8 @@ export class Database {
 
   private async cancel(processId: number): Promise<void> {
     const { Client } = await loadPackage<typeof pg>('pg', NEEDED)
-    const { url, password } = this.connection
     const client = new Client({
-      connectionString: url,
-      ...(password !== undefined && { password }),
+      connectionString: addressOf(this.connection),
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: CONNECT_MS,
       application_name: 'tesser cancel',
@@ -197,13 +236,15 @@ export class Database {
     return name
   }
 
+  private interrupted(signal: AbortSignal | undefined): Error {
+    return signal?.aborted ? QueryErrors.CANCELLED() : QueryErrors.TIMEOUT(this.timeoutMs)
+  }
+
   /** The error for the client; the log gets the reason, which may show what the client may not see. */
   errorOf(thrown: unknown, signal?: AbortSignal): Error {
     const error = thrown as Error & { code?: string }
     if (error.name.startsWith('QUERY.')) return error
-    if (error.code === CANCELED) {
-      return signal?.aborted ? QueryErrors.CANCELLED() : QueryErrors.TIMEOUT(this.timeoutMs)
-    }
+    if (error.code === CANCELED) return this.interrupted(signal)
     if (isOfStatement(error)) {
       this.onNote(`database ${this.name}: ${error.code}: ${error.message}`, 'warn')
       return RemoteErrors.REFUSED(this.name, error.code!)
@@ -217,11 +258,23 @@ export class Database {
   }
 }
 
+const BEGIN: Statement = { text: 'BEGIN', values: [] }
+const COMMIT: Statement = { text: 'COMMIT', values: [] }
+const ROLLBACK: Statement = { text: 'ROLLBACK', values: [] }
+
+/** Address with the password: what an address leaves out, the driver takes for empty, whatever its other options say. */
+function addressOf({ url, password }: Connection): string {
+  if (password === undefined) return url
+  const address = new URL(url)
+  address.searchParams.set('password', password)
+  return address.href
+}
+
 /** All values stay the texts that the server sends. */
 const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
 
 /** True for an error of a statement, after which the connection can be used. */
-const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
+export const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
   code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
 
 /** Several addresses of a host may all refuse. */

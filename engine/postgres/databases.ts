@@ -2,30 +2,44 @@ import type { Catalog } from '../catalog/dataclass.ts'
 import type { Note } from '../data/store-options.ts'
 import { type Cells, type Connection, Database, type StatementLimits } from './database.ts'
 import { DescribedTables } from './described-tables.ts'
+import { OwnedTables } from './owned/owned-tables.ts'
 import type { RemoteCall, RemoteFetch } from './remote-needed.ts'
 
 /** The databases of a model, for one thread. */
 export class Databases {
   readonly tables: DescribedTables
   private readonly databases = new Map<string, Database>()
+  private readonly owned: OwnedTables
 
   /** @param timeoutMs maximum time of a statement */
   constructor(
     catalog: Catalog,
-    options: {
+    private readonly options: {
       readonly connections: Readonly<Record<string, Connection>>
       readonly timeoutMs: number
       readonly onNote: Note
+      /** Undefined: this thread makes them. */
+      readonly makeTables?: (connection: string) => Promise<unknown>
     },
   ) {
     this.tables = new DescribedTables(catalog, options.onNote)
     for (const [name, connection] of Object.entries(options.connections)) {
       this.databases.set(name, new Database(name, connection, options.timeoutMs, options.onNote))
     }
+    this.owned = new OwnedTables(catalog, name => this.database(name), options.onNote)
+  }
+
+  /**
+   * Makes the owned tables of a connection, or waits until another thread has.
+   * @throws {ProtocolError} the database does not answer
+   */
+  async makeTables(connection: string, { deadlineAt }: StatementLimits): Promise<void> {
+    await (this.options.makeTables?.(connection) ?? this.owned.ready(connection, deadlineAt))
   }
 
   async run({ connection, statement }: RemoteCall, limits: StatementLimits): Promise<Cells[]> {
     try {
+      if (statement.isDescription) await this.makeTables(connection, limits)
       return await this.database(connection).query(statement, limits)
     } catch (error) {
       this.tables.failed(connection, error)

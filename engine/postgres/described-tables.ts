@@ -9,7 +9,7 @@ import type { RemoteTable } from './remote-table.ts'
 /** Time after which tables that did not fit are described again, in milliseconds. */
 const RETRY_MS = 5_000
 /** Codes of statements that fail since a table has changed: undefined column, undefined table, other type. */
-const CHANGED = /\((42703|42P01|42804|42883)\)/
+const CHANGED = /\((42703|42P01|42804|42883|0A000)\)/
 
 interface Described {
   readonly tables: ReadonlyMap<DataClass, RemoteTable | readonly string[]>
@@ -23,7 +23,7 @@ export class DescribedTables {
 
   constructor(
     private readonly catalog: Catalog,
-    private readonly onNote: Note,
+    readonly onNote: Note,
   ) {}
 
   /** The table of a remote dataclass. @throws {RemoteErrors.UNUSABLE} and what `need` throws */

@@ -1,7 +1,8 @@
 import type { DataClass, RemoteStorage } from '../catalog/dataclass.ts'
 import type { Cells } from './database.ts'
+import { markOf, uniqueIndexes } from './owned/table-spec.ts'
 import { quoteName } from './quote.ts'
-import type { RemoteColumn, RemoteTable } from './remote-table.ts'
+import type { RemoteColumn, RemoteTable, WrittenColumn } from './remote-table.ts'
 import { columnForm } from './sql/column-form.ts'
 import { arrayText } from './sql/parameters.ts'
 import type { Statement } from './sql/statement.ts'
@@ -20,7 +21,7 @@ base AS (
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
 SELECT w.nspname, w.relname, w.relkind, a.attname, t.typname, b.modifier, a.attnotnull, t.typtype = 'e',
   a.attidentity <> '' OR (d.adbin IS NOT NULL AND a.attgenerated = ''), a.attgenerated <> '',
-  to_regprocedure('tesser.fold(text)') IS NOT NULL
+  to_regprocedure('tesser.fold(text)') IS NOT NULL, format_type(a.atttypid, a.atttypmod), obj_description(w.oid, 'pg_class')
 FROM wanted w JOIN base b ON b.attrelid = w.oid JOIN pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
 JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
 LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum`
@@ -30,10 +31,12 @@ interface Described {
   readonly kind: string
   readonly columns: Map<string, RemoteColumn>
   readonly hasFold: boolean
+  readonly comment: string | null
 }
 
 /** Statement that describes the tables of dataclasses. {@link readTables} takes its rows. */
 export const tablesStatement = (dataClasses: readonly DataClass[]): Statement => ({
+  isDescription: true,
   text: COLUMNS,
   values: [
     arrayText(dataClasses.map(({ remote }) => remote!.schema)),
@@ -48,15 +51,34 @@ export function readTables(
 ): Map<DataClass, RemoteTable | readonly string[]> {
   const described = new Map<string, Described>()
   for (const row of rows) {
-    const [schema, table, kind, name, type, modifier, isMandatory, isEnum, hasDefault, isGenerated, hasFold] =
-      row as string[]
+    const [
+      schema,
+      table,
+      kind,
+      name,
+      type,
+      modifier,
+      isMandatory,
+      isEnum,
+      hasDefault,
+      isGenerated,
+      hasFold,
+      sqlType,
+      comment,
+    ] = row as string[]
     const key = JSON.stringify([schema, table])
-    const known = described.get(key) ?? { kind: kind!, columns: new Map(), hasFold: hasFold === 't' }
+    const known = described.get(key) ?? {
+      kind: kind!,
+      columns: new Map(),
+      hasFold: hasFold === 't',
+      comment: comment ?? null,
+    }
     described.set(key, known)
     known.columns.set(name!, {
       name: name!,
       type: type!,
       modifier: Number(modifier),
+      sqlType: sqlType!,
       isNullable: isMandatory !== 't',
       isEnum: isEnum === 't',
       hasDefault: hasDefault === 't',
@@ -73,11 +95,14 @@ export function readTables(
 
 function tableOf(
   dataClass: DataClass,
-  { schema, table, stamp, timestamp, columns: wanted }: RemoteStorage,
+  { schema, table, stamp, timestamp, owned, columns: wanted }: RemoteStorage,
   described: Described | undefined,
 ): RemoteTable | readonly string[] {
   const from = quoteName(schema, table)
+  if (!described && owned) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
   if (!described) return [`there is no table or view ${from}, or this role may not see it`]
+  if (owned && described.comment !== markOf(dataClass))
+    return [`${from} is not as the model of this server wants it; if it cannot be made so, the log has the reason`]
   const problems: string[] = []
   const columnOf = (name: string): RemoteColumn | undefined => {
     const found = described.columns.get(name)
@@ -99,8 +124,13 @@ function tableOf(
       forms.set(attribute, form)
     }
   }
-  if (stamp !== undefined) columnOf(stamp)
-  if (timestamp !== undefined) columnOf(timestamp)
+  const check = (name: string | undefined, types: RegExp, wanted: string): void => {
+    const found = name === undefined ? undefined : columnOf(name)
+    if (found && !types.test(found.type))
+      problems.push(`the column ${quoteName(found.name)} is of type ${found.type}; ${wanted}`)
+  }
+  check(stamp, /^(int[248]|numeric)$/, 'a stamp is a whole number')
+  check(timestamp, /^(timestamp|timestamptz|date)$/, 'the time of a change is a timestamp')
   if (problems.length > 0) return problems
   const hasRows = described.kind === 'r' || described.kind === 'p' || described.kind === 'm'
   return {
@@ -108,9 +138,32 @@ function tableOf(
     from,
     columns,
     forms,
-    stamp: stamp !== undefined ? quoteName(stamp) : hasRows ? 'xmin' : '1',
+    stamp: stamp !== undefined ? stampOf(quoteName(stamp)) : hasRows ? alias => `${alias}.xmin::text::int8` : () => '1',
+    isReadAgain: stamp === undefined && described.kind === 'p',
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
+    written: writtenColumns(described, columns, forms),
     isOrdinary: described.kind === 'r',
     hasFold: described.hasFold,
+    uniqueIndexes: owned ? uniqueIndexes(dataClass) : undefined,
   }
+}
+
+/** A stamp has 32 bits, and a row that never had one has the first. */
+const stampOf =
+  (name: string) =>
+  (alias: string): string =>
+    `(coalesce(${alias}.${name}, 1)::int8 & 4294967295)`
+
+function writtenColumns(
+  described: Described,
+  columns: RemoteTable['columns'],
+  forms: RemoteTable['forms'],
+): RemoteTable['written'] {
+  const written = new Map<string, WrittenColumn>()
+  for (const { name, sqlType } of described.columns.values()) written.set(name, { type: sqlType, value: sent => sent })
+  for (const [attribute, [column]] of columns) {
+    const { convert } = forms.get(attribute)!
+    if (convert) written.set(column!.name, { type: 'text', value: convert })
+  }
+  return written
 }

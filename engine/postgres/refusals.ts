@@ -1,5 +1,6 @@
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
+import type { View } from '../catalog/view.ts'
 import type { Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../base/errors.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
@@ -23,18 +24,32 @@ const DETAIL = /\(([^()]+)\)=\(/
  * Problems of an entity whose change the database has refused; undefined if the error is not about the entity.
  * Source: PostgreSQL, appendix A, classes 22 and 23.
  */
-export function problemsOf(error: unknown, table: RemoteTable, values: ColumnValues): ProtocolError[] | undefined {
+export function problemsOf(
+  error: unknown,
+  table: RemoteTable,
+  values: ColumnValues,
+  view: View,
+): ProtocolError[] | undefined {
   const { code = '', detail = '', column, constraint, message } = error as StatementError
   const { dataClass } = table
   const names = DETAIL.exec(detail)?.[1]?.split(', ') ?? []
-  const attribute = attributeOf(table, column === undefined ? names : [column])
+  const attribute =
+    table.uniqueIndexes?.get(constraint ?? '') ?? attributeOf(table, column === undefined ? names : [column])
   const value = attribute && (values.get(attribute) ?? null)
+  const refused = (reason: string | undefined): ProtocolError =>
+    RemoteErrors.REFUSED_ENTITY(
+      dataClass.name,
+      (reason !== undefined && shown(reason, table, view)) || 'a rule of the table',
+    )
+  // As in the store: a client that sees nothing of the dataclass knows its attributes by their names alone.
+  const isHidden = attribute && attribute !== dataClass.key && view.shows(dataClass) && !view.shows(attribute)
+  if (isHidden && /^235|^23502/.test(code)) return [WriteErrors.HIDDEN(dataClass.name)]
   switch (code) {
     case '23505':
-      return attribute ? duplicate(attribute, value as Value, dataClass) : [refused(dataClass, constraint)]
+      return attribute ? duplicate(attribute, value as Value, dataClass) : [refused(constraint)]
     case '23503': {
       const relation = dataClass.attributes.find(each => each.kind === 'relatedEntity' && each.foreignKey === attribute)
-      return attribute && relation?.kind === 'relatedEntity' && value !== null
+      return attribute && relation?.kind === 'relatedEntity' && view.shows(relation) && value !== null
         ? [
             WriteErrors.FOREIGN_KEY_NOT_FOUND(
               attribute.name,
@@ -42,20 +57,30 @@ export function problemsOf(error: unknown, table: RemoteTable, values: ColumnVal
               relation.target.name,
             ),
           ]
-        : [refused(dataClass, constraint)]
+        : [refused(constraint)]
     }
     case '23502':
-      return [attribute ? WriteErrors.MANDATORY(attribute.name) : refused(dataClass, column)]
+      return [attribute ? WriteErrors.MANDATORY(attribute.name) : refused(column)]
+    case '428C9':
+      return [refused('the database itself gives one of these columns its value')]
+    // Program limit exceeded: an entry of an index has at most a third of a page.
+    case '54000':
+      return [refused('a value is too long for an index')]
     // Triggers and functions speak to the user.
     case 'P0001':
       return [RemoteErrors.REFUSED_ENTITY(dataClass.name, message)]
     default:
-      return /^2[23]/.test(code) ? [refused(dataClass, constraint ?? code)] : undefined
+      return /^2[23]/.test(code) ? [refused(constraint ?? code)] : undefined
   }
 }
 
-const refused = ({ name }: DataClass, reason: string | undefined): ProtocolError =>
-  RemoteErrors.REFUSED_ENTITY(name, reason ?? 'a rule of the table')
+/** A name in the database, unless it contains that of a column which the client does not see. */
+function shown(name: string, { columns, written }: RemoteTable, view: View): string | undefined {
+  const visible = new Set(
+    [...columns].flatMap(([attribute, own]) => (view.shows(attribute) ? own.map(each => each.name) : [])),
+  )
+  return [...written.keys()].some(column => !visible.has(column) && name.includes(column)) ? undefined : name
+}
 
 function duplicate(attribute: StorageAttribute, value: Value, dataClass: DataClass): ProtocolError[] {
   const received = describeValue(attribute, value)

@@ -2,7 +2,6 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../base/errors.ts'
-import { RemoteErrors } from '../data/remote-errors.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import type { RowView } from '../row-format/row-view.ts'
 import { describeValue } from '../write/convert.ts'
@@ -10,14 +9,12 @@ import { type ExpectedVersion, isExpected } from '../write/contract/expected-ver
 import type { DeleteResult } from '../write/contract/requests.ts'
 import { WriteErrors } from '../write/contract/write-errors.ts'
 import type { Cells, Database, StatementLimits } from './database.ts'
+import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
 import { problemsOf } from './refusals.ts'
+import { isLocked as isLockedError, type LockGuard } from './shared-locks.ts'
 import type { RemoteTable } from './remote-table.ts'
 import type { Statement } from './sql/statement.ts'
 import { deleteStatement } from './sql/write-statements.ts'
-
-const SAVEPOINT: Statement = { text: 'SAVEPOINT tesser', values: [] }
-const ROLLBACK_TO: Statement = { text: 'ROLLBACK TO SAVEPOINT tesser', values: [] }
-const statement = (text: string): Statement => ({ text, values: [] })
 
 interface Deletion {
   readonly table: RemoteTable
@@ -29,6 +26,8 @@ interface Deletion {
   readonly stamps?: ReadonlyMap<string, number> | undefined
   /** True for a row that another session has locked. */
   isLocked(row: RowView): boolean
+  /** Condition of every deletion. */
+  readonly guard?: LockGuard | undefined
 }
 
 /**
@@ -45,30 +44,30 @@ export async function deleteRows(
   const first = refused.find(error => error !== undefined)
   if (atomic && first) return { kind: 'delete', deleted: 0, error: first.toData() }
   const free = rows.filter((_, i) => !refused[i])
-  let isSent = false
+  const isSingle = free.length === 1
   try {
-    return await database.session(limits, async run => {
-      isSent = true
-      const isSingle = free.length === 1
-      if (!isSingle) await run(statement('BEGIN'))
-      let deleted = 0
-      let error = first
-      for (const row of free) {
+    return await database.write(
+      limits,
+      async run => {
+        let deleted = 0
+        let error = first
+        if (!isSingle && !atomic) await run(CHECK_AT_ONCE)
         if (!isSingle) await run(SAVEPOINT)
-        const problem = await remove(row, deletion, run)
-        if (problem && !isSingle) await run(ROLLBACK_TO)
-        if (!problem) deleted++
-        error ??= problem
-        if (problem && atomic) break
-      }
-      const isKept = !atomic || !error
-      if (!isSingle) await run(statement(isKept ? 'COMMIT' : 'ROLLBACK'))
-      return { kind: 'delete', deleted: isKept ? deleted : 0, ...(error && { error: error.toData() }) }
-    })
+        for (const row of free) {
+          const problem = await remove(row, deletion, run)
+          if (problem && atomic) return { kind: 'delete', deleted: 0, error: problem.toData() } as const
+          if (!isSingle) await run(problem ? ROLLBACK_TO : NEXT)
+          if (!problem) deleted++
+          error ??= problem
+        }
+        return { kind: 'delete', deleted, ...(error && { error: error.toData() }) } as const
+      },
+      { isSingle, isKept: ({ error }) => !atomic || !error },
+    )
   } catch (error) {
     if (error instanceof ProtocolError) throw error
-    const known = database.errorOf(error, limits.signal) as ProtocolError
-    throw isSent && known.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(database.name) : known
+    const [problem] = problemsOf(error, deletion.table, new Map(), deletion.view) ?? []
+    throw problem ?? database.errorOf(error, limits.signal)
   }
 }
 
@@ -100,7 +99,7 @@ const holdsGuarded = (row: RowView, dataClass: DataClass, view: View): boolean =
 /** @returns the error if the database refuses it, or if the row has changed since it was read; a row that is gone is deleted */
 async function remove(
   row: RowView,
-  { table, view }: Deletion,
+  { table, view, guard }: Deletion,
   run: (statement: Statement) => Promise<Cells[]>,
 ): Promise<ProtocolError | undefined> {
   const { dataClass } = table
@@ -108,13 +107,15 @@ async function remove(
   const problem = (error: ProtocolError): ProtocolError =>
     error.followedBy(WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name))
   try {
-    const found = await run(deleteStatement(table, row.value(dataClass.key) as Value, row.stamp))
+    const value = row.value(dataClass.key) as Value
+    const found = await run(deleteStatement(table, value, row.stamp, guard?.(value)))
     return found.length > 0 ? undefined : problem(WriteErrors.CHANGED_MEANWHILE(dataClass.name, 1))
   } catch (error) {
+    if (isLockedError(error)) return problem(WriteErrors.LOCKED(key, dataClass.name))
     if ((error as { code?: string }).code === '23503') {
       return problem(WriteErrors.STILL_REFERENCED(key, dataClass.name, referrer(error as Error, dataClass, view)))
     }
-    const [first] = problemsOf(error, table, new Map()) ?? []
+    const [first] = problemsOf(error, table, new Map(), view) ?? []
     if (!first) throw error
     return problem(first)
   }

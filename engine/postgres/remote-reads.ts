@@ -110,9 +110,7 @@ export class RemoteReads implements RemoteData {
     const most = page ? MAX_ROWS : MAX_KEYS
     const cells = statement ? yield* this.run(dataClass, statement) : []
     if (cells.length > most) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, most)
-    const rowIds = Uint32Array.from(cells, row =>
-      page ? rows.add(row) : rows.idOf(rows.table.forms.get(dataClass.key)!.read(row[0]!)),
-    )
+    const rowIds = Uint32Array.from(cells, row => (page ? rows.add(row) : rows.keyIdOf(row, 0)))
     const skip = page?.skip ?? 0
     const isWhole = !counting || (cells.length < page!.count && (cells.length > 0 || skip === 0))
     const state = page && !isUncounted && rows.table.isOrdinary ? cells[0]?.at(-1) : undefined
@@ -130,8 +128,8 @@ export class RemoteReads implements RemoteData {
   rowsOf(dataClass: DataClass): RemoteRows {
     let rows = this.rows.get(dataClass)
     if (!rows) {
-      const { layouts, numbers } = this.options
-      rows = new RemoteRows(this.tableOf(dataClass), layouts.get(dataClass)!, numbers)
+      const { tables, layouts, numbers } = this.options
+      rows = new RemoteRows(this.tableOf(dataClass), layouts.get(dataClass)!, tables.onNote, numbers)
       this.rows.set(dataClass, rows)
     }
     return rows
@@ -247,12 +245,12 @@ export class RemoteReads implements RemoteData {
 
   valuesWhere({ dataClass, foreignKey }: RelatedEntityAttribute, predicate: Predicate): readonly Value[] {
     if (!dataClass.remote) return this.localValues(dataClass, foreignKey, predicate)
-    const { table } = this.rowsOf(dataClass)
-    const statement = valuesStatement(table, foreignKey, predicate, MAX_KEYS + 1, this.scopeOf(dataClass))
+    const rows = this.rowsOf(dataClass)
+    const statement = valuesStatement(rows.table, foreignKey, predicate, MAX_KEYS + 1, this.scopeOf(dataClass))
     return this.once(this.values, dataClass, statement, cells => {
       if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
-      const { read } = table.forms.get(foreignKey)!
-      return cells.map(([cell]) => read(cell!))
+      const { read } = rows.table.forms.get(foreignKey)!
+      return rows.reading(foreignKey.name, () => cells.map(([cell]) => read(cell!)))
     })
   }
 
@@ -263,10 +261,9 @@ export class RemoteReads implements RemoteData {
     return this.once(this.distincts, dataClass, statement, cells => {
       if (cells.length > MAX_KEYS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_KEYS)
       const form = this.formOf(of)
-      const readKey = rows.table.forms.get(dataClass.key)!.read
       return {
-        values: cells.map(row => readItem(row, form, of)),
-        rowIds: cells.map(row => rows.idOf(readKey(row[3]!))),
+        values: rows.reading(of.attribute.name, () => cells.map(row => readItem(row, form, of))),
+        rowIds: cells.map(row => rows.keyIdOf(row, 3)),
         counts: cells.map(row => Number(row[4])),
       }
     })
@@ -274,13 +271,14 @@ export class RemoteReads implements RemoteData {
 
   totals(query: RemoteQuery, of: RemoteValues): RemoteTotals {
     const { dataClass } = query
-    const { table } = this.rowsOf(dataClass)
-    const statement = totalsStatement(table, query, of, this.scopeOf(dataClass))
+    const rows = this.rowsOf(dataClass)
+    const statement = totalsStatement(rows.table, query, of, this.scopeOf(dataClass))
     return this.once(this.sums, dataClass, statement, cells => {
       const [[count, sum, min, max]] = cells as [Cells]
       const { read } = this.formOf(of)
       const number = (text: string | null | undefined) => (text == null ? undefined : (read(text) as number | bigint))
-      return { count: Number(count), sum: sum ?? '0', min: number(min), max: number(max) }
+      const ends = rows.reading(of.attribute.name, () => ({ min: number(min), max: number(max) }))
+      return { count: Number(count), sum: sum ?? '0', ...ends }
     })
   }
 

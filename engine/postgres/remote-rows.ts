@@ -8,8 +8,10 @@ import { encodeRow } from '../row-format/encode-row.ts'
 import { keyText, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import type { Cells } from './database.ts'
+import type { Note } from '../data/store-options.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
+import { readDateTime } from './sql/read-text.ts'
 
 /** Time of an entity whose table does not know it. */
 const NO_TIME = '1970-01-01T00:00:00.000Z'
@@ -62,6 +64,7 @@ export class RemoteRows {
   constructor(
     readonly table: RemoteTable,
     readonly layout: RowLayout,
+    private readonly onNote: Note,
     private readonly numbers = new RowNumbers(),
   ) {}
 
@@ -69,6 +72,12 @@ export class RemoteRows {
   idOf(key: Value): number {
     if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_TASK_ROW) return key
     return this.numbers.idOf(this.table.dataClass, keyText(this.layout, key), key)
+  }
+
+  /** Row id of the entity of a row of the database. @param at place of its key, by default that in a whole row */
+  keyIdOf(cells: Cells, at = [...this.table.columns.keys()].indexOf(this.table.dataClass.key)): number {
+    const { dataClass, forms } = this.table
+    return this.idOf(this.reading(dataClass.key.name, () => forms.get(dataClass.key)!.read(cells[at]!)))
   }
 
   /** @returns undefined: the number is of another task */
@@ -116,7 +125,7 @@ export class RemoteRows {
     let at = 0
     for (const attribute of columns.keys()) {
       const cell = cells[at++]!
-      values.set(attribute, cell === null ? null : this.read(attribute.name, () => forms.get(attribute)!.read(cell)))
+      values.set(attribute, cell === null ? null : this.reading(attribute.name, () => forms.get(attribute)!.read(cell)))
     }
     const key = values.get(dataClass.key)!
     for (const relation of this.layout.references) {
@@ -141,18 +150,24 @@ export class RemoteRows {
     return { rowId, row: new RowView(this.layout, bytes, 0, bytes.length, true) }
   }
 
-  private read(attribute: string, read: () => Value): Value {
+  /** Reads texts of the database. @throws {RemoteErrors.VALUE} */
+  reading<T>(attribute: string, read: () => T): T {
     try {
       return read()
     } catch (error) {
-      throw RemoteErrors.VALUE(this.table.dataClass.name, attribute, (error as Error).message)
+      const { dataClass } = this.table
+      this.onNote(`a value of ${attribute} in ${dataClass.name} cannot be read: ${(error as Error).message}`, 'warn')
+      throw RemoteErrors.VALUE(dataClass.name)
     }
   }
 }
 
-/** ISO 8601 with milliseconds of a text in the form of the database. */
+/** ISO 8601 with milliseconds of a time of the database. */
 function timeOf(text: string): string {
-  const time = new Date(`${text.slice(0, 23).replace(' ', 'T')}Z`)
-  const withZone = /[+-]\d\d$/.test(text) ? new Date(`${text.replace(' ', 'T')}:00`) : time
-  return Number.isNaN(withZone.getTime()) ? NO_TIME : withZone.toISOString()
+  try {
+    return new Date(readDateTime(text)).toISOString()
+  } catch {
+    // Infinity.
+    return NO_TIME
+  }
 }

@@ -3,13 +3,16 @@ import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../base/errors.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
 import { RefusedChange } from '../data/refused-change.ts'
 import type { EntityContent, RelatedEntity, StoredEntity, StoreTransaction } from '../data/store-transaction.ts'
 import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
 import { encodeRow } from '../row-format/encode-row.ts'
 import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
+import { describeValue } from '../write/convert.ts'
 import type { RemoteReads } from './remote-reads.ts'
+import { partsOf } from './sql/statements.ts'
 import type { ColumnValues } from './sql/write-statements.ts'
 
 /** A change of a row that the database is still to make. */
@@ -134,7 +137,9 @@ export class RemoteTransaction implements StoreTransaction {
         const value = values.get(attribute)
         all.set(attribute, value === undefined ? (row.value(attribute) as Value) : value)
       }
-      const content = { key: row.key, stamp, globalStamp: stamp, timestamp, values: all, references: [] }
+      // A stamp has 32 bits.
+      const next = stamp >>> 0
+      const content = { key: row.key, stamp: next, globalStamp: next, timestamp, values: all, references: [] }
       return new RowView(layout, encodeRow(layout, content))
     })
   }
@@ -173,10 +178,16 @@ export class RemoteTransaction implements StoreTransaction {
   /** Values of columns; relations are their foreign keys. */
   private sentValues(values: EntityContent['values']): Map<StorageAttribute, Value> {
     const sent = new Map<StorageAttribute, Value>()
+    const { table } = this.reads.rowsOf(this.dataClass)
     for (const attribute of this.dataClass.attributes) {
       if (attribute.kind !== 'storage') continue
       const value = values.get(attribute)
-      if (value !== undefined) sent.set(attribute, value)
+      if (value === undefined) continue
+      const { length } = table.columns.get(attribute)!
+      if (length > 1 && value !== null && partsOf(String(value)).length !== length) {
+        throw new RefusedChange([RemoteErrors.KEY_PARTS(describeValue(attribute, value), this.dataClass.name, length)])
+      }
+      sent.set(attribute, value)
     }
     return sent
   }

@@ -1,3 +1,4 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
@@ -18,16 +19,17 @@ import { SaveJob, type WriteJob } from '../write/jobs.ts'
 import { LockTable } from '../write/lock-table.ts'
 import { isJsonObject, openBody, type SaveBody } from '../write/parse-body.ts'
 import { own } from '../write/read-element.ts'
-import type { DeleteResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
+import type { DeleteResult, ListLocksResult, LockResult, SaveRequest, SaveResult } from '../write/contract/requests.ts'
 import { type SaveRules, saveRules } from '../write/validate.ts'
 import { bodyLimits, checkTransactionSize, isOneTransaction, type SaveLimits } from '../write/contract/write-limits.ts'
 import { deleteRows } from './remote-delete.ts'
-import { applyChanges } from './apply-changes.ts'
-import type { StatementLimits } from './database.ts'
+import { applyChanges, leftOut, undone } from './apply-changes.ts'
+import type { Database, StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import type { RemoteTable } from './remote-table.ts'
 import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
+import { SharedLocks } from './shared-locks.ts'
 
 /** Number of times that a save begins again because its rows have changed meanwhile. */
 const MAX_STALE = 5
@@ -70,6 +72,8 @@ interface RemoteWriterOptions {
   readonly views: Views
   readonly databases: Databases
   readonly limits: SaveLimits
+  /** Several servers share locks. */
+  readonly sharesLocks: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** 32 upper-case hex digits. */
@@ -79,10 +83,15 @@ interface RemoteWriterOptions {
 /** Saves of entities that are in databases, by the rules of the writer thread. */
 export class RemoteWriter {
   private readonly locks: LockTable
+  /** Instead of {@link locks}, which are then none. */
+  private readonly sharedLocks: SharedLocks | undefined
   private readonly rules = new Map<DataClass, SaveRules>()
 
   constructor(private readonly options: RemoteWriterOptions) {
     this.locks = new LockTable(options.now)
+    const { catalog, databases, sharesLocks } = options
+    const connections = new Set(catalog.dataClasses.flatMap(({ remote }) => remote?.connection ?? []))
+    if (sharesLocks) this.sharedLocks = new SharedLocks(databases, [...connections])
   }
 
   /** @throws {ProtocolError} the request as a whole failed */
@@ -95,7 +104,7 @@ export class RemoteWriter {
     checkTransactionSize(request, body.length, saveLimits)
     const job = new SaveJob(request, dataClass, body, view, saveLimits)
     for (let first = 0; !job.outcome; first += SLICE_SIZE) {
-      await this.step(job, request, dataClass, keysOf(body, dataClass, first), repeat, limits)
+      await this.step(job, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
     }
     if ('kind' in job.outcome) return job.outcome as SaveResult
     throw new ProtocolError(job.outcome)
@@ -130,26 +139,39 @@ export class RemoteWriter {
       return { kind: 'delete', deleted: 0 }
     }
     const ids = new Map(existing.map(({ rowId, row }) => [row, rowId]))
+    const database = databases.database(dataClass.remote!.connection)
     const deletion = {
       ...request,
+      guard: await this.sharedLocks?.guard(dataClass, owner, database, limits),
       table,
       view,
       rows: existing.map(({ row }) => row),
       stamps,
       isLocked: (row: RowView) => this.locks.blocker(dataClass, ids.get(row)!, owner) !== undefined,
     }
-    return deleteRows(databases.database(dataClass.remote!.connection), deletion, limits)
+    return this.sound(database, deleteRows(database, deletion, limits))
   }
 
   /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
-  async lock({ read, lock, holder, isCode }: RemoteLock, queries: QueryCache, repeat: Repeat): Promise<LockResult> {
+  async lock(
+    { read, lock, holder, isCode }: RemoteLock,
+    queries: QueryCache,
+    repeat: Repeat,
+    limits: StatementLimits,
+  ): Promise<LockResult> {
     const view = this.options.views.of(read.access, isCode ? 'code' : 'client')
     const dataClass = view.dataClass(read.dataClass)
-    const rowId = await repeat(reads => {
+    const { rowId, key } = await repeat(reads => {
       const { context } = reads
       const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
-      return runPage(selection, view, context!).rowIds[0]!
+      const rowId = runPage(selection, view, context!).rowIds[0]!
+      return { rowId, key: reads.keyOf(dataClass, rowId) }
     })
+    if (this.sharedLocks) {
+      return lock
+        ? this.sharedLocks.lock(dataClass, key, holder, limits)
+        : this.sharedLocks.unlock(dataClass, key, holder, limits)
+    }
     if (rowId >= FIRST_TASK_ROW) throw RemoteErrors.NOT_HERE('a lock, without whole numbers as keys,', dataClass.name)
     const row = { dataClass, rowId }
     const blocker = this.locks.blocker(dataClass, rowId, holder.owner)
@@ -159,14 +181,28 @@ export class RemoteWriter {
     return { kind: 'lock', result: true }
   }
 
-  freeLocks(owner: string): void {
+  async freeLocks(owner: string, limits: StatementLimits): Promise<void> {
     this.locks.freeAll(owner)
+    await this.sharedLocks?.freeAll(owner, limits)
+  }
+
+  /** Locks that several servers share. */
+  async listLocks(limit: number, limits: StatementLimits): Promise<ListLocksResult> {
+    return (await this.sharedLocks?.list(limit, limits)) ?? { kind: 'listLocks', count: 0, locks: [] }
+  }
+
+  private async sound<T>(database: Database, work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      this.sharedLocks?.failed(database, error)
+      throw error
+    }
   }
 
   private async step(
     job: WriteJob,
-    request: SaveRequest,
-    dataClass: DataClass,
+    { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
     limits: StatementLimits,
@@ -176,6 +212,8 @@ export class RemoteWriter {
     const isAtomic = isOneTransaction(request)
     const uuids: string[] = []
     let outcomes: ChangeOutcome[] = []
+    /** Changes that found no row with their stamps. */
+    const missed = new Set<string>()
     for (let stale = 0; ; ) {
       const { transaction, accept, rows } = await repeat(reads => {
         const rows = reads.rowsOf(dataClass)
@@ -201,12 +239,30 @@ export class RemoteWriter {
       })
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
-      const applied = await applyChanges(database, rows, transaction.changes, isAtomic, limits)
+      const guard = await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
+      const work = applyChanges(database, rows, transaction.changes, { isAtomic, view }, limits, guard)
+      const applied = await this.sound(database, work)
+      const before = outcomes
       outcomes = [...outcomes, ...applied.outcomes]
       if (!applied.isStale) continue
-      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name)
-      if (isAtomic) outcomes = []
-      for (const key of keys) rows.delete(rows.idOf(key))
+      const missing = transaction.changes[applied.outcomes.length]
+      const attempt =
+        !applied.isCollision && missing?.kind === 'update' && JSON.stringify([String(missing.key), missing.stamp])
+      if (attempt && missed.has(attempt)) {
+        // It is what it was read as, and yet does not change.
+        const refused = leftOut(rows.table)
+        outcomes = isAtomic
+          ? undone(transaction.changes.length, applied.outcomes.length, refused)
+          : [...outcomes, refused]
+        continue
+      }
+      if (attempt) missed.add(attempt)
+      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
+      if (isAtomic) outcomes = before
+      // A row that this save has changed stays as it was before, so that the save finds its outcomes again.
+      for (const change of transaction.changes.slice(isAtomic ? 0 : applied.outcomes.length)) {
+        if (change.kind === 'update') rows.delete(rows.idOf(change.key))
+      }
     }
   }
 
@@ -217,7 +273,7 @@ export class RemoteWriter {
       const own = columns.get(dataClass.key)!
       const makesKey = own.length > 1 || own[0]!.hasDefault
       this.rules.set(dataClass, {
-        limited: limited.filter(attribute => !makesKey || attribute !== dataClass.key),
+        limited: limited.filter(attribute => !(attribute === dataClass.key ? makesKey : isNumbered(attribute))),
         autoFilled: autoFilled.filter(({ autoFill }) => autoFill === 'uuid'),
         indexes,
       })
@@ -238,6 +294,9 @@ function rowOf(text: string, dataClass: DataClass, reads: RemoteReads): number[]
   const key = convertKey(dataClass, text)
   return key instanceof ProtocolError || key === null ? [] : [reads.rowOf(dataClass, key)]
 }
+
+/** The database gives it a number if it has none. */
+const isNumbered = ({ autoFill, mandatory }: StorageAttribute): boolean => autoFill === 'increment' && mandatory
 
 /** Keys of existing entities among the elements of a slice. */
 function keysOf(

@@ -197,11 +197,12 @@ try {
     else if ('gone' in message) waiting.gone(message.gone)
     else if ('taken' in message) waiting.taken(message.taken, message.size)
     else if ('open' in message) {
-      const { store, limits, saveLimits } = message.open
+      const { store, limits, saveLimits, sharesSessions } = message.open
       runner = new CallRunner({
         store: openReadStore(store, countThread(store.counts, 'function')),
         limits,
         saveLimits,
+        sharesSessions,
         classes,
         registry,
         argumentBounds,

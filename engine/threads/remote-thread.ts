@@ -32,11 +32,20 @@ export default async function run(message: PoolMessage<RemoteTask>): Promise<Poo
 
 function openScope() {
   const store = poolStore(openReadStore(options.store, counts), options)
-  const { connections, limits, saveLimits } = options
+  const { connections, limits, saveLimits, sharesLocks } = options
   const { catalog, layouts, views } = store
   const onNote = (text: string): void => parentPort?.postMessage(text)
   const databases = new Databases(catalog, { connections, timeoutMs: limits.timeoutMs, onNote })
   const randomUuid = (): string => randomUUID().replaceAll('-', '').toUpperCase()
-  const writer = new RemoteWriter({ catalog, layouts, views, databases, limits: saveLimits, now: Date.now, randomUuid })
+  const writer = new RemoteWriter({
+    catalog,
+    layouts,
+    views,
+    databases,
+    limits: saveLimits,
+    sharesLocks,
+    now: Date.now,
+    randomUuid,
+  })
   return { options, registry, store, databases, writer }
 }

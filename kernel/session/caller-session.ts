@@ -1,7 +1,7 @@
 import type { CallerSession, SessionChanges } from '../../engine/index.ts'
 import type { User } from '../auth/user.ts'
 import type { TransportRequest } from '../transport/transport.ts'
-import { NOTHING_GRANTED, type Peer } from './session.ts'
+import { NOTHING_GRANTED, type Peer, type SessionRecord } from './session.ts'
 import type { Sessions, Visit } from './sessions.ts'
 
 /**
@@ -73,15 +73,16 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges,
     visit.session = await sessions.grant(visit.session, user, rights, peer)
     if (Object.keys(changes).length === 1) return
   }
-  const { record } = visit.session
-  if (storage) {
-    record.storage = Object.fromEntries(
-      Object.entries({ ...record.storage, ...storage }).filter(([, value]) => value !== undefined),
-    )
+  const apply = (record: SessionRecord): void => {
+    if (storage) {
+      record.storage = Object.fromEntries(
+        Object.entries({ ...record.storage, ...storage }).filter(([, value]) => value !== undefined),
+      )
+    }
+    if (entitySets) record.entitySets = entitySets
+    if (idleMinutes !== undefined) sessions.setIdleMinutes(record, idleMinutes)
   }
-  if (entitySets) record.entitySets = entitySets
-  if (idleMinutes !== undefined) sessions.setIdleMinutes(visit.session, idleMinutes)
-  await sessions.addTokens(visit.session, tokens)
+  await sessions.update(visit.session, apply, tokens)
 }
 
 /** @param userName undefined: unchanged; empty: no user */

@@ -18,7 +18,7 @@ export async function guestKey(records: ServerRecords): Promise<Buffer> {
 
 /** Sessions of guests for whom nothing is stored: their ids contain the time of creation. */
 export class Guests {
-  private readonly ids: GuestIds
+  private ids: GuestIds
 
   /** @param key from {@link guestKey} @param now milliseconds since 1970 */
   constructor(
@@ -27,6 +27,16 @@ export class Guests {
     private readonly now: () => number,
   ) {
     this.ids = new GuestIds(key, now)
+  }
+
+  /** Replaces the key: other servers have another one. */
+  use(key: Buffer): void {
+    this.ids = new GuestIds(key, this.now)
+  }
+
+  /** True for an id that this server, or one with the same key, has made. */
+  made(id: string): boolean {
+    return this.ids.madeAt(id) !== undefined
   }
 
   create(peer: Peer): Session {

@@ -42,9 +42,11 @@ export async function openVisitors(config: Config, engine: Engine, log: Logger, 
     }
   }
   const watch = new FileWatch([file], readAgain, LOOK_MS)
+  const { sharedSessions: table } = engine
   const sessions = await Sessions.open({ ...session, basePath: server.basePath }, engine.records, {
     now,
     onInternalError: text => log.error(text),
+    shared: table && { table, copySeconds: config.nodes.sessionSeconds },
   })
   const familiar = new FamiliarNetworks(engine.records, now, error =>
     log.error({ err: error }, 'logins were not recorded'),

@@ -13,4 +13,10 @@ export const SessionErrors = defineErrors('SESSION', {
     http: 429,
     message: (limit: string, seconds: number) => `${limit} is used up; try again in ${seconds} s`,
   },
+  /** Several servers change the session at a time. */
+  CHANGING: {
+    errCode: 1046,
+    http: 503,
+    message: () => 'other requests change this session all the time; try again in a moment',
+  },
 })

@@ -28,9 +28,9 @@ export class SessionQuota {
     this.groups.set(group, members.add(handle))
     this.groupOf.set(handle, group)
     if (isGuest) this.guests.add(handle)
-    const { perUser, guestsPerAddress, maxGuests } = this.options
+    const { maxGuests } = this.options
     const excess: string[] = []
-    if (members.size > (isGuest ? guestsPerAddress : perUser)) excess.push(first(members))
+    if (members.size > limitOf(record, this.options)) excess.push(first(members))
     if (this.guests.size - excess.length > maxGuests) excess.push(first(this.guests))
     return excess
   }
@@ -51,11 +51,15 @@ export class SessionQuota {
   }
 }
 
+/** Maximum number of sessions in the group of a session. */
+export const limitOf = (record: SessionRecord, { perUser, guestsPerAddress }: SessionQuotaOptions): number =>
+  isGuestRecord(record) ? guestsPerAddress : perUser
+
 const NONE: readonly string[] = []
 const first = (set: ReadonlySet<string>): string => set.values().next().value!
 
 /** Group with which a session is counted. Sessions with privileges but without a user are grouped by network. */
-function groupName({ user, address }: SessionRecord, isGuest: boolean): string {
+export function groupName({ user, address }: SessionRecord, isGuest: boolean): string {
   if (isGuest) return `guest ${networkOf(address)}`
   return user ? `user ${user.userName.toLowerCase()}` : `anonymous ${networkOf(address)}`
 }

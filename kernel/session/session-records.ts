@@ -1,7 +1,10 @@
 import type { RecordChange, ServerRecords } from '../../engine/index.ts'
 import { recordSlices } from '../base/record-slices.ts'
+import type { Lifetimes } from './lifetimes.ts'
+import { OneTimeTokens } from './one-time-tokens.ts'
 import { Session, type SessionRecord } from './session.ts'
 import type { SessionQuota } from './session-quota.ts'
+import type { NewToken, OnEnded, SessionStore } from './session-store.ts'
 
 const PREFIX = 'session/'
 
@@ -9,25 +12,108 @@ const PREFIX = 'session/'
  * Sessions with a record. The store has all of them, under a hash of their ids; memory has those that have been used since the
  * start.
  */
-export class SessionRecords {
+export class SessionRecords implements SessionStore {
   private readonly used = new Map<string, Session>()
   /** Handles of sessions that have ended, until their records are gone. */
   private readonly ended = new Set<string>()
+  private readonly oneTimeTokens: OneTimeTokens
 
-  /** @param onExcess called with a session that must end because the quota is exceeded */
+  /**
+   * @param onExcess called with a session that must end because the quota is exceeded
+   * @param now milliseconds since 1970
+   */
   constructor(
     private readonly records: ServerRecords,
     private readonly quota: SessionQuota,
-    private readonly onExcess: (session: Session) => void,
-  ) {}
+    private readonly lifetimes: Lifetimes,
+    now: () => number,
+    private readonly onExcess: OnEnded,
+  ) {
+    this.oneTimeTokens = new OneTimeTokens(records, now)
+  }
 
-  /** A session that has been used since the start. */
   inMemory(handle: string): Session | undefined {
     return this.used.get(handle)
   }
 
-  /** A session by its handle; undefined when it has no record, or has ended. @param id if the caller knows it */
-  find(handle: string, id = ''): Session | undefined {
+  find(hash: string, id = ''): Session | undefined {
+    const found = this.byHandle(hash, id)
+    if (found) return found
+    const handle = this.oneTimeTokens.sessionOf(hash)
+    return handle === undefined ? undefined : this.byHandle(handle)
+  }
+
+  async update(
+    session: Session,
+    change: (record: SessionRecord) => void,
+    tokens: readonly NewToken[] = [],
+  ): Promise<void> {
+    change(session.record)
+    await this.put(
+      session,
+      tokens.flatMap(({ hash, seconds }) => this.oneTimeTokens.create(session, hash, seconds)),
+    )
+  }
+
+  extend(session: Session): Promise<void> {
+    return this.put(session)
+  }
+
+  forget(handle: string): void {
+    this.used.delete(handle)
+    this.quota.remove(handle)
+  }
+
+  async remove({ handle, record }: Session): Promise<void> {
+    const key = PREFIX + handle
+    if (!this.records.get(key)) return
+    this.ended.add(handle)
+    await this.records.put([{ key, value: undefined }, ...this.oneTimeTokens.removalsOf(record)])
+    this.ended.delete(handle)
+  }
+
+  async redeem(hash: string): Promise<Session | undefined> {
+    const handle = await this.oneTimeTokens.redeem(hash)
+    return handle === undefined ? undefined : this.byHandle(handle)
+  }
+
+  async addAlias(session: Session): Promise<string> {
+    const { id, changes } = this.oneTimeTokens.createAlias(session)
+    await this.put(session, changes)
+    return id
+  }
+
+  async *all(): AsyncGenerator<Session> {
+    for (const slice of recordSlices(this.records, PREFIX)) for (const entry of slice) yield this.sessionOf(entry)
+  }
+
+  list(limit: number): Session[] {
+    return this.records.list(PREFIX, limit).map(entry => this.sessionOf(entry))
+  }
+
+  get count(): { guests: number; users: number } {
+    return this.quota.count
+  }
+
+  async sweep(end: (session: Session) => Promise<void>): Promise<void> {
+    await this.oneTimeTokens.sweep()
+    for await (const session of this.all()) {
+      if (this.lifetimes.hasExpired(session.record) || this.ended.has(session.handle)) await end(session)
+      // Sessions of an earlier run of the server count too.
+      else this.add(session)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.records.put([...this.used].map(([handle, { record }]) => ({ key: PREFIX + handle, value: record })))
+  }
+
+  private async put(session: Session, further: readonly RecordChange[] = []): Promise<void> {
+    this.remember(session)
+    await this.records.put([...further, { key: PREFIX + session.handle, value: session.record }])
+  }
+
+  private byHandle(handle: string, id = ''): Session | undefined {
     const used = this.used.get(handle)
     if (used) return used
     const record = this.records.get(PREFIX + handle) as SessionRecord | undefined
@@ -37,57 +123,17 @@ export class SessionRecords {
     return session
   }
 
-  /** Stores a session. Resolves when that is durable. @param further changes that belong to it */
-  async put(session: Session, further: readonly RecordChange[] = []): Promise<void> {
-    this.remember(session)
-    await this.records.put([...further, { key: PREFIX + session.handle, value: session.record }])
-  }
-
-  /** Takes a session out of memory; {@link remove} must follow. */
-  forget(handle: string): void {
-    this.used.delete(handle)
-    this.quota.remove(handle)
-  }
-
-  /** Removes a record, if there is one. Resolves when that is durable. @param further changes that belong to it */
-  async remove(handle: string, further: readonly RecordChange[]): Promise<void> {
-    const key = PREFIX + handle
-    if (!this.records.get(key)) return
-    this.ended.add(handle)
-    await this.records.put([{ key, value: undefined }, ...further])
-    this.ended.delete(handle)
-  }
-
-  /** True if a session has ended and still has a record. */
-  hasEnded({ handle }: Session): boolean {
-    return this.ended.has(handle)
-  }
-
-  /** All sessions, including those that have ended. The caller may wait after each. */
-  *all(): Generator<Session> {
-    for (const slice of recordSlices(this.records, PREFIX)) for (const entry of slice) yield this.sessionOf(entry)
-  }
-
-  list(limit: number): Session[] {
-    return this.records.list(PREFIX, limit).map(entry => this.sessionOf(entry))
+  private remember(session: Session): void {
+    this.used.set(session.handle, session)
+    this.add(session)
   }
 
   /** Counts a session against the quota, once. */
-  count({ handle, record }: Session): void {
+  private add({ handle, record }: Session): void {
     for (const excess of this.quota.add(handle, record)) {
       const key = PREFIX + excess
       this.onExcess(this.sessionOf({ key, value: this.records.get(key) }))
     }
-  }
-
-  /** Stores the latest uses. */
-  async close(): Promise<void> {
-    await this.records.put([...this.used].map(([handle, { record }]) => ({ key: PREFIX + handle, value: record })))
-  }
-
-  private remember(session: Session): void {
-    this.used.set(session.handle, session)
-    this.count(session)
   }
 
   /** Session of a record; it has its id only if it has been used. */

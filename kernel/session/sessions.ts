@@ -1,8 +1,7 @@
-import { type Granted, type RecordChange, type ServerRecords, Sweeper } from '../../engine/index.ts'
+import { type Granted, type ServerRecords, Sweeper } from '../../engine/index.ts'
 import type { User } from '../auth/user.ts'
 import { guestKey, Guests } from './guests.ts'
 import { GUEST_MS, Lifetimes } from './lifetimes.ts'
-import { OneTimeTokens } from './one-time-tokens.ts'
 import { RecentCookies } from './recent-cookies.ts'
 import { isGuestRecord, type Peer, Session, type SessionRecord } from './session.ts'
 import { SessionCookies } from './session-cookies.ts'
@@ -11,6 +10,8 @@ import { handleOf, randomId } from './session-id.ts'
 import type { SessionOptions } from './session-options.ts'
 import { SessionQuota } from './session-quota.ts'
 import { SessionRecords } from './session-records.ts'
+import type { NewToken, SessionStore } from './session-store.ts'
+import { type SharedBy, SharedSessions } from './shared-sessions.ts'
 
 const SWEEP_MS = 60_000
 
@@ -26,6 +27,15 @@ export interface Visit {
   isChanged?: boolean
 }
 
+/** Surroundings of sessions. */
+interface SessionContext {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly onInternalError: (text: string) => void
+  /** Sessions of several servers, instead of those in the store. */
+  readonly shared?: SharedBy | undefined
+}
+
 /** Called with the handle of a session that has ended: what it owned can be removed. */
 export type OnSessionEnd = (handle: string) => void | Promise<void>
 
@@ -33,11 +43,10 @@ export type OnSessionEnd = (handle: string) => void | Promise<void>
 export class Sessions {
   private readonly lifetimes: Lifetimes
   private readonly guests: Guests
-  private readonly stored: SessionRecords
-  private readonly quota: SessionQuota
-  private readonly oneTimeTokens: OneTimeTokens
+  private readonly stored: SessionStore
   private readonly cookies: SessionCookies
   private readonly recent = new RecentCookies()
+  private readonly onInternalError: (text: string) => void
   private readonly endListeners: OnSessionEnd[] = []
   /** Removes expired records. */
   private readonly sweeper: Sweeper
@@ -45,15 +54,23 @@ export class Sessions {
   private constructor(
     readonly options: SessionOptions,
     records: ServerRecords,
-    now: () => number,
     key: Buffer,
-    private readonly onInternalError: (text: string) => void,
+    { now, onInternalError, shared }: SessionContext,
   ) {
+    this.onInternalError = onInternalError
     this.lifetimes = new Lifetimes(options, now)
     this.guests = new Guests(key, this.lifetimes, now)
-    this.quota = new SessionQuota(options)
-    this.stored = new SessionRecords(records, this.quota, excess => this.endInBackground(excess))
-    this.oneTimeTokens = new OneTimeTokens(records, now)
+    const { lifetimes } = this
+    this.stored = shared
+      ? new SharedSessions({
+          ...shared,
+          options,
+          lifetimes,
+          now,
+          onEnded: session => this.ended(session),
+          guestKey: { own: key, use: key => this.guests.use(key) },
+        })
+      : new SessionRecords(records, new SessionQuota(options), lifetimes, now, excess => this.endInBackground(excess))
     this.cookies = new SessionCookies(options)
     this.sweeper = new Sweeper(
       () => this.removeExpired(),
@@ -62,12 +79,23 @@ export class Sessions {
     )
   }
 
-  static async open(
-    options: SessionOptions,
-    records: ServerRecords,
-    { now, onInternalError }: { now: () => number; onInternalError: (text: string) => void },
-  ): Promise<Sessions> {
-    return new Sessions(options, records, now, await guestKey(records), onInternalError)
+  static async open(options: SessionOptions, records: ServerRecords, context: SessionContext): Promise<Sessions> {
+    return new Sessions(options, records, await guestKey(records), context)
+  }
+
+  /**
+   * Prepares {@link find} when sessions are shared with other servers. A guest needs none, and is served while the database is away.
+   * @param cookies the `Cookie` header
+   * @returns undefined if there is nothing to wait for
+   */
+  fetch(cookies: string): Promise<void> | undefined {
+    if (!this.stored.fetch) return undefined
+    const id = this.cookies.idIn(cookies)
+    if (id === undefined) return undefined
+    const fetching = this.stored.fetch(this.recent.get(cookies)?.handle ?? handleOf(id))
+    return fetching?.catch(error => {
+      if (!this.guests.made(id)) throw error
+    })
   }
 
   /**
@@ -110,9 +138,7 @@ export class Sessions {
   async grant(session: Session, user: User | undefined, granted: Granted, peer: Peer): Promise<Session> {
     const isSame = session.user?.userName === user?.userName && session.isGuest === isGuestRecord({ user, granted })
     if (!isSame) return this.renew(session, user, granted, peer)
-    if (session.isGuest) return session
-    Object.assign(session.record, { user, granted })
-    await this.keep(session)
+    if (!session.isGuest) await this.update(session, record => void Object.assign(record, { user, granted }))
     return session
   }
 
@@ -121,27 +147,12 @@ export class Sessions {
    * @throws {SessionErrors.WRONG_CREDENTIALS} the token is not valid
    */
   async restore(session: Session, tokenHash: string): Promise<Session> {
-    const handle = await this.oneTimeTokens.redeem(tokenHash)
-    const target = handle === undefined ? undefined : this.stored.find(handle)
+    const target = await this.stored.redeem(tokenHash)
     if (!target || this.lifetimes.hasExpired(target.record)) throw SessionErrors.WRONG_CREDENTIALS()
     if (target.handle === session.handle) return session
-    const { id, changes } = this.oneTimeTokens.createAlias(target)
-    await this.keep(target, changes)
+    const id = await this.stored.addAlias(target)
     await this.end(session)
     return new Session(id, target.record, target.handle)
-  }
-
-  /** Adds one-time tokens, given by their hashes. Resolves when they are durable. */
-  async addTokens(session: Session, tokens: readonly { hash: string; seconds: number }[]): Promise<void> {
-    await this.keep(
-      session,
-      tokens.flatMap(({ hash, seconds }) => this.oneTimeTokens.create(session, hash, seconds)),
-    )
-  }
-
-  /** Sets the idle time from now on, within the server's limits. */
-  setIdleMinutes({ record }: Session, minutes: number): void {
-    this.lifetimes.setIdleMinutes(record, minutes)
   }
 
   /** A new guest. */
@@ -149,29 +160,48 @@ export class Sessions {
     return this.guests.create(peer)
   }
 
+  /** Stores a session, so that it can own something. As {@link update}. */
+  keep(session: Session): Promise<void> {
+    return this.update(session, () => {})
+  }
+
   /**
-   * Stores the state of a session. One that has ended meanwhile stays ended: what it has acquired since then, such as a lock, is
+   * Changes a session and stores it. One that has ended meanwhile stays ended: what it has acquired since then, such as a lock, is
    * released. Resolves when it is durable.
-   * @param further changes that belong to it
+   * @param change may be called more than once
+   * @param tokens one-time tokens to be added
    */
-  async keep(session: Session, further: readonly RecordChange[] = []): Promise<void> {
+  async update(
+    session: Session,
+    change: (record: SessionRecord) => void,
+    tokens: readonly NewToken[] = [],
+  ): Promise<void> {
     if (session.id === undefined) return
     const { record, handle } = session
     if (this.lifetimes.isOver(record)) return this.end(session)
     // A guest with stored state can be idle too.
     if (!this.stored.inMemory(handle)) this.lifetimes.restart(record)
-    await this.stored.put(session, further)
+    await this.stored.update(session, change, tokens)
+  }
+
+  /** Sets the idle time of a record from now on, within the server's limits. */
+  setIdleMinutes(record: SessionRecord, minutes: number): void {
+    this.lifetimes.setIdleMinutes(record, minutes)
   }
 
   /** Ends a session at once. Resolves when that is durable. */
   async end(session: Session): Promise<void> {
     if (session.id === undefined) return
-    const { handle, record } = session
+    this.ended(session)
+    await this.stored.remove(session)
+  }
+
+  /** Ends a session on this server. */
+  private ended({ handle, record }: Session): void {
     record.expires = 0
     record.endsAt = 0
     this.stored.forget(handle)
     for (const listener of this.endListeners) this.inBackground(Promise.resolve(listener(handle)))
-    await this.stored.remove(handle, this.oneTimeTokens.removalsOf(record))
   }
 
   /** Ends a session at once, and logs when that could not be made durable. */
@@ -182,7 +212,7 @@ export class Sessions {
   /** Ends all sessions that match. @returns their number */
   async endAll(matches: (session: SessionRecord, handle: string) => boolean): Promise<number> {
     let count = 0
-    for (const session of this.stored.all()) {
+    for await (const session of this.stored.all()) {
       if (!matches(session.record, session.handle)) continue
       count++
       await this.end(session)
@@ -190,9 +220,9 @@ export class Sessions {
     return count
   }
 
-  /** Number of sessions with a record; those of an earlier run of the server are counted within a minute. */
+  /** Number of sessions with a record; those of an earlier run and of other servers are counted within a minute. */
   get recorded(): { guests: number; users: number } {
-    return this.quota.count
+    return this.stored.count
   }
 
   onEnd(listener: OnSessionEnd): void {
@@ -200,9 +230,9 @@ export class Sessions {
   }
 
   /** Sessions with a record that have not expired. */
-  list(limit: number): { handle: string; record: SessionRecord }[] {
-    return this.stored
-      .list(limit)
+  async list(limit: number): Promise<{ handle: string; record: SessionRecord }[]> {
+    const sessions = await this.stored.list(limit)
+    return sessions
       .map(({ handle, record }) => ({ handle, record }))
       .filter(({ record }) => !this.lifetimes.hasExpired(record))
   }
@@ -242,14 +272,7 @@ export class Sessions {
   private byId(id: string, peer: Peer): Session | undefined {
     const handle = handleOf(id)
     const session = this.stored.find(handle, id)
-    if (session) return this.use(session)
-    return this.guests.find(id, handle, peer) ?? this.byAlias(handle)
-  }
-
-  private byAlias(hash: string): Session | undefined {
-    const handle = this.oneTimeTokens.sessionOf(hash)
-    const session = handle === undefined ? undefined : this.stored.find(handle)
-    return session && this.use(session)
+    return session ? this.use(session) : this.guests.find(id, handle, peer)
   }
 
   /** Restarts the idle time of a session; undefined if the session has expired. */
@@ -258,17 +281,12 @@ export class Sessions {
       this.endInBackground(session)
       return undefined
     }
-    if (this.lifetimes.extend(session.record)) this.inBackground(this.stored.put(session))
+    if (this.lifetimes.extend(session.record)) this.inBackground(this.stored.extend(session))
     return session
   }
 
-  private async removeExpired(): Promise<void> {
-    await this.oneTimeTokens.sweep()
-    for (const session of this.stored.all()) {
-      if (this.lifetimes.hasExpired(session.record) || this.stored.hasEnded(session)) await this.end(session)
-      // Sessions of an earlier run of the server count too.
-      else this.stored.count(session)
-    }
+  private removeExpired(): Promise<void> {
+    return this.stored.sweep(session => this.end(session))
   }
 
   private inBackground(work: Promise<unknown>): void {

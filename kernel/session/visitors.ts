@@ -49,7 +49,8 @@ export class Visitors {
   }
 
   /**
-   * Authenticates a request. Reads the head at once, and returns a promise only for a token that has not been seen before.
+   * Authenticates a request. Reads the head at once, and returns a promise only for a token that has not been seen before, and for
+   * a session of which other servers may know more.
    * @throws {ProtocolError} invalid key or token, a page of another site, an exceeded quota
    */
   visit(request: TransportRequest): Visit | Promise<Visit> {
@@ -58,7 +59,13 @@ export class Visitors {
       this.pages.admit(request, false)
       return this.byToken(authorization.slice(6).trim(), request)
     }
-    const visit = this.current(this.sessions.find(request.header('cookie'), request), request)
+    const cookies = request.header('cookie')
+    const fetching = this.sessions.fetch(cookies)
+    return fetching ? fetching.then(() => this.byCookies(cookies, request)) : this.byCookies(cookies, request)
+  }
+
+  private byCookies(cookies: string, request: TransportRequest): Visit {
+    const visit = this.current(this.sessions.find(cookies, request), request)
     this.pages.admit(request, visit.receivedId !== undefined)
     // A session for this request only (protocol notes, 8.1).
     if (visit.receivedId === undefined && request.header('nosession-4d') === 'true') {

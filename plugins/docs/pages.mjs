@@ -19,6 +19,7 @@ const SECTIONS = [
         'plugins/TOUR.md',
         'config/MODEL.md',
         'config/POSTGRES.md',
+        'config/NODES.md',
         'config/ROLES.md',
         'config/README.md',
         'kernel/cli/README.md',

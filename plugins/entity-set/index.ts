@@ -107,7 +107,7 @@ export default definePlugin({
         if (operator === 'intersects') return json(entitySets.intersects(members, others))
         members = entitySets.combine(operator, members, others)
       }
-      if (request.flag('$clean')) members = entitySets.clean(dataClass, members)
+      if (request.flag('$clean')) members = await entitySets.clean(dataClass, members)
       request.read.source = sourceOf(members)
       addressed.get(request)!.set = isCombined || request.flag('$clean') ? undefined : set
       return undefined

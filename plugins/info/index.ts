@@ -39,11 +39,14 @@ export default definePlugin({
   name: 'info',
   kernel: '^1.0.0',
   register({ service, engine, sessions, quota, metrics }) {
-    const parts: Readonly<Record<string, (request: RestRequest) => object>> = {
+    const parts: Readonly<Record<string, (request: RestRequest) => object | Promise<object>>> = {
       cacheInfo: () => cacheInfo(engine),
       entitySet: () => entitySetInfo(engine),
       progressInfo: () => ({ ProgressInfo: [] }),
-      sessionInfo: ({ session }) => ({ sessionInfo: sessionInfo(sessions), currentSession: session.handle }),
+      sessionInfo: async ({ session }) => ({
+        sessionInfo: await sessionInfo(sessions),
+        currentSession: session.handle,
+      }),
     }
     /** Parts that are extensions of Tesser: not in the whole, which clients of the protocol request. */
     const ownParts: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
@@ -52,12 +55,12 @@ export default definePlugin({
       quotas: () => json(quotaInfo(quota.report(LIMIT))),
       roles: () => json(rolesInfo(engine)),
     }
-    const whole = (request: RestRequest): object => ({
-      ...Object.assign({}, ...Object.values(parts).map(part => part(request))),
+    const whole = async (request: RestRequest): Promise<object> => ({
+      ...Object.assign({}, ...(await Promise.all(Object.values(parts).map(part => part(request))))),
       privileges: { privileges: request.callerSession.data.privileges.map(privilege => ({ privilege })) },
     })
 
-    service('$info', { verbs: ['GET', 'POST'] }, request => {
+    service('$info', { verbs: ['GET', 'POST'] }, async request => {
       request.demandAdministrator('$info')
       const [name = '', command, ids] = request.parts
       if (name === 'sessionInfo' && command === 'release') return release(request, ids, sessions)
@@ -67,7 +70,7 @@ export default definePlugin({
         const known = [...Object.keys(parts), ...Object.keys(ownParts), 'rights']
         throw InfoErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100), known)
       }
-      return json(name === '' ? whole(request) : parts[name]!(request))
+      return json(await (name === '' ? whole(request) : parts[name]!(request)))
     })
   },
 })
@@ -79,22 +82,22 @@ function cacheInfo(engine: PluginEngine): object {
   return { cacheSize: engine.memoryBytes, usedCache: used.reduce((sum, bytes) => sum + bytes, 0) }
 }
 
-function entitySetInfo({ catalog, entitySets }: PluginEngine): object {
+async function entitySetInfo({ catalog, entitySets }: PluginEngine): Promise<object> {
   const names = new Map(catalog.dataClasses.map(({ tableNumber, name }) => [tableNumber, name]))
-  const { count, sets } = entitySets.list(LIMIT)
-  const entitySet = sets.map(({ id, tableNumber, members, timeoutSeconds, expires }) => ({
+  const { count, sets } = await entitySets.list(LIMIT)
+  const entitySet = sets.map(({ id, tableNumber, size, isOrdered, timeoutSeconds, expires }) => ({
     id,
     dataClass: names.get(tableNumber) ?? '',
-    selectionSize: 'size' in members ? members.size : members.length,
-    sorted: !('size' in members),
+    selectionSize: size,
+    sorted: isOrdered,
     refreshed: new Date(expires - timeoutSeconds * 1000).toISOString(),
     expires: new Date(expires).toISOString(),
   }))
   return { entitySetCount: count, entitySet }
 }
 
-const sessionInfo = (sessions: Sessions): object[] =>
-  sessions.list(LIMIT).map(({ handle, record }) => ({
+const sessionInfo = async (sessions: Sessions): Promise<object[]> =>
+  (await sessions.list(LIMIT)).map(({ handle, record }) => ({
     sessionID: handle,
     userName: record.user?.userName ?? '',
     lifeTime: record.idleMinutes * 60,

@@ -9,7 +9,8 @@ import { LockErrors } from './errors.ts'
  *   POST /Employee(1)?$lock=true    →  { "result": false, "__STATUS": { "status": 3, "statusText": "Already Locked", … } }
  *   POST /Employee(1)?$lock=false   →  { "result": true, "__STATUS": { "success": true } }
  *
- * A lock ends with `$lock=false`, with its session, and with a restart of the server. Requests with a key or a token have
+ * A lock ends with `$lock=false`, with its session, and with a restart of the server, except for entities in a database whose locks
+ * several servers share. Requests with a key or a token have
  * no session that could end, so their locks end ten minutes after the last `$lock=true`.
  * Source: protocol notes, 8.8.
  */

@@ -18,6 +18,7 @@ import { WebhookErrors } from '../../kernel/webhook-errors.ts'
 import { AuthErrors } from '../../kernel/auth/auth-errors.ts'
 import { KernelErrors } from '../../kernel/errors.ts'
 import { PageErrors } from '../../kernel/session/page-errors.ts'
+import { SharedErrors } from '../../engine/nodes/shared-errors.ts'
 import { SessionErrors } from '../../kernel/session/session-errors.ts'
 import { EdgeErrors } from '../../kernel/transport/edge-errors.ts'
 import { UrlErrors } from '../../kernel/url/url-errors.ts'
@@ -87,6 +88,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   QUERY: QueryErrors,
   SERIALISE: SerialiseErrors,
   SESSION: SessionErrors,
+  SHARED: SharedErrors,
   UPDATE: UpdateErrors,
   UPLOAD: UploadErrors,
   URL: UrlErrors,

@@ -54,9 +54,10 @@ import {
 import { nameOf, WaitingTask, type Writing } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
 
-function sessionContext(store: RecordStore): Omit<SessionContext, 'expand'> {
+function sessionContext(store: RecordStore, sharesSessions: boolean): Omit<SessionContext, 'expand'> {
   return {
     hasToken(hash) {
+      if (sharesSessions) return true
       store.refresh()
       return store.record(TOKEN_PREFIX + hash) !== undefined
     },
@@ -77,6 +78,8 @@ interface RunnerOptions {
   readonly store: ReadStore
   readonly limits: QueryLimits
   readonly saveLimits: SaveLimits
+  /** Sessions, and their one-time tokens, are not in the store. */
+  readonly sharesSessions: boolean
   readonly classes: readonly AuthorClass[]
   readonly registry: TaskRegistry
   readonly argumentBounds: JsonBounds
@@ -117,7 +120,7 @@ export class CallRunner {
     const descriptors = classes.map(describeClass)
     this.functions = new ClassRegistry(descriptors)
     this.hooks = new Hooks(new HookedClasses(descriptors), thrown => onFault(lineOf(thrown)))
-    this.sessionContext = sessionContext(store.records)
+    this.sessionContext = sessionContext(store.records, options.sharesSessions)
     const language = new Language({
       store,
       limits,

@@ -193,7 +193,13 @@ export const TOO_LITTLE = 3
 /** Messages to a function thread. Handled in `engine/threads/function-thread.ts`. */
 export type ToFunctionThread =
   | {
-      readonly open: { readonly store: ReadStoreOptions; readonly limits: QueryLimits; readonly saveLimits: SaveLimits }
+      readonly open: {
+        readonly store: ReadStoreOptions
+        readonly limits: QueryLimits
+        readonly saveLimits: SaveLimits
+        /** Sessions, and their one-time tokens, are not in the store. */
+        readonly sharesSessions: boolean
+      }
     }
   /** The call of the first task has the number `first`, and so on. */
   | { readonly batch: readonly BatchTask[]; readonly first: number }

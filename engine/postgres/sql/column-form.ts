@@ -28,8 +28,10 @@ export interface ColumnForm {
   readonly identityType: string | undefined
   /** Text of a value for such a parameter. */
   write(value: Value): string
-  /** Value, which is not null, as the JSON that `json_populate_record` converts to the type of the column. */
+  /** Value, which is not null, as the JSON that `json_to_record` converts to the type of the column. */
   json(value: Value): unknown
+  /** Set if the value is sent as a text, which SQL converts. @param sent SQL of the text, or of null */
+  convert?(sent: string): string
 }
 
 const TEXTS = new Set(['text', 'varchar', 'bpchar', 'name', 'citext'])
@@ -47,9 +49,8 @@ export function columnForm(attribute: StorageAttribute, columns: readonly Remote
   )
 }
 
-function formOf({ type: wanted, scale }: StorageAttribute, column: RemoteColumn): ColumnForm | undefined {
-  const { type, modifier, isEnum } = column
-  switch (wanted) {
+function formOf(attribute: StorageAttribute, { type, modifier, isEnum }: RemoteColumn): ColumnForm | undefined {
+  switch (attribute.type) {
     case 'bool':
       return type === 'bool' ? bool : undefined
     case 'byte':
@@ -61,21 +62,21 @@ function formOf({ type: wanted, scale }: StorageAttribute, column: RemoteColumn)
     case 'float':
       return numberForm('double', type, modifier)
     case 'decimal':
-      return numberForm(scale, type, modifier)
+      return numberForm(attribute.scale, type, modifier)
     case 'date':
       if (type === 'date') return day
-      return type === 'timestamp' || type === 'timestamptz' ? moment(type) : undefined
+      return type === 'timestamp' || type === 'timestamptz' ? moment(type, attribute.simpleDate === true) : undefined
     case 'duration':
       if (type === 'numeric') return undefined
       return type === 'time' ? time : type === 'interval' ? interval : numberForm('integer', type, modifier)
     case 'uuid':
-      return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText : undefined
+      return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText(modifier) : undefined
     case 'string':
       return text(isEnum ? undefined : type)
     case 'object':
       return json(type)
     case 'vector':
-      return /^(_float4|_float8|vector|_numeric)$/.test(type) ? vector(type) : undefined
+      return /^(_float4|_float8|vector|_numeric)$/.test(type) ? vector(type, attribute.vector?.dimension) : undefined
     case 'image':
     case 'blob':
       return type === 'bytea' ? presence : undefined
@@ -113,16 +114,31 @@ function aroundUuid(operand: Scalar): readonly [Cut, Cut] {
 
 const UUID = /^[0-9a-f]{32}$/
 
-/** UUIDs that are stored as texts, with or without hyphens. */
-const uuidText: ColumnForm = {
-  ...uuid,
-  select: column => `${column}::text`,
-  sorted: column => `lower(replace(${column}::text, '-', '') COLLATE "C")`,
-  domain: undefined,
-  compared: cannotCompare,
-  identityType: undefined,
-  write: value => String(value).toLowerCase(),
+/** UUIDs that are stored as texts, with or without hyphens. @param modifier of the column, which has the maximum length */
+const uuidText = (modifier: number): ColumnForm => {
+  const hasHyphens = modifier < 0 || modifier >= VARIABLE_HEADER + 36
+  return {
+    ...uuid,
+    select: column => `${column}::text`,
+    read(text) {
+      const digits = text.replaceAll('-', '').toLowerCase()
+      if (!UUID.test(digits)) throw new Error('it is not a UUID')
+      return digits.toUpperCase()
+    },
+    sorted: column => `lower(replace(${column}::text, '-', '') COLLATE "C")`,
+    domain: undefined,
+    compared: cannotCompare,
+    identityType: undefined,
+    write: value => String(value).toLowerCase(),
+    json(value) {
+      const digits = String(value).toLowerCase()
+      return hasHyphens ? digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') : digits
+    },
+  }
 }
+
+/** Part of the modifier of a text that is not its length. */
+const VARIABLE_HEADER = 4
 
 /** @param type undefined for an enumeration, whose values are compared as texts */
 const text = (type: string | undefined): ColumnForm => {
@@ -138,6 +154,7 @@ const text = (type: string | undefined): ColumnForm => {
     identityType: type === 'text' || type === 'varchar' ? 'text' : type === 'bpchar' ? 'bpchar' : undefined,
     write: value => String(value),
     json: value => value,
+    ...(type !== undefined && /^jsonb?$/.test(type) && { convert: (sent: string) => `${sent}::${type}` }),
   }
 }
 
@@ -178,9 +195,13 @@ const json = (type: string): ColumnForm => {
     compared: cannotCompare,
     identityType: undefined,
     write: value => JSON.stringify(value),
-    json: value => value,
+    json: value => (type === 'hstore' ? JSON.stringify(value) : value),
+    ...(type === 'hstore' && { convert: hstoreOf }),
   }
 }
+
+const hstoreOf = (sent: string): string =>
+  `CASE WHEN ${sent} IS NOT NULL THEN coalesce((SELECT hstore(array_agg(key), array_agg(value)) FROM json_each_text(${sent}::json)), '') END`
 
 function readJson(text: string): Value {
   const value = JSON.parse(text) as Value
@@ -188,9 +209,13 @@ function readJson(text: string): Value {
   throw new Error('it is neither an object nor an array')
 }
 
-const vector = (type: string): ColumnForm => ({
+const vector = (type: string, dimension: number | undefined): ColumnForm => ({
   select: column => `to_json(${column}::float4[])`,
-  read: text => JSON.parse(text) as number[],
+  read(text) {
+    const numbers = JSON.parse(text) as unknown[]
+    if (numbers.length === dimension && numbers.every(each => typeof each === 'number')) return numbers
+    throw new Error(`it does not have ${dimension} numbers`)
+  },
   sorted: column => column!,
   isText: false,
   domain: undefined,

@@ -28,13 +28,8 @@ const HEAD_TIME = columnForm({ type: 'date' } as StorageAttribute, [{ type: 'tim
 export function columnOf(attribute: StorageAttribute, { table, alias }: From): Column {
   if (attribute.head) {
     const isTime = attribute.head === 'timestamp'
-    const stamp =
-      table.stamp === 'xmin'
-        ? `${alias}.xmin::text::int8`
-        : isName(table.stamp)
-          ? `${alias}.${table.stamp}::int8`
-          : table.stamp
-    const own = isTime ? (table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz') : stamp
+    const time = table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz'
+    const own = isTime ? time : table.stamp(alias)
     const form = isTime ? HEAD_TIME : HEAD_NUMBER
     return { form, own, sorted: form.sorted(own), compared: () => own }
   }
@@ -64,5 +59,3 @@ export function relatedBy(
     ? { foreignKey: columnOf(foreignKey, from).sorted, key: columnOf(key, target).sorted }
     : { foreignKey: identityOf(foreignKey, from), key: identityOf(key, target) }
 }
-
-const isName = (sql: string): boolean => sql.startsWith('"')

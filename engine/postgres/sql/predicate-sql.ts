@@ -71,7 +71,8 @@ export class PredicateSql implements TestScope {
       isList(each) ? this.among(dataClass.key, each, from) : this.condition(each, from),
     )
     this.restricting.delete(dataClass)
-    const columns = table.stamp === 'xmin' ? `${alias}.*, ${alias}.xmin` : `${alias}.*`
+    const hasNumber = table.stamp(alias).startsWith(`${alias}.xmin`)
+    const columns = hasNumber ? `${alias}.*, ${alias}.xmin` : `${alias}.*`
     return `(SELECT ${columns} FROM ${source} WHERE ${texts.join(' AND ')}) AS ${alias}`
   }
 
@@ -150,7 +151,7 @@ export class PredicateSql implements TestScope {
   placeAmong(attribute: StorageAttribute, values: readonly Value[], from: From): string {
     const { form } = columnOf(attribute, from)
     const type = form.identityType ?? 'text'
-    return `array_position(${this.parameters.list(values.map(form.write), type)}, ${identityOf(attribute, from)}::${type})`
+    return `array_position(${this.parameters.list(values.map(form.write).filter(isStorable), type)}, ${identityOf(attribute, from)}::${type})`
   }
 
   private test(attribute: ValueAttribute, test: ValueTest, negated: boolean, from: From): string {

@@ -240,11 +240,11 @@ const columnsOf = (attribute: StorageAttribute, { table, alias }: From): string[
 const selectOf = (attribute: StorageAttribute, from: From): string =>
   from.table.forms.get(attribute)!.select(...columnsOf(attribute, from))
 
+/** Values of the attributes in the order of the table, stamp, time. */
 export function rowOf(from: From): string {
   const { table, alias } = from
   const values = [...table.columns.keys()].map(attribute => selectOf(attribute, from))
-  const ofRow = (sql: string): string => (sql.startsWith('"') || sql === 'xmin' ? `${alias}.${sql}` : sql)
-  return [...values, ofRow(table.stamp), table.timestamp ? ofRow(table.timestamp) : 'NULL'].join(', ')
+  return [...values, table.stamp(alias), table.timestamp ? `${alias}.${table.timestamp}` : 'NULL'].join(', ')
 }
 
 /** Order of the key as the database has it, which the index of the primary key serves; of UUIDs that are texts that of their values. */

@@ -39,15 +39,19 @@ export const day = plain(
   { read: readDateTime, write: value => dayText(value as number) },
 )
 
-/** Places around times of which a value has the whole milliseconds. @param placeOf the place in front of a millisecond */
-function aroundMs(value: Scalar, placeOf: (ms: number) => Cut): readonly [Cut, Cut] {
+/**
+ * Places around times of which a value has the whole milliseconds, or whole units of some of them.
+ * @param placeOf the place in front of a millisecond
+ */
+function aroundMs(value: Scalar, placeOf: (ms: number) => Cut, unit = 1): readonly [Cut, Cut] {
   const ms = Number(value)
-  if (!Number.isInteger(ms)) return between(placeOf(Math.ceil(ms)))
-  return [placeOf(ms), placeOf(ms + 1)]
+  const next = Math.ceil(ms / unit) * unit
+  return ms === next ? [placeOf(ms), placeOf(ms + unit)] : between(placeOf(next))
 }
 
-/** A time with microseconds, of which a value has the milliseconds. */
-export const moment = (type: 'timestamp' | 'timestamptz'): ColumnForm => {
+/** A time with microseconds, of which a value has the milliseconds or the day. */
+export const moment = (type: 'timestamp' | 'timestamptz', isDay: boolean): ColumnForm => {
+  const unit = isDay ? DAY_MS : 1
   const zone = type === 'timestamptz' ? '+00' : ''
   const placeOf = (ms: number): Cut =>
     ms <= FIRST_MS
@@ -56,11 +60,12 @@ export const moment = (type: 'timestamp' | 'timestamptz'): ColumnForm => {
         ? 'end'
         : { at: momentText(ms, zone), isBehind: false }
   return plain(
-    { type, around: value => aroundMs(value, placeOf), ...ENDS },
+    { type, around: value => aroundMs(value, placeOf, unit), ...ENDS },
     {
-      read: readDateTime,
+      read: text => Math.floor(readDateTime(text) / unit) * unit,
       isCut: true,
-      sorted: column => `date_trunc('milliseconds', CASE WHEN isfinite(${column}) THEN ${column} END)`,
+      sorted: column =>
+        `date_trunc('${isDay ? 'day' : 'milliseconds'}', CASE WHEN isfinite(${column}) THEN ${column} END)`,
       write: value => momentText(value as number, zone),
     },
   )

@@ -21,22 +21,26 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   const records = rows.map(values => recordOf(table, values, timestamp))
   const names = Object.keys(records[0]!)
   const columns = names.map(name => quoteName(name)).join(', ')
-  const returned = `RETURNING ${rowOf(from)}`
+  const returned = `RETURNING ${writtenRow(from)}`
   if (names.length === 0) return sql.parameters.statement(`INSERT INTO ${from.source} DEFAULT VALUES ${returned}`)
   const json = sql.parameters.add(JSON.stringify(records), 'json')
-  const selected = names.map(name => `r.${quoteName(name)}`).join(', ')
+  const selected = names.map(name => sentValue(name, table)).join(', ')
   return sql.parameters.statement(
-    `INSERT INTO ${from.source} (${columns}) SELECT ${selected} FROM json_populate_recordset(NULL::${table.from}, ${json}) AS r ${returned}`,
+    `INSERT INTO ${from.source} (${columns}) SELECT ${selected} FROM json_to_recordset(${json}) AS r (${typesOf(names, table)}) ${returned}`,
   )
 }
 
-/** Statement that changes a row if it still has a stamp, and returns it. */
+/** Further condition of a change. */
+type Condition = (parameters: PredicateSql['parameters']) => string
+
+/** Statement that changes a row if it still has a stamp, and returns it. @param also condition without which it fails */
 export function updateStatement(
   table: RemoteTable,
   key: Value,
   stamp: number,
   values: ColumnValues,
   timestamp: string,
+  also?: Condition,
 ): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
@@ -45,29 +49,37 @@ export function updateStatement(
   const json = sql.parameters.add(JSON.stringify(record), 'json')
   const { stamp: column } = table.dataClass.remote!
   const sets = [
-    ...names.map(name => `${quoteName(name)} = r.${quoteName(name)}`),
-    ...(column === undefined ? [] : [`${quoteName(column)} = ${from.alias}.${quoteName(column)} + 1`]),
+    ...names.map(name => `${quoteName(name)} = ${sentValue(name, table)}`),
+    ...(column === undefined ? [] : [`${quoteName(column)} = coalesce(${from.alias}.${quoteName(column)}, 1) + 1`]),
   ]
   return sql.parameters.statement(
-    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_populate_record(NULL::${table.from}, ${json}) AS r WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING ${rowOf(from)}`,
+    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_to_record(${json}) AS r (${typesOf(names, table)}) WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING ${writtenRow(from)}`,
   )
 }
 
-/** Statement that deletes a row if it still has a stamp, and returns whether it has. */
-export function deleteStatement(table: RemoteTable, key: Value, stamp: number): Statement {
+/** Statement that deletes a row if it still has a stamp, and returns whether it has. @param also condition without which it fails */
+export function deleteStatement(table: RemoteTable, key: Value, stamp: number, also?: Condition): Statement {
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `DELETE FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)} RETURNING true`,
+    `DELETE FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING true`,
   )
 }
 
-function hasStamp(stamp: number, { table, alias }: From, { parameters }: PredicateSql): string {
-  const text = String(stamp)
-  return table.stamp === 'xmin'
-    ? `${alias}.xmin::text = ${parameters.add(text, 'text')}`
-    : `${alias}.${table.stamp} = ${parameters.add(text, 'int8')}`
-}
+const further = (condition: Condition | undefined, { parameters }: PredicateSql): string =>
+  condition ? ` AND ${condition(parameters)}` : ''
+
+const writtenRow = (from: From): string =>
+  rowOf(from.table.isReadAgain ? { ...from, table: { ...from.table, stamp: () => '1' } } : from)
+
+/** Columns with their types, without those of other columns, whose domains may refuse null. */
+const typesOf = (names: readonly string[], { written }: RemoteTable): string =>
+  names.map(name => `${quoteName(name)} ${written.get(name)!.type}`).join(', ')
+
+const sentValue = (name: string, { written }: RemoteTable): string => written.get(name)!.value(`r.${quoteName(name)}`)
+
+const hasStamp = (stamp: number, { table, alias }: From, { parameters }: PredicateSql): string =>
+  `${table.stamp(alias)} = ${parameters.add(String(stamp), 'int8')}`
 
 /** Values by column, as JSON that the database converts. */
 function recordOf(table: RemoteTable, values: ColumnValues, timestamp: string): Record<string, unknown> {

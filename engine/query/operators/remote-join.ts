@@ -1,5 +1,6 @@
 import type { RelationAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
+import { isExact } from '../../data/reference-of.ts'
 import { RequiresRemote } from '../../data/requires-remote.ts'
 import type { TableSnapshot } from '../../data/snapshot.ts'
 import { RowSet } from '../../row-set/row-set.ts'
@@ -31,8 +32,12 @@ export const remoteJoin: OperatorKind<RemoteJoin> = {
     const { remote, budget } = context
     if (!remote) throw new RequiresRemote(relation.target.name)
     if (relation.kind === 'relatedEntities') {
-      const rows = remote.valuesWhere(relation.inverse, predicate).map(value => table.findKey(value))
-      return RowSet.fromIds(rows.filter(rowId => rowId !== undefined)).and(candidates)
+      const { key } = relation.inverse.target
+      const rows = remote.valuesWhere(relation.inverse, predicate).flatMap(value => {
+        const rowId = table.findKey(value)
+        return rowId !== undefined && isExact(table, rowId, key, value) ? rowId : []
+      })
+      return RowSet.fromIds(rows).and(candidates)
     }
     const { foreignKey, target } = relation
     if (!matchesNull) return rowsWith(foreignKey, remote.keysWhere(target, predicate), table, budget).and(candidates)
@@ -54,7 +59,7 @@ function rowsWith(
   for (const value of values) {
     const rows = index.equal(value)
     budget.examine(rows.size + 1)
-    for (const rowId of rows) found.push(rowId)
+    for (const rowId of rows) if (isExact(table, rowId, attribute, value)) found.push(rowId)
   }
   return RowSet.fromIds(found)
 }

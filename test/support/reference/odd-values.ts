@@ -2,6 +2,7 @@
  * Values that databases are likely to take for others: texts with the characters of patterns, letters of many scripts, JSON of every shape.
  */
 import type { Random } from './random.ts'
+import { TEXTS } from './values.ts'
 import type { Plain, StorageSpec } from './world.ts'
 
 const ODD_TEXTS = [
@@ -22,6 +23,9 @@ const JSONS: readonly Plain[] = [
   { 'a b': 1, any: { any: 1 } }, { code: '%', any: '_' }, { code: 'a\\b', any: '"' }, { code: 'x'.repeat(400) }, { 0: 'zero', any: true },
   { flag: 'true' }, { flag: 1 }, { flag: null, code: null }, { __proto__x: 1 }, { list: [true, false, 'true', 1, 0] }, { length: 5 }, [0, 1, 2],
 ] // biome-ignore format: a list
+
+/** A key that differs from others in case, accents or blanks alone. */
+export const oddKey = (random: Random): string => random.pick([...TEXTS.slice(0, 60), ...ODD_TEXTS])
 
 /** A value of an attribute; undefined if there is no odd one. */
 export function oddValue(random: Random, { type, maxLength }: StorageSpec): Plain | undefined {

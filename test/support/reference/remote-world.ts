@@ -10,7 +10,7 @@ import { type ColumnSpec, columnFor } from './columns.ts'
 import { type ComparedWorld, saveRows } from './live-world.ts'
 import type { Random } from './random.ts'
 import { randomModel, randomPools, randomRow } from './random-world.ts'
-import { oddValue } from './odd-values.ts'
+import { oddKey, oddValue } from './odd-values.ts'
 import {
   type ClassSpec,
   classOf,
@@ -133,7 +133,14 @@ function adapt(
 ): void {
   const { name } = attribute
   const isFree = name !== spec.key && !attribute.unique && values.get(name) !== null
-  const value = isFree && random.chance(0.3) ? oddValue(random, attribute) : undefined
+  const isTextKey = name === spec.key && attribute.type === 'string'
+  const value = random.chance(0.3)
+    ? isTextKey
+      ? oddKey(random)
+      : isFree
+        ? oddValue(random, attribute)
+        : undefined
+    : undefined
   values.set(name, columns.get(attribute)!.kept(value === undefined ? (values.get(name) ?? null) : value))
   // A place without a value is kept for what must have one.
   if (attribute.mandatory && values.get(name) === null) values.set(name, 0)

@@ -30,7 +30,7 @@ export interface StorageSpec {
   minValue?: number
   maxLength?: number
   properties?: Record<string, { type: ScalarType; indexed: boolean }>
-  /** Name of the column, for classes in tables. */
+  /** Column of a table, if it has another name. */
   column?: string
 }
 export interface OneSpec {

@@ -43,7 +43,55 @@ t.test('a former name may be that of an existing attribute: the renaming is done
   t.equal(loadModel(onCompany({ type: 'long', formerName: 'name' })).dataClasses.length, 2)
 })
 
+const owned = (attributes: Options, options: Options = {}): Options =>
+  withCompany({ storage: { postgres: 'main', owned: true, ...options } }, attributes)
+
 const cases: { name: string; model: unknown; problem: string }[] = [
+  {
+    name: 'a key of several columns in a table that the server makes',
+    model: model({
+      Company: {
+        storage: { postgres: 'main', owned: true },
+        key: 'ID',
+        attributes: { ID: { type: 'string', column: ['a', 'b'] } },
+      },
+    }),
+    problem:
+      'dataClasses.Company.attributes.ID.column: several columns are for tables that exist; the key of an owned table is one column',
+  },
+  {
+    name: 'a column of two attributes in a table that the server makes',
+    model: owned({ x: { type: 'string', column: 'name' } }),
+    problem: `${at}.column: "name" is also the column of name; name another one`,
+  },
+  {
+    name: 'a stored calculated attribute in a table that the server makes',
+    model: owned({ x: { kind: 'calculated', type: 'string', stored: true } }),
+    problem: `${at}.stored: is not for a table of a database; without "stored" it is calculated at each read`,
+  },
+  {
+    name: 'a column with a name that a database would cut',
+    model: owned({ x: { type: 'string', column: 'é'.repeat(32) } }),
+    problem: `${at}.column: "${'é'.repeat(32)}" has 64 bytes; a database keeps 63, so give a shorter name`,
+  },
+  {
+    name: 'a stamp that is not a number',
+    model: owned({}, { stamp: 'name' }),
+    problem: 'dataClasses.Company.storage.stamp: "name" has type string; a stamp has type long or long64',
+  },
+  {
+    name: 'a timestamp that is a day',
+    model: owned({ x: { type: 'date', simpleDate: true } }, { timestamp: 'x' }),
+    problem: 'dataClasses.Company.storage.timestamp: "x" is not a date with a time of day',
+  },
+  {
+    name: 'a table of two dataclasses that the server makes',
+    model: model({
+      Company: { ...company, storage: { postgres: 'main', owned: true } },
+      Employee: { ...employee, storage: { postgres: 'main', table: 'Company', owned: true } },
+    }),
+    problem: 'dataClasses.Employee.storage.table: "Company" is also the table of Company; name another one',
+  },
   { name: 'a file that is not an object', model: 7, problem: 'the file: expected an object, received 7' },
   { name: 'a file that is null', model: null, problem: 'the file: expected an object, received null' },
   { name: 'a model without name', model: { dataClasses: {} }, problem: 'the file: "name" is missing' },

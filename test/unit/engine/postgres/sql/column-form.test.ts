@@ -18,6 +18,7 @@ const columnOf = (type: string, modifier = -1): RemoteColumn => ({
   name: 'x',
   type,
   modifier,
+  sqlType: type,
   isNullable: true,
   isEnum: false,
   hasDefault: false,

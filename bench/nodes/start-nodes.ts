@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { outputUrl } from '../../engine/base/output-root.ts'
+import { hashPassword } from '../../kernel/auth/password.ts'
+import { startCluster } from '../postgres/cluster.ts'
+import { DEMO_MODEL, fillDemoTables } from './demo-tables.ts'
+import { type RoundRobinProxy, startRoundRobin } from './round-robin.ts'
+
+export const USER = { name: 'ada', password: 'correct horse' }
+
+/** A server in a process of its own, which can be killed and started again. */
+class Node {
+  url = ''
+  private child: ChildProcess | undefined
+
+  constructor(
+    readonly name: string,
+    private readonly folder: string,
+  ) {}
+
+  get pid(): number | undefined {
+    return this.child?.pid
+  }
+
+  /** @throws {Error} with what the server says if it does not start */
+  async start(): Promise<void> {
+    const main = fileURLToPath(outputUrl('kernel/cli/main.js'))
+    const file = join(this.folder, 'tesser.config.json')
+    const child = spawn(process.execPath, [main, 'start', '--config', file], { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.child = child
+    let log = ''
+    this.url = await new Promise((resolve, reject) => {
+      createInterface(child.stdout).on('line', line => {
+        log = `${log}${line}\n`.slice(-4_000)
+        const url = /"url":"(http[^"]+)".*"listening"/.exec(line)?.[1]
+        if (url) resolve(url)
+      })
+      child.once('exit', () => reject(new Error(`${this.name} does not start: ${log}`)))
+    })
+  }
+
+  /** @param signal `SIGKILL` ends it at once */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const { child } = this
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    child.kill(signal)
+    await once(child, 'exit')
+  }
+}
+
+/** Servers with one database, behind a proxy. */
+interface Nodes {
+  readonly proxy: RoundRobinProxy
+  readonly nodes: readonly Node[]
+  close(): Promise<void>
+}
+
+/**
+ * Starts servers over a PostgreSQL of their own with the movies of the demo.
+ * @param port of the proxy; 0 for any
+ * @throws {Error} PostgreSQL is not installed, or something does not start
+ */
+export async function startNodes(count: number, port: number): Promise<Nodes> {
+  const folder = mkdtempSync(join(tmpdir(), 'tesser-nodes-'))
+  const opened: { close(): Promise<void> }[] = []
+  const close = async (): Promise<void> => {
+    for (const each of opened.splice(0).reverse()) await each.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    // The server of PostgreSQL has a user of its own.
+    chmodSync(folder, 0o755)
+    const cluster = await startCluster(folder)
+    opened.push({ close: () => cluster.stop() })
+    await fillDemoTables(cluster.folder)
+    const url = `postgres://bench@/postgres?host=${encodeURIComponent(cluster.folder)}`
+    const password = await hashPassword(USER.password)
+    const nodes = Array.from({ length: count }, (_, i) => {
+      const name = `node${i + 1}`
+      const own = join(folder, name)
+      mkdirSync(own)
+      writeFileSync(join(own, 'model.json'), JSON.stringify(DEMO_MODEL))
+      writeFileSync(join(own, 'tesser.directory.json'), JSON.stringify({ users: [{ name: USER.name, password }] }))
+      writeFileSync(join(own, 'tesser.config.json'), JSON.stringify(configOf(url)))
+      return new Node(name, own)
+    })
+    opened.push({ close: async () => void (await Promise.all(nodes.map(node => node.stop()))) })
+    await Promise.all(nodes.map(node => node.start()))
+    const proxy = await startRoundRobin(() => nodes.map(node => node.url), port)
+    opened.push(proxy)
+    return { proxy, nodes, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const configOf = (url: string) => ({
+  model: 'model.json',
+  connections: { main: { url } },
+  nodes: { connection: 'main' },
+  server: { port: 0, trustedProxies: ['loopback'] },
+})

@@ -1,0 +1,110 @@
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import type { Note } from '../../data/store-options.ts'
+import { type Cells, isOfStatement } from '../database.ts'
+import { FOLD_FUNCTION } from '../sql/fold-sql.ts'
+import type { Statement } from '../sql/statement.ts'
+import { planRelations, planTable, type TablePlan } from './plan-table.ts'
+import { type TableSpec, tableSpec } from './table-spec.ts'
+import { type DatabaseState, placeOf, readState, stateStatement } from './table-state.ts'
+import { TRIGGER_FUNCTIONS } from './triggers.ts'
+
+type Run = (statement: Statement) => Promise<Cells[]>
+
+/** Number of the advisory lock of all servers that make tables in a database: `tesser` in ASCII. */
+const LOCK = 128_034_676_762_994n
+/** Time after which a statement gives up that waits for others: while it waits, nothing else gets at the table. */
+const LOCK_MS = 5_000
+
+/** A statement that runs once. */
+const once = (text: string): Statement => ({ text, values: [], isPlain: true })
+
+/**
+ * Makes the tables of dataclasses, or changes them, each in a transaction of its own, of which one at a time runs in a database; then
+ * their foreign keys.
+ * @returns reasons by dataclass for tables that stay as they were
+ * @throws errors of the connection, and of statements that describe tables
+ */
+export async function makeTables(
+  { dataClasses }: Catalog,
+  owned: readonly DataClass[],
+  run: Run,
+  onNote: Note,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const problems = new Map<string, readonly string[]>()
+  const used = new Set(dataClasses.flatMap(({ remote }) => (remote ? [placeOf(remote.schema, remote.table)] : [])))
+  const isUsed = (schema: string, table: string): boolean => used.has(placeOf(schema, table))
+  const missing = await transaction(owned[0]!, run, (_, state) => planFunctions(state))
+  if (missing.length > 0) return new Map(owned.map(({ name }) => [name, missing]))
+  const plans = [(spec: TableSpec, state: DatabaseState): TablePlan => planTable(spec, state, isUsed), planRelations]
+  for (const plan of plans) {
+    for (const dataClass of owned) {
+      if (problems.has(dataClass.name)) continue
+      const found = await transaction(
+        dataClass,
+        run,
+        (spec, state) => {
+          const isDone = state.tables.get(placeOf(spec.schema, spec.table))?.comment === spec.mark
+          return isDone ? NOTHING : plan(spec, state)
+        },
+        onNote,
+      )
+      if (found.length > 0) problems.set(dataClass.name, found)
+    }
+  }
+  return problems
+}
+
+const NOTHING: TablePlan = { steps: [], problems: [], notes: [] }
+const SCHEMA = 'CREATE SCHEMA IF NOT EXISTS tesser;\n'
+
+/** To make a schema needs a right even if it exists. */
+function planFunctions({ schemas, hasFold, hasTriggers }: DatabaseState): TablePlan {
+  const functions = [...(hasFold ? [] : [FOLD_FUNCTION]), ...(hasTriggers ? [] : [TRIGGER_FUNCTIONS])]
+  const steps = functions.map(text => text.replace(SCHEMA, ''))
+  return { ...NOTHING, steps: [...(steps.length > 0 && !schemas.has('tesser') ? [SCHEMA] : []), ...steps] }
+}
+
+/** @returns reasons why nothing has changed */
+async function transaction(
+  dataClass: DataClass,
+  run: Run,
+  planOf: (spec: TableSpec, state: DatabaseState) => TablePlan,
+  onNote: Note = () => {},
+): Promise<readonly string[]> {
+  await run(once(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${LOCK_MS}`))
+  try {
+    await run(once(`SELECT pg_advisory_xact_lock(${LOCK})`))
+    const { schema, table, owned } = dataClass.remote!
+    const former = owned!.formerTable
+    const places = [[schema, table] as const, ['tesser', ''] as const, ...(former ? [[schema, former] as const] : [])]
+    const state = readState(await run(stateStatement(places)))
+    const plan = planOf(tableSpec(dataClass, state.hasVectors), state)
+    const problems = [...plan.problems]
+    if (problems.length === 0) {
+      for (const step of plan.steps) problems.push(...(await tried(step, run)))
+    }
+    await run(once(problems.length > 0 ? 'ROLLBACK' : 'COMMIT'))
+    if (problems.length === 0) for (const note of plan.notes) onNote(`${dataClass.name}: ${note}`)
+    return problems
+  } catch (error) {
+    await run(once('ROLLBACK')).catch(() => {})
+    throw error
+  }
+}
+
+/** @returns the reason, if the database refuses the statement */
+async function tried(step: string, run: Run): Promise<string[]> {
+  await run(once('SAVEPOINT tesser'))
+  try {
+    await run(once(step))
+    return []
+  } catch (error) {
+    if (!isOfStatement(error as Error)) throw error
+    await run(once('ROLLBACK TO SAVEPOINT tesser'))
+    const { message, detail } = error as Error & { detail?: string }
+    return [`${message}${detail ? ` (${detail})` : ''}, in: ${step.slice(0, MAX_SHOWN)}`]
+  }
+}
+
+/** Functions are longer, and do not depend on a model. */
+const MAX_SHOWN = 500

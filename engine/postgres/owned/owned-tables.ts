@@ -1,0 +1,101 @@
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import type { Note } from '../../data/store-options.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { type Database, isOfStatement } from '../database.ts'
+import { makeTables } from './make-tables.ts'
+import { markOf } from './table-spec.ts'
+import { marksStatement } from './table-state.ts'
+
+/** Maximum time for which a request waits for tables to be made, in milliseconds. It goes on without those that are not. */
+const WAIT_MS = 10_000
+/** Maximum time of all statements that make tables. */
+const MAX_MS = 86_400_000
+/** Minimum time between attempts that fail, in milliseconds, and as a multiple of the time that the last one took. */
+const RETRY_MS = 4_000
+const RETRY_FACTOR = 10
+
+interface Attempt {
+  readonly ended: Promise<boolean>
+  /** Time before which there is no other one; undefined while it runs. Infinity once it has succeeded. */
+  nextAt: number | undefined
+}
+
+/**
+ * Makes and changes the owned tables of a model, once for each connection: what a server with another model does to them later stays
+ * its own.
+ */
+export class OwnedTables {
+  private readonly attempts = new Map<string, Attempt>()
+  /** Problems in the log, by dataclass. */
+  private readonly noted = new Map<string, string>()
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly database: (connection: string) => Database,
+    private readonly onNote: Note,
+  ) {}
+
+  /**
+   * Resolves when the owned tables of a connection fit the model, or could not be made to, or take too long: then the work goes on
+   * without its caller. The log has the reasons.
+   * @throws {ProtocolError} the database does not answer
+   */
+  async ready(connection: string, deadlineAt: number): Promise<void> {
+    const owned = this.catalog.dataClasses.filter(({ remote }) => remote?.owned && remote.connection === connection)
+    if (owned.length === 0) return
+    const last = this.attempts.get(connection)
+    if (last?.nextAt !== undefined && performance.now() < last.nextAt) return
+    const attempt = last && last.nextAt === undefined ? last : this.begin(connection, owned)
+    let timer: NodeJS.Timeout | undefined
+    const waited = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, Math.min(WAIT_MS, Math.max(0, deadlineAt - Date.now())))
+    })
+    await Promise.race([attempt.ended, waited])
+    clearTimeout(timer)
+  }
+
+  private begin(connection: string, owned: readonly DataClass[]): Attempt {
+    const begunAt = performance.now()
+    const ended = this.attempt(connection, owned)
+    const attempt: Attempt = { ended, nextAt: undefined }
+    this.attempts.set(connection, attempt)
+    ended.then(
+      isDone => {
+        const now = performance.now()
+        attempt.nextAt = isDone ? Number.POSITIVE_INFINITY : now + Math.max(RETRY_MS, (now - begunAt) * RETRY_FACTOR)
+      },
+      () => this.attempts.delete(connection),
+    )
+    return attempt
+  }
+
+  /** @returns true if all tables fit */
+  private async attempt(connection: string, owned: readonly DataClass[]): Promise<boolean> {
+    const database = this.database(connection)
+    const limits = { deadlineAt: Date.now() + MAX_MS, signal: new AbortController().signal }
+    try {
+      return await database.session(limits, async run => {
+        const marks = new Map((await run(marksStatement(owned))).map(([name, mark]) => [name, mark]))
+        const others = owned.filter(dataClass => marks.get(dataClass.name) !== markOf(dataClass))
+        if (others.length === 0) return true
+        const problems = await makeTables(this.catalog, others, run, this.onNote)
+        for (const { name } of others) this.note(name, problems.get(name)?.join('; '))
+        return problems.size === 0
+      })
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error
+      const known = database.errorOf(error, limits.signal)
+      if (!isOfStatement(error as Error)) throw known
+      return false
+    }
+  }
+
+  /** Logs a problem when it is new. */
+  private note(dataClass: string, problem: string | undefined): void {
+    if (problem === undefined) this.noted.delete(dataClass)
+    else if (this.noted.get(dataClass) !== problem) {
+      this.noted.set(dataClass, problem)
+      this.onNote(`the table of ${dataClass} cannot be made as its model says: ${problem}`, 'warn')
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import { quoteName } from '../quote.ts'
+import { isSameColumn, widened } from './column-types.ts'
+import { type ColumnSpec, MARK, OWN_PREFIX, type TableSpec, textOf } from './table-spec.ts'
+import { type ColumnState, type DatabaseState, placeOf, type TableState } from './table-state.ts'
+import { dropTriggers, triggersOf } from './triggers.ts'
+
+/** Statements that make a table fit its model. */
+export interface TablePlan {
+  readonly steps: readonly string[]
+  /** Reasons why none of the statements may run. */
+  readonly problems: readonly string[]
+  /** For the log, once the statements have run. */
+  readonly notes: readonly string[]
+}
+
+/** @param isUsed true for a table that is that of another dataclass, whose name is not a former one */
+export function planTable(
+  spec: TableSpec,
+  state: DatabaseState,
+  isUsed: (schema: string, table: string) => boolean,
+): TablePlan {
+  const { schema, table, from, formerTable } = spec
+  const found = state.tables.get(placeOf(schema, table))
+  if (found) return planChange(spec, found)
+  const former = formerTable === undefined || isUsed(schema, formerTable) ? undefined : formerTable
+  const renamed = former === undefined ? undefined : state.tables.get(placeOf(schema, former))
+  if (renamed && isOurs(renamed)) {
+    const plan = planChange(spec, renamed)
+    const rename = `ALTER TABLE ${quoteName(schema, former!)} RENAME TO ${quoteName(table)}`
+    return {
+      ...plan,
+      steps: [rename, ...plan.steps],
+      notes: [`${quoteName(schema, former!)} is now ${from}`, ...plan.notes],
+    }
+  }
+  const columns = spec.columns.map(column => definitionOf(column))
+  const steps = [
+    ...(state.schemas.has(schema) ? [] : [`CREATE SCHEMA IF NOT EXISTS ${quoteName(schema)}`]),
+    `CREATE TABLE ${from} (${[...columns, `PRIMARY KEY (${quoteName(spec.key)})`].join(', ')})`,
+    // From here on it may be changed.
+    `COMMENT ON TABLE ${from} IS ${textOf(MARK)}`,
+    ...spec.columns.flatMap(column => sequenceSteps(column, undefined, spec)),
+    ...indexSteps(spec, []),
+    ...triggersOf(spec),
+  ]
+  return { steps, problems: [], notes: [`the table ${from} is made`] }
+}
+
+/** Foreign keys, whose targets exist by now, and the comment that says that the table fits. */
+export function planRelations(spec: TableSpec, state: DatabaseState): TablePlan {
+  const { schema, table, from, foreignKeys, mark } = spec
+  const { foreignKeys: existing } = state.tables.get(placeOf(schema, table))!
+  const added = foreignKeys
+    .filter(({ name }) => !existing[name])
+    .map(
+      ({ name, column, target, onDelete }) =>
+        `ALTER TABLE ${from} ADD CONSTRAINT ${quoteName(name)} FOREIGN KEY (${quoteName(column)}) REFERENCES ${quoteName(target.schema, target.table)} (${quoteName(target.key)}) ON DELETE ${onDelete}`,
+    )
+  return { steps: [...added, `COMMENT ON TABLE ${from} IS ${textOf(mark)}`], problems: [], notes: [] }
+}
+
+const isOurs = ({ comment }: TableState): boolean => comment?.startsWith(MARK) === true
+
+function planChange(spec: TableSpec, state: TableState): TablePlan {
+  const { from, key } = spec
+  const refuse = (problem: string): TablePlan => ({ steps: [], problems: [problem], notes: [] })
+  if (state.kind !== 'r' && state.kind !== 'p') return refuse(`${from} is not a table; leave out "owned" to attach it`)
+  if (!isOurs(state)) {
+    return refuse(
+      `the table ${from} exists, and Tesser has not made it; leave out "owned" to attach it, or have Tesser change it from now on: COMMENT ON TABLE ${from} IS ${textOf(MARK)}`,
+    )
+  }
+  const columns = spec.columns.map(column => new ColumnChange(column, spec, state))
+  const keyNow = columns.find(({ name }) => name === key)!.nameNow
+  if (state.key?.length !== 1 || state.key[0] !== keyNow) {
+    return refuse(
+      `the primary key of ${from} is (${state.key?.join(', ') ?? ''}), and that of its model is ${key}, which a start does not change`,
+    )
+  }
+  const names = new Set(columns.map(({ nameNow }) => nameNow))
+  const left = Object.entries(state.columns).filter(([name]) => !names.has(name))
+  const notes = [
+    ...columns.flatMap(each => each.notes),
+    ...left.map(([name]) => `the column ${quoteName(name)} of ${from} has no attribute any longer, and stays as it is`),
+  ]
+  const steps = [
+    ...dropTriggers(spec),
+    ...dropSteps(spec, state),
+    ...columns.flatMap(each => each.renameAndConvert()),
+    ...columns.flatMap(each => each.addAndSet()),
+    // New rows have no values there.
+    ...left.flatMap(([name, { isMandatory, initial, isIdentity }]) =>
+      isMandatory && initial === null && !isIdentity
+        ? [`ALTER TABLE ${from} ALTER COLUMN ${quoteName(name)} DROP NOT NULL`]
+        : [],
+    ),
+    ...indexSteps(spec, state.indexes),
+    ...triggersOf(spec),
+  ]
+  return { steps, problems: columns.flatMap(each => each.problem ?? []), notes }
+}
+
+/** Drops what the model does not want now; nothing of it is data. */
+function dropSteps({ schema, from, indexes, foreignKeys }: TableSpec, state: TableState): string[] {
+  const wanted = new Set(indexes.map(({ name }) => name))
+  const dropped = state.indexes.filter(name => name.startsWith(OWN_PREFIX) && !wanted.has(name))
+  const constraints = Object.entries(state.foreignKeys).filter(([name, { target, onDelete }]) => {
+    if (!name.startsWith(OWN_PREFIX)) return false
+    const own = foreignKeys.find(each => each.name === name)
+    return !own || own.onDelete !== onDelete || own.target.schema !== target[0] || own.target.table !== target[1]
+  })
+  return [
+    ...constraints.map(([name]) => `ALTER TABLE ${from} DROP CONSTRAINT ${quoteName(name)}`),
+    ...dropped.map(name => `DROP INDEX ${quoteName(schema, name)}`),
+  ]
+}
+
+const indexSteps = ({ from, indexes }: TableSpec, existing: readonly string[]): string[] =>
+  indexes
+    .filter(({ name }) => !existing.includes(name))
+    .map(({ name, isUnique, on }) => `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${quoteName(name)} ON ${from} (${on})`)
+
+const definitionOf = ({ name, type, isMandatory, initial, sequence }: ColumnSpec): string =>
+  `${quoteName(name)} ${type}${isMandatory ? ' NOT NULL' : ''}${initial !== undefined && !sequence ? ` DEFAULT ${initial}` : ''}`
+
+/** Statements for the sequence that numbers a column. @param existing undefined for a column that is new */
+function sequenceSteps(
+  { name, type, sequence, initial }: ColumnSpec,
+  existing: ColumnState | undefined,
+  { schema, from }: TableSpec,
+): string[] {
+  if (!sequence) return []
+  const column = quoteName(name)
+  const own = quoteName(schema, sequence)
+  return [
+    `CREATE SEQUENCE IF NOT EXISTS ${own} AS ${type} OWNED BY ${from}.${column}`,
+    ...(existing ? [`ALTER SEQUENCE ${own} AS ${type}`] : []),
+    ...(existing?.isIdentity ? [`ALTER TABLE ${from} ALTER COLUMN ${column} DROP IDENTITY`] : []),
+    ...(existing
+      ? [
+          `SELECT setval(${textOf(own)}, greatest(max(${column}), pg_sequence_last_value(${textOf(own)}))) FROM ${from} HAVING max(${column}) > 0`,
+        ]
+      : []),
+    `ALTER TABLE ${from} ALTER COLUMN ${column} SET DEFAULT ${initial}`,
+  ]
+}
+
+/** Change of one column of an existing table. */
+class ColumnChange {
+  readonly name: string
+  /** Name in the table as it is. */
+  readonly nameNow: string
+  private readonly existing: ColumnState | undefined
+
+  constructor(
+    private readonly column: ColumnSpec,
+    private readonly spec: TableSpec,
+    { columns }: TableState,
+  ) {
+    const { name, former } = column
+    this.name = name
+    const isRenamed =
+      former !== undefined && !columns[name] && columns[former] && !spec.columns.some(each => each.name === former)
+    this.nameNow = isRenamed ? former : name
+    this.existing = columns[this.nameNow]
+  }
+
+  /** Why the values of the column cannot become those of the attribute. */
+  get problem(): string | undefined {
+    const { existing, column, spec } = this
+    const own = quoteName(column.name)
+    if (!existing || isSameColumn(existing.type, column.type) || widened(own, existing.type, column.type))
+      return undefined
+    return `the column ${own} of ${spec.from} is of type ${existing.type}, and its attribute needs ${column.type}, which could lose values; change it where they fit: ALTER TABLE ${spec.from} ALTER COLUMN ${own} TYPE ${column.type} USING ${own}::${column.type}`
+  }
+
+  get notes(): string[] {
+    const { existing, column, spec, nameNow } = this
+    const own = `the column ${quoteName(column.name)} of ${spec.from}`
+    if (!existing) return [`${own} is added`]
+    return [
+      ...(nameNow === column.name ? [] : [`${own} was ${quoteName(nameNow)}`]),
+      ...(isSameColumn(existing.type, column.type) ? [] : [`${own} changes from ${existing.type} to ${column.type}`]),
+    ]
+  }
+
+  renameAndConvert(): string[] {
+    const { existing, column, spec, nameNow } = this
+    if (!existing) return []
+    const own = quoteName(column.name)
+    const isConverted = !isSameColumn(existing.type, column.type)
+    const alter = `ALTER TABLE ${spec.from} ALTER COLUMN ${own}`
+    return [
+      ...(nameNow === column.name ? [] : [`ALTER TABLE ${spec.from} RENAME COLUMN ${quoteName(nameNow)} TO ${own}`]),
+      ...(isConverted && existing.initial !== null ? [`${alter} DROP DEFAULT`] : []),
+      ...(isConverted ? [`${alter} TYPE ${column.type} USING ${widened(own, existing.type, column.type)}`] : []),
+    ]
+  }
+
+  addAndSet(): string[] {
+    const { existing, column, spec } = this
+    const { name, isMandatory, initial, sequence } = column
+    const alter = `ALTER TABLE ${spec.from} ALTER COLUMN ${quoteName(name)}`
+    const isKey = name === spec.key
+    if (!existing) {
+      return [`ALTER TABLE ${spec.from} ADD COLUMN ${definitionOf(column)}`, ...sequenceSteps(column, NEW, spec)]
+    }
+    const isFilled = existing.initial !== null && OWN_INITIAL.test(existing.initial)
+    return [
+      ...(isMandatory && !existing.isMandatory ? [`${alter} SET NOT NULL`] : []),
+      ...(!isMandatory && existing.isMandatory && !isKey ? [`${alter} DROP NOT NULL`] : []),
+      ...sequenceSteps(column, existing, spec),
+      ...(initial !== undefined && !sequence ? [`${alter} SET DEFAULT ${initial}`] : []),
+      ...(initial === undefined && isFilled ? [`${alter} DROP DEFAULT`] : []),
+    ]
+  }
+}
+
+const NEW: ColumnState = { type: '', isMandatory: false, initial: null, isIdentity: false }
+/** Values of new rows that a model has asked for. */
+const OWN_INITIAL = /^(nextval\('.*tesser_.*_number_|gen_random_uuid\(\)$)/

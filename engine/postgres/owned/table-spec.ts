@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto'
+import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { isScalarType } from '../../catalog/value-type.ts'
+import { quoteName } from '../quote.ts'
+import { foldCall } from '../sql/fold-sql.ts'
+import { columnType, MOMENT } from './column-types.ts'
+
+/** A table as the model of its dataclass wants it. Names in SQL are quoted. */
+export interface TableSpec {
+  readonly dataClass: DataClass
+  readonly schema: string
+  readonly table: string
+  /** With its schema. */
+  readonly from: string
+  readonly formerTable: string | undefined
+  readonly columns: readonly ColumnSpec[]
+  /** Column of the primary key. */
+  readonly key: string
+  readonly indexes: readonly IndexSpec[]
+  readonly foreignKeys: readonly ForeignKeySpec[]
+  /** Comment of the table, once it is so. It begins with {@link MARK}. */
+  readonly mark: string
+}
+
+export interface ColumnSpec {
+  readonly name: string
+  readonly former: string | undefined
+  readonly type: string
+  readonly isMandatory: boolean
+  /** SQL of the value of a new row. */
+  readonly initial: string | undefined
+  /** Sequence that numbers new rows, without its schema. */
+  readonly sequence: string | undefined
+}
+
+interface IndexSpec {
+  readonly name: string
+  readonly attribute: StorageAttribute
+  readonly isUnique: boolean
+  /** SQL of what it orders. */
+  readonly on: string
+}
+
+interface ForeignKeySpec {
+  readonly name: string
+  readonly column: string
+  readonly target: { readonly schema: string; readonly table: string; readonly key: string }
+  readonly onDelete: 'NO ACTION' | 'SET NULL' | 'CASCADE'
+}
+
+/** Start of the comment of every table that Tesser may change. */
+export const MARK = 'Tesser'
+/** Changes with the statements that this version makes of the same model. */
+const VERSION = 1
+/** Start of the names of indexes, constraints and triggers that follow the model. Others are left alone. */
+export const OWN_PREFIX = 'tesser_'
+
+const ON_DELETE = { restrict: 'NO ACTION', setNull: 'SET NULL', cascade: 'CASCADE' } as const
+
+/** @param hasVectors the database has the type `vector` of pgvector */
+export function tableSpec(dataClass: DataClass, hasVectors: boolean): TableSpec {
+  const { schema, table, owned } = dataClass.remote!
+  const spec = {
+    dataClass,
+    schema,
+    table,
+    from: quoteName(schema, table),
+    formerTable: owned!.formerTable,
+    columns: columnsOf(dataClass, hasVectors),
+    key: columnOf(dataClass.key),
+    indexes: indexesOf(dataClass),
+    foreignKeys: foreignKeysOf(dataClass),
+  }
+  return { ...spec, mark: markOf(dataClass) }
+}
+
+/** Names the state in which the table of a dataclass fits its model. */
+export function markOf(dataClass: DataClass): string {
+  const { stamp, timestamp } = dataClass.remote!
+  // Whether vectors have a type of their own does not depend on the model.
+  const columns = columnsOf(dataClass, true)
+  const indexes = indexesOf(dataClass).map(({ name, on }) => [name, on])
+  const content = [VERSION, stamp, timestamp, columns, columnOf(dataClass.key), indexes, foreignKeysOf(dataClass)]
+  return `${MARK} ${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`
+}
+
+/** Attributes of unique indexes by the names of these. */
+export const uniqueIndexes = (dataClass: DataClass): ReadonlyMap<string, StorageAttribute> =>
+  new Map(indexesOf(dataClass).flatMap(each => (each.isUnique ? [[each.name, each.attribute]] : [])))
+
+const columnOf = (attribute: StorageAttribute): string => attribute.dataClass.remote!.columns.get(attribute)![0]!
+
+function columnsOf(dataClass: DataClass, hasVectors: boolean): ColumnSpec[] {
+  const { schema, table, columns, stamp, timestamp, owned } = dataClass.remote!
+  const specs = new Map<string, ColumnSpec>()
+  for (const [attribute, [name]] of columns) {
+    const sequence = attribute.autoFill === 'increment' ? ownName(table, name!, 'number') : undefined
+    const isUuid = attribute.autoFill === 'uuid'
+    specs.set(name!, {
+      name: name!,
+      former: owned!.formerColumns.get(name!),
+      type: columnType(attribute, hasVectors),
+      isMandatory: attribute.mandatory,
+      initial: sequence ? `nextval(${textOf(quoteName(schema, sequence))})` : isUuid ? 'gen_random_uuid()' : undefined,
+      sequence,
+    })
+  }
+  const add = (name: string, type: string, initial: string): void => {
+    const known = specs.get(name) ?? { name, former: undefined, type, sequence: undefined }
+    specs.set(name, { ...known, isMandatory: true, initial })
+  }
+  add(stamp!, 'integer', '1')
+  add(timestamp!, MOMENT, 'now()')
+  return [...specs.values()]
+}
+
+function indexesOf({ attributes, key, remote }: DataClass): IndexSpec[] {
+  const relations = attributes.filter(each => each.kind === 'relatedEntity')
+  return attributes.flatMap(attribute => {
+    if (attribute.kind !== 'storage' || !attribute.indexed || !isScalarType(attribute.type)) return []
+    const column = columnOf(attribute)
+    const index = (purpose: string, isUnique: boolean, on: string): IndexSpec => ({
+      name: ownName(remote!.table, column, purpose),
+      ...{ attribute, isUnique, on },
+    })
+    const isText = attribute.type === 'string'
+    // Keys and foreign keys are compared as they are; the primary key has an index of its own.
+    const isForeignKey = relations.some(({ foreignKey }) => foreignKey === attribute)
+    const asIs =
+      attribute !== key && (isForeignKey || !isText)
+        ? [index(attribute.unique && !isText ? 'unique' : 'index', attribute.unique && !isText, quoteName(column))]
+        : []
+    const folded = isText
+      ? [index(attribute.unique ? 'unique' : 'fold', attribute.unique, foldCall(quoteName(column)))]
+      : []
+    return [...asIs, ...folded]
+  })
+}
+
+/** Relations to dataclasses elsewhere are not checked by this database. */
+function foreignKeysOf({ attributes, remote }: DataClass): ForeignKeySpec[] {
+  return attributes
+    .filter((each): each is RelatedEntityAttribute => each.kind === 'relatedEntity')
+    .flatMap(({ foreignKey, target, onDelete }) => {
+      const { remote: other } = target
+      if (!other?.owned || other.connection !== remote!.connection) return []
+      const column = columnOf(foreignKey)
+      return {
+        name: ownName(remote!.table, column, 'relation'),
+        column,
+        target: { schema: other.schema, table: other.table, key: columnOf(target.key) },
+        onDelete: ON_DELETE[onDelete],
+      }
+    })
+}
+
+const MAX_NAME_BYTES = 63
+
+/** Name of something that belongs to a column. Long ones are cut; a digest keeps them apart. */
+function ownName(table: string, column: string, purpose: string): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([table, column, purpose]))
+    .digest('hex')
+    .slice(0, 6)
+  const end = `_${purpose}_${digest}`
+  const start = [...`${OWN_PREFIX}${table}_${column}`]
+  while (Buffer.byteLength(start.join('') + end) > MAX_NAME_BYTES) start.pop()
+  return start.join('') + end
+}
+
+/** SQL of a text. */
+export const textOf = (text: string): string => `'${text.replaceAll("'", "''")}'`

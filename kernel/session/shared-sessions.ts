@@ -1,0 +1,293 @@
+import type { SessionTable, SharedSession } from '../../engine/index.ts'
+import type { Lifetimes } from './lifetimes.ts'
+import { isGuestRecord, Session, type SessionRecord } from './session.ts'
+import { SessionErrors } from './session-errors.ts'
+import { handleOf, randomId } from './session-id.ts'
+import { groupName, limitOf, type SessionQuotaOptions } from './session-quota.ts'
+import type { NewToken, OnEnded, SessionStore } from './session-store.ts'
+
+/** Sessions of several servers. */
+export interface SharedBy {
+  readonly table: SessionTable
+  /** Time after which a copy of a session is read again. */
+  readonly copySeconds: number
+}
+
+interface SharedSessionsOptions extends SharedBy {
+  readonly options: SessionQuotaOptions
+  readonly lifetimes: Lifetimes
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly onEnded: OnEnded
+  /** Key of the ids of guests: that of this server, until the one of all is known. */
+  readonly guestKey: { readonly own: Buffer; use(key: Buffer): void }
+}
+
+/** A session as this server knows it. */
+interface Copy {
+  /** Undefined: there is none. */
+  session: Session | undefined
+  version: number
+  /** Time by `performance.now` from which on another server may know more. */
+  knownAt: number
+}
+
+/** Maximum number of copies. */
+const MAX_COPIES = 100_000
+/** Number of times that a change is made again because another server has changed the record meanwhile. */
+const MAX_CHANGES = 10
+
+/**
+ * Sessions in a table of several servers. Each has copies of those that it has used, and asks again when a copy is older than
+ * `nodes.sessionSeconds`: a session that has ended on one server is unknown to the others after that time.
+ */
+export class SharedSessions implements SessionStore {
+  /** By handle, and by the hashes of further ids. */
+  private readonly copies = new Map<string, Copy>()
+  private readonly fetching = new Map<string, Promise<void>>()
+  /** Records that are, or were, in the table. One without a copy may have ended, and must not be added again. */
+  private readonly stored = new WeakSet<SessionRecord>()
+  private readonly copyMs: number
+  private hasGuestKey = false
+  count = { guests: 0, users: 0 }
+
+  constructor(private readonly context: SharedSessionsOptions) {
+    this.copyMs = context.copySeconds * 1000
+    // Also makes the tables. A database that is away is asked again later.
+    this.askGuestKey().catch(() => {})
+  }
+
+  fetch(hash: string): Promise<void> | undefined {
+    const copy = this.copies.get(hash)
+    if (copy && this.isFresh(copy)) return undefined
+    const known = this.copyMs > 0 ? this.fetching.get(hash) : undefined
+    if (known) return known
+    const fetching = this.ask(hash).finally(() => {
+      if (this.fetching.get(hash) === fetching) this.fetching.delete(hash)
+    })
+    this.fetching.set(hash, fetching)
+    return fetching
+  }
+
+  inMemory(handle: string): Session | undefined {
+    return this.copies.get(handle)?.session
+  }
+
+  find(hash: string): Session | undefined {
+    return this.inMemory(hash)
+  }
+
+  async update(
+    session: Session,
+    change: (record: SessionRecord) => void,
+    tokens: readonly NewToken[] = [],
+  ): Promise<void> {
+    const { handle } = session
+    const { table, now, options } = this.context
+    const secrets = tokens.map(({ hash, seconds }) => {
+      const expires = Math.min(now() + seconds * 1000, session.record.endsAt)
+      return { kind: 'token', hash, expires } as const
+    })
+    if (!this.inMemory(handle) && this.stored.has(session.record)) {
+      await this.ask(handle)
+      if (!this.inMemory(handle)) {
+        this.context.onEnded(session)
+        return
+      }
+    }
+    for (let changes = 0; changes < MAX_CHANGES; changes++) {
+      const copy = this.copies.get(handle)
+      const { record } = copy?.session ?? session
+      const startedAt = performance.now()
+      // Nothing is changed here that is not stored.
+      const changed = structuredClone(record)
+      change(changed)
+      const content = contentOf(handle, changed)
+      if (!copy?.session) {
+        const excess = await table.add(content, secrets, limitOf(changed, options), now())
+        if (excess) {
+          replace(record, changed)
+          this.stored.add(record)
+          this.put(handle, { session, version: 1, knownAt: startedAt })
+          for (const each of excess) this.gone(each)
+          return
+        }
+        // Another request of the same guest was the first.
+        await this.ask(handle)
+        continue
+      }
+      const { version } = copy
+      if (await table.change(content, version, secrets)) {
+        if (copy.version === version) {
+          replace(record, changed)
+          Object.assign(copy, { version: version + 1, knownAt: startedAt })
+        }
+        if (session.record !== record) replace(session.record, changed)
+        return
+      }
+      await this.ask(handle)
+      // It has ended on another server.
+      if (!this.inMemory(handle)) return
+    }
+    throw SessionErrors.CHANGING()
+  }
+
+  extend({ handle, record }: Session): Promise<void> {
+    return this.context.table.extend(handle, record.expires)
+  }
+
+  forget(handle: string): void {
+    const ended = { session: undefined, version: 0, knownAt: performance.now() }
+    const copy = this.copies.get(handle)
+    // Further ids have the same copy.
+    if (copy) Object.assign(copy, ended)
+    else this.put(handle, ended)
+  }
+
+  remove({ handle }: Session): Promise<void> {
+    return this.context.table.remove(handle)
+  }
+
+  async redeem(hash: string): Promise<Session | undefined> {
+    const startedAt = performance.now()
+    const found = await this.context.table.redeem(hash, this.context.now())
+    return found && this.accept(found, startedAt).session
+  }
+
+  async addAlias(session: Session): Promise<string> {
+    const { table } = this.context
+    const { handle, record } = session
+    const id = randomId()
+    await table.addSecret(handle, { kind: 'alias', hash: handleOf(id), expires: record.endsAt })
+    return id
+  }
+
+  async *all(): AsyncGenerator<Session> {
+    for (let after = ''; ; ) {
+      const slice = await this.context.table.list(after)
+      for (const found of slice) yield this.sessionOf(found)
+      const last = slice.at(-1)
+      if (!last) return
+      after = last.handle
+    }
+  }
+
+  async list(limit: number): Promise<Session[]> {
+    return (await this.context.table.list('', limit)).map(found => this.sessionOf(found))
+  }
+
+  async sweep(): Promise<void> {
+    const { table } = this.context
+    for (let ended = await this.sweepSlice(); ended > 0; ) ended = await this.sweepSlice()
+    const held = [...this.copies].flatMap(([hash, { session }]) => (session?.handle === hash ? hash : []))
+    for (const handle of held.length > 0 ? await table.missing(held) : []) this.gone(handle)
+    for (const [hash, copy] of this.copies) if (!copy.session && !this.isFresh(copy)) this.copies.delete(hash)
+    this.count = await table.count()
+  }
+
+  async close(): Promise<void> {}
+
+  private async sweepSlice(): Promise<number> {
+    const { table, now, options } = this.context
+    const ended = await table.sweep(now(), options.maxGuests)
+    for (const handle of ended) {
+      if (this.inMemory(handle)) this.gone(handle)
+      else this.context.onEnded(new Session('', endedRecord(), handle))
+    }
+    return ended.length
+  }
+
+  private isFresh({ session, knownAt }: Copy): boolean {
+    if (performance.now() - knownAt >= this.copyMs) return false
+    // Another server may have extended it.
+    return !session || !this.context.lifetimes.hasExpired(session.record)
+  }
+
+  private async ask(hash: string): Promise<void> {
+    await this.askGuestKey()
+    const startedAt = performance.now()
+    const found = await this.context.table.find(hash, this.context.now())
+    if (found) {
+      const copy = this.accept(found, startedAt)
+      if (hash !== found.handle) this.put(hash, copy)
+      return
+    }
+    const copy = this.copies.get(hash)
+    // Begun meanwhile.
+    if (copy && copy.knownAt > startedAt) return
+    if (copy?.session?.handle === hash) this.gone(hash)
+    else this.put(hash, { session: undefined, version: 0, knownAt: startedAt })
+  }
+
+  private async askGuestKey(): Promise<void> {
+    if (this.hasGuestKey) return
+    const { table, guestKey } = this.context
+    const key = await table.secret('guest-key', guestKey.own.toString('hex'))
+    if (this.hasGuestKey) return
+    this.hasGuestKey = true
+    guestKey.use(Buffer.from(key, 'hex'))
+  }
+
+  /** Takes over what the table has, unless this server knows more. */
+  private accept(found: SharedSession, startedAt: number): Copy {
+    const { handle, version } = found
+    const known = this.copies.get(handle)
+    if (!known?.session) {
+      // Ended meanwhile.
+      if (known && known.knownAt > startedAt) return known
+      const session = this.sessionOf(found)
+      this.stored.add(session.record)
+      const copy = { session, version, knownAt: startedAt }
+      this.put(handle, copy)
+      return copy
+    }
+    const { record } = known.session
+    if (version > known.version) replace(record, recordOf(found))
+    else record.expires = Math.max(record.expires, found.expires)
+    known.version = Math.max(version, known.version)
+    known.knownAt = Math.max(startedAt, known.knownAt)
+    return known
+  }
+
+  private gone(handle: string): void {
+    const session = this.inMemory(handle)
+    if (session) this.context.onEnded(session)
+  }
+
+  private put(hash: string, copy: Copy): void {
+    this.copies.delete(hash)
+    if (this.copies.size >= MAX_COPIES) this.copies.delete(this.copies.keys().next().value!)
+    this.copies.set(hash, copy)
+  }
+
+  private sessionOf(found: SharedSession): Session {
+    return this.inMemory(found.handle) ?? new Session('', recordOf(found), found.handle)
+  }
+}
+
+function contentOf(handle: string, record: SessionRecord) {
+  const isGuest = isGuestRecord(record)
+  const { expires } = record
+  return { handle, record: JSON.stringify(record), expires, owner: groupName(record, isGuest), isGuest }
+}
+
+const recordOf = ({ record, expires }: SharedSession): SessionRecord => ({
+  ...(JSON.parse(record) as SessionRecord),
+  expires,
+})
+
+const endedRecord = (): SessionRecord => ({
+  user: undefined,
+  granted: { privileges: [], roles: [] },
+  storage: {},
+  idleMinutes: 0,
+  expires: 0,
+  endsAt: 0,
+  address: '',
+})
+
+/** Gives a record, which requests may have, the content of another. */
+function replace(record: SessionRecord, content: SessionRecord): void {
+  for (const name of Object.keys(record)) if (!(name in content)) delete record[name as keyof SessionRecord]
+  Object.assign(record, content)
+}
