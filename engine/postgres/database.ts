@@ -52,6 +52,8 @@ const CANCELED = '57014'
 const AWAY = /^(08|57P|53)/
 /** The result of a prepared statement has other columns now, or the statement is gone: a new connection prepares it again. */
 const OUTDATED = /^(0A000|26000)$/
+/** No connection became free in time. The driver has no code for it. */
+const WAITED = /^timeout exceeded when trying to connect/
 const RETRY_AFTER_SECONDS = 1
 
 /** Limits of one statement. */
@@ -176,14 +178,13 @@ export class Database {
   }
 
   private async connect(): Promise<Client> {
-    let pool: Pool | undefined
     try {
       this.opened ??= this.open()
-      pool = await this.opened
-      return (await pool.connect()) as Client
+      return (await (await this.opened).connect()) as Client
     } catch (error) {
-      if (pool && pool.totalCount >= this.connection.maxConnections && pool.waitingCount > 0)
+      if (WAITED.test((error as Error).message)) {
         throw RemoteErrors.BUSY(this.name, CONNECT_MS / 1000).retryAfter(RETRY_AFTER_SECONDS)
+      }
       throw this.errorOf(error)
     }
   }
@@ -273,9 +274,9 @@ function addressOf({ url, password }: Connection): string {
 /** All values stay the texts that the server sends. */
 const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
 
-/** True for an error of a statement, after which the connection can be used. */
-export const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
-  code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
+/** True for an error of a statement, after which the connection can be used. Those of the system, as `EPIPE`, have a number as well. */
+export const isOfStatement = ({ code, errno }: Error & { code?: string; errno?: number }): boolean =>
+  code !== undefined && errno === undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
 
 /** Several addresses of a host may all refuse. */
 const reasonOf = (error: Error): string =>

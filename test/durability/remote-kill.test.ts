@@ -38,7 +38,10 @@ const OUTCOME_UNKNOWN = 1046
 /** Number of saves of each account, which is its stamp as well; undefined once it is deleted. */
 type Accounts = Map<number, number | undefined>
 
-const postgres = await MortalPostgres.start()
+/** Commits take longer than all else, so that kills meet them. In microseconds. */
+const LONG_COMMITS = ['commit_delay = 20000', 'commit_siblings = 1']
+
+const postgres = await MortalPostgres.start(LONG_COMMITS)
 if (typeof postgres === 'string') t.comment(`skipped: ${postgres}`)
 else {
   t.teardown(() => postgres.stop())

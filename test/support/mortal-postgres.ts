@@ -32,14 +32,17 @@ export class MortalPostgres {
     private pid: number,
   ) {}
 
-  /** @returns the reason if there is none on this machine */
-  static async start(): Promise<MortalPostgres | string> {
+  /**
+   * @param settings lines of `postgresql.conf`
+   * @returns the reason if there is none on this machine
+   */
+  static async start(settings: readonly string[] = []): Promise<MortalPostgres | string> {
     const installation = findPostgres()
     if ('missing' in installation) return `PostgreSQL: ${installation.missing}`
     const parent = mkdtempSync(join(tmpdir(), 'tesser-postgres-'))
     // The server has a user of its own.
     chmodSync(parent, 0o755)
-    const cluster = await startCluster(parent)
+    const cluster = await startCluster(parent, settings)
     return new MortalPostgres(cluster, parent, cluster.pid)
   }
 
