@@ -39,7 +39,9 @@ const OUTCOME_UNKNOWN = 1046
 type Accounts = Map<number, number | undefined>
 
 /** Commits take longer than all else, so that kills meet them. In microseconds. */
-const LONG_COMMITS = ['commit_delay = 20000', 'commit_siblings = 1']
+const LONG_COMMITS = ['commit_delay = 30000', 'commit_siblings = 1']
+const COMMITTING = `(SELECT count(*) > 1 FROM pg_stat_activity
+  WHERE pid <> pg_backend_pid() AND state = 'active' AND query ~ '^(COMMIT|INSERT|UPDATE|DELETE)')`
 
 const postgres = await MortalPostgres.start(LONG_COMMITS)
 if (typeof postgres === 'string') t.comment(`skipped: ${postgres}`)
@@ -65,7 +67,7 @@ async function run(t: Test, postgres: MortalPostgres): Promise<void> {
         const answer = await send(server, turn, changes)
         if (answer.status === 200) {
           for (const [account, saves] of changes) known.set(account, saves)
-          if (++acknowledged === ACKNOWLEDGED[kill % ACKNOWLEDGED.length]) killed = postgres.kill()
+          if (++acknowledged === ACKNOWLEDGED[kill % ACKNOWLEDGED.length]) killed = postgres.killWhen(COMMITTING)
           continue
         }
         t.ok(killed, `a change fails only after the kill: ${answer.text}`)
@@ -77,7 +79,10 @@ async function run(t: Test, postgres: MortalPostgres): Promise<void> {
     await Promise.all(turns.map((_, id) => client(id)))
     await killed
     await postgres.restart()
-    t.ok(await until(async () => (await server.get('/Account?$top=1')).status === 200), `it is back after kill ${kill + 1}`)
+    t.ok(
+      await until(async () => (await server.get('/Account?$top=1')).status === 200),
+      `it is back after kill ${kill + 1}`,
+    )
     const found = await accountsOf(server)
     for (const changes of open) {
       const made = [...changes].filter(([account, saves]) => found.get(account) === saves).length

@@ -72,6 +72,15 @@ export class MortalPostgres {
     await until(() => !pids.some(isRunning))
   }
 
+  /** Kills the server as soon as a condition in SQL is true. */
+  async killWhen(condition: string): Promise<void> {
+    const client = new pg.Client(this.url)
+    client.on('error', () => {})
+    await client.connect()
+    while (!(await client.query(`SELECT ${condition} AS is_true`)).rows[0].is_true) {}
+    await this.kill()
+  }
+
   /** Starts the server that was killed. */
   async restart(): Promise<void> {
     await this.endAgain()
