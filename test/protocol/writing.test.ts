@@ -602,7 +602,6 @@ protocolTable(
     {
       spec: 'P5.7',
       name: 'deletable entities are deleted, the others are reported',
-      notRemote: 'deletions from a database do not say yet how many entities are left',
       post: '/Company?$method=delete',
       status: 409,
       errors: [1120, 1518, 1121],
@@ -611,7 +610,6 @@ protocolTable(
     {
       spec: 'P5.7',
       name: '$atomic deletes nothing when one has to stay',
-      notRemote: 'deletions from a database do not say yet how many entities are left',
       post: '/Company?$method=delete&$atomic=true',
       status: 409,
       errors: [1120, 1518, 1121],

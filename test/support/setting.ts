@@ -50,5 +50,5 @@ export const optionsOf = (setting: Setting): SettingOptions => OPTIONS[setting]
 
 /** For tests whose answers differ with dataclasses in PostgreSQL. @param reason why the setting `remote` leaves the test out */
 export const unlessRemote = (reason: string): { skip: string | false } => ({
-  skip: wantedSetting() === 'remote' && !process.env.TESSER_ALL && reason,
+  skip: wantedSetting() === 'remote' && reason,
 })
