@@ -274,7 +274,7 @@ function follow(
     const other = sql.from(table)
     const related = relatedBy(foreignKey, from, target.key, other)
     joins.push(`LEFT JOIN ${other.source} ON ${related.key} = ${related.foreignKey}`)
-    from = other
+    from = { ...other, isOptional: true }
   }
   return from
 }
