@@ -95,12 +95,7 @@ function tests(postgres: MortalPostgres): void {
 
   t.test('a statement that takes too long is cancelled in the database', async t => {
     const server = await start(t, { query: { timeoutMs: 2_000 } })
-    const paths = [
-      '/SlowFilm',
-      '/SlowFilm(1)',
-      '/SlowFilm?$filter="title = film@"',
-      '/SlowFilm/ID?$compute=sum',
-    ]
+    const paths = ['/SlowFilm', '/SlowFilm(1)', '/SlowFilm?$filter="title = film@"', '/SlowFilm/ID?$compute=sum']
     const answers = await Promise.all(paths.map(path => server.get(path)))
     for (const [i, answer] of answers.entries()) {
       t.match(answer, { status: 503, json: { __ERROR: [{ errCode: 1200 }] } }, `${paths[i]}: ${answer.text}`)

@@ -7,7 +7,9 @@ import type { JsonBounds } from '../../base/json-bounds.ts'
 import type { Binding } from '../data-api/binding.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
+import { Rows } from '../../query/contract/rows.ts'
 import { openSource } from '../../query/execute/open-source.ts'
+import { RowSet } from '../../row-set/row-set.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import type { CallTask } from './tasks.ts'
 
@@ -68,7 +70,15 @@ function toSelection(
   const set = sets?.get(id)
   if (!set) throw FunctionErrors.BAD_ARGUMENT(position, 'a selection is given by "__DATASET", the id of an entity set')
   const binding = language.binding(set.dataClass)
-  const source = sourceOf(decodeMembers(set.members))
+  const members = decodeMembers(set.members)
+  if (binding.dataClass.remote) {
+    const table = language.context.snapshot.table(binding.dataClass)
+    const rowIds = members instanceof RowSet ? members.toIds() : members
+    table.fetch?.(rowIds)
+    // Without those that have gone, or that the caller does not see.
+    return binding.selection(Rows.found(rowIds.filter(rowId => table.row(rowId))))
+  }
+  const source = sourceOf(members)
   const { rows } = openSource({ dataClass: set.dataClass, source }, language.views.of(access), language.context)
   return binding.selection(rows)
 }
