@@ -377,14 +377,15 @@ export class Engine implements PluginEngine {
         caller,
         deletion.read,
       )
-    const { deleted, error } = await (this.parts.hooked.onDrop(dataClass)
+    const { deleted, selected, error } = await (this.parts.hooked.onDrop(dataClass)
       ? withCode()
       : this.askRemote<DeleteResult>({ kind: 'remoteDelete', deletion }, caller).catch((error: unknown) => {
           if (error instanceof RequiresPluginCode) return withCode()
           throw error
         }))
-    if (error) throw new ProtocolError(error)
-    return deleted
+    if (!error) return deleted
+    const cause = new ProtocolError(error)
+    throw (selected ?? 1) === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, selected!))
   }
 
   private async askRemote<Result>(task: RemoteWriteTask, caller?: Caller): Promise<Result> {

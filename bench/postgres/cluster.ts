@@ -56,15 +56,18 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
-/** @throws {Error} with what the server says if it does not start */
-export async function startCluster(parent: string): Promise<Cluster> {
+/**
+ * @param settings lines of `postgresql.conf` beside those of the benchmark, over which they win
+ * @throws {Error} with what the server says if it does not start
+ */
+export async function startCluster(parent: string, settings: readonly string[] = []): Promise<Cluster> {
   const installation = findPostgres()
   if ('missing' in installation) throw new Error(installation.missing)
   const { bin, owner } = installation
   const folder = makeFolder(parent, owner)
   // A separate group of processes: an interrupt of the terminal does not reach it.
   const options = { ...owner, cwd: folder, detached: true, stdio: 'pipe' } as const
-  const watchdog = spawn('/bin/sh', ['-c', WATCHDOG, 'sh', bin, folder, ...SETTINGS], options)
+  const watchdog = spawn('/bin/sh', ['-c', WATCHDOG, 'sh', bin, folder, ...SETTINGS, ...settings], options)
   const ended = once(watchdog, 'exit')
   let log = ''
   watchdog.stderr.on('data', (text: Buffer) => {

@@ -48,6 +48,8 @@ const MAX_PREPARED_TEXT = 16_384
 const NEEDED = 'a dataclass in PostgreSQL needs'
 const CONNECT_MS = 5_000
 const IDLE_MS = 60_000
+/** Time in which a cancelled statement ends, unless the database is silent: then its connection is closed. */
+const CANCEL_MS = 1_000
 /** Time after which the reason for which a database is away is logged once more. */
 const NOTE_PAUSE_MS = 10_000
 
@@ -57,6 +59,8 @@ const CANCELED = '57014'
 const AWAY = /^(08|57P|53)/
 /** The result of a prepared statement has other columns now, or the statement is gone: a new connection prepares it again. */
 const OUTDATED = /^(0A000|26000)$/
+/** No connection became free in time. The driver has no code for it. */
+const WAITED = /^timeout exceeded when trying to connect/
 const RETRY_AFTER_SECONDS = 1
 
 /** Limits of one statement. */
@@ -70,7 +74,7 @@ export interface StatementLimits {
 }
 
 type Pool = InstanceType<typeof pg.Pool>
-type Client = pg.PoolClient & { readonly processID: number }
+type Client = pg.PoolClient & { readonly processID: number; end(): Promise<void> }
 
 /** Connections to one database. */
 export class Database {
@@ -114,8 +118,11 @@ export class Database {
   ): Promise<T> {
     const client = await this.connect()
     let cancelling: Promise<unknown> | undefined
+    let ending: NodeJS.Timeout | undefined
     const cancel = (): void => {
       cancelling ??= this.cancel(client.processID)
+      // With a statement under way, this closes the socket.
+      ending ??= setTimeout(() => void client.end(), CANCEL_MS)
     }
     const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
     signal.addEventListener('abort', cancel, { once: true })
@@ -140,8 +147,8 @@ export class Database {
       return await work(run)
     } finally {
       clearTimeout(timer)
+      clearTimeout(ending)
       signal.removeEventListener('abort', cancel)
-      await cancelling
       // A late cancellation must not end the next statement of this connection.
       client.release(cancelling !== undefined || isBroken)
     }
@@ -186,14 +193,13 @@ export class Database {
   }
 
   private async connect(): Promise<Client> {
-    let pool: Pool | undefined
     try {
       this.opened ??= this.open()
-      pool = await this.opened
-      return (await pool.connect()) as Client
+      return (await (await this.opened).connect()) as Client
     } catch (error) {
-      if (pool && pool.totalCount >= this.connection.maxConnections && pool.waitingCount > 0)
+      if (WAITED.test((error as Error).message)) {
         throw RemoteErrors.BUSY(this.name, CONNECT_MS / 1000).retryAfter(RETRY_AFTER_SECONDS)
+      }
       throw this.errorOf(error)
     }
   }
@@ -228,6 +234,7 @@ export class Database {
     const client = new Client({
       connectionString: addressOf(this.connection),
       connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: CONNECT_MS,
       application_name: 'tesser cancel',
     })
     client.on('error', () => {})
@@ -294,9 +301,9 @@ function addressOf({ url, password }: Connection): string {
 /** All values stay the texts that the server sends. */
 const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
 
-/** True for an error of a statement, after which the connection can be used. */
-export const isOfStatement = ({ code }: Error & { code?: string }): boolean =>
-  code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
+/** True for an error of a statement, after which the connection can be used. Those of the system, as `EPIPE`, have a number as well. */
+export const isOfStatement = ({ code, errno }: Error & { code?: string; errno?: number }): boolean =>
+  code !== undefined && errno === undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
 
 /** Several addresses of a host may all refuse. */
 const reasonOf = (error: Error): string =>

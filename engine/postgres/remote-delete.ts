@@ -14,7 +14,12 @@ import { problemsOf } from './refusals.ts'
 import { isLocked as isLockedError, type LockGuard } from './shared-locks.ts'
 import type { RemoteTable } from './remote-table.ts'
 import type { Statement } from './sql/statement.ts'
-import { deleteStatement } from './sql/write-statements.ts'
+import { deleteStatement, deletionStatement } from './sql/write-statements.ts'
+
+/** Maximum number of stamps in a statement. */
+const MAX_STAMPS = 1_000
+
+type Run = (statement: Statement) => Promise<Cells[]>
 
 interface Deletion {
   readonly table: RemoteTable
@@ -42,7 +47,11 @@ export async function deleteRows(
   const { rows, atomic } = deletion
   const refused = rows.map(row => refusalOf(row, deletion))
   const first = refused.find(error => error !== undefined)
-  if (atomic && first) return { kind: 'delete', deleted: 0, error: first.toData() }
+  const resultOf = (deleted: number, error: ProtocolError | undefined): DeleteResult => ({
+    ...{ kind: 'delete', deleted, selected: rows.length },
+    ...(error && { error: error.toData() }),
+  })
+  if (atomic && first) return resultOf(0, first)
   const free = rows.filter((_, i) => !refused[i])
   const isSingle = free.length === 1
   try {
@@ -53,14 +62,15 @@ export async function deleteRows(
         let error = first
         if (!isSingle && !atomic) await run(CHECK_AT_ONCE)
         if (!isSingle) await run(SAVEPOINT)
+        if (!isSingle && (await removedTogether(free, deletion, run))) return resultOf(free.length, first)
         for (const row of free) {
           const problem = await remove(row, deletion, run)
-          if (problem && atomic) return { kind: 'delete', deleted: 0, error: problem.toData() } as const
+          if (problem && atomic) return resultOf(0, problem)
           if (!isSingle) await run(problem ? ROLLBACK_TO : NEXT)
           if (!problem) deleted++
           error ??= problem
         }
-        return { kind: 'delete', deleted, ...(error && { error: error.toData() }) } as const
+        return resultOf(deleted, error)
       },
       { isSingle, isKept: ({ error }) => !atomic || !error },
     )
@@ -69,6 +79,25 @@ export async function deleteRows(
     const [problem] = problemsOf(error, deletion.table, new Map(), deletion.view) ?? []
     throw problem ?? database.errorOf(error, limits.signal)
   }
+}
+
+/**
+ * Deletes several rows with one statement. References between them do not matter then: by itself, the deletion of one could be refused
+ * because of another, or change the stamp of another.
+ * @returns false if they are to be deleted one by one
+ */
+async function removedTogether(rows: readonly RowView[], { table, guard }: Deletion, run: Run): Promise<boolean> {
+  const keys = new Map<number, Value[]>()
+  for (const row of rows) {
+    const known = keys.get(row.stamp) ?? []
+    keys.set(row.stamp, known)
+    known.push(row.value(table.dataClass.key) as Value)
+  }
+  if (guard || keys.size > MAX_STAMPS) return false
+  const deleted = await run(deletionStatement(table, keys)).catch(() => [])
+  if (deleted.length === rows.length) return true
+  await run(ROLLBACK_TO)
+  return false
 }
 
 /** Error of a row that stays, for a reason that the database does not know. */
@@ -97,11 +126,7 @@ const holdsGuarded = (row: RowView, dataClass: DataClass, view: View): boolean =
   })
 
 /** @returns the error if the database refuses it, or if the row has changed since it was read; a row that is gone is deleted */
-async function remove(
-  row: RowView,
-  { table, view, guard }: Deletion,
-  run: (statement: Statement) => Promise<Cells[]>,
-): Promise<ProtocolError | undefined> {
+async function remove(row: RowView, { table, view, guard }: Deletion, run: Run): Promise<ProtocolError | undefined> {
   const { dataClass } = table
   const key = keyOf(row, dataClass)
   const problem = (error: ProtocolError): ProtocolError =>

@@ -22,7 +22,13 @@ protocolTable(
       has: { __KEY: 'Paris' },
     },
     { spec: 'P1.4', name: 'a key of text needs no quotes', get: '/City(Paris)', has: { __KEY: 'Paris' } },
-    { spec: 'D2', name: 'a key of text is found by its fold', get: '/City(pÁris)', has: { __KEY: 'Paris' } },
+    {
+      spec: 'D2',
+      name: 'a key of text is found by its fold',
+      notRemote: 'keys of a database keep case and accents',
+      get: '/City(pÁris)',
+      has: { __KEY: 'Paris' },
+    },
     {
       spec: 'P1.4',
       name: 'quotes protect a bracket in a key',
@@ -114,6 +120,7 @@ protocolTable(
     {
       spec: '4.2',
       name: 'an attribute list works on a collection',
+      notRemote: 'a table has no other order than that of its keys',
       get: '/City/population?$top=1',
       has: { __ENTITIES: [{ __KEY: 'Paris', population: 2_100_000 }] },
     },

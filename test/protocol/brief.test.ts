@@ -49,6 +49,7 @@ const cases: ProtocolCase[] = [
   {
     spec: '4.2',
     name: 'long values of a collection are links with their beginning, short ones stay',
+    notRemote: 'jsonb sorts properties, and tables their keys',
     get: '/Author?$brief=24&$orderby=name',
     has: {
       __ENTITIES: [
@@ -88,6 +89,7 @@ const cases: ProtocolCase[] = [
   {
     spec: '4.5',
     name: 'in the first page of an entity set',
+    notRemote: 'entity sets need whole numbers as keys',
     get: '/Author?$method=entityset&$brief=24&$attributes=bag&$orderby=name&$top=1',
     has: { __ENTITIES: [{ bag: link('bag', JSON.stringify(BAG).slice(0, 24)) }] },
   },

@@ -6,7 +6,7 @@ import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { protocolTable } from '../support/protocol-table.ts'
+import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
 import { startPostgres } from '../support/sql-servers.ts'
 import { startServer, temporaryFolder } from '../support/test-server.ts'
 
@@ -74,6 +74,17 @@ const MODEL = {
         thing: { kind: 'relatedEntity', type: 'Thing', foreignKey: 'thingID', onDelete: 'cascade' },
         noteID: { type: 'long' },
         note: { kind: 'relatedEntity', type: 'Note', foreignKey: 'noteID' },
+      },
+    },
+    Place: {
+      storage,
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long' },
+        nearID: { type: 'long' },
+        near: { kind: 'relatedEntity', type: 'Place', foreignKey: 'nearID', onDelete: 'setNull' },
+        withinID: { type: 'long' },
+        within: { kind: 'relatedEntity', type: 'Place', foreignKey: 'withinID' },
       },
     },
     Note: { key: 'ID', attributes: { ID: { type: 'long', autoFill: 'increment' }, text: { type: 'string' } } },
@@ -244,6 +255,35 @@ else {
         json: { ok: true },
         afterwards: { '/Part': { __COUNT: 2 } },
       },
+      {
+        spec: 'P1.6',
+        name: 'in an order, an entity that is not there has no stamp',
+        get: '/Part?$orderby=thing.__STAMP,number',
+        has: { __ENTITIES: [{ number: 8 }, { number: 7 }] },
+      },
+      ...['', '&$atomic=true'].flatMap((atomic): ProtocolCase[] => [
+        {
+          spec: '4.4.1',
+          name: `entities of one dataclass that refer to one another${atomic}`,
+          post: '/Place?$method=update',
+          body: [{ ID: 1 }, { ID: 2, nearID: 1, withinID: 1 }, { ID: 3, nearID: 2, withinID: 1 }],
+          has: { __ENTITIES: [{ __KEY: '1' }, { __KEY: '2' }, { __KEY: '3' }] },
+        },
+        {
+          spec: 'P5.7',
+          name: `some stay because of another${atomic}`,
+          post: `/Place?$filter="ID < 3"&$method=delete${atomic}`,
+          status: 409,
+          errors: [1120, 1518, 1121],
+        },
+        {
+          spec: 'P5.7',
+          name: `they are deleted together${atomic}`,
+          post: `/Place?$method=delete${atomic}`,
+          json: { ok: true },
+          left: { Place: [] },
+        },
+      ]),
     ],
     { config },
   )

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { protocolTable } from '../support/protocol-table.ts'
+import { unlessRemote } from '../support/setting.ts'
 import { startServer, type TestServer } from '../support/test-server.ts'
 
 const codes = (entity: { __ERROR?: { errCode: number }[] }) => (entity.__ERROR ?? []).map(error => error.errCode)
@@ -326,6 +327,7 @@ protocolTable(
     {
       spec: 'P5.6',
       name: '$method=validate changes nothing when one of several is wrong',
+      notRemote: 'a check alone does not look for values that exist',
       post: '/City?$method=validate',
       body: [{ __KEY: 'Paris', __STAMP: 1, population: 1 }, { name: 'paris' }],
       status: 409,
@@ -444,6 +446,7 @@ protocolTable(
     {
       spec: '4.3',
       name: '$asArray=true answers an array with an array',
+      notRemote: 'commits of a database have no global stamp',
       post: '/Tag?$method=update&$asArray=true',
       body: [
         { id: '00000000000000000000000000000002', byte: 5 },
@@ -475,6 +478,7 @@ protocolTable(
     {
       spec: '4.3',
       name: 'failures among them have their status and errors',
+      notRemote: 'commits of a database have no global stamp',
       post: '/City?$method=update&$asArray=true',
       body: [{ name: 'Paris' }, { __KEY: 'Paris', __STAMP: 9 }, { name: 'Oslo' }],
       status: 409,
@@ -726,15 +730,19 @@ t.test('§P5.4 a large body is saved whole or refused whole, and says where its 
   t.match(counted.__ERROR[0].message, /more than 1000 such entities/)
 })
 
-t.test('§2.6 __GlobalStamp grows by one with every change', async t => {
-  const server = await startServer(t, company)
-  const stamp = async () => (await server.get('/City?$top=0')).json.__GlobalStamp as number
-  const before = await stamp()
-  await server.post('/City', [{ name: 'Oslo' }, { name: 'Rome' }])
-  t.equal(await stamp(), before + 2)
-  await server.post('/City(Oslo)?$method=delete')
-  t.equal(await stamp(), before + 3)
-})
+t.test(
+  '§2.6 __GlobalStamp grows by one with every change',
+  unlessRemote('commits of a database have no global stamp'),
+  async t => {
+    const server = await startServer(t, company)
+    const stamp = async () => (await server.get('/City?$top=0')).json.__GlobalStamp as number
+    const before = await stamp()
+    await server.post('/City', [{ name: 'Oslo' }, { name: 'Rome' }])
+    t.equal(await stamp(), before + 2)
+    await server.post('/City(Oslo)?$method=delete')
+    t.equal(await stamp(), before + 3)
+  },
+)
 
 t.test('written values are read, found and sorted at once', async t => {
   const server = await startServer(t, company)
@@ -749,7 +757,7 @@ t.test('written values are read, found and sorted at once', async t => {
   t.equal((await server.get('/Employee(2)')).json.__STAMP, 2)
 })
 
-t.test('a reopened store answers the same', async t => {
+t.test('a reopened store answers the same', unlessRemote('bytes in PostgreSQL cannot be read yet'), async t => {
   const first = await startServer(t, company)
   await roundTrip(t, first)
 })

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { Dispatcher } from 'undici'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { type Contract, contractOf } from './openapi.ts'
+import { unlessRemote, wantedSetting } from './setting.ts'
 import { type Fixture, startServer, type TestServer, usualTransports } from './test-server.ts'
 
 /** A request and its expected answer. Usually one expectation is about the body, but all may be given. */
@@ -36,6 +37,8 @@ export interface ProtocolCase {
   left?: Readonly<Record<string, readonly string[]>>
   /** Parts of the answers at paths, after the request. */
   afterwards?: Readonly<Record<string, unknown>>
+  /** Reason why dataclasses in PostgreSQL have another answer: the setting `remote` leaves the case out. */
+  notRemote?: string
 }
 
 /**
@@ -57,14 +60,19 @@ export function protocolTable(
       const start = () => startServer(t, fixture, { transport, config })
       let server = await start()
       const contract = await contractOf(server)
-      const stamp = () => globalStamp(server, fixture)
+      let changes = 0
+      // Tables of PostgreSQL have no such stamp.
+      const stamp = async () => (wantedSetting() === 'remote' ? changes : await globalStamp(server, fixture))
       const untouched = isolated && (await stamp())
       for (const each of cases) {
         if (isolated && (await stamp()) !== untouched) {
           await server.close()
           server = await start()
+          changes = 0
         }
-        await t.test(`§${each.spec} ${each.name}`, t => check(t, server, each, contract))
+        const options = each.notRemote === undefined ? {} : unlessRemote(each.notRemote)
+        await t.test(`§${each.spec} ${each.name}`, options, t => check(t, server, each, contract))
+        if (each.get === undefined || each.get.includes('$method')) changes++
       }
     })
   }

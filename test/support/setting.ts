@@ -1,9 +1,9 @@
 /**
  * Setup of the server or engine of a test that does not choose one itself. TESSER_TEST_SETTING names a setting; otherwise
  * the tests of a file take them in turns, or the seed of a random world selects one. `npm run test:long` runs the protocol and
- * the property tests on all of them.
+ * the property tests on all of them. `remote` is for the tests of `npm run test:remote` alone.
  */
-export type Setting = 'normal' | 'memory-minimum' | 'pool'
+export type Setting = 'normal' | 'memory-minimum' | 'pool' | 'remote'
 
 const OPTIONS = {
   normal: {},
@@ -11,6 +11,8 @@ const OPTIONS = {
   'memory-minimum': { memoryBytes: 0, cacheBytes: 2 ** 20 },
   /** Every query goes to a thread of the pool. */
   pool: { pool: { inlineCostMs: 0, threads: 1 } },
+  /** All dataclasses are tables of PostgreSQL. */
+  remote: {},
 } satisfies Record<Setting, object>
 
 interface SettingOptions {
@@ -20,6 +22,7 @@ interface SettingOptions {
 }
 
 const SETTINGS = Object.keys(OPTIONS) as Setting[]
+const IN_TURNS = SETTINGS.filter(setting => setting !== 'remote')
 
 /** Setting named by TESSER_TEST_SETTING. Read each time, because a test may set it for others. */
 export function wantedSetting(): Setting | undefined {
@@ -40,7 +43,12 @@ export function settingOf({ fullname }: { fullname: string }): Setting {
   const known = tests.get(file) ?? []
   tests.set(file, known)
   if (!known.includes(outermost)) known.push(outermost)
-  return SETTINGS[known.indexOf(outermost) % SETTINGS.length]!
+  return IN_TURNS[known.indexOf(outermost) % IN_TURNS.length]!
 }
 
 export const optionsOf = (setting: Setting): SettingOptions => OPTIONS[setting]
+
+/** For tests whose answers differ with dataclasses in PostgreSQL. @param reason why the setting `remote` leaves the test out */
+export const unlessRemote = (reason: string): { skip: string | false } => ({
+  skip: wantedSetting() === 'remote' && reason,
+})

@@ -17,6 +17,9 @@ export interface SqlServer {
   stop(): Promise<void>
 }
 
+/** Nothing of a test has to outlive the machine. */
+const FOR_TESTS = ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off', 'shared_buffers = 128MB']
+
 /** @returns the reason if there is none on this machine */
 export async function startPostgres(): Promise<SqlServer | string> {
   const installation = findPostgres()
@@ -24,7 +27,7 @@ export async function startPostgres(): Promise<SqlServer | string> {
   const folder = mkdtempSync(join(tmpdir(), 'tesser-postgres-'))
   // The server has a user of its own.
   chmodSync(folder, 0o755)
-  const cluster = await startCluster(folder)
+  const cluster = await startCluster(folder, FOR_TESTS)
   const url = `postgres://bench@/postgres?host=${encodeURIComponent(cluster.folder)}`
   const client = new pg.Client({ host: cluster.folder, user: 'bench', database: 'postgres' })
   await client.connect()

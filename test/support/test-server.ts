@@ -9,6 +9,7 @@ import { selectTransport } from '../../kernel/transport/select.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { type Contract, contractOf } from './openapi.ts'
 import { isBehindNginx, startNginx } from './nginx.ts'
+import { remoteFixture } from './remote-fixture.ts'
 import { optionsOf, type Setting, settingOf, wantedSetting } from './setting.ts'
 import { isLong } from './reference/rounds.ts'
 import { testLimits } from './transports.ts'
@@ -102,12 +103,14 @@ export async function startServer(
   if (roles) writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles))
   const { trustedProxies } = (config.server ?? {}) as { trustedProxies?: unknown }
   const isProxied = isBehindNginx() && !isDirect && trustedProxies === undefined
+  const remote = setting === 'remote' ? await remoteFixture(fixture, folder) : undefined
   const server = await createTestServer({
-    model: fixture.model,
+    model: remote?.model ?? fixture.model,
     data: fixture.rows,
     folder,
     config: {
       ...config,
+      ...(remote && { connections: remote.connections }),
       server: { transport, ...(isProxied && BEHIND_A_PROXY), ...(config.server as object) },
       log: { level: 'silent' },
       storage: { ...storage, ...(config.storage as object) },

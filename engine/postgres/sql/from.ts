@@ -19,17 +19,24 @@ export interface From {
   readonly alias: string
   /** Table and name, as they stand behind FROM. */
   readonly source: string
+  /** Its columns are null where it has no row for that of another table. */
+  readonly isOptional?: boolean
 }
 
 const HEAD_NUMBER = columnForm({ type: 'long64' } as StorageAttribute, [{ type: 'int8' } as never]) as ColumnForm
 const HEAD_TIME = columnForm({ type: 'date' } as StorageAttribute, [{ type: 'timestamptz' } as never]) as ColumnForm
 
 /** The column of an attribute, or of a member of the head, with its form. */
-export function columnOf(attribute: StorageAttribute, { table, alias }: From): Column {
+export function columnOf(attribute: StorageAttribute, { table, alias, isOptional }: From): Column {
   if (attribute.head) {
     const isTime = attribute.head === 'timestamp'
     const time = table.timestamp ? `${alias}.${table.timestamp}::timestamptz` : 'NULL::timestamptz'
-    const own = isTime ? time : table.stamp(alias)
+    const [key] = table.columns.get(table.dataClass.key)!
+    // The stamp of a row without one has a default, which a missing row has not.
+    const stamp = isOptional
+      ? `CASE WHEN ${alias}.${quoteName(key!.name)} IS NOT NULL THEN ${table.stamp(alias)} END`
+      : table.stamp(alias)
+    const own = isTime ? time : stamp
     const form = isTime ? HEAD_TIME : HEAD_NUMBER
     return { form, own, sorted: form.sorted(own), compared: () => own }
   }

@@ -291,7 +291,7 @@ function follow(
     const other = sql.from(table)
     const related = relatedBy(foreignKey, from, target.key, other)
     joins.push(`LEFT JOIN ${other.source} ON ${related.key} = ${related.foreignKey}`)
-    from = other
+    from = { ...other, isOptional: true }
   }
   return from
 }
@@ -321,8 +321,10 @@ function orderOf(
     key.relations.length > 0 ||
     attribute.head !== undefined ||
     from.table.columns.get(attribute)!.some(each => each.isNullable)
-  // As it is, so that an index serves it: a column that has a value in every row.
-  if (!hasNulls && form.domain && (isLast || !form.isCut)) return [`${compared()} ${ascending}`]
+  // As it is, so that an index serves it: a column that has a value in every row. Of a millisecond, the order may be finer than that of
+  // the values; entities of one day are in the order of their keys.
+  const isExact = !form.isCut || (isLast && !attribute.simpleDate)
+  if (!hasNulls && form.domain && isExact) return [`${compared()} ${ascending}`]
   if (!form.isText) return [`${sorted} ${lowest}`]
   return [`${sql.folded(attribute, sorted)} ${hasNulls ? lowest : ascending}`]
 }

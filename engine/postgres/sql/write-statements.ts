@@ -66,6 +66,20 @@ export function deleteStatement(table: RemoteTable, key: Value, stamp: number, a
   )
 }
 
+/** Statement that deletes the rows with these keys that still have the stamps of these, and returns as many rows. */
+export function deletionStatement(table: RemoteTable, keys: ReadonlyMap<number, readonly Value[]>): Statement {
+  const sql = new PredicateSql(NO_SCOPE)
+  const from = sql.from(table)
+  const conditions = Array.from(
+    keys,
+    ([stamp, keys]) => `${keyCondition(keys, from, sql)} AND ${hasStamp(stamp, from, sql)}`,
+  )
+  const statement = sql.parameters.statement(
+    `DELETE FROM ${from.source} WHERE ${conditions.join(' OR ')} RETURNING true`,
+  )
+  return { ...statement, isPlain: true }
+}
+
 const further = (condition: Condition | undefined, { parameters }: PredicateSql): string =>
   condition ? ` AND ${condition(parameters)}` : ''
 

@@ -258,6 +258,8 @@ interface InsertResult {
 export interface DeleteResult {
   kind: 'delete'
   deleted: number
+  /** Number of entities of a database that were to be deleted. */
+  selected?: number
   /** Error of the first entity that could not be deleted. */
   error?: ErrorData
   /** Entities have changed since code examined them: the rest has to be examined again. */
