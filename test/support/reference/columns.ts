@@ -10,8 +10,11 @@ export interface ColumnSpec {
   type: string
   /** The value that the column keeps of one that is written to it. */
   kept(value: Plain): Plain
-  /** SQL of a value. */
-  sql(random: Random, value: Plain): string
+  /**
+   * SQL of a value.
+   * @param isWhole the column is NOT NULL, so that an order by it is by its microseconds: a value has none
+   */
+  sql(random: Random, value: Plain, isWhole?: boolean): string
 }
 
 const asIs = (value: Plain): Plain => value
@@ -49,21 +52,21 @@ function shortest(value: number): Plain {
 
 const time = (type: string): ColumnSpec => ({
   ...plain(type),
-  sql: (random, value) => {
+  sql: (random, value, isWhole) => {
     if (value === null) return random.pick(['NULL', "'infinity'", "'-infinity'"])
     const iso = new Date(value as number).toISOString()
     if (type === 'date') return quote(iso.slice(0, 10))
-    return quote(`${iso.slice(0, -1)}${random.pick(['', '', '001', '5', '999'])}+00`)
+    return quote(`${iso.slice(0, -1)}${isWhole ? '' : random.pick(['', '', '001', '5', '999'])}+00`)
   },
 })
 
 const interval: ColumnSpec = {
   ...plain('interval'),
-  sql: (random, value) => {
+  sql: (random, value, isWhole) => {
     if (value === null) return 'NULL'
     const ms = value as number
     const days = Math.trunc(ms / 86_400_000)
-    const micros = `${random.pick([0, 0, 1, 500, 999])} microseconds`
+    const micros = `${isWhole ? 0 : random.pick([0, 0, 1, 500, 999])} microseconds`
     return quote(
       random.pick([`${ms} milliseconds ${micros}`, `${days} days ${ms - days * 86_400_000} milliseconds ${micros}`]),
     )
@@ -72,10 +75,12 @@ const interval: ColumnSpec = {
 const clock: ColumnSpec = {
   ...plain('time'),
   kept: value => (typeof value === 'number' && value >= 0 && value < 86_400_000 ? value : null),
-  sql: (random, value) =>
+  sql: (random, value, isWhole) =>
     value === null
       ? 'NULL'
-      : quote(new Date(value as number).toISOString().slice(11, 23) + random.pick(['', '', '001', '999'])),
+      : quote(
+          new Date(value as number).toISOString().slice(11, 23) + (isWhole ? '' : random.pick(['', '', '001', '999'])),
+        ),
 }
 
 const json = (type: string): ColumnSpec => ({

@@ -176,17 +176,19 @@ function tablesSql(random: Random, world: World, columns: Columns, schema: strin
     if (!spec.storage) continue
     const table = `${name(schema)}.${name(spec.storage.table)}`
     const attributes = storageOfClass(spec)
+    const full = new Set<StorageSpec>()
     const list = attributes.map(attribute => {
       const own = name(attribute.column ?? attribute.name)
       const isKey = attribute.name === spec.key
       const isFull = rows.every(row => row.values.get(attribute.name) !== null)
-      return `${own} ${columns.get(attribute)!.type}${isKey ? ' PRIMARY KEY' : isFull && random.chance(0.5) ? ' NOT NULL' : ''}`
+      if (!isKey && isFull && random.chance(0.5)) full.add(attribute)
+      return `${own} ${columns.get(attribute)!.type}${isKey ? ' PRIMARY KEY' : full.has(attribute) ? ' NOT NULL' : ''}`
     })
     statements.push(`CREATE TABLE ${table} (${list}, "Stamp" int)`)
     const tuples = shuffled(random, rows).map(row => {
       const values = attributes.map(attribute => {
         const value = row.values.get(attribute.name) ?? null
-        return columns.get(attribute)!.sql(random, value)
+        return columns.get(attribute)!.sql(random, value, full.has(attribute))
       })
       return `(${values}, ${row.stamp})`
     })
