@@ -1,4 +1,6 @@
-import { type AliasAttribute, type Attribute, isBinary } from '../catalog/attribute.ts'
+import { type AliasAttribute, type Attribute, isBinary, type RelatedEntityAttribute } from '../catalog/attribute.ts'
+import type { Value } from '../catalog/value.ts'
+import type { RowView } from '../row-format/row-view.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { attachUpload, uploadId } from './attach-upload.ts'
 import { convertKey, convertValue } from './convert.ts'
@@ -136,11 +138,24 @@ function isUnchangedAlias(
   if (isPrepared && change.old) return false
   let { row } = change
   for (const relation of relations) {
-    const rowId = row?.reference(row.layout.referenceOf.get(relation)!)
+    // The writer does not wait for a database.
+    if (relation.target.remote && !change.context.dataClass.remote) return true
+    const rowId = row && referenceOf(change, row, relation as RelatedEntityAttribute)
     row = rowId === undefined ? undefined : change.context.transaction.row(relation.target, rowId)
   }
   const sent = convertValue(target, json, false)
   return !(sent instanceof ProtocolError) && sameValue(row?.value(target) ?? null, sent)
+}
+
+/** Row of the related entity. Entities of databases know it by their foreign key alone. */
+function referenceOf(
+  { context: { dataClass, transaction } }: EntityChange,
+  row: RowView,
+  relation: RelatedEntityAttribute,
+): number | undefined {
+  if (!dataClass.remote) return row.reference(row.layout.referenceOf.get(relation)!)
+  const key = row.value(relation.foreignKey) as Value
+  return key === null ? undefined : transaction.findKey(relation.target, key)
 }
 
 /** Takes a value that code has set. @param isGuarded the rights of the caller apply */

@@ -192,28 +192,24 @@ protocolTable('reading', company, [
   {
     spec: '4.2',
     name: 'the image is sent as it is stored',
-    notRemote: 'bytes in PostgreSQL cannot be read yet',
     get: '/Employee(1)/photo?$imageformat=best&$version=1&$expand=photo',
     headers: { 'content-type': 'image/png', 'x-content-type-options': 'nosniff' },
   },
   {
     spec: 'P10.3',
     name: 'an image in a format that cannot be made is empty',
-    notRemote: 'bytes in PostgreSQL cannot be read yet',
     get: '/Employee(1)/photo?$imageformat=pdf&$expand=photo',
     text: '',
   },
   {
     spec: 'P10.3',
     name: 'a missing image is empty',
-    notRemote: 'bytes in PostgreSQL cannot be read yet',
     get: '/Employee(2)/photo?$imageformat=best&$expand=photo',
     text: '',
   },
   {
     spec: '4.2',
     name: 'the blob is sent as it is stored',
-    notRemote: 'bytes in PostgreSQL cannot be read yet',
     get: '/Company(1)/contract?$binary=true&$expand=contract',
     text: '\u0000\u0001\u0002\u0003\u0004\u0005',
     headers: { 'content-type': 'application/octet-stream' },

@@ -32,6 +32,28 @@ else {
         afterwards: { '/Film(5)': { title: 'Solaris', language: { __deferred: { __KEY: '2' } } } },
       },
       {
+        spec: '4.4.2',
+        name: 'an alias through a relation may be sent back as it was read, with the whole entity',
+        post: '/Film?$method=update',
+        body: { __KEY: '1', __STAMP: 3, title: 'Alien', languageName: 'English' },
+        has: { __KEY: '1', __STAMP: 3, languageName: 'English' },
+      },
+      {
+        spec: '4.4.2',
+        name: 'but it cannot be changed',
+        post: '/Film?$method=update',
+        body: { __KEY: '1', __STAMP: 3, languageName: 'Klingon' },
+        status: 422,
+        has: { __ERROR: [{ errCode: 1516 }] },
+      },
+      {
+        spec: '4.4.2',
+        name: 'an alias of an entity of the store that leads to a database is not compared',
+        post: '/Review?$method=update',
+        body: { __KEY: '1', __STAMP: 1, text: 'y', filmTitle: 'Alien' },
+        has: { __KEY: '1', __STAMP: 2, text: 'y' },
+      },
+      {
         spec: '4.4.1',
         name: 'values of all kinds are kept',
         post: '/Film?$method=update',
