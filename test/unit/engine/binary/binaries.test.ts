@@ -22,7 +22,7 @@ t.test('an image that arrives after its entity was deleted makes no entity', asy
   const binaries = new Binaries(options as unknown as BinariesOptions)
   const value = new BinaryValue('image/png', new Uint8Array(3))
   const request = { dataClass: 'Employee' } as ReadRequest
-  const photo = { name: 'photo', type: 'image' } as BinaryAttribute
+  const photo = { name: 'photo', type: 'image', dataClass: {} } as BinaryAttribute
   const gone = { httpStatus: 404, entries: [{ errCode: 1543 }] } as unknown as Error
   await t.rejects(binaries.save(request, photo, value, { owner: 'me' }), gone)
   t.same(written, [])
