@@ -41,6 +41,13 @@ export interface RemoteStorage {
   readonly owned: OwnedStorage | undefined
 }
 
+/** True if the column of an attribute is one of several of the key. */
+export function isKeyPart(attribute: StorageAttribute): boolean {
+  const { key, remote } = attribute.dataClass
+  const [column] = remote?.columns.get(attribute) ?? []
+  return attribute !== key && column !== undefined && remote!.columns.get(key)!.includes(column)
+}
+
 /** Names in an earlier model, so that a rename keeps the rows. */
 export interface OwnedStorage {
   readonly formerTable: string | undefined

@@ -78,9 +78,11 @@ export class RemoteHere {
       maxKeys: MAX_RELATED,
       user: () => user,
     })
+    let needed: ReturnType<typeof neededBy>
     for (;;) {
       const counter = { examined: 0, sent: 0 }
       try {
+        if (needed) await databases.fetch(needed, limits)
         return data.read(local => {
           const snapshot = guarded(new RemoteSnapshot(local, reads), restricted)
           const budget = new QueryBudget({ deadlineAt, maxRowsExamined, counter })
@@ -93,9 +95,8 @@ export class RemoteHere {
         })
       } catch (error) {
         if (isTooLarge(error) || isTooMany(error)) return undefined
-        const needed = neededBy(error)
+        needed = neededBy(error)
         if (!needed) throw error
-        await databases.fetch(needed, limits)
       }
     }
   }

@@ -3,7 +3,7 @@ import { ProtocolError } from '../base/errors.ts'
 import type { Value } from '../catalog/value.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Cells, Database, StatementLimits } from './database.ts'
-import { problemsOf } from './refusals.ts'
+import { LEFT_OUT, problemsOf } from './refusals.ts'
 import { isLocked, type LockGuard } from './shared-locks.ts'
 import type { RemoteRows } from './remote-rows.ts'
 import type { RemoteTable } from './remote-table.ts'
@@ -194,7 +194,7 @@ async function tried(change: RemoteChange, { rows, run, view, guard }: Work): Pr
 /** A policy, a rule or a trigger of the table has done something else. */
 export const leftOut = ({ dataClass }: RemoteTable): ChangeOutcome => ({
   kind: 'refused',
-  problems: [RemoteErrors.REFUSED_ENTITY(dataClass.name, 'a policy, a rule or a trigger of the table leaves it out')],
+  problems: [RemoteErrors.REFUSED_ENTITY(dataClass.name, LEFT_OUT)],
 })
 
 /** The rows that the work has read stay as they were: it runs again with the outcomes. */

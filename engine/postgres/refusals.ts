@@ -19,8 +19,16 @@ interface StatementError extends Error {
   readonly routine?: string
 }
 
-/** Columns in a detail such as `Key (film_id, actor_id)=(1, 2) already exists.`, in whatever language. */
-const DETAIL = /\(([^()]+)\)=\(/
+/** Columns and values in a detail such as `Key (film_id, "Actor")=(1, 2) already exists.`, in whatever language. */
+const DETAIL = /\((.*?)\)=\((.*)\)/s
+/** A name in quotes, or as it is. */
+const NAME = /"((?:[^"]|"")+)"|([^",\s][^",]*)/g
+
+const namesIn = (list: string): string[] =>
+  Array.from(list.matchAll(NAME), ([, quoted, name]) => quoted?.replaceAll('""', '"') ?? name!)
+
+/** Reason for which a change that the database takes has no effect. */
+export const LEFT_OUT = 'a policy, a rule or a trigger of the table leaves it out'
 
 /**
  * Problems of an entity whose change the database has refused; undefined if the error is not about the entity.
@@ -34,10 +42,11 @@ export function problemsOf(
 ): ProtocolError[] | undefined {
   const { code = '', detail = '', column, constraint, message, routine } = error as StatementError
   const { dataClass } = table
-  const names = DETAIL.exec(detail)?.[1]?.split(', ') ?? []
+  const [, list = '', parts = ''] = DETAIL.exec(detail) ?? []
   const attribute =
-    table.uniqueIndexes?.get(constraint ?? '') ?? attributeOf(table, column === undefined ? names : [column])
-  const value = attribute && (values.get(attribute) ?? null)
+    table.uniqueIndexes?.get(constraint ?? '') ?? attributeOf(table, column === undefined ? namesIn(list) : [column])
+  const isComposite = attribute !== undefined && table.columns.get(attribute)!.length > 1
+  const value = attribute && (values.get(attribute) ?? (isComposite ? parts.split(', ').join('~') : null))
   const refused = (reason: string | undefined): ProtocolError =>
     RemoteErrors.REFUSED_ENTITY(
       dataClass.name,
@@ -95,7 +104,7 @@ function duplicate(attribute: StorageAttribute, value: Value, dataClass: DataCla
 /** The attribute of these columns. */
 function attributeOf({ columns }: RemoteTable, names: readonly string[]): StorageAttribute | undefined {
   for (const [attribute, own] of columns) {
-    if (own.length === names.length && own.every(({ name }) => names.includes(name.trim()))) return attribute
+    if (own.length === names.length && own.every(({ name }) => names.includes(name))) return attribute
   }
   return undefined
 }

@@ -2,6 +2,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../base/errors.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
 import type { RowView } from '../row-format/row-view.ts'
 import { describeValue } from '../write/convert.ts'
@@ -10,11 +11,11 @@ import type { DeleteResult } from '../write/contract/requests.ts'
 import { WriteErrors } from '../write/contract/write-errors.ts'
 import type { Cells, Database, StatementLimits } from './database.ts'
 import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
-import { problemsOf } from './refusals.ts'
+import { LEFT_OUT, problemsOf } from './refusals.ts'
 import { isLocked as isLockedError, type LockGuard } from './shared-locks.ts'
 import type { RemoteTable } from './remote-table.ts'
 import type { Statement } from './sql/statement.ts'
-import { deleteStatement, deletionStatement } from './sql/write-statements.ts'
+import { deleteStatement, deletionStatement, stillStatement } from './sql/write-statements.ts'
 
 /** Maximum number of stamps in a statement. */
 const MAX_STAMPS = 1_000
@@ -125,7 +126,7 @@ const holdsGuarded = (row: RowView, dataClass: DataClass, view: View): boolean =
     return row.value(attribute.kind === 'relatedEntity' ? attribute.foreignKey : attribute) !== null
   })
 
-/** @returns the error if the database refuses it, or if the row has changed since it was read; a row that is gone is deleted */
+/** @returns the error if the database refuses it, or if the row has changed since it was read */
 async function remove(row: RowView, { table, view, guard }: Deletion, run: Run): Promise<ProtocolError | undefined> {
   const { dataClass } = table
   const key = keyOf(row, dataClass)
@@ -134,7 +135,11 @@ async function remove(row: RowView, { table, view, guard }: Deletion, run: Run):
   try {
     const value = row.value(dataClass.key) as Value
     const found = await run(deleteStatement(table, value, row.stamp, guard?.(value)))
-    return found.length > 0 ? undefined : problem(WriteErrors.CHANGED_MEANWHILE(dataClass.name, 1))
+    if (found.length > 0) return undefined
+    const isLeft = (await run(stillStatement(table, value, row.stamp))).length > 0
+    return problem(
+      isLeft ? RemoteErrors.REFUSED_ENTITY(dataClass.name, LEFT_OUT) : WriteErrors.CHANGED_MEANWHILE(dataClass.name, 1),
+    )
   } catch (error) {
     if (isLockedError(error)) return problem(WriteErrors.LOCKED(key, dataClass.name))
     if ((error as { code?: string }).code === '23503') {

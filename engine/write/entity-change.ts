@@ -1,5 +1,5 @@
 import type { Attribute, RelatedEntityAttribute, RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
-import type { DataClass } from '../catalog/dataclass.ts'
+import { type DataClass, isKeyPart } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import type { View } from '../catalog/view.ts'
 import type { ProtocolError } from '../base/errors.ts'
@@ -79,6 +79,8 @@ export class EntityChange {
     if (!this.mayGive(attribute)) this.refuse(attribute)
     else if (this.old && attribute === attribute.dataClass.key) {
       this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is the primary key'))
+    } else if (this.old && isKeyPart(attribute)) {
+      this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, 'it is a part of the primary key'))
     } else if (attribute.readOnly && !(this.context.trusted && !attribute.calculation)) {
       const reason = attribute.calculation ? 'it is calculated' : 'it is read-only'
       this.reject(attribute, WriteErrors.NOT_MODIFIABLE(attribute.name, reason))

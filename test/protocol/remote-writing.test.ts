@@ -5,10 +5,14 @@ import t from 'tap'
 import { CINEMA_MODEL, CINEMA_SQL } from '../support/fixtures/cinema.ts'
 import { protocolTable } from '../support/protocol-table.ts'
 import { startPostgres } from '../support/sql-servers.ts'
+import { startServer } from '../support/test-server.ts'
 
 const RULES = `
 ALTER TABLE film ADD CONSTRAINT rate_is_low CHECK (rate < 50);
 CREATE UNIQUE INDEX ON actor (last_name);
+CREATE UNIQUE INDEX ON film ("Long text");
+CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER stay BEFORE DELETE ON actor FOR EACH ROW WHEN (OLD.last_name = 'A') EXECUTE FUNCTION stay();
 CREATE FUNCTION speak() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no films called %', NEW.title; END $$;
 CREATE TRIGGER speak BEFORE INSERT ON film FOR EACH ROW WHEN (NEW.title = 'Forbidden') EXECUTE FUNCTION speak();
 `
@@ -244,6 +248,23 @@ else {
         body: { filmID: 5, actorID: 1 },
         status: 409,
         errors: [1115, 1545, 1534],
+        text: /another entity has ..5~1.. as ID/,
+      },
+      {
+        spec: 'P5.9',
+        name: 'a value that exists, in a column whose name needs quotes',
+        post: '/Film?$method=update',
+        body: { title: 'x', text: 'In space' },
+        status: 409,
+        errors: [1115, 1534],
+        text: /another entity has .*In space.* as text/,
+      },
+      {
+        spec: 'P5.7',
+        name: 'a deletion that a trigger leaves out is refused, and not to be repeated',
+        post: '/Actor?$filter="lastName==A"&$method=delete',
+        status: 422,
+        text: /a policy, a rule or a trigger of the table leaves it out/,
       },
       {
         spec: '4.4.2',
@@ -279,4 +300,28 @@ else {
     ],
     { config: { connections: { cinema: { url: server.url } } } },
   )
+
+  t.test('§4.4.2 the parts of a key never change', async t => {
+    const config = { connections: { cinema: { url: server.url } } }
+    const served = await startServer(t, { model: CINEMA_MODEL, rows: {} }, { config })
+    const part = (await served.get('/Part(1~1)')).json
+    const { status, json } = await served.post('/Part?$method=update', { ...part, actorID: 3 })
+    t.equal(status, 422)
+    t.match(json.__ERROR, [{ errCode: 1516, message: /it is a part of the primary key/ }])
+    t.equal((await served.post('/Part?$method=update', part)).status, 200, 'the whole entity as it was read')
+  })
+
+  t.test('a condition over a relation to a database may find many of its entities', async t => {
+    const config = { connections: { cinema: { url: server.url } } }
+    const rows = {
+      Review: [
+        { text: 'of one of many', filmID: 1 },
+        { text: 'of nothing', filmID: null },
+      ],
+    }
+    const served = await startServer(t, { model: CINEMA_MODEL, rows }, { config })
+    await server.run("INSERT INTO film (title) SELECT 'many' FROM generate_series(1, 1500)")
+    const { json } = await served.get('/Review?$filter="film.rate > 0"&$attributes=text')
+    t.match(json, { __COUNT: 1, __ENTITIES: [{ text: 'of one of many' }] })
+  })
 }

@@ -66,6 +66,15 @@ export function deleteStatement(table: RemoteTable, key: Value, stamp: number, a
   )
 }
 
+/** Statement that finds a row if it still has a stamp. */
+export function stillStatement(table: RemoteTable, key: Value, stamp: number): Statement {
+  const sql = new PredicateSql(NO_SCOPE)
+  const from = sql.from(table)
+  return sql.parameters.statement(
+    `SELECT true FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}`,
+  )
+}
+
 /** Statement that deletes the rows with these keys that still have the stamps of these, and returns as many rows. */
 export function deletionStatement(table: RemoteTable, keys: ReadonlyMap<number, readonly Value[]>): Statement {
   const sql = new PredicateSql(NO_SCOPE)
