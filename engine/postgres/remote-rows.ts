@@ -72,8 +72,11 @@ export class RemoteRows {
 
   /** Row id of a key, whether or not there is such an entity. */
   idOf(key: Value): number {
-    if (typeof key === 'number' && Number.isInteger(key) && key >= 0 && key < FIRST_TASK_ROW) return key
-    return this.numbers.idOf(this.table.dataClass, keyText(this.layout, key), key)
+    const { dataClass } = this.table
+    // Operands are 0 and 1.
+    const own = dataClass.key.type === 'bool' ? Boolean(key) : key
+    if (typeof own === 'number' && Number.isInteger(own) && own >= 0 && own < FIRST_TASK_ROW) return own
+    return this.numbers.idOf(dataClass, keyText(this.layout, own), own)
   }
 
   /** Row id of the entity of a row of the database. @param at place of its key, by default that in a whole row */

@@ -155,4 +155,15 @@ else {
       t.match(await lock(key, true, kurt), { result: true })
     })
   }
+
+  t.test('bools can be keys', async t => {
+    await postgres.run('CREATE TABLE flag (c bool PRIMARY KEY, n int); INSERT INTO flag VALUES (true, 1), (false, 2)')
+    const attributes = { c: { type: 'bool' }, n: { type: 'long' } }
+    const dataClasses = { Flag: { storage: { postgres: 'keys', table: 'flag' }, key: 'c', attributes } }
+    const served = await startServer(t, { model: { name: 'flags', dataClasses }, rows: {} }, { config })
+    t.match((await served.get('/Flag(true)')).json, { c: true, n: 1 })
+    t.match((await served.get('/Flag(false)')).json, { c: false, n: 2 })
+    const { json } = await served.get('/Flag?$filter="n=2"&$method=entityset')
+    t.match(json.__ENTITIES, [{ c: false }])
+  })
 }
