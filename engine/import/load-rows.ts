@@ -1,5 +1,6 @@
 import { type ErrorData, ProtocolError, type SaveStatus } from '../base/errors.ts'
-import { asChange, asNewEntity } from './row-batch.ts'
+import { stringifyExact } from '../base/exact-json.ts'
+import { asChange, asNewEntity, keyOf } from './row-batch.ts'
 import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
 import type { RelationLookup } from './relation-lookup.ts'
 import type { RowFile } from './row-file.ts'
@@ -206,7 +207,6 @@ class Load {
 
   private async saveEach(left: readonly LoadRow[]): Promise<void> {
     const { dataClass, existing } = this.options
-    const known: ReadLoadRow[] = []
     const rows: ReadLoadRow[] = []
     for (const row of left) {
       if (row.unresolved) {
@@ -217,19 +217,54 @@ class Load {
       if (read.value instanceof Error) this.reject(row, [read.value.message])
       else rows.push(read)
     }
+    const stamps = await this.stampsOf(rows)
+    const known: { read: ReadLoadRow; stamp: number }[] = []
+    const take = (read: ReadLoadRow, stamp: number): void => {
+      if (existing === 'update') known.push({ read, stamp })
+      else this.summary.skipped++
+    }
+    const isKnown = (read: ReadLoadRow): boolean => existing !== 'reject' || read.row.mayExist === true
+    for (const [read, stamp] of stamps) take(read, stamp)
+    const failed = new Map<ReadLoadRow, SavedEntity>()
     await this.write(
-      rows,
+      rows.filter(read => !stamps.has(read)),
       ({ row }) => row.position,
       read => asNewEntity(read, dataClass).json,
       (read, entity) => {
         if (!entity.failure) this.summary.inserted++
-        else if (!codes(entity).includes(KEY_EXISTS)) this.keepOrReject(read.row, entity)
-        else if (existing === 'update') known.push(read)
-        else if (existing === 'skip' || read.row.mayExist) this.summary.skipped++
-        else this.keepOrReject(read.row, entity)
+        else if (codes(entity).includes(KEY_EXISTS) && isKnown(read)) take(read, 0)
+        else failed.set(read, entity)
       },
     )
+    // A row further up may have made the entity.
+    const late = await this.stampsOf([...failed.keys()])
+    for (const [read, entity] of failed) {
+      const stamp = late.get(read)
+      if (stamp === undefined) this.keepOrReject(read.row, entity)
+      else take(read, stamp)
+    }
     await this.update(known)
+  }
+
+  /**
+   * Stamps of the entities in a database whose keys rows have. The store finds a key together with all other problems of a new
+   * entity; a database that is not sent the entity because of them does not. A change without values tells which keys exist.
+   */
+  private async stampsOf(rows: readonly ReadLoadRow[]): Promise<Map<ReadLoadRow, number>> {
+    const { engine, dataClass, existing } = this.options
+    const keyed = dataClass.remote
+      ? rows.filter(read => (existing !== 'reject' || read.row.mayExist) && (keyOf(read, dataClass) ?? null) !== null)
+      : []
+    if (keyed.length === 0) return new Map()
+    const body = Buffer.from(stringifyExact(keyed.map(read => ({ __KEY: keyOf(read, dataClass), __STAMP: 0 }))))
+    const request = { kind: 'save', dataClass: dataClass.name, body, mode: 'validate', trusted: true } as const
+    try {
+      const { entities } = await engine.write({ ...request, atomic: false })
+      return new Map(entities.flatMap(({ row }, i) => (row ? [[keyed[i]!, stampOf(row)] as const] : [])))
+    } catch (error) {
+      if (isForAllRows(error)) throw error
+      return new Map()
+    }
   }
 
   private settle(batch: readonly LoadRow[], isRetry: boolean): void {
@@ -265,11 +300,11 @@ class Load {
    * Changes existing entities. A save with a wrong stamp is refused with the current entity, which has the right stamp. Of several
    * rows with one key, one is saved in each round.
    */
-  private async update(rows: readonly ReadLoadRow[]): Promise<void> {
+  private async update(rows: readonly { readonly read: ReadLoadRow; readonly stamp: number }[]): Promise<void> {
     const { dataClass } = this.options
-    let open = rows.map(read => ({ read, stamp: 0 }))
+    let open = rows
     while (open.length > 0) {
-      const again: typeof open = []
+      const again: { read: ReadLoadRow; stamp: number }[] = []
       await this.write(
         open,
         ({ read }) => read.row.position,

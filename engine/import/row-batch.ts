@@ -29,8 +29,11 @@ export function asNewEntity({ json, value }: ReadRow, { key }: DataClass): { jso
 }
 
 /** A row as a change of the entity with its key. */
-export const asChange = ({ json, value }: ReadRow, { key }: DataClass, stamp: number): string =>
-  extend(json, { __KEY: own(value, key.name) ?? own(value, '__KEY'), __STAMP: stamp })
+export const asChange = (row: ReadRow, dataClass: DataClass, stamp: number): string =>
+  extend(row.json, { __KEY: keyOf(row, dataClass), __STAMP: stamp })
+
+/** Key of a row as it was read; undefined if it has none. */
+export const keyOf = ({ value }: ReadRow, { key }: DataClass): unknown => own(value, key.name) ?? own(value, '__KEY')
 
 const own = (value: object, name: string): unknown =>
   Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined

@@ -10,18 +10,57 @@ import { CINEMA_MODEL, CINEMA_SQL } from '../support/fixtures/cinema.ts'
 import { startPostgres } from '../support/sql-servers.ts'
 import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/test-server.ts'
 
+/** The database makes keys and `double`; `seat` cannot be null. */
+const TICKET_SQL = `
+CREATE TABLE ticket (
+  ticket_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, seat text NOT NULL, price int,
+  double int GENERATED ALWAYS AS (price * 2) STORED, film_id int REFERENCES film
+);
+INSERT INTO ticket (seat, price, film_id) VALUES ('A1', 10, 1), ('A2', 12, 3);
+CREATE TABLE hall (name text PRIMARY KEY, seats int NOT NULL, double int GENERATED ALWAYS AS (seats * 2) STORED);
+INSERT INTO hall (name, seats) VALUES ('Große', 100);
+`
+const MODEL = {
+  ...CINEMA_MODEL,
+  dataClasses: {
+    ...CINEMA_MODEL.dataClasses,
+    Ticket: {
+      storage: { postgres: 'cinema', table: 'ticket' },
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long', column: 'ticket_id', readOnly: true },
+        seat: { type: 'string', mandatory: true },
+        price: { type: 'long' },
+        double: { type: 'long', readOnly: true },
+        filmID: { type: 'long', column: 'film_id' },
+        film: { kind: 'relatedEntity', type: 'Film', foreignKey: 'filmID' },
+        filmTitle: { kind: 'alias', path: 'film.title' },
+      },
+    },
+    Hall: {
+      storage: { postgres: 'cinema', table: 'hall' },
+      key: 'name',
+      attributes: {
+        name: { type: 'string' },
+        seats: { type: 'long', mandatory: true },
+        double: { type: 'long', readOnly: true },
+      },
+    },
+  },
+}
+
 const CSV = { 'content-type': 'text/csv' }
 
 const server = await startPostgres()
 if (typeof server === 'string') t.comment(`skipped: ${server}`)
 else {
   t.teardown(() => server.stop())
-  await server.run(CINEMA_SQL)
+  await server.run(CINEMA_SQL + TICKET_SQL)
   const connections = { cinema: { url: server.url } }
   const open = (t: Test): Promise<TestServer> =>
     startServer(
       t,
-      { model: CINEMA_MODEL, rows: {} },
+      { model: MODEL, rows: {} },
       {
         transport: usualTransports[0]!,
         config: { auth: { guestsAdministrate: true }, connections },
@@ -53,6 +92,83 @@ else {
     t.match((await served.get('/Language(3)')).json, { name: 'Italiano' })
     t.match(await send('update'), { updated: 2 })
     t.match((await served.get('/Language(3)')).json, { name: 'Italian' })
+  })
+
+  const columns = 'ID,seat,price,double,filmID,filmTitle\n'
+  /** Each sends rows, some of whose keys exist, to the same tables. */
+  const cases = [
+    { name: 'some attributes of an entity', into: 'Ticket', body: 'ID,price\n1,11\n', counts: { updated: 1 } },
+    {
+      name: 'rows as they are exported, with generated columns and aliases',
+      into: 'Ticket',
+      body: `${columns}1,B1,11,22,1,Alien\n2,B2,12,24,3,La strada\n`,
+      counts: { updated: 2 },
+    },
+    {
+      name: 'the same, left as they are',
+      into: 'Ticket',
+      existing: 'skip',
+      body: `${columns}1,C1,11,22,1,Alien\n2,C2,12,24,3,La strada\n`,
+      counts: { skipped: 2 },
+    },
+    {
+      name: 'a new row among them',
+      into: 'Ticket',
+      body: 'ID,seat,price\n1,D1,13\n,D3,14\n',
+      counts: { updated: 1, inserted: 1 },
+    },
+    {
+      name: 'rows with a changed alias, a changed generated column, a key of their own, and none of mandatory values',
+      into: 'Ticket',
+      body: `${columns}1,E1,13,26,1,Aliens\n2,E2,12,25,3,La strada\n99,E9,1,,,\n,,1,,,\n`,
+      counts: { rejected: 4 },
+    },
+    {
+      name: 'rows with one new key, of which the last one counts',
+      into: 'Hall',
+      body: 'name,seats,double\nNew,1,\nNew,2,4\nNew,3,\n',
+      counts: { inserted: 1, updated: 1, rejected: 1 },
+    },
+    {
+      name: 'rows with one new key that lack values',
+      into: 'Hall',
+      body: '{"name":"Next","seats":1}\n{"name":"Next"}\n',
+      counts: { inserted: 1, updated: 1 },
+    },
+    {
+      name: 'rows with keys in other spellings',
+      into: 'Hall',
+      body: 'name,seats\ngroße,7\nGrosse,8\nGroße,120\n',
+      counts: { inserted: 2, updated: 1 },
+    },
+    {
+      name: 'rows that are only tried',
+      into: 'Hall',
+      trial: true,
+      body: 'name,seats\nGroße,1\nTried,1\n',
+      counts: { inserted: 1, updated: 1 },
+    },
+  ]
+  t.test('rows whose keys exist are not checked as new entities', async t => {
+    const served = await open(t)
+    for (const { name, into, body, counts, existing = 'update', trial = false } of cases) {
+      const type = body.startsWith('{') ? { 'content-type': 'application/x-ndjson' } : CSV
+      const { json } = await served.post(`/$import/${into}?$existing=${existing}&$trial=${trial}`, body, type)
+      t.match(json, { inserted: 0, updated: 0, skipped: 0, rejected: 0, ...counts }, name)
+    }
+    const rows = async (path: string): Promise<unknown[]> => (await served.get(path)).json.__ENTITIES
+    t.match(await rows('/Ticket?$orderby="ID"'), [
+      { seat: 'D1', price: 13, double: 26, filmTitle: 'Alien' },
+      { seat: 'B2', price: 12, double: 24, filmTitle: 'La strada' },
+      { seat: 'D3', price: 14, double: 28, filmTitle: null },
+    ])
+    t.match(await rows('/Hall?$orderby="seats"'), [
+      { name: 'Next', seats: 1 },
+      { name: 'New', seats: 2 },
+      { name: 'große', seats: 7 },
+      { name: 'Grosse', seats: 8 },
+      { name: 'Große', seats: 120 },
+    ])
   })
 
   t.test('related entities are found by other attributes', async t => {
