@@ -84,7 +84,8 @@ export interface StoreTransaction {
   row(dataClass: DataClass, rowId: number): RowView | undefined
   /** Row that holds `value` (by fold) in a unique attribute, or undefined. */
   holder(attribute: StorageAttribute, value: Value): number | undefined
-  findKey(dataClass: DataClass, key: Value): number | undefined
+  /** @param along the relation that is followed */
+  findKey(dataClass: DataClass, key: Value, along?: RelatedEntityAttribute): number | undefined
   /** The entity that a link by `key` leads to, or undefined. */
   related(dataClass: DataClass, key: Value): RelatedEntity | undefined
   /** Rows whose `relation` leads to row `targetRowId`. */

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import type { RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import type { RelatedEntityAttribute, RowAttribute, StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { ProtocolError } from '../base/errors.ts'
@@ -104,9 +104,10 @@ export class RemoteTransaction implements StoreTransaction {
     return undefined
   }
 
-  findKey(dataClass: DataClass, key: Value): number | undefined {
+  findKey(dataClass: DataClass, key: Value, along?: RelatedEntityAttribute): number | undefined {
     if (!dataClass.remote) return this.reads.context!.snapshot.table(dataClass).findKey(key)
     const rowId = this.reads.rowOf(dataClass, key)
+    if (along?.dataClass.remote) this.reads.fetchReference(along, rowId)
     return this.row(dataClass, rowId) && rowId
   }
 

@@ -155,7 +155,7 @@ function referenceOf(
 ): number | undefined {
   if (!dataClass.remote) return row.reference(row.layout.referenceOf.get(relation)!)
   const key = row.value(relation.foreignKey) as Value
-  return key === null ? undefined : transaction.findKey(relation.target, key)
+  return key === null ? undefined : transaction.findKey(relation.target, key, relation)
 }
 
 /** Takes a value that code has set. @param isGuarded the rights of the caller apply */
