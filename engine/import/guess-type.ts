@@ -25,11 +25,10 @@ const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\
 const CLOCK = /^-?\d{1,4}:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?$/
 const TIME = /^\d\d:\d\d:\d\d$/
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
-const BOOLS = [
+/** Words and letters that are truths in pairs only: `NO` alone is a country, and `T` a code. */
+const TRUTHS = [
   ['true', 'false'],
   ['yes', 'no'],
-]
-const LETTERS = [
   ['t', 'f'],
   ['y', 'n'],
 ]
@@ -95,9 +94,8 @@ function* candidates(texts: readonly string[], format: ForeignFormat): Generator
 
 function isBool(texts: readonly string[]): boolean {
   const words = new Set(texts.map(text => text.trim().toLowerCase()))
-  const consistsOf = (pair: readonly string[]): boolean => [...words].every(word => pair.includes(word))
-  // A column of one letter alone is a code.
-  return BOOLS.some(consistsOf) || (words.size === 2 && LETTERS.some(consistsOf))
+  if (words.size === 1) return words.has('true') || words.has('false')
+  return words.size === 2 && TRUTHS.some(pair => pair.every(word => words.has(word)))
 }
 
 /** Two digits after each point, of which the last may be a zero: no program writes 12.50 for a measured value. */
