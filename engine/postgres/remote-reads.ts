@@ -26,7 +26,7 @@ import { lower } from '../query/plan/lower.ts'
 import type { SqlScope } from './sql/predicate-sql.ts'
 import { type ColumnForm, columnForm } from './sql/column-form.ts'
 import { fromStored } from './sql/fold-sql.ts'
-import { readNumber, sumOfParts } from './sql/read-text.ts'
+import { readDouble, sumOfParts } from './sql/read-text.ts'
 import {
   countStatement,
   distinctStatement,
@@ -407,7 +407,7 @@ function readItem(
   { attribute, properties }: RemoteValues,
 ): Scalar | boolean {
   if (properties.length > 0) {
-    return text != null ? fromStored(text) : first === 'boolean' ? number === '1' : (readNumber(number!) as Scalar)
+    return text != null ? fromStored(text) : first === 'boolean' ? number === '1' : readDouble(number!)
   }
   if (attribute.type === 'bool') return first === 't' ? 1 : 0
   return form.isText ? fromStored(first!) : (form.read(first!) as Scalar)

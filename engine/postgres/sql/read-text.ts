@@ -1,4 +1,5 @@
 import { excerpt } from '../../base/text/excerpt.ts'
+import { SMALL } from '../../query/aggregate/summary.ts'
 
 /** Values in the texts of PostgreSQL, whose session has `datestyle = ISO`, `intervalstyle = postgres` and `timezone = UTC`. */
 
@@ -28,12 +29,13 @@ export function readDouble(text: string): number {
 }
 
 /**
- * Decimal text of a sum of doubles, of which the database has added whole parts, without rounding up to 2^53, and fractions. Digits of
- * the fractions that rounding has made are cut, so that ten times 0.1 is 1. All of it as decimals would take the database three times as long.
+ * Decimal text of a sum of doubles, or `Infinity` if it is beyond their range. The database has added fractions, and apart from them, in
+ * units of 2^64, whole parts, without rounding up to 2^53. Digits of the fractions that rounding has made are cut, so that ten times 0.1
+ * is 1. All of it as decimals would take the database three times as long.
  */
 export function sumOfParts(count: number, whole: string, fractions: string): string {
   const certain = count === 1 ? 17 : Math.min(15, Math.floor(-Math.log10(Math.sqrt(count) * 2 ** -53)))
-  return String(Number(whole) + Number(Number(fractions).toPrecision(certain)))
+  return String(Number(whole) / SMALL + Number(Number(fractions).toPrecision(certain)))
 }
 
 const MAX_DIGITS = 18

@@ -3,6 +3,7 @@ import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { SortKey } from '../../query/bind/bind-order-by.ts'
 import type { Predicate } from '../../query/bind/predicate.ts'
+import { SMALL } from '../../query/aggregate/summary.ts'
 import type { RemoteQuery, RemoteValues } from '../../query/nodes/remote-query.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteColumn, RemoteTable } from '../remote-table.ts'
@@ -110,8 +111,8 @@ export function valuesStatement(
 }
 
 /**
- * Statement of the number of values, their sum, least and greatest. Of doubles the whole parts are added, and in a fifth column the
- * fractions: see {@link sumOfParts}.
+ * Statement of the number of values, their sum, least and greatest. Of doubles the whole parts are added, in units of 2^64, and in
+ * a fifth column the fractions: see {@link sumOfParts}.
  * @param isWhole true for doubles as they are: if one of them is not finite, neither is the sum
  */
 export function totalsStatement(
@@ -131,7 +132,10 @@ export function totalsStatement(
       : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
   const type = of.properties.length === 0 ? form.domain?.type : undefined
   // The shortest decimals of floats are not these floats.
-  const sums = { float8: ['sum(trunc(v))', ', sum(v - trunc(v))'], float4: ['sum(v::text::numeric)', ''] }
+  const sums = {
+    float8: [`sum(trunc(v) * '${SMALL}'::float8)`, ', sum(v - trunc(v))'],
+    float4: ['sum(v::text::numeric)', ''],
+  }
   const [sum, more] = sums[type as keyof typeof sums] ?? ['sum(v)', '']
   return sql.parameters.statement(
     `SELECT count(v), ${sum}, min(v), max(v)${more} FROM (SELECT ${number} AS v ${source}) AS s`,

@@ -3,7 +3,7 @@ import type { ValueAttribute } from '../../catalog/attribute.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import { type Measure, ownScalar } from './measure.ts'
 import { countRemote, fetchValues, narrowed } from './selected.ts'
-import { Summary, type Totals } from './summary.ts'
+import { inRange, type Item, Sum, Summary, type Totals } from './summary.ts'
 
 /** Summarises the values of entities that are in a database, which adds and compares them. */
 export function summariseRemote(measure: Measure, query: RemoteQuery, context: QueryContext): Totals {
@@ -33,13 +33,8 @@ function unitsOf(text: string, scale: number): bigint {
 function mixedTotals(measure: Measure, query: RemoteQuery, context: QueryContext): Omit<Totals, 'count'> {
   const { values, rowIds, counts } = context.remote!.distinct(query, valuesOf(measure))
   const summary = new Summary(true)
-  const numbers = { count: 0, total: 0, integerTotal: 0n }
-  for (const [i, value] of values.entries()) {
-    summary.add(value, rowIds[i]!)
-    if (typeof value !== 'number') continue
-    numbers.count += counts[i]!
-    numbers.total += value * counts[i]!
-  }
+  for (const [i, value] of values.entries()) summary.add(value, rowIds[i]!)
+  const { numbers } = inRange(scale => ({ numbers: sumOf(values, counts, scale) }))
   const texts = [summary.min, summary.max].filter(extreme => typeof extreme?.value === 'string')
   fetchValues(
     measure,
@@ -47,6 +42,17 @@ function mixedTotals(measure: Measure, query: RemoteQuery, context: QueryContext
     context,
   )
   return { numbers, min: summary.min, max: summary.max }
+}
+
+function sumOf(values: readonly Item[], counts: readonly number[], scale: number): Totals['numbers'] {
+  const sum = new Sum()
+  let count = 0
+  for (const [i, value] of values.entries()) {
+    if (typeof value !== 'number') continue
+    count += counts[i]!
+    sum.add(value * scale * counts[i]!, i)
+  }
+  return { count, total: sum.total / scale, integerTotal: 0n }
 }
 
 /** First entity in the order of a measure. Its value is written from its row. */

@@ -10,7 +10,7 @@ import { type Measure, valuesOf } from './measure.ts'
 import { forEachValue } from './read-values.ts'
 import { isRemote, type Selected } from './selected.ts'
 import { summariseRemote } from './summarise-remote.ts'
-import { type Item, Summary, type Totals } from './summary.ts'
+import { inRange, type Item, Summary, type Totals } from './summary.ts'
 
 /**
  * Summarises the values of some rows in one pass. Numbers and dates in the rows themselves are read segment by segment unless
@@ -19,26 +19,34 @@ import { type Item, Summary, type Totals } from './summary.ts'
  */
 export function summarise(whole: Measure, selected: Selected, context: QueryContext): Totals {
   if (isRemote(selected)) return summariseRemote(whole, selected, context)
-  const rows = selected
   const measure = overColumnOf(whole, context)
+  return inRange(scale => (scale === 1 ? summariseRows : summariseEach)(measure, selected, context, scale))
+}
+
+function summariseRows(measure: Measure, rows: RowSet, context: QueryContext): Summary {
   const { attribute, relations, properties, values } = measure
   const isOwnNumber = relations.length === 0 && properties.length === 0 && (values === 'number' || values === 'date')
   const table = context.snapshot.table(measure.dataClass)
   const isDense = readsSegments(table, rows.size) && !table.isRestricted
   if (isOwnNumber && isDense && attribute.kind === 'storage') return summariseColumn(attribute, rows, context)
   const pointers = pointersOf(measure, context)
-  if (pointers) return summariseTexts(measure, pointers, rows, context)
-  const summary = new Summary(table.isRestricted)
+  return pointers ? summariseTexts(measure, pointers, rows, context) : summariseEach(measure, rows, context, 1)
+}
+
+function summariseEach(measure: Measure, rows: RowSet, context: QueryContext, scale: number): Summary {
+  const summary = new Summary(context.snapshot.table(measure.dataClass).isRestricted, scale)
   forEachValue(measure, rows, context, (value, rowId) => summary.add(value, rowId))
   return summary
 }
 
 /** Summarises the distinct values of some rows. */
 export function summariseDistinct(measure: Measure, selected: Selected, context: QueryContext): Totals {
-  const summary = new Summary(context.snapshot.table(measure.dataClass).isRestricted)
   const { values, rowIds } = distinctValues(measure, selected, context)
-  for (let i = 0; i < values.length; i++) summary.add(values[i]!, rowIds[i]!)
-  return summary
+  return inRange(scale => {
+    const summary = new Summary(context.snapshot.table(measure.dataClass).isRestricted, scale)
+    for (let i = 0; i < values.length; i++) summary.add(values[i]!, rowIds[i]!)
+    return summary
+  })
 }
 
 /** Distinct values in the order of their first rows. */

@@ -24,12 +24,20 @@ export interface Totals {
 export class Summary implements Totals {
   count = 0
   /** Sum of the values that are numbers. */
-  readonly numbers = new Sum()
+  readonly numbers: Sum
   min: Extreme | undefined
   max: Extreme | undefined
 
-  /** @param isRestricted true if there may be hidden rows: then positions of rows must not influence the rounding of a sum */
-  constructor(private readonly isRestricted = false) {}
+  /**
+   * @param isRestricted true if there may be hidden rows: then positions of rows must not influence the rounding of a sum
+   * @param scale see {@link inRange}
+   */
+  constructor(
+    private readonly isRestricted = false,
+    scale = 1,
+  ) {
+    this.numbers = new Sum(scale)
+  }
 
   /** Adds a value. Rows have to be in ascending order. */
   add(value: Item | object, rowId: number): void {
@@ -54,13 +62,25 @@ export class Summary implements Totals {
 }
 
 /**
+ * Result of a pass over values; of a second one, with a factor for the values, if a sum of the first leaves the range of doubles, perhaps
+ * only on the way to a total within it. A power of two changes no digit.
+ */
+export function inRange<T extends Pick<Totals, 'numbers'>>(pass: (scale: number) => T): T {
+  const totals = pass(1)
+  return Number.isFinite(totals.numbers.total) ? totals : pass(SMALL)
+}
+
+/** With it, a sum of 2^64 doubles is in their range. */
+export const SMALL = 2 ** -64
+
+/**
  * A sum in two doubles: `low` collects the rounding errors of `high`, so that ten times 0.1 is 1. For integers both are exact.
  * Each step is TwoSum, which has no branch: Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B.
  *
  * Rounding depends on the order of the steps, which is the same however the rows are read: even and odd rows of a segment are
  * summed separately, as in the kernels, then segment by segment.
  */
-class Sum {
+export class Sum {
   count = 0
   private readonly sum: Lane = { high: 0, low: 0 }
   /** Lanes of the segment that is being added row by row. */
@@ -71,6 +91,9 @@ class Sum {
   private segment = -1
   /** Sum of the integers that do not fit a double; only in 64-bit attributes. */
   private big = 0n
+
+  /** @param scale factor of the values while they are added, a power of two */
+  constructor(private readonly scale = 1) {}
 
   /** @param place position of the value, such as its row id; ascending */
   add(value: number | bigint, place: number): void {
@@ -84,10 +107,10 @@ class Sum {
       this.endSegment()
       this.segment = segment
     }
-    addTo(this.lanes[(place & 1) as 0 | 1], value)
+    addTo(this.lanes[(place & 1) as 0 | 1], value * this.scale)
   }
 
-  /** Adds the sum of `count` numbers of a segment. */
+  /** Adds the sum of `count` numbers of a segment, without a scale. */
   addSegment(count: number, { high, low }: Lane): void {
     this.endSegment()
     this.count += count
@@ -98,7 +121,7 @@ class Sum {
   /** Total as a double; not finite if beyond its range. */
   get total(): number {
     this.endSegment()
-    return this.sum.high + this.sum.low
+    return (this.sum.high + this.sum.low) / this.scale
   }
 
   /** Exact total of up to 2^27 integers, for which `low` stays a safe integer. */

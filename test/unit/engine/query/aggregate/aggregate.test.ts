@@ -212,6 +212,15 @@ t.test('a sum that no double can hold is null', async t => {
   t.equal(computed(numbers([1e308, 1e308]), 'number', 'average').average, 'null')
 })
 
+t.test('a sum may leave the range of doubles on the way to its result', async t => {
+  const values = [1e308, 0, 1e308, 0, 1e308, 0, -1e308, -1e308]
+  t.equal(computed(numbers(values), 'number', 'sum').sum, '1e+308')
+  t.equal(computed(numbers([...values, -1e308, 0.5]), 'number', 'sum').sum, '0.5')
+  const many = values.flatMap(value => Array(3000).fill(value))
+  t.equal(computed(numbers(many), 'number', 'sum').sum, 'null')
+  t.equal(computed(numbers([...many, ...Array(2999).fill(-1e308)]), 'number', 'sum').sum, '1e+308')
+})
+
 t.test('sums cover several segments, and segments without a selected row are not read', async t => {
   const entities = Array.from({ length: 3 * SEGMENT_ROWS }, (_, ID) => ({ ID, number: ID, text: `t${ID}` }))
   const rows = [...Array(SEGMENT_ROWS).keys()].map(row => (row < 2_000 ? row : row + 2 * SEGMENT_ROWS))
