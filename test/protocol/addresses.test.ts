@@ -98,6 +98,27 @@ protocolTable(
     },
     {
       spec: 'P1.5',
+      name: 'digits in groups are not the value of a number',
+      get: '/Company:revenues("20,000")',
+      status: 404,
+      errors: [1543],
+    },
+    {
+      spec: 'P1.5',
+      name: 'digits in groups are not a key, but several keys',
+      get: '/Company(1,000)',
+      status: 404,
+      errors: [1543],
+    },
+    { spec: 'P1.5', name: 'a number in a text is not a key', get: '/Company(v1)', status: 404, errors: [1543] },
+    {
+      spec: 'P1.5',
+      name: 'a duration addresses an entity as a time too',
+      get: '/Employee:dailyWork("08:00:00")',
+      has: { __KEY: '1' },
+    },
+    {
+      spec: 'P1.5',
       name: 'an unknown attribute in the address is not found',
       get: '/Company:nothing(1)',
       status: 404,

@@ -375,6 +375,14 @@ protocolTable('$filter refuses', company, [
   refused('1', 'a private attribute like an unknown one', 'secret = hush', 404, [1500]),
   refused('2.5', 'a name that is not a member of an entity', '__KEYS = 1', 404, [1500]),
   refused('2.5', 'a text for a key that is a number', '__KEY = x', 400, [1508]),
+  refused('4.3.1', 'digits in groups', 'salary > 1,000,000', 400, [1508]),
+  refused('4.3.1', 'digits in groups and in quotes', 'employer.revenues > "1_000_000"', 400, [1508]),
+  refused('4.3.1', 'a number with a suffix', 'pay > 1.5M', 400, [1508]),
+  refused('4.3.1', 'a number inside a text', 'ID = v20', 400, [1508]),
+  refused('4.3.1', 'digits in groups in a placeholder', 'salary > :1', 400, [1280], ['1,000,000']),
+  refused('4.3.1', 'digits in groups in a placeholder for a list', 'ID in :1', 400, [1280], [['1,000']]),
+  refused('4.3.1', 'digits in groups for a key', '__KEY = 1,000', 400, [1508]),
+  refused('4.3.1', 'digits in groups for a relation', 'employer = 1,000', 400, [1508]),
   refused('1', 'an unknown attribute of a related dataclass', 'employer.nothing = 1', 404, [1500]),
 ])
 

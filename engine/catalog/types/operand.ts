@@ -18,7 +18,6 @@ export type ComparisonScalar = NumericOperand | string
 
 // All are linear: no two of their repetitions can match the same digits.
 export const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
-const NUMBER_INSIDE = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/
 const DECIMAL = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?\s*$/
 
 /** Maximum number of characters of a number in a save. */
@@ -28,19 +27,18 @@ const MAX_DIGITS = 1_000
 /** Maximum length of a decimal without an exponent whose double is distinct from every integer that it does not equal. */
 const MAX_SHORT_NUMBER = 15
 
-/** Number of an operand, or the first one in a text: `v20` gives 20. */
+/** Finite number of an operand, which may be a text that is a number as a whole. */
 export function readDouble(source: OperandSource): number | undefined {
-  if (typeof source !== 'string') return Number(source)
-  const text = numberIn(source)
+  if (typeof source === 'string' && !isNumber(source)) return undefined
   // For an attribute that holds doubles, operands are rounded like saved values.
-  const number = Number(text ?? Number.NaN)
+  const number = Number(source)
   return Number.isFinite(number) ? number : undefined
 }
 
 /** Number of an operand in units of 10^-scale, exact to the last digit. */
 export function scaledOperand(source: OperandSource, scale: number): NumericOperand | undefined {
-  const text = numberIn(String(typeof source === 'boolean' ? Number(source) : source))
-  return text === undefined ? undefined : readDigits(text, scale)
+  const text = String(typeof source === 'boolean' ? Number(source) : source)
+  return isNumber(text) ? readDigits(text, scale) : undefined
 }
 
 /** Reads a number of a save, also from a text, in units of 10^-scale. */
@@ -52,17 +50,14 @@ export function readScaled(json: unknown, scale: number): NumericOperand | undef
 /** Number of an operand for integers, exact to the last digit. A fraction is kept. */
 export function readExactNumber(source: OperandSource): NumericOperand | undefined {
   if (typeof source === 'boolean') return Number(source)
+  if (typeof source === 'number' && !Number.isFinite(source)) return undefined
   if (typeof source !== 'string') return canonical(source)
-  const text = numberIn(source)
-  if (text === undefined) return undefined
-  if (text.length > MAX_SHORT_NUMBER || /e/i.test(text)) return readDigits(text, 0)
-  return Number(text)
+  if (!isNumber(source)) return undefined
+  if (source.length > MAX_SHORT_NUMBER || /e/i.test(source)) return readDigits(source, 0)
+  return Number(source)
 }
 
-function numberIn(source: string): string | undefined {
-  const text = NUMBER.test(source) ? source : NUMBER_INSIDE.exec(source)?.[0]
-  return text === undefined || text.length > MAX_DIGITS ? undefined : text
-}
+const isNumber = (text: string): boolean => text.length <= MAX_DIGITS && NUMBER.test(text)
 
 /** @param scale decimal places of the unit */
 function readDigits(text: string, scale: number): NumericOperand | undefined {

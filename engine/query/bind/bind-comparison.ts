@@ -133,7 +133,7 @@ function bindJson(
   const declared = declaredType(path, attribute)
   const read = (operand: Operand): { type: JsonType; value: ComparisonScalar } => {
     if (isTextual(comparator)) return { type: 'text', value: convertToText(operand) }
-    if (declared === undefined) return convertForJson(operand)
+    if (declared === undefined) return convertForJson(operand, path.text)
     // A date inside JSON is a text, and ISO dates sort like texts.
     if (TYPES[declared].inObject === 'text') return { type: 'text', value: convertToText(operand) }
     const comparand: Comparand = { path: path.text, type: declared, parameters: parametersOf() }

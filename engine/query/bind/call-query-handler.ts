@@ -1,12 +1,12 @@
 import type { CalculatedAttribute } from '../../catalog/attribute.ts'
-import { Between } from '../../catalog/types/operand.ts'
+import { Between, type ComparisonScalar } from '../../catalog/types/operand.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import { withDigits } from '../../catalog/types/with-digits.ts'
-import { isScalarType, type StorageType } from '../../catalog/value-type.ts'
+import { isScalarType, type ScalarType, type StorageType } from '../../catalog/value-type.ts'
 import { codeOf, type QueryText } from '../contract/calculated-code.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
 import type { ComparisonValue } from './bind-comparison.ts'
-import type { Operand } from './convert-value.ts'
+import { convertValue, type Operand } from './convert-value.ts'
 
 /** `operator` of the event that a query handler receives. Source: protocol notes, 3.8. */
 const OPERATOR: Record<Comparator, string> = {
@@ -51,19 +51,32 @@ function plainValue(attribute: CalculatedAttribute, value: ComparisonValue): unk
   }
 }
 
-/** Converts words of the query text to values of the attribute's type where possible. */
+/**
+ * Converts words of the query text to values of the attribute's type where possible. Values of `$params` have types of their own.
+ * @throws the errors of {@link convertValue} for a text that is compared with numbers and is none
+ */
 function operandValue(attribute: CalculatedAttribute, operand: Operand): unknown {
   const { type } = attribute
-  if (operand.kind === 'parameter') return parameterValue(type, operand.value)
+  if (operand.kind === 'parameter') {
+    const { name, value } = operand
+    return Array.isArray(value)
+      ? value.map(each => parameterValue(attribute, name, each))
+      : parameterValue(attribute, name, value)
+  }
   const { text } = operand
   if (type === 'bool') return text === 'true' || text === '1'
-  const isNumber = text.trim() !== '' && Number.isFinite(Number(text))
-  if (!isScalarType(type) || !TYPES[type].isNumeric || !isNumber) return text
-  const { readOperand, toCode } = TYPES[type]
-  const value = readOperand(text, attribute, true)
-  return value === undefined || value instanceof Between ? text : toCode(value, attribute)
+  if (!isNumeric(type)) return text
+  const number = convertNumber(attribute, type, operand)
+  return number instanceof Between ? text : TYPES[type].toCode(number, attribute)
 }
 
-function parameterValue(type: StorageType, value: unknown): unknown {
-  return Array.isArray(value) ? value.map(each => withDigits(type, each)) : withDigits(type, value)
+function parameterValue(attribute: CalculatedAttribute, name: string, value: unknown): unknown {
+  const { type } = attribute
+  if (typeof value === 'string' && isNumeric(type)) convertNumber(attribute, type, { kind: 'parameter', name, value })
+  return withDigits(type, value)
 }
+
+const isNumeric = (type: StorageType): type is ScalarType => isScalarType(type) && TYPES[type].isNumeric
+
+const convertNumber = (attribute: CalculatedAttribute, type: ScalarType, operand: Operand): ComparisonScalar =>
+  convertValue(operand, { path: attribute.name, type, parameters: attribute })

@@ -1,6 +1,7 @@
 import type { JsonType, ValueAttribute } from '../../catalog/attribute.ts'
 import { Between, type ComparisonScalar, NUMBER, type OperandSource } from '../../catalog/types/operand.ts'
 import type { TypeParameters } from '../../catalog/types/parameters.ts'
+import { isGrouped, plainNumber } from '../../catalog/types/plain-number.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import type { ScalarType } from '../../catalog/value-type.ts'
 import { isLongNumber, rounded } from '../../base/exact-json.ts'
@@ -29,21 +30,24 @@ export interface Comparand {
  * Source: protocol notes, 2.7.
  */
 export function convertValue(operand: Operand, comparand: Comparand): ComparisonScalar {
-  const { expected, readOperand } = TYPES[comparand.type]
+  const { expected, isNumeric, readOperand } = TYPES[comparand.type]
   const source = operand.kind === 'literal' ? operand.text : parameterValue(operand, expected)
   const value = readOperand(source, comparand.parameters, operand.kind === 'literal' && !operand.quoted)
   if (value !== undefined) return value
+  const number = isNumeric && typeof source === 'string' ? plainNumber(source) : undefined
+  const usable = number === undefined ? expected : `${expected}; write ${number}`
   throw operand.kind === 'literal'
-    ? QueryErrors.VALUE(`"${excerpt(operand.text)}"`, comparand.path, expected)
-    : QueryErrors.PLACEHOLDER_TYPE(operand.name, describe(source), expected)
+    ? QueryErrors.VALUE(`"${excerpt(operand.text)}"`, comparand.path, usable)
+    : QueryErrors.PLACEHOLDER_TYPE(operand.name, describe(source), usable)
 }
 
 /**
  * Reads an operand that is compared with a JSON value without a declared type: an unquoted number is a number, an unquoted
  * `true` or `false` is a bool, everything else is text. A parameter has its own type.
+ * @throws {QueryErrors.VALUE} for an unquoted `1,000`, which as a text would be compared with no number
  * Source: protocol notes, 2.10.
  */
-export function convertForJson(operand: Operand): { type: JsonType; value: Scalar } {
+export function convertForJson(operand: Operand, path: string): { type: JsonType; value: Scalar } {
   if (operand.kind === 'parameter') {
     // Numbers inside JSON are doubles.
     const value = parameterValue({ ...operand, value: rounded(operand.value) }, 'a text, a number, true or false')
@@ -51,19 +55,21 @@ export function convertForJson(operand: Operand): { type: JsonType; value: Scala
     return typeof value === 'string' ? { type: 'text', value: fold(value) } : { type: 'number', value }
   }
   const { text, quoted } = operand
+  if (!quoted && isGrouped(text)) {
+    throw QueryErrors.VALUE(`"${text}"`, path, `a number such as ${plainNumber(text)}, or a text in quotes`)
+  }
   if (!quoted && (text === 'true' || text === 'false')) return { type: 'bool', value: Number(text === 'true') }
   if (!quoted && NUMBER.test(text) && Number.isFinite(Number(text))) return { type: 'number', value: Number(text) }
   return { type: 'text', value: fold(text) }
 }
 
-/** Reads the text of a key in an address; undefined if it is not valid for the type: `v20` is not a number here. */
+/** Reads the text of a key in an address; undefined if it is not valid for the type. */
 export function convertKey(text: string, key: ValueAttribute): Scalar | undefined {
-  const { isNumeric, readOperand, comparison } = TYPES[key.type as ScalarType]
+  const { readOperand, comparison } = TYPES[key.type as ScalarType]
   // A database tells keys apart that have the same fold.
   if (key.dataClass.remote && comparison === 'text') {
     return key.type === 'uuid' ? text.replaceAll('-', '').toUpperCase() : text
   }
-  if (isNumeric && !NUMBER.test(text)) return undefined
   const value = readOperand(text, key, false)
   return value instanceof Between ? undefined : value
 }
@@ -86,6 +92,6 @@ function parameterValue({ name, value }: Operand & { kind: 'parameter' }, expect
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
-  if (typeof value === 'bigint') return `the number ${value}`
+  if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`
   return `the ${typeof value === 'string' ? 'text' : typeof value} ${excerpt(JSON.stringify(value) ?? 'undefined')}`
 }

@@ -188,6 +188,26 @@ t.test('P3.8 a query handler defines the meaning of a comparison', async t => {
   ])
 })
 
+t.test('P2.7 a query handler of a number gets numbers, never a text that is none', async t => {
+  const asked: unknown[] = []
+  const query = (_: string, value: unknown) => {
+    asked.push(value)
+    return { text: 'age = :1', parameters: [20] }
+  }
+  const { catalog } = twinCatalog(STAFF, { salary: { query }, age: { query }, note: { query }, shift: { query } })
+  const find = (filter: string, params?: unknown) => runQuery(catalog, fakeStore(catalog, STAFF), { filter, params })
+  find('itsSalary = "4.0" or itsAge = 4.5 or itsNote = 1,000 or itsShift < 00:01 or itsAge in [1,000]')
+  find('itsSalary = :1 or itsSalary in :2', ['4', [5, '6']])
+  t.same(asked, [4, '4.5', '1,000', 60_000, [1, 0], '4', [5, '6']])
+  for (const filter of ['itsSalary > 1,000', 'itsAge in [1,1_000]', 'itsAge = 0x10', 'itsShift > v20'])
+    t.throws(() => find(filter), { name: 'QUERY.VALUE' }, filter)
+  for (const params of ['1,000', ['1', '1,000']])
+    t.throws(() => find(`itsAge ${Array.isArray(params) ? 'in' : '>'} :1`, [params]), {
+      name: 'QUERY.PLACEHOLDER_TYPE',
+      message: /write 1000$/,
+    })
+})
+
 t.test('P3.8 an order handler defines the order', async t => {
   const orderBy = (descending: boolean) => `age ${descending ? 'desc' : 'asc'}, ID desc`
   const { catalog } = twinCatalog(STAFF, { name: { orderBy } })
