@@ -23,6 +23,12 @@ export const JobErrors = defineErrors('JOBS', {
     http: 404,
     message: (name: string, hint: string) => `no class has the job "${name}", and there is no job of it${hint}`,
   },
+  NOT_A_COUNT: {
+    errCode: 1806,
+    http: 400,
+    message: (parameter: string, received: string) =>
+      `${parameter}=${received} is not a number of jobs; send a whole number, 0 or more`,
+  },
   WRONG_STATE: {
     errCode: 1806,
     http: 409,

@@ -142,8 +142,13 @@ function known(jobs: PluginEngine['jobs'], id: string): Job {
   return job
 }
 
-const count = (text: string | undefined, otherwise: number, most: number): number =>
-  text === undefined ? otherwise : Math.min(most, Math.max(0, Math.trunc(Number(text)) || 0))
+/** A number of jobs, at most `most`. @throws {JobErrors.NOT_A_COUNT} */
+function count(request: RestRequest, parameter: string, otherwise: number, most: number): number {
+  const text = request.parameter(parameter)
+  if (text === undefined) return otherwise
+  if (!/^\d+$/.test(text)) throw JobErrors.NOT_A_COUNT(parameter, text.slice(0, 100))
+  return Math.min(most, Number(text))
+}
 
 async function page(
   jobs: PluginEngine['jobs'],
@@ -151,8 +156,8 @@ async function page(
   name: string | undefined,
   request: RestRequest,
 ): Promise<Job[]> {
-  const skip = count(request.parameter('$skip'), 0, MAX_COUNT)
-  const top = count(request.parameter('$top'), PAGE, MAX_PAGE)
+  const skip = count(request, '$skip', 0, MAX_COUNT)
+  const top = count(request, '$top', PAGE, MAX_PAGE)
   return (await select(jobs, state, name, skip + top)).slice(skip, skip + top)
 }
 

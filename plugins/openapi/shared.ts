@@ -181,7 +181,7 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
   ),
   top: query('$top', count, 'Entities of the page; negative for all.', 10),
   limit: query('$limit', count, 'The same; `$top` has precedence.', 5),
-  skip: query('$skip', count, 'Entities before the page.', 0),
+  skip: query('$skip', { type: 'integer', minimum: 0 }, 'Entities before the page.', 0),
   asArray: query('$asArray', flag, 'A bare array in place of the collection.', true),
   exact: query('$exact', flag, 'Vectors are compared one by one, without an index.', true),
   format: query(

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../kernel/api.ts'
+import { PagingErrors } from './errors.ts'
 
 /**
  * `$top` (or `$limit`) and `$skip`: the page of a selection that is sent.
@@ -6,7 +7,7 @@ import { definePlugin } from '../../kernel/api.ts'
  *   GET /City?$skip=200&$top=50
  *
  * The default is the first 100 entities, or as many as `defaultTopSize` of the dataclass says. There is no upper limit; a negative
- * `$top` means all. Text that is not a decimal number counts as 0.
+ * `$top` means all. Everything but whole numbers is refused.
  * Source: base specification, 4.2 and 8; protocol notes, 1.7.
  */
 export default definePlugin({
@@ -14,27 +15,35 @@ export default definePlugin({
   kernel: '^1.0.0',
   register({ parameter }) {
     parameter('$skip', (read, value) => {
-      read.skip = Math.max(0, integer(value))
+      const skip = integer(value)
+      if (skip === undefined || skip < 0)
+        throw PagingErrors.NOT_A_COUNT('$skip', value.slice(0, 100), 'a whole number, 0 or more')
+      read.skip = skip
     })
     parameter('$top', (read, value) => {
-      read.top = top(value)
+      read.top = top('$top', value)
     })
     parameter('$limit', (read, value, request) => {
+      const limit = top('$limit', value)
       // If both are given, $top wins, regardless of their order.
-      if (request.parameter('$top') === undefined) read.top = top(value)
+      if (request.parameter('$top') === undefined) read.top = limit
     })
   },
 })
 
-/** Maximum number of entities; infinite for a negative number. */
-const top = (value: string): number => (integer(value) < 0 ? Number.POSITIVE_INFINITY : integer(value))
+/** Maximum number of entities; infinite for a negative number. @throws {PagingErrors.NOT_A_COUNT} */
+function top(parameter: string, value: string): number {
+  const count = integer(value)
+  if (count === undefined)
+    throw PagingErrors.NOT_A_COUNT(parameter, value.slice(0, 100), 'a whole number; a negative one for all')
+  return count < 0 ? Number.POSITIVE_INFINITY : count
+}
 
 /**
- * The integer part of a decimal number. Other text counts as 0, as clients of this protocol expect; so do `2x` and `1e3`, since a
- * part of them would be a number that the client did not mean. No selection has more than 2⁵³ entities.
+ * A whole number; undefined for other text, also for `2x` and `1e3`, since a part of them would be a number that the client did not
+ * mean. Some languages write `10.0` for 10. No selection has more than 2⁵³ entities.
  */
-function integer(value: string): number {
-  if (!/^\s*[+-]?\d+(\.\d*)?\s*$/.test(value)) return 0
-  const number = Math.trunc(Number(value))
-  return Math.min(Math.max(number, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
+function integer(value: string): number | undefined {
+  if (!/^\s*[+-]?\d+(\.0*)?\s*$/.test(value)) return undefined
+  return Math.min(Math.max(Number(value), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
 }

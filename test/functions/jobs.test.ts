@@ -230,6 +230,12 @@ t.test('jobs are listed, cancelled, replayed and removed', async t => {
       { status: 404, json: { __ERROR: [{ message: /; \/\$jobs lists the functions$/ }] } },
     ],
     ['a page', () => server.get('/$jobs/failed?$top=1&$skip=1'), { json: { jobs: [] } }],
+    [
+      'a page of no length',
+      () => server.get('/$jobs/failed?$top=x'),
+      { status: 400, json: { __ERROR: [{ errCode: 1806 }] } },
+    ],
+    ['a page before the first', () => server.get('/$jobs/failed?$skip=-1'), { status: 400 }],
     ['an unknown one', () => server.get(`/$jobs/${unknown}`), { status: 404, json: { __ERROR: [{ errCode: 1543 }] } }],
     [
       'an unknown part',

@@ -38,6 +38,7 @@ import { LockErrors } from '../../plugins/lock/errors.ts'
 import { MigrateErrors } from '../../plugins/migrate/errors.ts'
 import { MetricsErrors } from '../../plugins/metrics/errors.ts'
 import { OidcErrors } from '../../plugins/oidc/errors.ts'
+import { PagingErrors } from '../../plugins/paging/errors.ts'
 import { PostQueryErrors } from '../../plugins/post-query/errors.ts'
 import { UpdateErrors } from '../../plugins/update/errors.ts'
 import { WebhooksErrors } from '../../plugins/webhooks/errors.ts'
@@ -79,6 +80,7 @@ const REGISTRIES: Readonly<Record<string, { readonly definitions: Readonly<Recor
   MIGRATE: MigrateErrors,
   METRICS: MetricsErrors,
   OIDC: OidcErrors,
+  PAGING: PagingErrors,
   PAGE: PageErrors,
   PARSE: ParseErrors,
   PERMISSION: PermissionErrors,
