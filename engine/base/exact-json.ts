@@ -54,6 +54,21 @@ export function isPlain(value: unknown): boolean {
   return true
 }
 
+/** Text of the first number in JSON that a double would round; undefined if there is none. */
+export function longNumberIn(json: string): string | undefined {
+  return LONG_NUMBER.test(json) ? firstLong(parseExact(json, true)) : undefined
+}
+
+function firstLong(value: unknown): string | undefined {
+  if (typeof value === 'bigint' || isLongNumber(value)) return String(value)
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const inner of Object.values(value)) {
+    const found = firstLong(inner)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /** Prefix of a text that stands for a number. No client can know it. */
 const MARK = `number ${randomUUID()} `
 const MARKED = new RegExp(`"${MARK}([-+.\\deE]+)"`, 'g')
@@ -102,8 +117,8 @@ function isRounded(number: string, fractions: boolean): boolean {
   return number.length > MAX_COMPARED || significant(number) !== significant(String(Number(number)))
 }
 
-/** Significant digits of a number and their power of ten: the same text for equal numbers. */
-function significant(number: string): string {
+/** Significant digits of a number and their power of ten, as `125e-2` or empty for zero: the same text for equal numbers. */
+export function significant(number: string): string {
   const [mantissa, exponent = '0'] = number.toLowerCase().split('e') as [string, string?]
   const [whole, fraction = ''] = mantissa.split('.') as [string, string?]
   const digits = (whole + fraction).replace(/^-?0*/, '')

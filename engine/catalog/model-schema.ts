@@ -10,7 +10,7 @@ import { CALCULATED_TYPES, PROPERTY_TYPES, STORAGE_TYPES } from './value-type.ts
  */
 
 /** Maximum with which the vectors of 4096 rows fit into the working memory of a thread. */
-const MAX_DIMENSION = 8192
+export const MAX_DIMENSION = 8192
 
 const OPTIONS: readonly TypeOption[] = [
   'indexed',

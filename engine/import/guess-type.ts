@@ -1,17 +1,34 @@
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import { loadModel } from '../catalog/load-model.ts'
-import type { StorageModel } from '../catalog/model-schema.ts'
+import { MAX_DIMENSION, type StorageModel } from '../catalog/model-schema.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
+import { significant } from '../base/exact-json.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
 import { NULL_TEXTS } from './guess-format.ts'
 import { csvValue } from './row-reader.ts'
+import { cellText } from './table-file.ts'
 
 /** Type of a column, as the values of a sample have it. */
 interface GuessedType {
   readonly attribute: StorageModel
   /** Texts among them that stand for null. */
   readonly nulls: readonly string[]
+}
+
+/** Types that hold every value of a column for which a source names them. */
+const SURE: readonly string[] = ['bool', 'long', 'string', 'object', 'blob']
+
+/**
+ * The type that a source gives a column, or `string` where values go beyond it: integers of more than 64 bits, decimals of more than 18
+ * digits, years that no date has. Lists of numbers are vectors if all have one length.
+ */
+export function typeFor(type: StorageModel, values: readonly unknown[], format: ForeignFormat): StorageModel {
+  const filled = values.filter(isFilled)
+  if (type.type === 'object') return vectorFor(filled) ?? type
+  // An infinite number among others is a wrong value.
+  if (SURE.includes(type.type) || type.type === 'number' || holdsAll(type, filled.map(cellText), format)) return type
+  return { type: 'string' }
 }
 
 /** Dimension from which an array of numbers is taken for a vector. */
@@ -39,9 +56,9 @@ const TRUTHS = [
  * @param isTyped texts were texts in the source, so that only dates and UUIDs are another type
  */
 export function guessType(values: readonly unknown[], isTyped: boolean, format: ForeignFormat): GuessedType {
-  const filled = values.filter(value => value !== null && value !== undefined)
+  const filled = values.filter(isFilled)
   const hasTexts = isTyped && filled.some(value => typeof value === 'string')
-  const texts = filled.map(textOf)
+  const texts = filled.map(cellText)
   const find = (some: readonly string[]): StorageModel | undefined => {
     if (some.length === 0) return undefined
     for (const attribute of hasTexts ? typedTexts(some) : candidates(some, format))
@@ -59,8 +76,7 @@ export function guessType(values: readonly unknown[], isTyped: boolean, format: 
   return { attribute: { type: 'string', ...(multiLine && { multiLine }) }, nulls: [] }
 }
 
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
+const isFilled = (value: unknown): boolean => value !== null && value !== undefined
 
 function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefined> {
   if (texts.every(text => ISO.test(text))) yield dateOf(texts)
@@ -78,7 +94,8 @@ function* candidates(texts: readonly string[], format: ForeignFormat): Generator
     yield { type: 'long64' }
   } else if (numbers.every(text => NUMBER.test(text))) {
     if (isMoney(numbers)) yield { type: 'decimal', scale: 2 }
-    yield { type: 'number' }
+    if (numbers.every(isDouble)) yield { type: 'number' }
+    else yield decimalOf(numbers)
   }
   const dates = datesOf(texts, format)
   if (dates?.every(text => DATE.test(text))) yield dateOf(dates)
@@ -102,6 +119,30 @@ function isBool(texts: readonly string[]): boolean {
 const isMoney = (numbers: readonly string[]): boolean =>
   numbers.some(text => text.endsWith('0')) && numbers.every(text => /^-?\d{1,16}\.\d\d$/.test(text))
 
+/** Digits that identify a double. Source: IEEE 754. */
+const DOUBLE_DIGITS = 17
+/** Source: ECMA-262, Number.prototype.toPrecision. */
+const MAX_PRECISION = 100
+/** A number that may be too small for a double. */
+const SMALL = /e-\d{3}/i
+/** Places of a decimal attribute. */
+const MAX_SCALE = 18
+
+/** True for the digits of a double, as many of them as a program has written: others would be lost. */
+function isDouble(text: string): boolean {
+  const written = significant(text)
+  const digits = written.indexOf('e')
+  if (digits < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
+  return digits <= MAX_PRECISION && written === significant(Number(text).toPrecision(Math.max(digits, 1)))
+}
+
+/** Decimal with all places of numbers. */
+function decimalOf(numbers: readonly string[]): StorageModel | undefined {
+  const exponents = numbers.map(text => Number(significant(text).split('e')[1] ?? 0))
+  const scale = exponents.reduce((most, exponent) => Math.max(most, -exponent), 0)
+  return scale <= MAX_SCALE ? { type: 'decimal', scale } : undefined
+}
+
 const dateOf = (texts: readonly string[]): StorageModel =>
   texts.some(text => text.includes(':')) ? { type: 'date' } : { type: 'date', simpleDate: true }
 
@@ -114,14 +155,25 @@ function datesOf(texts: readonly string[], format: ForeignFormat): string[] | un
   }
 }
 
-function vectorOf(texts: readonly string[]): StorageModel | undefined {
+/** Vector as long as the first list. */
+function vectorOf([first]: readonly string[]): StorageModel | undefined {
   try {
-    const first: unknown = JSON.parse(texts[0]!)
-    if (!Array.isArray(first) || first.length < MIN_DIMENSION) return undefined
-    return { type: 'vector', dimension: first.length }
+    const list: unknown = JSON.parse(first!)
+    return Array.isArray(list) && list.length >= MIN_DIMENSION && list.length <= MAX_DIMENSION
+      ? { type: 'vector', dimension: list.length }
+      : undefined
   } catch {
     return undefined
   }
+}
+
+/** Vector for lists of numbers that are all of one length. */
+function vectorFor(values: readonly unknown[]): StorageModel | undefined {
+  const length = Array.isArray(values[0]) ? values[0].length : 0
+  const isVector = (list: unknown): boolean =>
+    Array.isArray(list) && list.length === length && list.every(each => Number.isFinite(Math.fround(each as number)))
+  if (length < MIN_DIMENSION || length > MAX_DIMENSION) return undefined
+  return values.every(isVector) ? { type: 'vector', dimension: length } : undefined
 }
 
 function holdsAll(model: StorageModel, texts: readonly string[], format: ForeignFormat): boolean {

@@ -8,33 +8,36 @@ import type { FileSample } from './sample-file.ts'
 import { cellText } from './table-file.ts'
 
 /** A value that an attribute cannot hold. */
-interface Misfit {
+export interface Misfit {
+  /** Index of its row in the sample. */
+  readonly row: number
   readonly text: string
   /** Why it cannot. */
   readonly reason: string
 }
 
-/** The first value of a column that a load would not convert to the type of its attribute. */
-export function firstMisfit(
+/** The values of a column that a load would not convert to the type of its attribute. */
+export function* misfits(
   attribute: Attribute,
   values: readonly unknown[],
-  { hasFields }: FileSample,
+  { hasFields }: Pick<FileSample, 'hasFields'>,
   format: ForeignFormat,
-): Misfit | undefined {
-  if (attribute.kind !== 'storage') return undefined
+): Generator<Misfit> {
+  if (attribute.kind !== 'storage') return
   const type = TYPES[attribute.type]
-  for (const value of values) {
+  // A text of any other value is a text.
+  const isText = hasFields || attribute.type === 'string'
+  for (const [row, value] of values.entries()) {
     if (value === null || value === undefined) continue
     const text = cellText(value)
     try {
-      const read = hasFields ? csvValue(attribute, text, format) : value
+      const read = isText ? csvValue(attribute, text, format) : value
       if (read === null) continue
       const converted = type.convert(withDigits(attribute.type, read), attribute, true)
-      if (converted instanceof Mismatch) return { text, reason: `a value of this type is ${converted.expected}` }
+      if (converted instanceof Mismatch) yield { row, text, reason: `a value of this type is ${converted.expected}` }
     } catch (error) {
       // Wrong JSON, or a date without a century.
-      return { text, reason: (error as Error).message }
+      yield { row, text, reason: (error as Error).message }
     }
   }
-  return undefined
 }

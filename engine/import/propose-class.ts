@@ -3,7 +3,8 @@ import type { AttributeModel, DataClassModel, StorageModel } from '../catalog/mo
 import { fold } from '../base/text/fold.ts'
 import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
-import { guessType } from './guess-type.ts'
+import { guessType, typeFor } from './guess-type.ts'
+import { lossOf } from './loss.ts'
 
 /** A column of a sample. */
 export interface SampleColumn {
@@ -11,6 +12,8 @@ export interface SampleColumn {
   readonly values: readonly unknown[]
   /** Type of the values, where the source says it. */
   readonly type?: StorageModel | undefined
+  /** Clause that says what the reader of the file does not keep of the values. */
+  readonly loss?: string | undefined
 }
 
 interface ProposalOptions {
@@ -33,6 +36,8 @@ interface ProposedColumn {
   /** Null for a column that is left out. */
   readonly attribute: string | null
   readonly model: StorageModel
+  /** Clause that says what the attribute does not keep of the values. */
+  readonly loss?: string | undefined
 }
 
 export interface ProposedClass {
@@ -40,6 +45,10 @@ export interface ProposedClass {
   readonly columns: readonly ProposedColumn[]
   /** Attribute that numbers the entities, because no column is a key. */
   readonly newKey: string | undefined
+  /** Attributes that could be the key in its place: without nulls and repetitions, but not named like one. */
+  readonly possibleKeys: readonly string[]
+  /** Number of rows that have no value for the key, or one of an earlier row. */
+  readonly rowsWithoutKey: number
   /** Texts that stand for null. */
   readonly nulls: readonly string[]
 }
@@ -66,12 +75,16 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
   const nulls = new Set(format.nulls)
   const proposed = columns.map((column, i): ProposedColumn => {
     const attribute = named[i]!
-    const guessed = attribute === null ? undefined : guessType(column.values, isTyped, format)
-    for (const text of guessed?.nulls ?? []) nulls.add(text)
-    const model = (attribute !== null && types[attribute]) || column.type || guessed?.attribute || { type: 'string' }
-    return { column, attribute, model }
+    const { type, values } = column
+    if (attribute === null) return { column, attribute, model: { type: 'string' } }
+    const given = types[attribute]
+    if (given || type) return { column, attribute, model: given ?? typeFor(type!, values, format) }
+    const guessed = guessType(values, isTyped, format)
+    for (const text of guessed.nulls) nulls.add(text)
+    return { column, attribute, model: guessed.attribute }
   })
-  const key = options.key ?? proposed.find(each => isKey(each, className))?.attribute
+  const unique = proposed.filter(isUnique)
+  const key = options.key ?? unique.find(each => isNamedKey(each, className))?.attribute
   const newKey = key === undefined || key === null ? freeName('ID', named) : undefined
   const attributes: Record<string, AttributeModel> = {}
   if (newKey !== undefined) attributes[newKey] = { type: 'long', autoFill: 'increment' }
@@ -81,7 +94,14 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
     const indexed = attribute !== key && isSelective(model, column.values)
     attributes[attribute] = { ...model, ...(numbers && { autoFill: 'increment' }), ...(indexed && { indexed }) }
   }
-  return { dataClass: { key: (key ?? newKey)!, attributes }, columns: proposed, newKey, nulls: [...nulls] }
+  return {
+    dataClass: { key: (key ?? newKey)!, attributes },
+    columns: proposed.map(each => ({ ...each, loss: lossOfColumn(each, isTyped) })),
+    newKey,
+    possibleKeys: newKey === undefined ? [] : unique.map(({ attribute }) => attribute!),
+    rowsWithoutKey: options.key === undefined ? 0 : withoutKey(proposed.find(each => each.attribute === key)!),
+    nulls: [...nulls],
+  }
 }
 
 /** A name for each column; null for one without a name and without values. */
@@ -105,17 +125,29 @@ function freeName(name: string, others: readonly (string | null)[]): string {
   }
 }
 
-/** A column without nulls, whose values differ, and that is named like a key. */
-function isKey({ column: { values }, attribute, model }: ProposedColumn, className: string): boolean {
-  if (attribute === null || !KEY_TYPES.includes(model.type)) return false
-  const isNamed = KEY_NAME.test(attribute) || attribute.toLowerCase() === `${className}id`.toLowerCase()
-  if (!isNamed || values.length === 0) return false
+const lossOfColumn = ({ column, attribute, model }: ProposedColumn, isTyped: boolean): string | undefined =>
+  attribute === null ? undefined : (column.loss ?? lossOf(model, column.values, isTyped))
+
+/** True for a column without nulls whose values differ. */
+function isUnique({ column: { values }, attribute, model }: ProposedColumn): boolean {
+  if (attribute === null || !KEY_TYPES.includes(model.type) || values.length === 0) return false
   return values.every(isKeyValue) && distinct(values) === values.length
 }
 
+/** Number of rows without a key of their own. A number that is missing is made. */
+function withoutKey({ column: { values }, model }: ProposedColumn): number {
+  const isText = model.type === 'string'
+  const filled = values.filter(value => value !== null && value !== undefined)
+  const keys = new Set(filled.map(value => fold(isText ? String(value) : String(value).replaceAll(/[\s-]/g, ''))))
+  return filled.length - keys.size + (/^long/.test(model.type) ? 0 : values.length - filled.length)
+}
+
+const isNamedKey = ({ attribute }: ProposedColumn, className: string): boolean =>
+  KEY_NAME.test(attribute!) || attribute!.toLowerCase() === `${className}id`.toLowerCase()
+
 const isKeyValue = (value: unknown): boolean => {
   const text = value === null || value === undefined ? '' : String(value)
-  return text.trim() !== '' && text.length <= MAX_KEY_LENGTH
+  return text.trim() !== '' && text.length <= MAX_KEY_LENGTH && text.isWellFormed()
 }
 
 function isSelective({ type, multiLine }: StorageModel, values: readonly unknown[]): boolean {

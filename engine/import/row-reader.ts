@@ -6,6 +6,7 @@ import { counted } from '../base/counted.ts'
 import { parseExact, stringifyExact } from '../base/exact-json.ts'
 import { exactness, isJsonObject } from '../write/parse-body.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
+import { memberTexts } from './member-texts.ts'
 import { hasUndecodable } from './read-text.ts'
 import { CsvSplitter } from './split-csv.ts'
 import type { RowText } from './split-rows.ts'
@@ -39,6 +40,7 @@ interface CsvColumns {
 }
 
 const NOT_UTF8 = 'it has bytes that are not UTF-8; save the file as UTF-8, or give its --encoding'
+export const NO_OBJECT = 'a row is a JSON object'
 const ROW_OF_ERRORS = '],"row":'
 
 /** Reads the texts of rows of one file. */
@@ -46,15 +48,21 @@ export class RowReader {
   /** Keeps the digits of long numbers where the dataclass has them. */
   private readonly parse: (text: string) => unknown
   private readonly csv: CsvColumns | undefined
+  /** Properties of JSON rows whose attributes hold texts. */
+  private readonly textProperties: readonly string[]
 
   constructor(
     private readonly dataClass: DataClass,
     private readonly format: RowFormat,
   ) {
-    const { csv } = format
+    const { csv, names = {} } = format
     const exact = exactness(dataClass)
     this.parse = exact ? text => parseExact(text, exact === 'numbers') : parse
     const { attributesByName } = dataClass
+    this.textProperties = [...new Set([...attributesByName.keys(), ...Object.keys(names)])].filter(property => {
+      const attribute = attributesByName.get((Object.hasOwn(names, property) ? names[property] : property) ?? '')
+      return attribute?.kind === 'storage' && attribute.type === 'string'
+    })
     this.csv = csv && {
       splitter: new CsvSplitter(csv.delimiter),
       count: csv.attributes.length,
@@ -64,9 +72,10 @@ export class RowReader {
   }
 
   /** The value of an invalid row is an error. */
-  read({ text, problem }: RowText): ReadRow {
+  read(row: RowText): ReadRow {
+    const { text } = row
+    const problem = problemOf(row)
     if (problem !== undefined) return { json: text.toWellFormed(), value: new Error(problem) }
-    if (hasUndecodable(text)) return { json: text.toWellFormed(), value: new Error(NOT_UTF8) }
     return this.csv ? this.readCsv(text, this.csv) : this.readJson(text)
   }
 
@@ -90,10 +99,7 @@ export class RowReader {
 
   private readCsv(text: string, { splitter, count, attributes, indexes }: CsvColumns): ReadRow {
     const fields = splitter.split(text)
-    if (fields.length !== count) {
-      const problem = `${counted(fields.length, 'field')} for ${counted(count, 'column')}`
-      return { json: JSON.stringify(fields), value: new Error(problem) }
-    }
+    if (fields.length !== count) return { json: JSON.stringify(fields), value: new Error(fieldCount(fields, count)) }
     const row = (read: (attribute: Attribute, field: string | null) => unknown): Record<string, unknown> =>
       Object.fromEntries(
         attributes.map((attribute, i) => [attribute.name, read(attribute, fields[indexes[i]!] ?? null)]),
@@ -110,12 +116,27 @@ export class RowReader {
   private readJson(text: string): ReadRow {
     try {
       const value = this.parse(text)
-      if (!isJsonObject(value)) return { json: text, value: new Error('a row is a JSON object') }
+      if (!isJsonObject(value)) return { json: text, value: new Error(NO_OBJECT) }
       if (isOfErrors(value, this.dataClass)) return this.corrected(text, value.row)
-      return this.format.names ? renamed(value, this.format.names) : { json: text, value }
+      const texts = this.withTexts(value, text)
+      if (this.format.names) return renamed(texts ?? value, this.format.names)
+      return texts ? { json: stringifyExact(texts), value: texts } : { json: text, value }
     } catch (error) {
       return { json: text, value: error as SyntaxError }
     }
+  }
+
+  /**
+   * A row whose numbers, truth values and objects are texts where its attributes hold texts, as a CSV file has them. A file with values of
+   * several types in one column is loaded so. Undefined if there are none.
+   */
+  private withTexts(row: Record<string, unknown>, json: string): Record<string, unknown> | undefined {
+    const others = this.textProperties.filter(
+      property => Object.hasOwn(row, property) && typeof row[property] !== 'string' && row[property] !== null,
+    )
+    if (others.length === 0) return undefined
+    const texts = memberTexts(json)
+    return { ...row, ...Object.fromEntries(others.map(property => [property, texts.get(property)])) }
   }
 
   /** Row in a line of a file of errors. Its texts are read as CSV fields, which they may have been. */
@@ -128,19 +149,25 @@ export class RowReader {
         return [name, attribute && typeof field === 'string' ? csvValue(attribute, field, this.format) : field]
       })
       const start = text.indexOf(ROW_OF_ERRORS)
+      const written = start > 0 ? text.slice(start + ROW_OF_ERRORS.length, -1) : stringifyExact(row)
+      const fields = Object.fromEntries(read)
+      const value = this.withTexts(fields, written) ?? fields
       // Keeps the digits of long integers that were not texts.
-      const isAsWritten = start > 0 && read.every(([name, field]) => field === row[name])
-      const value = Object.fromEntries(read)
-      return {
-        json: isAsWritten ? text.slice(start + ROW_OF_ERRORS.length, -1) : stringifyExact(value),
-        value,
-        raw,
-      }
+      const isAsWritten = read.every(([name]) => value[name] === row[name])
+      return { json: isAsWritten ? written : stringifyExact(value), value, raw }
     } catch (error) {
       return { json: text, value: error as SyntaxError, raw }
     }
   }
 }
+
+/** Reason why a row cannot be read, whatever its format is. */
+export const problemOf = ({ text, problem }: RowText): string | undefined =>
+  problem ?? (hasUndecodable(text) ? NOT_UTF8 : undefined)
+
+/** Reason why a row of CSV is rejected that has not as many fields as there are columns. */
+export const fieldCount = (fields: readonly unknown[], columns: number): string =>
+  `${counted(fields.length, 'field')} for ${counted(columns, 'column')}`
 
 function renamed(value: Record<string, unknown>, names: NonNullable<RowFormat['names']>): ReadRow {
   const entries = Object.entries(value).flatMap(([name, each]): [string, unknown][] => {

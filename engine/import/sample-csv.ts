@@ -1,6 +1,7 @@
 import type { ColumnTexts } from './guess-format.ts'
 import { readText } from './read-text.ts'
 import { delimiterIn, DELIMITERS, isAboveHeader } from './row-file.ts'
+import { fieldCount, problemOf } from './row-reader.ts'
 import { type ByteSample, guessEncoding } from './sample-bytes.ts'
 import { CsvSplitter } from './split-csv.ts'
 import { rawLines, type RowText } from './split-rows.ts'
@@ -14,8 +15,16 @@ interface CsvSample {
   readonly columns: readonly ColumnTexts[]
   /** Number of the rows. */
   readonly rows: number
+  /** Rows beside them that cannot be loaded. */
+  readonly unreadable: readonly UnreadableRow[]
   /** True if the file has no other rows. */
   readonly isWhole: boolean
+}
+
+/** A row that cannot be read, with the reason. */
+export interface UnreadableRow {
+  readonly line: number
+  readonly reason: string
 }
 
 const MAX_ROWS = 10_000
@@ -43,22 +52,28 @@ export async function sampleCsv(
   const hint = rest[0] && delimiterIn(rest[0].text)
   if (hint !== undefined) rest.shift()
   const delimiter = given.delimiter ?? hint ?? guessDelimiter(rest, names)
-  const all = recordsOf(rest, delimiter, MAX_ROWS + 2)
+  const { records: all, whole } = recordsOf(rest, delimiter, MAX_ROWS + 2)
   const [head, ...records] = all
   if (head?.problem !== undefined) throw new Error(`line ${head.line}, the header: ${head.problem}`)
   const splitter = new CsvSplitter(delimiter)
   const header = head ? splitter.split(head.text).map(name => name?.trim() ?? '') : []
-  // A record that the sample cuts off has an open quote.
-  const rows = records
-    .slice(0, MAX_ROWS)
-    .flatMap(({ text, problem }) => (problem === undefined ? [splitter.split(text)] : []))
-    .filter(fields => fields.length === header.length)
+  const rows: (string | null)[][] = []
+  const unreadable: UnreadableRow[] = []
+  for (const [i, record] of records.slice(0, MAX_ROWS).entries()) {
+    const problem = problemOf(record)
+    const fields = problem === undefined ? splitter.split(record.text) : []
+    const reason = problem ?? (fields.length === header.length ? undefined : fieldCount(fields, header.length))
+    if (reason === undefined) rows.push(fields)
+    // A record that the sample cuts off has an open quote.
+    else if (sample.isWhole || i + 1 < whole) unreadable.push({ line: record.line, reason })
+  }
   return {
     encoding,
     delimiter,
     header,
     columns: header.map((_, i) => rows.map(fields => fields[i]!)),
     rows: rows.length,
+    unreadable,
     isWhole: sample.isWhole && records.length <= MAX_ROWS,
   }
 }
@@ -71,7 +86,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 function guessDelimiter(lines: readonly RowText[], names: ReadonlySet<string>): string {
   let best: { delimiter: string; score: number } | undefined
   for (const delimiter of DELIMITERS) {
-    const [header, ...records] = recordsOf(lines, delimiter, RECORDS_TO_COMPARE).filter(
+    const [header, ...records] = recordsOf(lines, delimiter, RECORDS_TO_COMPARE).records.filter(
       ({ problem }) => problem === undefined,
     )
     if (!header) continue
@@ -86,13 +101,15 @@ function guessDelimiter(lines: readonly RowText[], names: ReadonlySet<string>): 
   return best?.delimiter ?? ','
 }
 
-function recordsOf(lines: readonly RowText[], delimiter: string, count: number): RowText[] {
+/** The first records of lines, and how many of them end for sure, whatever lines follow. */
+function recordsOf(lines: readonly RowText[], delimiter: string, count: number): { records: RowText[]; whole: number } {
   const splitter = new CsvSplitter(delimiter)
   const records: RowText[] = []
   for (const line of lines) {
     splitter.push(line, records)
-    if (records.length >= count) return records
+    if (records.length >= count) return { records, whole: records.length }
   }
+  const whole = records.length
   splitter.end(records)
-  return records
+  return { records, whole }
 }

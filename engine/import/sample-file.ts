@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { parseExact } from '../base/exact-json.ts'
 import { counted } from '../base/counted.ts'
+import { isJsonObject } from '../write/parse-body.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessFormat } from './guess-format.ts'
 import { guessType } from './guess-type.ts'
@@ -8,7 +9,8 @@ import type { SampleColumn } from './propose-class.ts'
 import { readText } from './read-text.ts'
 import type { Format } from './row-file.ts'
 import { type ByteSample, guessEncoding } from './sample-bytes.ts'
-import { sampleCsv } from './sample-csv.ts'
+import { NO_OBJECT, problemOf } from './row-reader.ts'
+import { sampleCsv, type UnreadableRow } from './sample-csv.ts'
 import { type RowText, splitArray, splitLines } from './split-rows.ts'
 
 /** How the texts of a file are written: given by the user, or guessed. */
@@ -25,6 +27,8 @@ export interface FileSample {
   /** The values are read as fields of CSV, not as JSON. */
   readonly hasFields: boolean
   readonly rows: number
+  /** Rows beside them that cannot be loaded. */
+  readonly unreadable: readonly UnreadableRow[]
   /** True if the file has no other rows. */
   readonly isWhole: boolean
   readonly format: TextFormat
@@ -50,7 +54,7 @@ export function sampleFile(
 }
 
 async function sampleFields(sample: ByteSample, given: TextFormat, names?: ReadonlySet<string>): Promise<FileSample> {
-  const { encoding, delimiter, header, columns, rows, isWhole } = await sampleCsv(sample, given, names)
+  const { encoding, delimiter, header, columns, rows, unreadable, isWhole } = await sampleCsv(sample, given, names)
   const { open, ...guessed } = guessFormat(columns, given)
   const nulls = given.nulls ?? [...new Set(columns.flatMap(values => guessType(values, false, guessed).nulls))]
   return {
@@ -58,6 +62,7 @@ async function sampleFields(sample: ByteSample, given: TextFormat, names?: Reado
     isTyped: false,
     hasFields: true,
     rows,
+    unreadable,
     isWhole,
     format: { encoding, delimiter, ...guessed, ...(nulls.length > 0 && { nulls }) },
     open,
@@ -75,27 +80,38 @@ async function sampleObjects(format: 'json' | 'ndjson', sample: ByteSample, give
   }
   // The last one may go on.
   if (!sample.isWhole) texts.pop()
-  const rows = texts.slice(0, MAX_ROWS).flatMap(({ text }) => objectIn(text))
+  const rows: Record<string, unknown>[] = []
+  const unreadable: UnreadableRow[] = []
+  for (const row of texts.slice(0, MAX_ROWS)) {
+    const read = objectIn(row)
+    if (typeof read === 'string') unreadable.push({ line: row.line, reason: read })
+    else rows.push(read)
+  }
   const names = new Set(rows.flatMap(row => Object.keys(row).filter(name => !name.startsWith('__'))))
   return {
-    columns: [...names].map(name => ({ name, values: rows.map(row => row[name] ?? null) })),
+    columns: [...names].map(name => ({
+      name,
+      values: rows.map(row => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)),
+    })),
     isTyped: true,
     hasFields: false,
     rows: rows.length,
+    unreadable,
     isWhole: sample.isWhole && texts.length <= MAX_ROWS,
     format: { ...given, encoding },
     open: [],
   }
 }
 
-function objectIn(text: string): Record<string, unknown>[] {
+/** A row of JSON, or the reason why it is none. */
+function objectIn(row: RowText): Record<string, unknown> | string {
+  const problem = problemOf(row)
+  if (problem !== undefined) return problem
   try {
-    const value = parseExact(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? [value as Record<string, unknown>]
-      : []
-  } catch {
-    return []
+    const value = parseExact(row.text, true)
+    return isJsonObject(value) ? value : NO_OBJECT
+  } catch (error) {
+    return (error as Error).message
   }
 }
 

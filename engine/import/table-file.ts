@@ -1,3 +1,4 @@
+import { isLongNumber, stringifyExact } from '../base/exact-json.ts'
 import { InputError } from '../base/input-error.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 import type { SampleColumn } from './propose-class.ts'
@@ -49,32 +50,26 @@ const MAX_ROWS = 10_000
 
 /** The first rows of a table. */
 export async function sampleTable(table: TableFile): Promise<FileSample> {
-  const rows: TableRow[] = []
+  const all: TableRow[] = []
   let isWhole = true
   for await (const some of table.rows()) {
-    rows.push(...some.filter(({ problem }) => problem === undefined))
-    if (rows.length <= MAX_ROWS) continue
-    rows.length = MAX_ROWS
+    all.push(...some)
+    if (all.length <= MAX_ROWS) continue
+    all.length = MAX_ROWS
     isWhole = false
     break
   }
-  const columns = table.columns.map(({ name, type }, i): SampleColumn => {
-    const values = rows.map(({ cells }) => cells[i])
-    return { name, values, type: type?.type === 'object' ? (vectorOf(values) ?? type) : type }
-  })
-  return { columns, isTyped: true, hasFields: true, rows: rows.length, isWhole, format: {}, open: [] }
-}
-
-const MIN_DIMENSION = 8
-
-/** Type of lists of numbers that are all of one length. */
-function vectorOf(values: readonly unknown[]): StorageModel | undefined {
-  const lists = values.filter(value => value !== null)
-  const [first] = lists
-  if (!Array.isArray(first) || first.length < MIN_DIMENSION) return undefined
-  const isVector = (list: unknown): boolean =>
-    Array.isArray(list) && list.length === first.length && list.every(each => typeof each === 'number')
-  return lists.every(isVector) ? { type: 'vector', dimension: first.length } : undefined
+  const rows = all.filter(({ problem }) => problem === undefined)
+  return {
+    columns: table.columns.map((column, i): SampleColumn => ({ ...column, values: rows.map(({ cells }) => cells[i]) })),
+    isTyped: true,
+    hasFields: true,
+    rows: rows.length,
+    unreadable: all.flatMap(({ line, problem }) => (problem === undefined ? [] : [{ line, reason: problem }])),
+    isWhole,
+    format: {},
+    open: [],
+  }
 }
 
 /** The rows as texts of CSV with commas: their loading is that of CSV. */
@@ -95,15 +90,8 @@ function fieldOf(cell: unknown): string {
   return typeof cell === 'string' || typeof cell === 'object' ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Text of a cell that is not null, as CSV has it. */
+/** Text of a cell that is not null, as CSV has it; objects and numbers with all their digits. */
 export function cellText(cell: unknown): string {
   if (cell instanceof Uint8Array) return `data:application/octet-stream;base64,${Buffer.from(cell).toString('base64')}`
-  return typeof cell === 'object' ? JSON.stringify(cell, jsonValue) : String(cell)
+  return typeof cell === 'object' && !isLongNumber(cell) ? stringifyExact(cell) : String(cell)
 }
-
-const jsonValue = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint'
-    ? Number(value)
-    : value instanceof Uint8Array
-      ? Buffer.from(value).toString('base64')
-      : value

@@ -8,10 +8,11 @@ import { InputError } from '../../engine/base/input-error.ts'
 import { excerpt } from '../../engine/base/text/excerpt.ts'
 import { type DataClass, type DataClassModel, loadModel } from '../../engine/index.ts'
 import { attributeName } from '../../engine/import/attribute-name.ts'
-import { firstMisfit } from '../../engine/import/misfit.ts'
+import { type Misfit, misfits } from '../../engine/import/misfit.ts'
 import { type ProposedClass, proposeClass, type SampleColumn } from '../../engine/import/propose-class.ts'
 import { type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
 import type { FileSample } from '../../engine/import/sample-file.ts'
+import { cellText } from '../../engine/import/table-file.ts'
 import { insertJson } from './insert-json.ts'
 import { addRelations, type Related } from './new-relations.ts'
 import { textTable } from './text-table.ts'
@@ -82,6 +83,11 @@ export async function newClass(
   if (Object.hasOwn(model.dataClasses, name))
     throw new InputError(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
   if (sample.columns.length === 0) throw new InputError(`${file} is empty: there is nothing to make a dataclass of`)
+  const [wrong] = sample.unreadable
+  if (wrong && sample.rows === 0)
+    throw new InputError(
+      `no row of ${file} can be read: line ${wrong.line}: ${wrong.reason}; is the first line the header? nothing was created`,
+    )
   const proposed = proposeClass({
     className: name,
     columns: sample.columns,
@@ -98,8 +104,9 @@ export async function newClass(
     relationsOf(options.relations ?? {}, options.columns, each => Object.hasOwn(proposed.dataClass.attributes, each)),
   )
   const whole = { ...model, dataClasses: { ...related.others, [name]: related.dataClass } }
-  refuseMisfits(loadModel(whole).dataClassesByName.get(name)!, proposed, sample, options.types ?? {})
-  show({ file, as, name, sample, proposed, related }, dialog.print)
+  const found = misfitsOf(loadModel(whole).dataClassesByName.get(name)!, proposed, sample)
+  refuseMisfits(found, sample, options.types ?? {})
+  show({ file, as, name, sample, proposed, related, misfits: found }, dialog.print)
   if (!options.yes)
     await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
   return {
@@ -158,9 +165,10 @@ interface Shown {
   readonly sample: FileSample
   readonly proposed: ProposedClass
   readonly related: Related
+  readonly misfits: readonly ColumnMisfits[]
 }
 
-function show({ file, as, name, sample, proposed, related }: Shown, print: Dialog['print']): void {
+function show({ file, as, name, sample, proposed, related, misfits }: Shown, print: Dialog['print']): void {
   const { key } = proposed.dataClass
   const { attributes } = related.dataClass
   const leadsTo = (attribute: string): string | undefined =>
@@ -187,10 +195,38 @@ function show({ file, as, name, sample, proposed, related }: Shown, print: Dialo
   for (const line of textTable(['column', 'attribute', 'type', '', 'nulls', 'examples'], table)) print(line)
   for (const { target, inverse } of related.inverses)
     print(`${target} gets ${inverse}, the way back from it to ${name}.`)
+  for (const { attribute, loss } of proposed.columns) if (loss !== undefined) print(`${attribute}: ${loss}.`)
   if (proposed.newKey !== undefined)
-    print(
-      `No column is a key without nulls and repetitions: ${name} gets ${proposed.newKey}, which numbers its entities.`,
-    )
+    print(`${name} gets ${proposed.newKey}, which numbers its entities: ${whyNewKey(proposed)}`)
+  for (const line of wrongRows({ name, sample, proposed, misfits })) print(line)
+}
+
+const POSSIBLE_KEYS = 3
+
+function whyNewKey({ possibleKeys }: ProposedClass): string {
+  const [first] = possibleKeys
+  if (first === undefined) return 'no column is a key without nulls and repetitions.'
+  const some = possibleKeys.slice(0, POSSIBLE_KEYS).join(', ')
+  return `no column is named like a key. Without nulls and repetitions: ${some}; --key ${first} makes one the key.`
+}
+
+const WRONG_ROWS = 3
+
+/** Says which rows of the sample a load will reject, and why. */
+function* wrongRows({
+  sample,
+  proposed,
+  misfits,
+}: Pick<Shown, 'name' | 'sample' | 'proposed' | 'misfits'>): Generator<string> {
+  const { unreadable, isWhole } = sample
+  const examples = unreadable.slice(0, WRONG_ROWS).map(({ line, reason }) => `line ${line}: ${reason}`)
+  if (unreadable.length > 0)
+    yield `${counted(unreadable.length, 'row')} cannot be read and will be rejected: ${examples.join('; ')}`
+  for (const { attribute, all } of misfits)
+    yield `${counted(all.length, 'row')} will be rejected: ${attribute} has ${JSON.stringify(excerpt(all[0]!.text))}: ${all[0]!.reason}`
+  if (proposed.rowsWithoutKey > 0)
+    yield `${counted(proposed.rowsWithoutKey, 'row')} will be rejected: no ${proposed.dataClass.key}, which is the key, or one of another row`
+  if (!isWhole) yield 'Rows further down that do not fit will be rejected, each with the reason.'
 }
 
 function describeType({ type, simpleDate, scale, dimension }: Record<string, unknown>): string {
@@ -206,27 +242,43 @@ function examplesOf({ values }: SampleColumn): string {
   const found = new Set<string>()
   for (const value of values) {
     if (value === null || value === undefined || value === '') continue
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+    const text = cellText(value)
     found.add(text.length > MAX_EXAMPLE ? `${text.slice(0, MAX_EXAMPLE - 1)}…` : text)
     if (found.size === EXAMPLES) break
   }
   return [...found].join(' · ')
 }
 
-/** @throws {InputError} a value of the sample is not of the type that `--type` gives its attribute */
-function refuseMisfits(
+/** Values of a column that its attribute cannot hold; at least one. */
+interface ColumnMisfits {
+  readonly attribute: string
+  readonly column: string
+  readonly all: readonly Misfit[]
+}
+
+function misfitsOf(
   { attributesByName }: DataClass,
   { columns, nulls }: ProposedClass,
   sample: FileSample,
+): ColumnMisfits[] {
+  return columns.flatMap(({ attribute, column }) => {
+    if (attribute === null) return []
+    const all = [...misfits(attributesByName.get(attribute)!, column.values, sample, { ...sample.format, nulls })]
+    return all.length > 0 ? [{ attribute, column: column.name, all }] : []
+  })
+}
+
+/** @throws {InputError} a value of the sample is not of the type that `--type` gives its attribute */
+function refuseMisfits(
+  misfits: readonly ColumnMisfits[],
+  sample: FileSample,
   types: Readonly<Record<string, string>>,
 ): void {
-  for (const { attribute, column } of columns) {
-    if (attribute === null || !Object.hasOwn(types, attribute)) continue
-    const misfit = firstMisfit(attributesByName.get(attribute)!, column.values, sample, { ...sample.format, nulls })
-    if (!misfit) continue
+  for (const { attribute, column, all } of misfits) {
+    if (!Object.hasOwn(types, attribute)) continue
     const without = sample.isTyped ? '' : ', or name it with --nulls if it stands for null'
     throw new InputError(
-      `--type ${attribute}=${types[attribute]}: column "${column.name}" has ${JSON.stringify(excerpt(misfit.text))}: ${misfit.reason}; correct it, choose another type${without}`,
+      `--type ${attribute}=${types[attribute]}: column "${column}" has ${JSON.stringify(excerpt(all[0]!.text))}: ${all[0]!.reason}; correct it, choose another type${without}`,
     )
   }
 }

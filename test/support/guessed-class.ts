@@ -1,16 +1,21 @@
 import type { Test } from 'tap'
 import type { DataClassModel, StorageModel } from '../../engine/catalog/model-schema.ts'
-import { type Engine, openEngine } from '../../engine/index.ts'
+import { isLongNumber, parseExact } from '../../engine/base/exact-json.ts'
+import { bytesOf, type Engine, openEngine } from '../../engine/index.ts'
 import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
+import { loadRows, numbered } from '../../engine/import/load-rows.ts'
 import { type ProposedClass, proposeClass } from '../../engine/import/propose-class.ts'
+import { rejectedRow } from '../../engine/import/rejected-row.ts'
+import type { Format } from '../../engine/import/row-file.ts'
 import { sampleBytes } from '../../engine/import/sample-bytes.ts'
 import { type FileSample, sampleFile } from '../../engine/import/sample-file.ts'
+import { openTable, sampleTable, type TableFile, tableFormatOf, tableTexts } from '../../engine/import/table-file.ts'
 import { engineOptions } from './engine-options.ts'
-import { readJson } from './read-request.ts'
 
-/** A CSV file, and the dataclass that is proposed for it. */
+/** A file of rows, and the dataclass that is proposed for it. */
 export interface GuessedFile {
-  readonly bytes: Buffer
+  /** Bytes of a text, or a table. */
+  readonly source: { readonly format: Format; readonly bytes: Buffer } | TableFile
   readonly sample: FileSample
   readonly proposed: ProposedClass
 }
@@ -18,12 +23,22 @@ export interface GuessedFile {
 export async function guessFile(
   bytes: Buffer,
   given: ForeignFormat & { encoding?: string } = {},
+  format: Format = 'csv',
 ): Promise<GuessedFile> {
   const { sample: begin } = await sampleBytes(inChunks(bytes))
-  const sample = await sampleFile('csv', begin, given)
-  const { columns, format } = sample
-  const proposed = proposeClass({ className: 'File', columns, isTyped: false, format, names: {}, types: {} })
-  return { bytes, sample, proposed }
+  return guessed({ format, bytes }, await sampleFile(format, begin, given))
+}
+
+/** @param path of an Excel or a Parquet file */
+export async function guessTable(path: string): Promise<GuessedFile> {
+  const table = await openTable(path, tableFormatOf(path)!, {})
+  return guessed(table, await sampleTable(table))
+}
+
+function guessed(source: GuessedFile['source'], sample: FileSample): GuessedFile {
+  const { columns, isTyped, format } = sample
+  const proposed = proposeClass({ className: 'File', columns, isTyped, format, names: {}, types: {} })
+  return { source, sample, proposed }
 }
 
 /** Types of the attributes by name, without a new key: `decimal(2)`, `day`. */
@@ -40,7 +55,7 @@ const wordFor = ({ type, simpleDate, scale, dimension }: StorageModel): string =
 }
 
 export interface LoadedFile {
-  /** Values of the attributes, row by row, without a new key. */
+  /** Values of the attributes, row by row, without a new key. Long integers are bigints, other long numbers texts. */
   readonly rows: readonly unknown[][]
   readonly rejected: readonly { readonly line: number; readonly errors: readonly string[] }[]
 }
@@ -60,20 +75,34 @@ export async function loadGuessed(t: Test, files: readonly GuessedFile[]): Promi
 }
 
 async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Promise<LoadedFile> {
-  const { bytes, sample, proposed } = file
+  const { source, sample, proposed } = file
   const rejected: LoadedFile['rejected'][number][] = []
-  await engine.importRows({
-    dataClass,
-    bytes: inChunks(bytes),
-    format: 'csv',
-    existing: 'reject',
-    ...sample.format,
-    ...(proposed.nulls.length > 0 && { nulls: proposed.nulls }),
-    attributes: proposed.columns.map(({ attribute }) => attribute),
-    onRejected: (_, row) => rejected.push(JSON.parse(row)),
-  })
+  const attributes = proposed.columns.map(({ attribute }) => attribute)
+  const onRejected = (_: unknown, row: string): void => void rejected.push(JSON.parse(row))
+  if ('bytes' in source)
+    await engine.importRows({
+      dataClass,
+      bytes: inChunks(source.bytes),
+      format: source.format,
+      existing: 'reject',
+      ...sample.format,
+      ...(proposed.nulls.length > 0 && { nulls: proposed.nulls }),
+      ...(source.format === 'csv'
+        ? { attributes }
+        : { columns: Object.fromEntries(proposed.columns.map(({ column, attribute }) => [column.name, attribute])) }),
+      onRejected,
+    })
+  else
+    await loadRows({
+      engine,
+      dataClass: engine.catalog.dataClassesByName.get(dataClass)!,
+      format: { csv: { delimiter: ',', attributes } },
+      rows: numbered(tableTexts(source)),
+      existing: 'reject',
+      onRejected: (row, reasons) => onRejected(row, rejectedRow(row, reasons)),
+    })
   const names = Object.keys(typesOf(file))
-  const answer = await readJson(engine, {
+  const body = await engine.read({
     dataClass,
     source: { kind: 'all' },
     orderBy: '__GlobalStamp',
@@ -81,7 +110,12 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
     top: Number.POSITIVE_INFINITY,
     output: { form: 'array' },
   })
-  return { rows: answer.map((row: Record<string, unknown>) => names.map(name => row[name])), rejected }
+  const answer = parseExact(Buffer.from((await bytesOf(body)) as Uint8Array).toString(), true)
+  const rows = answer as Record<string, unknown>[]
+  return {
+    rows: rows.map(row => names.map(name => (isLongNumber(row[name]) ? String(row[name]) : row[name]))),
+    rejected,
+  }
 }
 
 async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {

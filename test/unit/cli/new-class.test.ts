@@ -125,6 +125,98 @@ t.test('a model file is made where there is none; objects with other names, and 
   ])
 })
 
+t.test('a key is named like one, or by --key', async t => {
+  const { load, config } = world(t, { 'airports.csv': 'iata,city\nZRH,Zürich\nBRN,Bern\nGVA,Zürich\n' })
+  const create = { newClass: 'Airport' } as const
+  await t.rejects(load('airports.csv', { create }, undefined, 'n'))
+  const { notes } = await load('airports.csv', { create: { ...create, yes: true } })
+  t.match(
+    notes,
+    /Airport gets ID, which numbers its entities: no column is named like a key\. Without nulls and repetitions: iata; --key iata makes/,
+  )
+  const keyed = await load('airports.csv', { create: { newClass: 'City', yes: true, key: 'city' } })
+  t.match(keyed.notes, /^1 row will be rejected: no city, which is the key, or one of another row/m)
+  t.match(keyed.text, /^3 rows read: 2 inserted, 1 rejected/)
+  t.match(await entities(config, 'City'), [{ city: 'Bern' }, { city: 'Zürich' }])
+})
+
+t.test('values of several types in one column of JSON are texts, as they are written', async t => {
+  const rows = [
+    '{"id":1,"v":1.10,"big":9223372036854775808,"far":12345678901234567890.5,"o":{"n":9007199254740993}}',
+    '{"id":2,"v":"0042","big":1,"far":0.1,"o":{"n":1}}',
+    '{"id":3,"v":true,"big":null,"far":1,"o":[1]}',
+    '{"id":4,"v":{"a": 9007199254740993},"big":-5,"far":null}',
+    '{"id":5,"v":[1,2]}',
+    '{"id":6,"v":null}',
+  ]
+  const { load, config } = world(t, { 'a.ndjson': rows.join('\n'), 'a.json': `[${rows.join(',\n')}]` })
+  for (const file of ['a.ndjson', 'a.json']) {
+    const name = file === 'a.json' ? 'A' : 'B'
+    const { text, notes, rejected } = await load(file, { create: { newClass: name, yes: true } })
+    t.match(text, /^6 rows read: 6 inserted\n/, JSON.stringify(rejected))
+    t.match(notes, /^v: values of several types are texts, as 1\.1\.$/m)
+    t.match(notes, /^big: values of several types are texts, as 9223372036854775808\.$/m)
+    t.match(notes, /^o: numbers in objects are doubles, which have fewer digits than 9007199254740993\.$/m)
+    t.strictSame(
+      (await entities(config, name)).map(({ id, v, big, far, o }) => [id, v, big, far, o]),
+      [
+        [1, '1.10', '9223372036854775808', '12345678901234567890.5', { n: 9007199254740992 }],
+        [2, '0042', '1', '0.1', { n: 1 }],
+        [3, 'true', null, '1', [1]],
+        [4, '{"a": 9007199254740993}', '-5', null, null],
+        [5, '[1,2]', null, null, null],
+        [6, null, null, null, null],
+      ],
+    )
+    const kept = await load(file, { create: { newClass: `${name}2`, yes: true, types: { o: 'string' } } })
+    t.match(kept.text, /^6 rows read: 6 inserted\n/)
+    t.match(await entities(config, `${name}2`), [{ o: '{"n":9007199254740993}' }])
+  }
+})
+
+t.test('rows that cannot be read are announced, and a file of them makes no dataclass', async t => {
+  const { load, config, cwd } = world(t, {
+    'a.csv': 'n,x\na,1\nb\nc,2\n"d,3\n',
+    'b.ndjson': '{"n":1}\n[1]\n{"n":2\n',
+    'title.csv': 'Airports of the world\niata,city\nZRH,Zürich\n',
+    'one.ndjson': '[1]\n',
+  })
+  const create = { newClass: 'A', yes: true } as const
+  const before = readFileSync(config.model, 'utf8')
+  const message = /^no row of title\.csv can be read: line 2: 2 fields for 1 column; is the first line the header\?/
+  await t.rejects(load('title.csv', { create }), { name: 'InputError', message })
+  await t.rejects(load('one.ndjson', { create }), { message: /is empty: there is nothing to make a dataclass of/ })
+  t.equal(readFileSync(config.model, 'utf8'), before)
+  t.notOk(existsSync(join(cwd, 'data')))
+  const { notes, text } = await load('a.csv', { create })
+  t.match(
+    notes,
+    /^2 rows cannot be read and will be rejected: line 3: 1 field for 2 columns; line 5: a quote is opened/m,
+  )
+  t.match(text, /^4 rows read: 2 inserted, 2 rejected/)
+  const json = await load('b.ndjson', { create: { newClass: 'B', yes: true } })
+  t.match(json.notes, /^2 rows cannot be read and will be rejected: line 2: a row is a JSON object; line 3: /m)
+  t.match(json.text, /^3 rows read: 1 inserted, 2 rejected/)
+})
+
+t.test('digits of CSV that a number would lose', async t => {
+  const { load, config } = world(t, {
+    'a.csv':
+      'mixed,long,places,measured,tiny\n9007199254740993,1.5,0.1234567890123456789,0.10000000000000001,1e-400\n1.5,123456789012345678901.5,0.1,12.300000000000001,1\n',
+    'times.csv': 'at,took\n2024-12-25 13:30:00.123456,00:00:01.0005\n',
+  })
+  const { notes } = await load('a.csv', { create: { newClass: 'A', yes: true } })
+  t.match(notes, /mixed +mixed +decimal\(1\)/)
+  t.match(notes, /measured +measured +number/)
+  t.match(await entities(config, 'A'), [
+    { long: '1.5', places: '0.1234567890123456789', measured: 0.1, tiny: '1e-400' },
+    { long: '123456789012345678901.5', places: '0.1', measured: 12.300000000000001, tiny: '1' },
+  ])
+  const times = await load('times.csv', { create: { newClass: 'T', yes: true } })
+  t.match(times.notes, /^at: seconds have three places, not as many as 2024-12-25 13:30:00\.123456\.$/m)
+  t.match(times.notes, /^took: seconds have three places, not as many as 00:00:01\.0005\.$/m)
+})
+
 t.test('a store that is in use is found before the model is changed', async t => {
   const { load, config } = world(t, { 'a.csv': 'x\n1\n' })
   const before = readFileSync(config.model, 'utf8')

@@ -1,0 +1,35 @@
+/**
+ * Texts of the members of a JSON object, as they are written: a number has its digits, an object its brackets. Of several members with
+ * one name the last counts.
+ * @param json known to be valid
+ */
+export function memberTexts(json: string): Map<string, string> {
+  const members = new Map<string, string>()
+  let depth = 0
+  let name: string | undefined
+  let start = 0
+  for (let i = 0; i < json.length; i++) {
+    const character = json[i]!
+    if (character === '"') {
+      const end = endOfString(json, i)
+      if (depth === 1 && name === undefined) name = JSON.parse(json.slice(i, end)) as string
+      i = end - 1
+    } else if (character === ':' && depth === 1) start = i + 1
+    else if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']' || character === ',') {
+      if (depth === 1 && name !== undefined) {
+        members.set(name, json.slice(start, i).trim())
+        name = undefined
+      }
+      if (character !== ',') depth--
+    }
+  }
+  return members
+}
+
+/** Index behind the quote that ends a text. @param start index of the quote before it */
+function endOfString(json: string, start: number): number {
+  let at = start + 1
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  return at + 1
+}
