@@ -30,7 +30,7 @@ const SHORT_DATE = /^\s*\d{1,2}([./-])\d{1,2}\1\d{1,2}(?:\D|$)/
 /**
  * A field in the form that the server reads. A field that is not in the given format, or is not a value of the type even then, is
  * returned unchanged.
- * @throws {Error} for a date that the server would read as another one
+ * @throws {Error} for a date whose year could be of any century, in place of the usual reason
  */
 export function readForeign(attribute: Attribute, field: string, { decimal, dates }: ForeignFormat): string {
   if (attribute.kind !== 'storage') return field

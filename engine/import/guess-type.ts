@@ -1,3 +1,5 @@
+import { parseClock } from '../base/time/read-clock.ts'
+import { parseDate } from '../base/time/read-date.ts'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import { loadModel } from '../catalog/load-model.ts'
 import { MAX_DIMENSION, type StorageModel } from '../catalog/model-schema.ts'
@@ -37,9 +39,10 @@ const MIN_DIMENSION = 8
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
 /** Without zeros in front and without a plus: postcodes and telephone numbers stay texts. */
 const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
-const DATE = /^\d{4}([-/.])\d{1,2}\1\d{1,2}(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
-const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/
-const CLOCK = /^-?\d{1,4}:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?$/
+/** Beginnings of texts that are dates if they can be read as such. Years of five digits, and `31!1!2020`, are more often something else. */
+const DATE = /^(?:\d{4}|[+-]\d{6})[-/.]/
+const ISO = /^\d{4}-\d\d-\d\d(?:[ T]|$)/
+const CLOCK = /^-?\d{1,4}:/
 const TIME = /^\d\d:\d\d:\d\d$/
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 /** Words and letters that are truths in pairs only: `NO` alone is a country, and `T` a code. */
@@ -79,7 +82,7 @@ export function guessType(values: readonly unknown[], isTyped: boolean, format: 
 const isFilled = (value: unknown): boolean => value !== null && value !== undefined
 
 function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefined> {
-  if (texts.every(text => ISO.test(text))) yield dateOf(texts)
+  if (texts.every(text => ISO.test(text) && parseDate(text) !== undefined)) yield dateOf(texts)
   // A spreadsheet has times of day, which its reader writes so.
   if (texts.every(text => TIME.test(text))) yield { type: 'duration' }
   if (texts.every(text => UUID.test(text))) yield { type: 'uuid' }
@@ -98,8 +101,8 @@ function* candidates(texts: readonly string[], format: ForeignFormat): Generator
     else yield decimalOf(numbers)
   }
   const dates = datesOf(texts, format)
-  if (dates?.every(text => DATE.test(text))) yield dateOf(dates)
-  if (texts.every(text => CLOCK.test(text.trim()))) yield { type: 'duration' }
+  if (dates?.every(text => DATE.test(text) && parseDate(text) !== undefined)) yield dateOf(dates)
+  if (texts.every(text => CLOCK.test(text.trim()) && parseClock(text) !== undefined)) yield { type: 'duration' }
   if (texts.every(text => UUID.test(text.trim()))) yield { type: 'uuid' }
   if (texts.every(text => text.startsWith('data:image/'))) yield { type: 'image' }
   if (texts.every(text => /^data:[^,]*;base64,/.test(text))) yield { type: 'blob' }

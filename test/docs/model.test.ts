@@ -229,3 +229,25 @@ t.test('the types of values match the code, and all examples of a type are the s
     }
   }
 })
+
+t.test('dates and durations are saved as the page says, or refused', async t => {
+  const options = { at: { type: 'date' }, day: { type: 'date', simpleDate: true }, time: { type: 'duration' } }
+  const model = { name: 'm', dataClasses: { A: { key: 'ID', attributes: { ID: { type: 'long' }, ...options } } } }
+  const { attributesByName } = loadModel(model).dataClasses[0]!
+  const saved = (name: string, text: string): unknown => {
+    const attribute = attributesByName.get(name) as StorageAttribute
+    const value = convertValue(attribute, text, false)
+    return value instanceof ProtocolError
+      ? value.name
+      : JSON.parse(encodePlain(attribute, value, { dateOnlyFormat: 'iso' }))
+  }
+  const rows = tables.get('Dates and times')!
+  for (const row of rows) {
+    for (const text of codeIn(row.examples ?? row.refused!)) {
+      if (row.milliseconds) t.equal(saved('time', text), Number(codeIn(row.milliseconds)[0]), text)
+      else t.equal(saved('at', text), row.moment ? codeIn(row.moment)[0] : 'WRITE.WRONG_TYPE', text)
+      if (row.refused) t.equal(saved('day', text), 'WRITE.WRONG_TYPE', text)
+    }
+  }
+  t.equal(saved('day', '2025-07-01T00:30:00+02:00'), '2025-07-01')
+})

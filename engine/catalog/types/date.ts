@@ -1,5 +1,5 @@
 import { schemas } from '../../base/json-schema.ts'
-import { parseDate, parseDay } from '../date.ts'
+import { parseDate, parseDay } from '../../base/time/read-date.ts'
 import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
 import { formatDate, parseWireDate } from './wire-date.ts'
 
@@ -21,10 +21,10 @@ export const date: PropertyDescriptor = {
     simpleDate
       ? schemas({ type: 'string', pattern: DAY }, { type: 'string' })
       : schemas({ type: 'string', format: 'date-time' }),
-  expected: 'a date such as 2020-01-31 or 2020-01-31T15:23:00Z',
+  expected: 'a date such as 2020-01-31, 2020-01-31T15:23:00Z or 2020-01-31 15:23:00+02:00',
   convert(json, { simpleDate }) {
     const value = typeof json === 'string' ? read(json, simpleDate) : undefined
-    return value ?? new Mismatch(`a date such as ${simpleDate ? '"2020-01-31"' : '"2020-01-31T15:23:00Z"'}`)
+    return value ?? new Mismatch(`a date such as ${simpleDate ? DAYS : MOMENTS}`)
   },
   holds: value => Number.isFinite(value),
   encode: (value, { simpleDate }, wire) => `"${formatDate(value as number, simpleDate, wire)}"`,
@@ -36,6 +36,9 @@ export const date: PropertyDescriptor = {
   // A number could be milliseconds, a year or 20200131.
   readOperand: (source, { simpleDate }) => (typeof source === 'string' ? read(source, simpleDate) : undefined),
 }
+
+const DAYS = '"2020-01-31" or "31!1!2020"'
+const MOMENTS = '"2020-01-31T15:23:00Z", "2020-01-31 15:23:00+02:00" or "2020-01-31"'
 
 /** In both forms of the option `protocol.dateOnlyFormat`. */
 const DAY = '^([+-]?[0-9]{4,6}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}![0-9]{1,2}!-?[0-9]+)$'

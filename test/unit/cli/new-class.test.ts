@@ -112,14 +112,14 @@ t.test('values of the sample that are not of the type of --type are refused befo
 
 t.test('a model file is made where there is none; objects with other names, and a key of the file', async t => {
   const rows =
-    '{"id":7,"first name":"Ada","born":"1815-12-10","zip":"01234"}\n{"id":8,"first name":"Bob","__STAMP":3}\n'
+    '{"id":7,"first name":"Ada","born":"1815-12-10","zip":"01234","seen":"2025-01-01 10:00:00+02"}\n{"id":8,"first name":"Bob","__STAMP":3}\n'
   const { load, config, cwd } = world(t, { 'people.ndjson': rows, 'more.json': '[{"id":9,"first name":"Eve"}]' })
   rmSync(join(cwd, 'model.json'))
   await load('people.ndjson', { create: { newClass: 'Human', yes: true } })
   t.match(JSON.parse(readFileSync(config.model, 'utf8')), { name: 'human', dataClasses: { Human: { key: 'id' } } })
   t.match(await load('more.json', { into: 'Human' }), { text: '1 row read: 1 inserted\n' })
   t.match(await entities(config, 'Human'), [
-    { id: 7, firstName: 'Ada', born: '1815-12-10', zip: '01234' },
+    { id: 7, firstName: 'Ada', born: '1815-12-10', zip: '01234', seen: '2025-01-01T08:00:00.000Z' },
     { id: 8, firstName: 'Bob', born: null },
     { id: 9, firstName: 'Eve' },
   ])

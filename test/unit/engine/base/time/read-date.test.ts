@@ -1,6 +1,37 @@
 import t from 'tap'
-import { parseDate, parseDay } from '../../../../engine/catalog/date.ts'
-import { formatDate } from '../../../../engine/catalog/types/wire-date.ts'
+import { parseDate, parseDay } from '../../../../../engine/base/time/read-date.ts'
+import { formatDate } from '../../../../../engine/catalog/types/wire-date.ts'
+import { codeIn, tablesOf } from '../../../../support/page-tables.ts'
+import { DATE_FORMS } from '../../../../support/reference/date-forms.ts'
+import { naiveDate } from '../../../../support/reference/read-date.ts'
+
+const rows = tablesOf('config/MODEL.md').get('Dates and times')!
+
+t.test('the forms of config/MODEL.md are those that the property test writes, and mean what the page says', async t => {
+  const forms = rows.filter(row => row.form)
+  t.strictSame(
+    forms.map(({ form }) => form),
+    Object.keys(DATE_FORMS),
+  )
+  for (const { examples, moment } of forms) {
+    for (const text of codeIn(examples!)) {
+      t.equal(new Date(parseDate(text)!).toISOString(), codeIn(moment!)[0], text)
+      t.strictSame({ ms: parseDate(text), day: parseDay(text) }, naiveDate(text), text)
+      t.equal(parseDate(`\t${text} `), parseDate(text), 'blanks around it are ignored')
+      for (const more of ['x', '0 ', '!', ' 1', '.5.'])
+        t.equal(parseDate(text + more), naiveDate(text + more)?.ms, text + more)
+    }
+  }
+})
+
+t.test('what config/MODEL.md refuses is not a date', async t => {
+  const texts = rows.filter(row => row.refused).flatMap(row => codeIn(row.refused!))
+  t.ok(texts.length > 15)
+  for (const text of texts) {
+    t.equal(parseDate(text), undefined, text)
+    t.equal(parseDay(text), undefined, text)
+  }
+})
 
 const yearOf = (year: number) => new Date(0).setUTCFullYear(year, 2, 15)
 const day = Date.UTC(2020, 0, 31)
@@ -19,6 +50,45 @@ const cases: [string, number | undefined][] = [
   ['2020-01-31 15:23', Date.UTC(2020, 0, 31, 15, 23)],
   ['2020-01-31T15:23:00+02:00', Date.UTC(2020, 0, 31, 13, 23)],
   ['2020-01-31T15:23-0130', Date.UTC(2020, 0, 31, 16, 53)],
+  ['2020-01-31T15:23:00-05', Date.UTC(2020, 0, 31, 20, 23)],
+  ['2020-01-31T15:23:00+05:30', Date.UTC(2020, 0, 31, 9, 53)],
+  ['2020-01-31T15:23:00-00:00', Date.UTC(2020, 0, 31, 15, 23)],
+  ['2020-01-31T15:23:00+18:00', Date.UTC(2020, 0, 30, 21, 23)],
+  ['2020-01-31T15:23:00.0000000+18:00', Date.UTC(2020, 0, 30, 21, 23)],
+  ['2020-01-31T15:23:00+18:00:01', undefined],
+  ['2020-01-31T15:23:00+0019:32', undefined],
+  ['2020-01-31T15:23:00+02:', undefined],
+  ['2020-01-31T15:23:00+02:60', undefined],
+  ['2020-01-31T15:23:00+020', undefined],
+  ['2020-01-31T15:23:00ZZ', undefined],
+  ['2020-01-31T15:23:00+02Z', undefined],
+  ['2020-01-31T15:23:00+02[]', undefined],
+  ['2020-01-31T15:23:00+02[!Europe/Berlin]', undefined],
+  ['2020-01-31  15:23', undefined],
+  ['2020-01-31T 15:23', undefined],
+  ['2020-01-31T15:2', undefined],
+  ['2020-01/31', undefined],
+  ['2020-01-31-', undefined],
+  ['2020--01-31', undefined],
+  ['2020-01-31 15:23:00:00', undefined],
+  ['2020-01-31 15:23.5', undefined],
+  ['1969-12-31T23:59:59.9999Z', -1],
+  ['275760-09-13', 8.64e15],
+  ['275760-09-14', undefined],
+  ['275760-09-13T00:00:00.001Z', undefined],
+  ['+275760-09-13T12:00:00+12:00', 8.64e15],
+  ['5874897-12-31', undefined],
+  ['0000-01-01 BC', undefined],
+  ['-000044-03-15 BC', undefined],
+  ['0044/03/15 BC', undefined],
+  ['15!3!44 BC', undefined],
+  ['2020-01-31 15:23:00+02 BC', new Date('-002019-01-31T13:23:00Z').getTime()],
+  ['-000000-01-01', undefined],
+  ['!31/01/2020!', undefined],
+  ['!!2020-01-31!', undefined],
+  ['!!2020-01-31T10:00:00Z!!', undefined],
+  ['12/06/17', undefined],
+  ['123-01-01', undefined],
   ['2020-02-29', Date.UTC(2020, 1, 29)],
   ['2021-02-29', undefined],
   ['2020-13-01', undefined],
