@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { counted } from '../../engine/base/counted.ts'
+import { parseDate } from '../../engine/base/time/read-date.ts'
 import {
   type Backup,
   BackupError,
@@ -108,8 +109,10 @@ export async function restore(
 
 function readMoment(text: string): Moment {
   if (/^\d+$/.test(text)) return { stamp: Number(text) }
-  const time = Date.parse(text)
-  if (Number.isNaN(time))
+  const time = parseDate(text)
+  if (time === undefined)
     throw new BackupError(`--at ${text} is neither a time, such as 2026-01-31T09:30, nor a stamp, such as 1200`)
-  return { time }
+  // A time that an offset may follow has none: it is in the time zone of this machine, as ISO texts without a zone are in JavaScript.
+  const isLocal = parseDate(`${text}Z`) !== undefined
+  return { time: isLocal ? Date.parse(new Date(time).toISOString().slice(0, -1)) : time }
 }

@@ -200,7 +200,7 @@ t.test('jobs are listed, cancelled, replayed and removed', async t => {
   const gate = await openGate(t)
   const running = await enqueue(server, 'ds.asks', [gate.url, 'asked'])
   await gate.arrived()
-  const later = await enqueue(server, 'ds.write', ['later'], { at: '2100-01-01' })
+  const later = await enqueue(server, 'ds.write', ['later'], { at: '2100-01-01 02:00+02' })
   const failing = await enqueue(server, 'ds.fails', ['x', 4])
   await until(server, failing, 'failed')
   const unknown = '0'.repeat(32)
@@ -309,7 +309,7 @@ const refused: readonly [what: string, error: RegExp][] = [
   ['many', /it may have 100 arguments$/],
   ['prototype', /an object has the key "__proto__"$/],
   ['priority', /priority is an integer from -99 to 99; received 100$/],
-  ['at', /at is a date, an ISO text or milliseconds; received 'soon'$/],
+  ['at', /at is a Date, milliseconds or a text such as "2026-01-31T15:23:00Z"; received 'soon'$/],
   ['key', /key is a text or a number; received ''$/],
 ]
 

@@ -51,8 +51,10 @@ t.test('a running server makes backups, which commands list, verify and restore'
     /restored has the state of \d+ entities.* are in .*\/restored\/config$/,
   )
   await t.rejects(restore(config('restored'), { place: { folder: place } }), { message: /restored is not empty/ })
-  await t.rejects(restore(config('other'), { place: { folder: place }, at: 'noon' }), {
-    message: /neither a time, such as/,
+  for (const at of ['noon', '12/06/17', '2026-01-31T09:30+2'])
+    await t.rejects(restore(config('other'), { place: { folder: place }, at }), { message: /neither a time, such as/ })
+  await t.rejects(restore(config('other'), { place: { folder: place }, at: '2000-01-31 09:30+02' }), {
+    message: /the oldest backup in .* is of/,
   })
   await t.rejects(restore(config('other'), { place: { folder: place }, name: 'x' }), {
     message: /there is no backup x in/,

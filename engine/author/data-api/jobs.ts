@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { MAX_JOB_ARGUMENTS, MAX_PRIORITY, type NewJob, newJobId, savedKey } from '../../jobs/job.ts'
 import { parseJsonBody } from '../../base/json-body.ts'
 import { JSON_BOUNDS } from '../../base/json-bounds.ts'
+import { parseDate } from '../../base/time/read-date.ts'
 import type { EnqueueOptions } from '../declare/author-types.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
 import { jobName } from '../declare/job-options.ts'
@@ -118,10 +119,12 @@ function readable(name: string, text: string): string {
 
 function timeOf(name: string, at: unknown): number {
   const time =
-    at instanceof Date || typeof at === 'string' || typeof at === 'number' ? new Date(at).getTime() : Number.NaN
-  if (!(time >= 0))
-    throw LanguageErrors.BAD_JOB(name, `at is a date, an ISO text or milliseconds; received ${shown(at)}`)
-  return time
+    typeof at === 'string' ? parseDate(at) : at instanceof Date || typeof at === 'number' ? +new Date(at) : NaN
+  if (time !== undefined && time >= 0) return time
+  throw LanguageErrors.BAD_JOB(
+    name,
+    `at is a Date, milliseconds or a text such as "2026-01-31T15:23:00Z"; received ${shown(at)}`,
+  )
 }
 
 /** Progress of a job as JSON. */

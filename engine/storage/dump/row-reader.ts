@@ -2,6 +2,7 @@ import { parse } from 'secure-json-parse'
 import { parseExact } from '../../base/exact-json.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { suggestion } from '../../base/suggestion.ts'
+import { parseDate } from '../../base/time/read-date.ts'
 import { isBinary, type RowAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../../catalog/value.ts'
@@ -107,6 +108,6 @@ function integer(name: string, value: unknown, maximum: number): number {
 }
 
 function time(value: unknown): string {
-  if (typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))) return value
+  if (typeof value === 'string' && TIMESTAMP.test(value) && parseDate(value) !== undefined) return value
   throw new DumpError(`${HEAD.timestamp} is a time such as "2026-01-31T10:00:00.000Z"`)
 }

@@ -1,4 +1,5 @@
-import { brief, clock, clockMs, dataUrl, date, json, MAX_BLOB_BYTES, number, text, tooLong } from './cells.ts'
+import { parseClock } from '../../../engine/base/time/read-clock.ts'
+import { brief, clock, dataUrl, date, json, MAX_BLOB_BYTES, number, text, tooLong } from './cells.ts'
 import { decimalType } from './decimals.ts'
 import type { AttributeProposal, ReadCell, SourceType } from './source.ts'
 
@@ -127,5 +128,5 @@ const interval = (type: string): ReadCell =>
         const [, days, time] = /^(?:([+-]?\d+) days?)? ?([+-]?\d+:\d\d:\d\d(?:\.\d+)?)?$/.exec(found) ?? []
         if (days === undefined && time === undefined)
           throw new Error(`${brief(found)} is an interval with months, which have no fixed length`)
-        return String(Number(days ?? 0) * DAY_MS + (time === undefined ? 0 : clockMs(time.replace('+', ''))!))
+        return String(Number(days ?? 0) * DAY_MS + (time === undefined ? 0 : parseClock(time)!))
       }

@@ -1,4 +1,5 @@
 import { isLongNumber } from '../../../engine/base/exact-json.ts'
+import { parseDate } from '../../../engine/base/time/read-date.ts'
 import type { ClassPlan } from './class-plan.ts'
 import {
   ahead,
@@ -229,7 +230,7 @@ const STAMPS = 2048
  */
 export function stampOf({ __STAMP, __TIMESTAMP }: SourceEntity): number {
   const stamp = Number(__STAMP ?? 0)
-  const ms = typeof __TIMESTAMP === 'string' ? Date.parse(__TIMESTAMP.replaceAll('!', '')) : 0
+  const ms = typeof __TIMESTAMP === 'string' ? (parseDate(__TIMESTAMP) ?? 0) : 0
   return ms > 0 ? ms * STAMPS + (stamp % STAMPS) : stamp
 }
 

@@ -1,3 +1,4 @@
+import { parseDay } from '../../../engine/base/time/read-date.ts'
 import { readText } from '../../../engine/import/read-text.ts'
 import { CsvSplitter } from '../../../engine/import/split-csv.ts'
 import { rawLines, type RowText } from '../../../engine/import/split-rows.ts'
@@ -59,12 +60,7 @@ async function* cellsOf(lines: AsyncIterable<RowText[]>): AsyncGenerator<Cells[]
 }
 
 /** Milliseconds since 1970 of a date without time, as ISO text or as `31!1!2026`. */
-export function dayMs(text: string): number {
-  const [, day, month, year] = /^(\d+)!(\d+)!(-?\d+)$/.exec(text) ?? []
-  const date = new Date(year === undefined ? `${text}T00:00:00Z` : 0)
-  if (year !== undefined) date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  return date.getTime()
-}
+export const dayMs = (text: string): number => parseDay(text)!
 
 /** ISO text of a date without time. */
 export const isoDay = (text: string): string => new Date(dayMs(text)).toISOString().split('T')[0]!

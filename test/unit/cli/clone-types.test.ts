@@ -133,7 +133,7 @@ const SQLITE: readonly TypeCase[] = [
   ['DATE', "'2020-01-31 13:23:00'", 'date', '"2020-01-31T13:23:00.000Z"'],
   ['DATE', "'2020-01-31 00:00:00+02:00'", 'date', '"2020-01-30T22:00:00.000Z"'],
   ['DATE', "'some time, 10:30'", { type: 'date', simpleDate: true }, /"some time, 10:30" is not a date/],
-  ['DATE', "'2020-01-31 25:61'", 'date', /"2020-01-31 25:61" has a time that does not exist/],
+  ['DATE', "'2020-01-31 25:61'", 'date', /"2020-01-31 25:61" is not a date that can be stored/],
   ['DATE', "'-0044-03-15'", { type: 'date', simpleDate: true }, /"-0044-03-15" is not a date/],
   ['DATETIME', "'2020-01-31 13:23:00.5+02:00'", 'date', '"2020-01-31T11:23:00.500Z"'],
   ['DATETIME', '1580477000', 'date', /1580477000 is a number, not the text of a date/],

@@ -1,6 +1,6 @@
 /** Dates of the protocol. */
 
-/** Parses a date without a time, `21!8!2026`, or an ISO time. */
+/** Parses a date as servers write it: without a time, `21!8!2026` or `2026-08-21`, or an ISO time in UTC. */
 export function parseDate(text: string): Date | undefined {
   const simple = /^(\d+)!(\d+)!(\d+)$/.exec(text)
   const date = simple ? new Date(Date.UTC(Number(simple[3]), Number(simple[2]) - 1, Number(simple[1]))) : new Date(text)

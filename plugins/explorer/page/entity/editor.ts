@@ -118,10 +118,8 @@ export function read(attribute: Attribute, input: Input): Read {
       return readDuration(text)
     case 'date':
       return /^-?\d{4,}-\d\d-\d\d$/.test(text) ? { json: text } : { fault: { code: 'date' } }
-    case 'time': {
-      const date = new Date(text)
-      return Number.isNaN(date.getTime()) ? { fault: { code: 'date' } } : { json: date.toISOString() }
-    }
+    case 'time':
+      return readTime(text)
     case 'json':
       return readJson(text)
     case 'vector':
@@ -140,9 +138,22 @@ function readNumber(text: string, isInteger: boolean): Read {
   return { json: String(value) === plain ? value : plain }
 }
 
+const TIME = /^((?:\d{4}|[+-]\d{6})-\d\d-\d\d)(?:[T ](\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?)(Z| ?[+-]\d\d(?::?\d\d)?)?)?$/i
+
+/** Reads a time in the zone of the browser, as a field has it. A day, or a time with an offset, is for the server to read. */
+function readTime(text: string): Read {
+  const [, day, time, offset] = TIME.exec(text) ?? []
+  if (day === undefined) return { fault: { code: 'date' } }
+  if (time === undefined || offset !== undefined) return { json: text }
+  const date = new Date(`${day}T${time.replace(/^\d:/, '0$&').replace(',', '.')}`)
+  // JavaScript reads 30 February as 1 March.
+  const isReal = !Number.isNaN(date.getTime()) && localTime(date).startsWith(day)
+  return isReal ? { json: date.toISOString() } : { fault: { code: 'date' } }
+}
+
 /** Reads `8:30`, `1:05:09`, `1:05:09.250`, or milliseconds. */
 function readDuration(text: string): Read {
-  const parts = /^([-−]?)(\d+):(\d\d?)(?::(\d\d?)(?:[.,](\d{1,3}))?)?$/.exec(text)
+  const parts = /^([-−]?)(\d+):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,3}))?)?$/.exec(text)
   if (!parts) return /^-?\d+$/.test(text) ? { json: Number(text) } : { fault: { code: 'duration' } }
   const [, sign, hours, minutes, seconds = '0', fraction = ''] = parts
   const total = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)
