@@ -19,7 +19,7 @@ interface GuessedType {
 }
 
 /** Types that hold every value of a column for which a source names them. */
-const SURE: readonly string[] = ['bool', 'long', 'string', 'object', 'blob']
+const SURE: readonly string[] = ['bool', 'long', 'string', 'blob']
 
 /**
  * The type that a source gives a column, or `string` where values go beyond it: integers of more than 64 bits, decimals of more than 18
@@ -27,7 +27,8 @@ const SURE: readonly string[] = ['bool', 'long', 'string', 'object', 'blob']
  */
 export function typeFor(type: StorageModel, values: readonly unknown[], format: ForeignFormat): StorageModel {
   const filled = values.filter(isFilled)
-  if (type.type === 'object') return vectorFor(filled) ?? type
+  if (type.type === 'object')
+    return filled.every(value => typeof value === 'object') ? (vectorFor(filled) ?? type) : { type: 'string' }
   // An infinite number among others is a wrong value.
   if (SURE.includes(type.type) || type.type === 'number' || holdsAll(type, filled.map(cellText), format)) return type
   return { type: 'string' }

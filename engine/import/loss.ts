@@ -9,7 +9,7 @@ export function lossOf({ type }: StorageModel, values: readonly unknown[], isTyp
     const lost = LOSSES[type]?.(cellText(value))
     if (lost !== undefined) return lost
     if (isTyped && type === 'string' && typeof value !== 'string')
-      return `values of several types are texts, as ${cellText(value)}`
+      return `values other than texts are kept as texts, as ${cellText(value)}`
   }
   return undefined
 }

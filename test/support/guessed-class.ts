@@ -61,10 +61,10 @@ export interface LoadedFile {
 }
 
 /** Loads files into the dataclasses that were proposed for them, all in one store. */
-export async function loadGuessed(t: Test, files: readonly GuessedFile[]): Promise<LoadedFile[]> {
+export async function loadGuessed(t: Test, files: readonly GuessedFile[], path = t.testdir({})): Promise<LoadedFile[]> {
   const dataClasses: Record<string, DataClassModel> = {}
   for (const [i, { proposed }] of files.entries()) dataClasses[`File${i}`] = proposed.dataClass
-  const engine = await openEngine(engineOptions({ path: t.testdir({}), model: { name: 'files', dataClasses } }))
+  const engine = await openEngine(engineOptions({ path, model: { name: 'files', dataClasses } }))
   try {
     const loaded: LoadedFile[] = []
     for (const [i, file] of files.entries()) loaded.push(await loadOne(engine, `File${i}`, file))

@@ -154,8 +154,8 @@ t.test('values of several types in one column of JSON are texts, as they are wri
     const name = file === 'a.json' ? 'A' : 'B'
     const { text, notes, rejected } = await load(file, { create: { newClass: name, yes: true } })
     t.match(text, /^6 rows read: 6 inserted\n/, JSON.stringify(rejected))
-    t.match(notes, /^v: values of several types are texts, as 1\.1\.$/m)
-    t.match(notes, /^big: values of several types are texts, as 9223372036854775808\.$/m)
+    t.match(notes, /^v: values other than texts are kept as texts, as 1\.1\.$/m)
+    t.match(notes, /^big: values other than texts are kept as texts, as 9223372036854775808\.$/m)
     t.match(notes, /^o: numbers in objects are doubles, which have fewer digits than 9007199254740993\.$/m)
     t.strictSame(
       (await entities(config, name)).map(({ id, v, big, far, o }) => [id, v, big, far, o]),

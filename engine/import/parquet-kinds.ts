@@ -1,0 +1,260 @@
+import { isUtf8 } from 'node:buffer'
+import { isJsonObject } from '../write/parse-body.ts'
+import { parseExact } from '../base/exact-json.ts'
+import type { StorageModel } from '../catalog/model-schema.ts'
+
+/** A column in the schema of a Parquet file, as hyparquet has it. */
+export interface SchemaColumn {
+  readonly element: {
+    readonly name: string
+    readonly type?: string
+    converted_type?: string
+    logical_type?: {
+      readonly type: string
+      readonly unit?: string
+      readonly bitWidth?: number
+      readonly isSigned?: boolean
+    }
+    readonly scale?: number
+    readonly precision?: number
+    readonly repetition_type?: string
+  }
+  readonly children: readonly SchemaColumn[]
+}
+
+type Element = SchemaColumn['element']
+
+/** Type of an attribute for a column, and how its cells are read. */
+export interface Kind {
+  readonly type: StorageModel
+  /** The value of a cell that is not null, see `TableRow`. @throws {Error} it is not what the schema says */
+  read(cell: unknown): unknown
+}
+
+/**
+ * Kind of a column. Values keep all their digits: hyparquet would round decimals, and cut times and long integers off.
+ * Source: Parquet format, LogicalTypes.md.
+ */
+export function kindOf(column: SchemaColumn): Kind {
+  const { element } = column
+  const isNested = column.children.length > 0 || element.repetition_type === 'REPEATED'
+  if (isNested) return { type: { type: 'object' }, read: nestedReader(column) }
+  return leafKind(element)
+}
+
+/** Places of a decimal attribute. */
+const MAX_SCALE = 18
+
+/** Annotations that hyparquet reads as they are needed here. */
+const LEFT: readonly string[] = ['LIST', 'MAP', 'MAP_KEY_VALUE', 'UUID', 'FLOAT16', 'VARIANT', 'GEOMETRY', 'GEOGRAPHY']
+
+/** Has hyparquet return the values of a column as they are stored. */
+export function readAsStored({ element, children }: SchemaColumn): void {
+  const name = nameOf(element)
+  if (name === 'VARIANT') return
+  if (!LEFT.includes(name)) {
+    delete element.converted_type
+    delete element.logical_type
+  } else if (name === 'LIST' || name === 'MAP') element.converted_type = name
+  for (const child of children) readAsStored(child)
+}
+
+const nameOf = ({ logical_type: logical, converted_type: converted = '' }: Element): string =>
+  logical?.type ?? converted
+
+const plain = (type: StorageModel['type'], read: Kind['read'] = cell => cell): Kind => ({ type: { type }, read })
+
+function leafKind(element: Element): Kind {
+  const { type, logical_type: logical, scale = 0 } = element
+  const name = nameOf(element)
+  switch (/^[A-Z]+/.exec(name)?.[0]) {
+    case 'DECIMAL':
+      return {
+        type: scale > MAX_SCALE ? { type: 'string' } : { type: 'decimal', scale },
+        read: cell => fixed(cell, scale),
+      }
+    case 'DATE':
+      return { type: { type: 'date', simpleDate: true }, read: dayOf }
+    case 'TIME':
+      return plain('duration', cell => Number(cell) / Number(perMillisecond(name, logical?.unit, type)))
+    case 'TIMESTAMP':
+      return plain('date', cell => momentOf(BigInt(cell as bigint), perMillisecond(name, logical?.unit, type)))
+    case 'JSON':
+      return plain('object', cell => jsonOf(textOf(cell)))
+    case 'UUID':
+      return plain('uuid')
+    case 'INTERVAL':
+      return plain('string', intervalOf)
+    case 'UTF':
+    case 'STRING':
+    case 'ENUM':
+      return plain('string', textOf)
+    case 'FLOAT':
+      return plain('number', numberOf)
+    case 'GEOMETRY':
+    case 'GEOGRAPHY':
+      return plain('object')
+    case 'BSON':
+      return plain('blob')
+    case 'UINT':
+    case 'INTEGER':
+      return integerKind(element)
+  }
+  switch (type) {
+    case 'BOOLEAN':
+      return plain('bool')
+    case 'INT32':
+      return plain('long')
+    case 'INT64':
+      return plain('long64')
+    case 'INT96':
+      return plain('date')
+    case 'FLOAT':
+    case 'DOUBLE':
+      return plain('number', numberOf)
+    default:
+      return plain('blob')
+  }
+}
+
+function integerKind({ type, converted_type: converted = '', logical_type: logical }: Element): Kind {
+  const isSigned = logical?.type === 'INTEGER' ? logical.isSigned !== false : !converted.startsWith('UINT')
+  const bits = logical?.bitWidth ?? Number(/\d+/.exec(converted)?.[0] ?? 32)
+  if (type === 'INT64') return plain('long64', isSigned ? cell => cell : cell => BigInt.asUintN(64, cell as bigint))
+  return bits < 32 || isSigned ? plain('long') : plain('long64', cell => (cell as number) >>> 0)
+}
+
+type Read = (cell: unknown) => unknown
+
+/** Reads values inside of a list, a map or a structure as JSON. Of a map with keys of other types the keys are their texts. */
+function nestedReader(column: SchemaColumn): Read {
+  const read = column.element.repetition_type === 'REPEATED' ? listReader(itemReader(column)) : itemReader(column)
+  return cell => (cell === null || cell === undefined ? null : read(cell))
+}
+
+const listReader =
+  (read: Read): Read =>
+  cell =>
+    Array.from(cell as ArrayLike<unknown>, each => (each === null || each === undefined ? null : read(each)))
+
+/** Reads one value of a column that may have several. */
+function itemReader({ element, children }: SchemaColumn): Read {
+  const name = nameOf(element)
+  const [child] = children
+  if (name === 'VARIANT') return inJson
+  // The repeated element of a list may be its item or hold it.
+  if (name === 'LIST' && child && child.children.length < 2)
+    return listReader(child.children.length === 0 ? itemReader(child) : nestedReader(child.children[0]!))
+  if (name === 'MAP' && child?.children.length === 2) {
+    const key = keyReader(child.children[0]!)
+    const value = nestedReader(child.children[1]!)
+    return cell => Object.fromEntries(Object.entries(cell as object).map(([name, each]) => [key(name), value(each)]))
+  }
+  if (children.length === 0) {
+    const { type, read } = leafKind(element)
+    return type.type === 'decimal' ? cell => Object(read(cell)) : cell => inJson(read(cell))
+  }
+  const members = children.map(each => [each.element.name, nestedReader(each)] as const)
+  return cell =>
+    Object.fromEntries(members.map(([name, read]) => [name, read((cell as Record<string, unknown>)[name])]))
+}
+
+/** Reads keys of maps, of which hyparquet has made names of properties. */
+function keyReader({ element }: SchemaColumn): (name: string) => string {
+  const { read } = leafKind(element)
+  const stored = STORED[nameOf(element) === 'UUID' ? 'UUID' : (element.type ?? '')] ?? bytesOf
+  return name => {
+    const key = read(stored(name))
+    return key instanceof Uint8Array ? Buffer.from(key).toString('base64') : String(key)
+  }
+}
+
+const asIs = (name: string): unknown => name
+const bytesOf = (name: string): unknown => Uint8Array.from(name === '' ? [] : name.split(','), Number)
+const STORED: Readonly<Record<string, (name: string) => unknown>> = {
+  BOOLEAN: asIs,
+  INT32: Number,
+  INT64: BigInt,
+  INT96: asIs,
+  FLOAT: Number,
+  DOUBLE: Number,
+  UUID: asIs,
+}
+
+/** A value of JSON. Numbers that JSON does not have are texts, bytes are written in base64. */
+function inJson(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  if (value instanceof Date) return value.toISOString()
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (Array.isArray(value)) return value.map(inJson)
+  if (!isJsonObject(value)) return value ?? null
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inJson(each)]))
+}
+
+/** Bytes of a text. @throws {Error} they are not UTF-8 */
+function textOf(cell: unknown): string {
+  const bytes = cell as Uint8Array
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  // A text may have this character itself.
+  if (text.includes('\uFFFD') && !isUtf8(bytes)) throw new Error('it has bytes that are not UTF-8')
+  return text
+}
+
+/** An object or an array; other JSON as its text. */
+function jsonOf(text: string): unknown {
+  try {
+    const value = parseExact(text, true)
+    return isJsonObject(value) || Array.isArray(value) ? value : text
+  } catch {
+    return text
+  }
+}
+
+/** Not a number is null, for which some programs use it. */
+const numberOf = (cell: unknown): unknown => (Number.isNaN(cell) ? null : cell)
+
+/** All digits of a decimal, of which the file has an integer in units of its last place. */
+function fixed(cell: unknown, scale: number): string {
+  const units = cell instanceof Uint8Array ? signed(cell) : BigInt(cell as number | bigint)
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  return `${units < 0n ? '-' : ''}${digits.slice(0, point)}${scale > 0 ? `.${digits.slice(point)}` : ''}`
+}
+
+/** An integer in two's complement, the highest byte first. */
+const signed = (bytes: Uint8Array): bigint =>
+  bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))
+
+const UNITS: Readonly<Record<string, bigint>> = { MILLIS: 1n, MICROS: 1000n, NANOS: 1_000_000n }
+
+/** Units of a time in a millisecond. */
+const perMillisecond = (name: string, unit: string | undefined, type: string | undefined): bigint =>
+  UNITS[unit ?? name.split('_')[1] ?? ''] ?? (type === 'INT32' ? 1n : 1000n)
+
+/** For hyparquet, which calls it with every INT96. */
+export const parsers = { timestampFromNanoseconds: (nanos: bigint): string => momentOf(nanos, UNITS.NANOS!) }
+
+/** ISO text of a moment, with all its digits. */
+function momentOf(units: bigint, perMs: bigint): string {
+  const rest = ((units % perMs) + perMs) % perMs
+  const ms = Number((units - rest) / perMs)
+  const date = new Date(ms)
+  if (Number.isNaN(date.getTime())) return `${ms} milliseconds since 1970`
+  const iso = date.toISOString()
+  const places = String(perMs).length - 1
+  return rest === 0n ? iso : `${iso.slice(0, -1)}${String(rest).padStart(places, '0')}Z`
+}
+
+function dayOf(cell: unknown): string {
+  const date = new Date((cell as number) * 86_400_000)
+  return Number.isNaN(date.getTime()) ? `${cell} days since 1970` : date.toISOString().split('T')[0]!
+}
+
+/** ISO 8601 text of three numbers that cannot be added up: months, days and milliseconds. */
+function intervalOf(cell: unknown): string {
+  const bytes = cell as Uint8Array
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const [months, days, ms] = [0, 4, 8].map(at => view.getUint32(at, true)) as [number, number, number]
+  const time = ms > 0 || months + days === 0 ? `T${ms / 1000}S` : ''
+  return `P${months > 0 ? `${months}M` : ''}${days > 0 ? `${days}D` : ''}${time}`
+}
