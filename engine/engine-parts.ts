@@ -28,6 +28,7 @@ import {
 import { EntitySetStore } from './entity-set/entity-set-store.ts'
 import { EntitySets } from './entity-set/entity-sets.ts'
 import type { ReadStore } from './data/read-store.ts'
+import { firstOfSubject } from './data/store-options.ts'
 import { SharedSets } from './nodes/shared-sets.ts'
 import { SetTable } from './nodes/set-table.ts'
 import { namesUsers } from './postgres/database.ts'
@@ -125,7 +126,8 @@ function sharedDatabase({ connections, sharedConnection, onNote }: EngineOptions
 export function openParts(options: EngineOptions, threads: EngineThreads): EngineParts {
   const { writer, memory, classes, functions, counts, ownCounts } = threads
   const { path, mapSizeBytes, model, wire, cacheBytes, limits, tasks: taskModules = [] } = options
-  const onInternalError = options.onInternalError
+  const { onInternalError } = options
+  const onNote = firstOfSubject(options.onNote ?? (() => {}))
   const hooked = new HookedClasses(classes.classes)
   const { restricted } = hooked
   const store = { path, mapSizeBytes, model, wire, cacheBytes, memory, restricted, counts: counts.buffer }
@@ -135,7 +137,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const permissions = new Permissions({ catalog, classes: classes.classes })
 
   const poolOptions = { ...POOL, ...options.pool }
-  const events: PoolEvents = { onInternalError, onThreadEnd, onNote: options.onNote }
+  const events: PoolEvents = { onInternalError, onThreadEnd, onNote }
   const indexStatus = indexedVectors(catalog).length > 0 ? IndexStatus.allocate(catalog) : undefined
   const spoolFiles = (bytes: number) =>
     new SpoolFiles(join(path, 'spool'), ByteBudget.of(bytes), onInternalError ?? (() => {}))
@@ -172,7 +174,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       ? new Databases(catalog, {
           connections: shares.here,
           timeoutMs: limits.timeoutMs,
-          onNote: options.onNote ?? (() => {}),
+          onNote,
           makeTables: async connection =>
             ownedConnections(catalog).has(connection) && remote.run({ kind: 'remoteTables', connection }),
         })

@@ -1,8 +1,21 @@
 import type { WireOptions } from '../catalog/dataclass.ts'
 import type { Model } from '../catalog/model-schema.ts'
 
-/** Receives a text for the log of the server; with level `warn` for what an operator should look at. */
-export type Note = (text: string, level?: 'warn') => void
+/**
+ * Receives a text for the log of the server; with level `warn` for what an operator should look at.
+ * @param subject threads that find the same by themselves name it: only the first text with a subject is logged
+ */
+export type Note = (text: string, level?: 'warn', subject?: string) => void
+
+/** Leaves out notes with a subject that there has been. */
+export function firstOfSubject(onNote: Note): Note {
+  const subjects = new Set<string>()
+  return (text, level, subject) => {
+    if (subject !== undefined && subjects.has(subject)) return
+    if (subject !== undefined) subjects.add(subject)
+    onNote(text, level)
+  }
+}
 
 /** Place of a store. Plain data, so that it can be sent to the thread that opens it. */
 export interface StoreLocation {

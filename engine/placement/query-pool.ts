@@ -14,6 +14,7 @@ import { type Caller, userOf } from '../caller/caller.ts'
 import { outputUrl } from '../base/output-root.ts'
 import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
 import { RequiresRemote } from '../data/requires-remote.ts'
+import type { Note } from '../data/store-options.ts'
 import { QueryErrors } from '../query/contract/query-errors.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadStoreOptions } from '../data/read-store.ts'
@@ -49,7 +50,7 @@ export interface PoolEvents {
   /** Called when a thread has ended unexpectedly. */
   onThreadEnd?: () => void
   /** Called with notes of a thread, for the log. */
-  onNote?: ((text: string) => void) | undefined
+  onNote?: Note | undefined
 }
 
 /** Module that the threads of a pool run. */
@@ -467,7 +468,7 @@ export class QueryPool<T extends object = PoolTask> {
       this.events.onInternalError?.(`a thread of the query pool ended: ${error.stack}`)
       this.events.onThreadEnd?.()
     })
-    piscina.on('message', (text: string) => this.events.onNote?.(text))
+    piscina.on('message', (note: Parameters<Note>) => this.events.onNote?.(...note))
     return piscina
   }
 }

@@ -1,6 +1,6 @@
 import { ProtocolError } from '../base/errors.ts'
 import { errorOfThrown } from '../base/thrown-error.ts'
-import type { FromRemote, ToRemote } from '../postgres/remote-link.ts'
+import type { FromRemote, RemoteQuestion, ToRemote } from '../postgres/remote-link.ts'
 import { ANSWERS, type LinkEnd } from '../write/contract/link-messages.ts'
 import { type RemoteScope, RemoteWork } from './remote-work.ts'
 
@@ -8,7 +8,10 @@ import { type RemoteScope, RemoteWork } from './remote-work.ts'
 export function serveLink({ port, signal }: LinkEnd, scope: RemoteScope): void {
   const gone = new AbortController()
   port.on('close', () => gone.abort())
-  port.on('message', (message: ToRemote) => void answer(message, scope, gone.signal).then(send))
+  port.on('message', (message: ToRemote) => {
+    if ('note' in message) return scope.databases.tables.onNote(...message.note)
+    void answer(message, scope, gone.signal).then(send)
+  })
   function send(sent: FromRemote): void {
     port.postMessage(sent)
     Atomics.add(signal, ANSWERS, 1)
@@ -16,7 +19,7 @@ export function serveLink({ port, signal }: LinkEnd, scope: RemoteScope): void {
   }
 }
 
-async function answer(message: ToRemote, scope: RemoteScope, signal: AbortSignal): Promise<FromRemote> {
+async function answer(message: RemoteQuestion, scope: RemoteScope, signal: AbortSignal): Promise<FromRemote> {
   const limits = { deadlineAt: message.deadlineAt, user: message.user, signal }
   try {
     if ('call' in message) return { rows: await scope.databases.run(message.call, limits) }

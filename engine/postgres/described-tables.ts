@@ -1,10 +1,13 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Note } from '../data/store-options.ts'
 import { KnownCounts } from './known-counts.ts'
+import { quoteName } from './quote.ts'
 import { readTables, tablesStatement } from './read-tables.ts'
 import type { Need, RemoteFetch } from './remote-needed.ts'
 import type { RemoteTable } from './remote-table.ts'
+import type { Unfit } from './sql/unfit.ts'
 
 /** Time after which tables that did not fit are described again, in milliseconds. */
 const RETRY_MS = 5_000
@@ -20,11 +23,26 @@ interface Described {
 export class DescribedTables {
   private readonly described = new Map<string, Described>()
   private readonly counts = new Map<string, KnownCounts>()
+  private readonly unfit = new Set<StorageAttribute>()
 
   constructor(
     private readonly catalog: Catalog,
     readonly onNote: Note,
   ) {}
+
+  /** Notes the first value of each attribute that counts as null. @param key of its row, as the database writes it */
+  readonly onUnfit = (table: RemoteTable, attribute: StorageAttribute, key: string | null, { reason }: Unfit): void => {
+    if (this.unfit.has(attribute)) return
+    this.unfit.add(attribute)
+    const { dataClass, from, columns } = table
+    const name = `${dataClass.name}.${attribute.name}`
+    const column = columns.get(attribute)!.map(({ name }) => quoteName(name))
+    this.onNote(
+      `${name} is null where the value of the column ${from}.${column} cannot be shown as a ${attribute.type}; the first is that of the row with the key ${key}: ${reason}`,
+      'warn',
+      name,
+    )
+  }
 
   /** The table of a remote dataclass. @throws {RemoteErrors.UNUSABLE} and what `need` throws */
   of(dataClass: DataClass, need: Need): RemoteTable {

@@ -1,19 +1,24 @@
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { type ErrorData, ProtocolError } from '../base/errors.ts'
+import type { Catalog } from '../catalog/dataclass.ts'
+import type { Note } from '../data/store-options.ts'
 import { ANSWERS, type LinkEnd, newLink, OPEN, STATE } from '../write/contract/link-messages.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Cells, StatementLimits } from './database.ts'
-import type { DescribedTables } from './described-tables.ts'
+import { DescribedTables } from './described-tables.ts'
 import type { RemoteCall, RemoteFetch } from './remote-needed.ts'
 import type { RemoteChange } from './remote-writer.ts'
 
 /** Limits of a question. */
 export type RemoteLimits = Omit<StatementLimits, 'signal'>
 
-/** Messages to the thread that asks databases, which answers each. Handled in `engine/placement/remote-end.ts`. */
-export type ToRemote = RemoteLimits & ({ readonly call: RemoteCall } | { readonly task: RemoteChange })
+/** Questions to the thread that asks databases, which answers each. */
+export type RemoteQuestion = RemoteLimits & ({ readonly call: RemoteCall } | { readonly task: RemoteChange })
 
-/** Answers, in the order of the messages: a thread waits for each. */
+/** Messages to that thread. Handled in `engine/placement/remote-end.ts`. */
+export type ToRemote = RemoteQuestion | { readonly note: Parameters<Note> }
+
+/** Answers, in the order of the questions: a thread waits for each. */
 export type FromRemote =
   | { readonly rows: Cells[] }
   | { readonly result: unknown }
@@ -24,14 +29,23 @@ export type FromRemote =
 export class RemoteLink {
   private end: LinkEnd | undefined
 
-  /**
-   * @param connect passes the other end to the thread that asks databases; transfers its port
-   * @param tables of this thread
-   */
+  /** Tables of this thread. */
+  readonly tables: DescribedTables
+
+  /** @param connect passes the other end to the thread that asks databases; transfers its port */
   constructor(
     private readonly connect: (end: LinkEnd) => void,
-    readonly tables: DescribedTables,
-  ) {}
+    catalog: Catalog,
+  ) {
+    this.tables = new DescribedTables(catalog, (...note) => this.note(note))
+  }
+
+  /** Without a subject, the thread that asks databases notes the same. */
+  private note(note: Parameters<Note>): void {
+    if (note[2] === undefined) return
+    this.end ??= this.open()
+    this.end.port.postMessage({ note } satisfies ToRemote)
+  }
 
   /** @throws {ProtocolError} */
   fetch(fetch: () => RemoteFetch, limits: RemoteLimits): void {
@@ -56,7 +70,7 @@ export class RemoteLink {
   }
 
   /** @param lost error when the thread ends before it answers */
-  private ask(message: ToRemote, lost: () => ProtocolError): FromRemote {
+  private ask(message: RemoteQuestion, lost: () => ProtocolError): FromRemote {
     this.end ??= this.open()
     const { port, signal } = this.end
     port.postMessage(message)

@@ -37,6 +37,7 @@ import {
   valuesStatement,
 } from './sql/statements.ts'
 import type { Statement } from './sql/statement.ts'
+import { Unfit } from './sql/unfit.ts'
 
 /** Maximum number of entities of a page, and of the related entities that are fetched together. */
 const MAX_ROWS = 100_000
@@ -136,7 +137,7 @@ export class RemoteReads implements RemoteData {
     let rows = this.rows.get(dataClass)
     if (!rows) {
       const { tables, layouts, numbers } = this.options
-      rows = new RemoteRows(this.tableOf(dataClass), layouts.get(dataClass)!, tables.onNote, numbers)
+      rows = new RemoteRows(this.tableOf(dataClass), layouts.get(dataClass)!, tables.onUnfit, numbers)
       this.rows.set(dataClass, rows)
     }
     return rows
@@ -257,7 +258,7 @@ export class RemoteReads implements RemoteData {
     return this.once(this.values, dataClass, statement, cells => {
       if (cells.length > this.maxKeys) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, this.maxKeys)
       const { read } = rows.table.forms.get(foreignKey)!
-      return rows.reading(foreignKey.name, () => cells.map(([cell]) => read(cell!)))
+      return cells.map(([cell]) => read(cell!)).filter((value): value is Value => !(value instanceof Unfit))
     })
   }
 
@@ -268,10 +269,14 @@ export class RemoteReads implements RemoteData {
     return this.once(this.distincts, dataClass, statement, cells => {
       if (cells.length > this.maxKeys) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, this.maxKeys)
       const form = this.formOf(of)
+      const found = cells.flatMap(row => {
+        const value = readItem(row, form, of)
+        return value instanceof Unfit ? [] : [{ value, rowId: rows.keyIdOf(row, 3), count: Number(row[4]) }]
+      })
       return {
-        values: rows.reading(of.attribute.name, () => cells.map(row => readItem(row, form, of))),
-        rowIds: cells.map(row => rows.keyIdOf(row, 3)),
-        counts: cells.map(row => Number(row[4])),
+        values: found.map(({ value }) => value),
+        rowIds: found.map(({ rowId }) => rowId),
+        counts: found.map(({ count }) => count),
       }
     })
   }
@@ -291,9 +296,11 @@ export class RemoteReads implements RemoteData {
       if (isWhole && fractions === 'NaN') return undefined
       const sum = whole != null && fractions != null ? sumOfParts(Number(count), whole, fractions) : whole
       const { read } = this.formOf(of)
-      const number = (text: string | null | undefined) => (text == null ? undefined : (read(text) as number | bigint))
-      const ends = rows.reading(of.attribute.name, () => ({ min: number(min), max: number(max) }))
-      return { count: Number(count), sum: sum ?? '0', ...ends }
+      const number = (text: string | null | undefined) => {
+        const value = text == null ? undefined : read(text)
+        return value instanceof Unfit ? undefined : (value as number | bigint | undefined)
+      }
+      return { count: Number(count), sum: sum ?? '0', min: number(min), max: number(max) }
     })
   }
 
@@ -405,12 +412,12 @@ function readItem(
   [first, number, text]: Cells,
   form: ColumnForm,
   { attribute, properties }: RemoteValues,
-): Scalar | boolean {
+): Scalar | boolean | Unfit {
   if (properties.length > 0) {
     return text != null ? fromStored(text) : first === 'boolean' ? number === '1' : readDouble(number!)
   }
   if (attribute.type === 'bool') return first === 't' ? 1 : 0
-  return form.isText ? fromStored(first!) : (form.read(first!) as Scalar)
+  return form.isText ? fromStored(first!) : (form.read(first!) as Scalar | Unfit)
 }
 
 /** Text that is the same for equal keys of a key and a foreign key, which have one family of types. */

@@ -8,10 +8,14 @@ import { encodeRow } from '../row-format/encode-row.ts'
 import { keyText, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import type { Cells } from './database.ts'
-import type { Note } from '../data/store-options.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { RemoteTable } from './remote-table.ts'
+import type { ColumnForm } from './sql/column-form.ts'
 import { readIsoTime } from './sql/read-text.ts'
+import { Unfit } from './sql/unfit.ts'
+
+/** Called with each value that counts as null, and the key of its row as the database writes it. */
+type OnUnfit = (table: RemoteTable, attribute: StorageAttribute, key: string | null, unfit: Unfit) => void
 
 /** Time of an entity whose table does not know it. */
 const NO_TIME = '1970-01-01T00:00:00.000Z'
@@ -58,15 +62,19 @@ const LAST_ROW = 0xffff_fffe
 export class RemoteRows {
   /** Undefined for an entity that does not exist. */
   private readonly rows = new Map<number, RowView | undefined>()
-  private readonly readers: readonly { readonly attribute: StorageAttribute; readonly read: (text: string) => Value }[]
+  private readonly readers: readonly { readonly attribute: StorageAttribute; readonly read: ColumnForm['read'] }[]
+
+  /** Place of the key in a row of the database. */
+  private readonly keyAt: number
 
   constructor(
     readonly table: RemoteTable,
     readonly layout: RowLayout,
-    private readonly onNote: Note,
+    private readonly onUnfit: OnUnfit,
     private readonly numbers = new RowNumbers(),
   ) {
-    const { columns, forms } = table
+    const { columns, forms, dataClass } = table
+    this.keyAt = [...columns.keys()].indexOf(dataClass.key)
     this.readers = Array.from(columns.keys(), attribute => ({ attribute, read: forms.get(attribute)!.read }))
   }
 
@@ -79,10 +87,10 @@ export class RemoteRows {
     return this.numbers.idOf(dataClass, keyText(this.layout, own), own)
   }
 
-  /** Row id of the entity of a row of the database. @param at place of its key, by default that in a whole row */
-  keyIdOf(cells: Cells, at = [...this.table.columns.keys()].indexOf(this.table.dataClass.key)): number {
+  /** Row id of the entity of a row of the database. @param at place of its key, by default that in a whole row @throws {RemoteErrors.VALUE} */
+  keyIdOf(cells: Cells, at = this.keyAt): number {
     const { dataClass, forms } = this.table
-    return this.idOf(this.reading(dataClass.key.name, () => forms.get(dataClass.key)!.read(cells[at]!)))
+    return this.idOf(this.key(forms.get(dataClass.key)!.read(cells[at]!)))
   }
 
   /** @returns undefined: the number is of another task */
@@ -130,9 +138,11 @@ export class RemoteRows {
     let at = 0
     for (const { attribute, read } of this.readers) {
       const cell = cells[at++]!
-      values.set(attribute, cell === null ? null : this.reading(attribute.name, () => read(cell)))
+      const value = cell === null ? null : read(cell)
+      if (value instanceof Unfit) this.onUnfit(this.table, attribute, cells[this.keyAt] ?? null, value)
+      values.set(attribute, value instanceof Unfit ? null : value)
     }
-    const key = values.get(dataClass.key)!
+    const key = this.key(values.get(dataClass.key)!)
     for (const relation of this.layout.references) {
       const related = values.get(relation.foreignKey) ?? null
       const { key: targetKey } = relation.target
@@ -155,15 +165,10 @@ export class RemoteRows {
     return { rowId, row: new RowView(this.layout, bytes, 0, bytes.length, true) }
   }
 
-  /** Reads texts of the database. @throws {RemoteErrors.VALUE} */
-  reading<T>(attribute: string, read: () => T): T {
-    try {
-      return read()
-    } catch (error) {
-      const { dataClass } = this.table
-      this.onNote(`a value of ${attribute} in ${dataClass.name} cannot be read: ${(error as Error).message}`, 'warn')
-      throw RemoteErrors.VALUE(dataClass.name)
-    }
+  /** The key of a row, without which it has no address. @throws {RemoteErrors.VALUE} */
+  private key(value: Value | Unfit): Value {
+    if (value !== null && !(value instanceof Unfit)) return value
+    throw RemoteErrors.VALUE(this.table.dataClass.name)
   }
 }
 

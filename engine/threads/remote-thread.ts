@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { countThread } from '../base/counts/loop-delay.ts'
+import type { Note } from '../data/store-options.ts'
 import { openReadStore } from '../open-read-store.ts'
 import { poolStore } from '../placement/answer-task.ts'
 import { remoteTask } from '../placement/remote-task.ts'
@@ -34,7 +35,7 @@ function openScope() {
   const store = poolStore(openReadStore(options.store, counts), options)
   const { connections, limits, saveLimits, sharesLocks } = options
   const { catalog, layouts, views, records } = store
-  const onNote = (text: string): void => parentPort?.postMessage(text)
+  const onNote = (...note: Parameters<Note>): void => parentPort?.postMessage(note)
   const databases = new Databases(catalog, { connections, timeoutMs: limits.timeoutMs, onNote })
   const randomUuid = (): string => randomUUID().replaceAll('-', '').toUpperCase()
   const writer = new RemoteWriter({

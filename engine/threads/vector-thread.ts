@@ -25,7 +25,7 @@ const SLICE_MS = 2
 const PAUSE_MS = 100
 
 const options = workerData as VectorThreadOptions
-const note = (text: string): void => parentPort?.postMessage(text)
+const note = (text: string): void => parentPort?.postMessage([text])
 let kept: KeptIndexes | undefined
 let opened: ReadStore | undefined
 

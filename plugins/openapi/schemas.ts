@@ -134,9 +134,15 @@ function sentSchema(attribute: Attribute, view: View, isStored: boolean): JsonSc
   return isStored && isNeverNull(attribute) ? schema : nullable(schema)
 }
 
-/** A mandatory value may be computed, or be read by an alias of an entity that is not there. The key is mandatory. */
+/**
+ * A mandatory value may be computed, be read by an alias of an entity that is not there, or be one of a database that cannot be shown. The
+ * key is mandatory.
+ */
 const isNeverNull = (attribute: Attribute): boolean =>
-  attribute.kind === 'storage' && attribute.mandatory && !attribute.calculation
+  attribute.kind === 'storage' &&
+  attribute.mandatory &&
+  !attribute.calculation &&
+  (!attribute.dataClass.remote || attribute.dataClass.key === attribute)
 
 const nullable = ({ type, ...schema }: JsonSchema): JsonSchema => ({ ...schema, type: [type, 'null'].flat() })
 

@@ -11,6 +11,7 @@ import { TYPES } from '../../engine/catalog/types/registry.ts'
 import type { Value } from '../../engine/catalog/value.ts'
 import { PredicateSql } from '../../engine/postgres/sql/predicate-sql.ts'
 import { pageStatement } from '../../engine/postgres/sql/statements.ts'
+import { Unfit } from '../../engine/postgres/sql/unfit.ts'
 import type { SortKey } from '../../engine/query/bind/bind-order-by.ts'
 import { jsonMatcherOf, jsonScalar, matcherOf } from '../../engine/query/bind/match-value.ts'
 import type { Predicate, Scalar } from '../../engine/query/bind/predicate.ts'
@@ -31,7 +32,8 @@ async function readRows(sql: RemoteSql): Promise<Map<number, Map<StorageAttribut
       const values = new Map<StorageAttribute, Value>()
       for (const [i, attribute] of [...table.columns.keys()].entries()) {
         const cell = row[i]!
-        values.set(attribute, cell === null ? null : table.forms.get(attribute)!.read(cell))
+        const value = cell === null ? null : table.forms.get(attribute)!.read(cell)
+        values.set(attribute, value instanceof Unfit ? null : value)
       }
       return [Number(row[0]), values]
     }),

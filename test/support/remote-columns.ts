@@ -129,7 +129,11 @@ const MOMENTS = [
   "'4713-01-01 BC'",
   "'infinity'",
   "'-infinity'",
+  "'275760-09-13'",
+  "'275760-09-13 00:00:00.001'",
+  "'294276-12-31'",
 ]
+const LATE_DAYS = ["'275760-09-13'", "'275760-09-14'", "'5874897-12-31'", "'4713-11-24 BC'"]
 const DATE_OPERANDS = [
   '2020-01-31',
   '2020-01-30',
@@ -173,6 +177,10 @@ const JSON_VALUES = [
   '{"0":"zero","-1":"minus"}',
   '{"p":{"length":3,"0":"x"}}',
   'null',
+  ' null ',
+  '5',
+  '"text"',
+  'true',
 ]
 
 export const COLUMNS: Readonly<Record<string, Column>> = {
@@ -190,7 +198,7 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   long_numeric: {
     attribute: { type: 'long' },
     type: 'numeric',
-    values: [...INTEGERS, "'NaN'"],
+    values: [...INTEGERS, "'NaN'", "'Infinity'", '1.5', '-0.5', '9223372036854775808', '1e30'],
     operands: INTEGER_OPERANDS,
   },
   long64_int8: {
@@ -202,7 +210,7 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   long64_numeric: {
     attribute: { type: 'long64' },
     type: 'numeric(19)',
-    values: [...INTEGERS, '9007199254740993'],
+    values: [...INTEGERS, '9007199254740993', '9999999999999999999', '-9223372036854775809'],
     operands: [...INTEGER_OPERANDS, ...BIG_OPERANDS],
   },
   number_float8: {
@@ -231,6 +239,8 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
       '-7',
       '9007199254740993',
       '1e300',
+      '1e400',
+      '-1e400',
       ...SPECIAL,
     ],
     operands: [...DOUBLE_OPERANDS, ...BIG_OPERANDS],
@@ -250,13 +260,25 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   decimal_numeric: {
     attribute: { type: 'decimal', scale: 2 },
     type: 'numeric',
-    values: ['0', '0.1', '0.10', '-0.01', '1234567890123456.78', '9007199254740993.01', "'NaN'", "'Infinity'"],
+    values: [
+      '0',
+      '0.1',
+      '0.10',
+      '-0.01',
+      '1234567890123456.78',
+      '9007199254740993.01',
+      '0.001',
+      '1e16',
+      '-1e16',
+      "'NaN'",
+      "'Infinity'",
+    ],
     operands: [0, '0.1', '0.105', '-0.01', '-0.015', '1234567890123456.78', '9007199254740993.01', '1e400', '1e-300'],
   },
   decimal_money: {
     attribute: { type: 'decimal', scale: 2 },
     type: 'money',
-    values: ["'0.1'", "'-3'", "'92233720368547758'"].slice(0, 2),
+    values: ["'0.1'", "'-3'", "'92233720368547758.07'", "'-10000000000000000'", "'9999999999999999.99'"],
     operands: [0.1, -3, '0.105'],
   },
   decimal_int4: {
@@ -265,18 +287,30 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
     values: INTEGERS,
     operands: [0, '0.5', 5, '-1', '1e30'],
   },
+  decimal_int8: {
+    attribute: { type: 'decimal', scale: 2 },
+    type: 'int8',
+    values: [...INTEGERS, '9223372036854775807', '9999999999999999', '10000000000000000'],
+    operands: [0, '0.5', '9999999999999999', '10000000000000000', '1e30'],
+  },
+  decimal_few: {
+    attribute: { type: 'decimal', scale: 2 },
+    type: 'numeric(20,4)',
+    values: ['0', '1.5', '1.5001', '9999999999999999', "'NaN'"],
+    operands: [0, '1.5', '1e30'],
+  },
   date_timestamptz: { attribute: { type: 'date' }, type: 'timestamptz', values: MOMENTS, operands: DATE_OPERANDS },
   date_timestamp: { attribute: { type: 'date' }, type: 'timestamp', values: MOMENTS, operands: DATE_OPERANDS },
   date_date: {
     attribute: { type: 'date' },
     type: 'date',
-    values: [...DATES, "'infinity'"],
+    values: [...DATES, "'infinity'", ...LATE_DAYS],
     operands: DATE_OPERANDS,
   },
   day_date: {
     attribute: { type: 'date', simpleDate: true },
     type: 'date',
-    values: [...DATES, "'infinity'", "'-infinity'"],
+    values: [...DATES, "'infinity'", "'-infinity'", ...LATE_DAYS],
     operands: DATE_OPERANDS,
   },
   duration_time: {
@@ -288,8 +322,20 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   duration_interval: {
     attribute: { type: 'duration' },
     type: 'interval',
-    values: ["'0'", "'1 day'", "'-1 day 00:00:00.0005'", "'1 day -00:00:00.0005'", "'25:00'", "'-00:00:00.0005'"],
-    operands: [0, 1, -1, 86400000, 86399999, 90000000, 1e300, -1e300, 0.5],
+    values: [
+      "'0'",
+      "'1 day'",
+      "'-1 day 00:00:00.0005'",
+      "'1 day -00:00:00.0005'",
+      "'25:00'",
+      "'-00:00:00.0005'",
+      "'1 mon'",
+      "'-2 years 3 days'",
+      "'178000000 years'",
+      "'2147483647 days'",
+      "'30 days'",
+    ],
+    operands: [0, 1, -1, 86400000, 86399999, 90000000, 2592000000, 1e300, -1e300, 0.5],
   },
   duration_int8: { attribute: { type: 'duration' }, type: 'int8', values: INTEGERS, operands: [0, 0.5, 1e300, -1] },
   uuid: {
@@ -312,6 +358,13 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
       '000000000000000000000000000000000',
       'a\0',
     ],
+    more: ['begin'],
+  },
+  uuid_text: {
+    attribute: { type: 'uuid' },
+    type: 'text',
+    values: ["'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", "'00000000000000000000000000000000'", "'no'", "'a0'", "''"],
+    operands: ['a0eebc999c0b4ef8bb6d6bb9bd380a11', 'a0@', '@11', 'no', 'zz', '', 'a\0'],
     more: ['begin'],
   },
   string_text: { attribute: { type: 'string' }, type: 'text', ...TEXT },
@@ -357,16 +410,18 @@ export const MODEL = {
         array: { type: 'object' },
         bytes: { type: 'blob' },
         vector: { type: 'vector', dimension: 2 },
+        vector8: { type: 'vector', dimension: 2 },
       },
     },
   },
 }
 const OTHERS: Readonly<Record<string, { type: string; values: readonly string[] }>> = {
-  json: { type: 'json', values: JSON_VALUES.map(each => `'${each}'`) },
+  json: { type: 'json', values: [...JSON_VALUES, '"a\\u0000"'].map(each => `'${each}'`) },
   jsonb: { type: 'jsonb', values: JSON_VALUES.map(each => `'${each}'`) },
   array: { type: 'text[]', values: ["'{}'", "'{a,B,NULL}'", '\'{"x y",é}\''] },
   bytes: { type: 'bytea', values: ["''", "'\\x00'"] },
-  vector: { type: 'float4[]', values: ["'{0.1,0.2}'"] },
+  vector: { type: 'float4[]', values: ["'{0.1,0.2}'", "'{1}'", "'{1,NULL}'", "'{{1},{2}}'", "'{NaN,1}'", "'{}'"] },
+  vector8: { type: 'float8[]', values: ["'{0.1,1e300}'", "'{0,1e-40}'", "'{1e-60,1}'", "'{Infinity,1}'", "'{1,2}'"] },
 }
 export const columns = { ...COLUMNS, ...OTHERS }
 const rowCount = 1 + Math.max(...Object.values(columns).map(({ values }) => values.length))
@@ -469,4 +524,5 @@ export const ALL_FILTERS: Readonly<Record<string, () => Iterable<readonly [strin
   array: () => jsonFilters('array'),
   bytes: () => ['bytes = null', 'bytes != null', 'not(bytes = null)'].map(each => [each, []] as const),
   vector: () => ['vector = null', 'vector != null', 'not(vector = null)'].map(each => [each, []] as const),
+  vector8: () => ['vector8 = null', 'vector8 != null', 'not(vector8 = null)'].map(each => [each, []] as const),
 }

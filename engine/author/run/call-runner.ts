@@ -9,7 +9,6 @@ import { type ClassFunction, ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
 import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
-import { DescribedTables } from '../../postgres/described-tables.ts'
 import { RemoteLink } from '../../postgres/remote-link.ts'
 import { remotePage } from '../../query/remote-page.ts'
 import { planSelection } from '../../query/select.ts'
@@ -128,9 +127,8 @@ export class CallRunner {
       limits,
       classes,
       writer: new WriterLink(connectWriter),
-      // The thread that asks databases has noted what does not fit.
       needsUser: options.needsUser,
-      remote: hasRemote ? new RemoteLink(connectRemote, new DescribedTables(store.catalog, () => {})) : undefined,
+      remote: hasRemote ? new RemoteLink(connectRemote, store.catalog) : undefined,
       hooks: this.hooks,
       onProgress,
     })

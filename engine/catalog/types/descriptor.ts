@@ -76,7 +76,7 @@ export interface TypeDescriptor {
   /** JSON numbers whose digits beyond the precision of a double count. */
   readonly exactJson?: 'integers' | 'numbers'
   /** Schemas of the JSON of a value, without the bounds in the model. Not for links. */
-  jsonSchemas(attribute: TypeParameters & Partial<Pick<ValueAttribute, 'vector'>>): ValueSchemas
+  jsonSchemas(attribute: TypeParameters & Partial<Pick<ValueAttribute, 'vector' | 'dataClass'>>): ValueSchemas
   /** Format of the fields of a CSV file. */
   readonly field: 'text' | 'number' | 'date' | 'bool' | 'json'
   /**

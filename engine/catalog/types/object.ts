@@ -1,11 +1,22 @@
 import { schemas } from '../../base/json-schema.ts'
 import { isLongNumber, isPlain, rounded } from '../../base/exact-json.ts'
 import { isDeeper } from '../../base/json-depth.ts'
+import type { ValueAttribute } from '../attribute.ts'
 import type { JsonContainer } from '../value.ts'
 import { Mismatch, type TypeDescriptor } from './descriptor.ts'
 
 /** Maximum depth of an object value. Deeper JSON has no known use, and code that reads it may be recursive. */
 const MAX_DEPTH = 100
+
+const CONTAINERS = ['object', 'array']
+const SCALARS = ['string', 'number', 'boolean']
+
+/** A column of JSON may have any, and what is read from it can be saved again. */
+const mayBeScalar = ({ dataClass }: Partial<Pick<ValueAttribute, 'dataClass'>>): boolean =>
+  dataClass?.remote !== undefined
+
+const isScalar = (json: unknown): boolean =>
+  SCALARS.includes(typeof json) || typeof json === 'bigint' || isLongNumber(json)
 
 export const object: TypeDescriptor = {
   catalogName: () => 'object',
@@ -14,10 +25,13 @@ export const object: TypeDescriptor = {
   cell: 'json',
   aggregates: 'opaque',
   code: { value: 'any' },
-  jsonSchemas: () => schemas({ type: ['object', 'array'], additionalProperties: true }),
+  jsonSchemas: attribute =>
+    schemas({ type: [...CONTAINERS, ...(mayBeScalar(attribute) ? SCALARS : [])], additionalProperties: true }),
   field: 'json',
-  convert(json) {
-    if (typeof json !== 'object' || isLongNumber(json)) return new Mismatch('an object or an array')
+  convert(json, attribute) {
+    const isContainer = typeof json === 'object' && !isLongNumber(json)
+    if (!isContainer && !mayBeScalar(attribute)) return new Mismatch('an object or an array')
+    if (!isContainer && !isScalar(json)) return new Mismatch('JSON')
     // Checked before anything that recurses.
     if (isDeeper(json, MAX_DEPTH)) return new Mismatch(`an object of at most ${MAX_DEPTH} levels`, 'a deeper one')
     const value = rounded(json)

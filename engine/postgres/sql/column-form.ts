@@ -7,14 +7,19 @@ import { at, between, type Cut, type Domain } from './cut.ts'
 import { numberForm } from './number-forms.ts'
 import { plain } from './plain-form.ts'
 import { day, interval, moment, time } from './time-forms.ts'
+import { Unfit } from './unfit.ts'
 
 /** How the values of an attribute are read from its column, and compared in SQL. */
 export interface ColumnForm {
   /** SQL of the value as {@link read} takes it. @param columns SQL of each column, quoted, perhaps with the table */
   select(...columns: readonly string[]): string
-  /** Value of a text that the database has sent. @throws {Error} with the reason why the attribute cannot have it */
-  read(text: string): Value
-  /** SQL of a value that sorts as the attribute does; of texts it is still to be folded. Null for what counts as null. */
+  /** Value of a text that the database has sent. One that the attribute cannot have counts as null. */
+  read(text: string): Value | Unfit
+  /** SQL that is true for values that the attribute can have, false or null for others; undefined if it can have all of the column. */
+  fits?(column: string): string
+  /** False for an operand that only values can equal for which {@link fits} is not true; all others by default. */
+  isValue?(operand: Scalar): boolean
+  /** SQL of a value for which {@link fits} is true, which sorts as the attribute does; of texts it is still to be folded. */
   sorted(...columns: readonly string[]): string
   /** Values are texts, which are tested by their folds. */
   readonly isText: boolean
@@ -68,7 +73,7 @@ function formOf(attribute: StorageAttribute, { type, modifier, isEnum }: RemoteC
       return type === 'timestamp' || type === 'timestamptz' ? moment(type, attribute.simpleDate === true) : undefined
     case 'duration':
       if (type === 'numeric') return undefined
-      return type === 'time' ? time : type === 'interval' ? interval : numberForm('integer', type, modifier)
+      return type === 'time' ? time : type === 'interval' ? interval(modifier) : numberForm('integer', type, modifier)
     case 'uuid':
       return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText(modifier) : undefined
     case 'string':
@@ -76,7 +81,9 @@ function formOf(attribute: StorageAttribute, { type, modifier, isEnum }: RemoteC
     case 'object':
       return json(type)
     case 'vector':
-      return /^(_float4|_float8|vector|_numeric)$/.test(type) ? vector(type, attribute.vector?.dimension) : undefined
+      return /^(_float4|_float8|vector|_numeric)$/.test(type)
+        ? vector(type, modifier, attribute.vector!.dimension)
+        : undefined
     case 'image':
     case 'blob':
       return type === 'bytea' ? presence : undefined
@@ -122,9 +129,10 @@ const uuidText = (modifier: number): ColumnForm => {
     select: column => `${column}::text`,
     read(text) {
       const digits = text.replaceAll('-', '').toLowerCase()
-      if (!UUID.test(digits)) throw new Error('it is not a UUID')
-      return digits.toUpperCase()
+      return UUID.test(digits) ? digits.toUpperCase() : new Unfit('it is not a UUID')
     },
+    fits: column => `replace(${column}::text, '-', '') ~* '${UUID.source}'`,
+    isValue: operand => UUID.test(String(operand)),
     sorted: column => `lower(replace(${column}::text, '-', '') COLLATE "C")`,
     domain: undefined,
     compared: cannotCompare,
@@ -177,7 +185,7 @@ const part = (column: string): string => `regexp_replace(${column}::text COLLATE
 const REFUSED =
   '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|[dD][89aAbB][[:xdigit:]]{2}(?!\\\\u[dD][c-fC-F]))|(?<!\\\\u[dD][89aAbB][[:xdigit:]]{2})\\\\u[dD][c-fC-F]'
 
-/** A JSON null counts as null. */
+/** Objects and arrays, and the texts, numbers and bools that JSON may be as well. A JSON null counts as null. */
 const json = (type: string): ColumnForm => {
   const asJson = (column?: string): string =>
     type === 'jsonb'
@@ -185,11 +193,12 @@ const json = (type: string): ColumnForm => {
       : type === 'json'
         ? `CASE WHEN ${column}::text !~ '${REFUSED}' THEN ${column}::jsonb END`
         : `to_jsonb(${column})`
-  const isScalar = type === 'json' || type === 'jsonb'
   return {
     select: column => (type === 'json' ? column! : asJson(column)),
     read: readJson,
-    sorted: column => (isScalar ? `nullif(${asJson(column)}, 'null')` : asJson(column)),
+    // Not the type of `jsonb`, which does not have all that is shown.
+    ...(type === 'json' && { fits: (column: string) => `json_typeof(${column}) <> 'null'` }),
+    sorted: column => (type === 'jsonb' ? `nullif(${column}, 'null')` : asJson(column)),
     isText: false,
     domain: undefined,
     compared: cannotCompare,
@@ -203,19 +212,29 @@ const json = (type: string): ColumnForm => {
 const hstoreOf = (sent: string): string =>
   `CASE WHEN ${sent} IS NOT NULL THEN coalesce((SELECT hstore(array_agg(key), array_agg(value)) FROM json_each_text(${sent}::json)), '') END`
 
-function readJson(text: string): Value {
+function readJson(text: string): Value | Unfit {
   const value = JSON.parse(text) as Value
-  if (typeof value === 'object') return value
-  throw new Error('it is neither an object nor an array')
+  return typeof value !== 'number' || Number.isFinite(value) ? value : new Unfit('no double can hold it')
 }
 
-const vector = (type: string, dimension: number | undefined): ColumnForm => ({
-  select: column => `to_json(${column}::float4[])`,
+/** Numbers that are rounded to a float of 32 bits: below the first, and 0 or above the second. */
+const FLOATS = [2 ** 128 - 2 ** 103, 2 ** -150] as const
+
+const isFloat = (value: unknown): boolean =>
+  typeof value === 'number' && Math.abs(value) < FLOATS[0] && (value === 0 || Math.abs(value) > FLOATS[1])
+
+/** @param modifier of a column of pgvector: the number of numbers, if all of its vectors have it */
+const vector = (type: string, modifier: number, dimension: number): ColumnForm => ({
+  select: column => vectorJson(column!, type, dimension),
   read(text) {
     const numbers = JSON.parse(text) as unknown[]
-    if (numbers.length === dimension && numbers.every(each => typeof each === 'number')) return numbers
-    throw new Error(`it does not have ${dimension} numbers`)
+    return numbers.length === dimension && numbers.every(isFloat)
+      ? numbers
+      : new Unfit(`it does not have ${dimension} numbers of 32 bits`)
   },
+  ...((type !== 'vector' || modifier !== dimension) && {
+    fits: (column: string) => fitsVector(column, type, dimension),
+  }),
   sorted: column => column!,
   isText: false,
   domain: undefined,
@@ -224,6 +243,22 @@ const vector = (type: string, dimension: number | undefined): ColumnForm => ({
   write: value => JSON.stringify(value),
   json: value => (type === 'vector' ? JSON.stringify(value) : value),
 })
+
+/** A vector of pgvector has finite numbers. */
+function fitsVector(column: string, type: string, dimension: number): string {
+  if (type === 'vector') return `vector_dims(${column}) = ${dimension}`
+  const isFloat =
+    type === '_float4' ? `abs(e) < 'Infinity'` : `abs(e) < ${FLOATS[0]} AND (e = 0 OR abs(e) > ${FLOATS[1]})`
+  return `(array_ndims(${column}) = 1 AND cardinality(${column}) = ${dimension} AND NOT EXISTS (SELECT FROM unnest(${column}) AS u (e) WHERE (${isFloat}) IS NOT TRUE))`
+}
+
+/** The database refuses to round some numbers. */
+const vectorJson = (column: string, type: string, dimension: number): string =>
+  type === '_float4'
+    ? `to_json(${column})`
+    : type === 'vector'
+      ? `to_json(${column}::float4[])`
+      : `CASE WHEN ${fitsVector(column, type, dimension)} THEN to_json(${column}::float4[]) ELSE to_json(${column}) END`
 
 /** Bytes are read by themselves: a row says only whether there are any. */
 const presence: ColumnForm = {

@@ -18,9 +18,11 @@ export interface Domain {
    * equal: operands may be finer than the type, or beyond it.
    */
   around(value: Scalar): readonly [Cut, Cut]
-  /** SQL of values that only lie between others and null: NaN, infinity. Values are greater than the first, less than the second. */
+  /** SQL of bounds. Values are greater than the first and less than the second; all others count as null: NaN, infinity, a late year. */
   readonly above?: string
   readonly below?: string
+  /** SQL that is true for those within the bounds that do not count as null; undefined if none of them does. */
+  also?(column: string): string
 }
 
 export const at = (text: string): readonly [Cut, Cut] => [
@@ -70,13 +72,14 @@ const isSame = (front: Cut, back: Cut): boolean =>
     : front.at === back.at && front.isBehind === back.isBehind
 
 /** SQL that is true for the values between two places. */
-function within({ type, above, below }: Domain, column: string, front: Cut, back: Cut, param: Param): string {
+function within({ type, above, below, also }: Domain, column: string, front: Cut, back: Cut, param: Param): string {
   if (front === 'end' || back === 'start') return NEVER
   const conditions: string[] = []
   if (front !== 'start') conditions.push(`${column} ${front.isBehind ? '>' : '>='} ${param(front.at, type)}`)
   else if (above !== undefined) conditions.push(`${column} > ${above}`)
   if (back !== 'end') conditions.push(`${column} ${back.isBehind ? '<=' : '<'} ${param(back.at, type)}`)
   else if (below !== undefined) conditions.push(`${column} < ${below}`)
+  if (also) conditions.push(also(column))
   if (conditions.length === 0) return `(${column} IS NOT NULL)`
   return conditions.length === 1 ? conditions[0]! : `(${conditions.join(' AND ')})`
 }

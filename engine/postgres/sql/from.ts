@@ -8,7 +8,12 @@ interface Column {
   readonly form: ColumnForm
   /** The first of its columns, as it is. */
   readonly own: string
+  /** SQL that is true for values that its attribute can have; undefined if there are no others. */
+  readonly fits: string | undefined
+  /** {@link ColumnForm.sorted}, or null for a value that its attribute cannot have. */
   readonly sorted: string
+  /** {@link ColumnForm.sorted} of whatever value, which an index may serve. */
+  readonly raw: string
   compared(): string
 }
 
@@ -38,17 +43,32 @@ export function columnOf(attribute: StorageAttribute, { table, alias, isOptional
       : table.stamp(alias)
     const own = isTime ? time : stamp
     const form = isTime ? HEAD_TIME : HEAD_NUMBER
-    return { form, own, sorted: form.sorted(own), compared: () => own }
+    return { form, own, ...sortedBy(form, [own]), compared: () => own }
   }
   const form = table.forms.get(attribute)!
   const columns = table.columns.get(attribute)!.map(({ name }) => `${alias}.${quoteName(name)}`)
-  return { form, own: columns[0]!, sorted: form.sorted(...columns), compared: () => form.compared(...columns) }
+  return { form, own: columns[0]!, ...sortedBy(form, columns), compared: () => form.compared(...columns) }
+}
+
+function sortedBy(form: ColumnForm, columns: readonly string[]): Pick<Column, 'fits' | 'sorted' | 'raw'> {
+  const raw = form.sorted(...columns)
+  const fits = form.fits?.(columns[0]!)
+  return { fits, raw, sorted: fits === undefined ? raw : `CASE WHEN ${fits} THEN ${raw} END` }
+}
+
+/** SQL of conditions for rows whose keys can be shown. All others have no address, and do not exist for any statement. */
+export function keyConditions(from: From): string[] {
+  const { table, alias } = from
+  const { key } = table.dataClass
+  const nullable = table.columns.get(key)!.filter(({ isNullable }) => isNullable)
+  const { fits } = columnOf(key, from)
+  return fits === undefined ? nullable.map(({ name }) => `${alias}.${quoteName(name)} IS NOT NULL`) : [fits]
 }
 
 /** SQL of a key or a foreign key that is compared as it is. */
 export function identityOf(attribute: StorageAttribute, from: From): string {
-  const { form, own, sorted } = columnOf(attribute, from)
-  return form.identityType ? own : sorted
+  const { form, own, raw } = columnOf(attribute, from)
+  return form.identityType ? own : raw
 }
 
 /** SQL of a foreign key and of the key to which it leads, which are equal for related entities. */
@@ -63,6 +83,6 @@ export function relatedBy(
   // UUIDs may be texts in one of the tables, and padding does not belong to a text; all other columns of one family can be compared.
   const isOne = (type: string): boolean => (own === type) !== (other === type)
   return isOne('uuid') || isOne('bpchar')
-    ? { foreignKey: columnOf(foreignKey, from).sorted, key: columnOf(key, target).sorted }
+    ? { foreignKey: columnOf(foreignKey, from).raw, key: columnOf(key, target).raw }
     : { foreignKey: identityOf(foreignKey, from), key: identityOf(key, target) }
 }

@@ -1,10 +1,9 @@
 import type { Value } from '../../catalog/value.ts'
-import type { Scalar } from '../../query/bind/predicate.ts'
 import type { ColumnForm } from './column-form.ts'
 import { plain } from './plain-form.ts'
 import { at, between, type Cut, type Domain } from './cut.ts'
 import { aroundDouble, floorOf, unscaled } from './doubles.ts'
-import { readDouble, readNumber, readScaledText, readWhole } from './read-text.ts'
+import { MAX_DIGITS, readDouble, readNumber, readScaledText, readWhole } from './read-text.ts'
 
 const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   int2: [-(2n ** 15n), 2n ** 15n - 1n],
@@ -24,14 +23,21 @@ type NumberKind = 'integer' | 'double' | number
 /** @param modifier of a `numeric` */
 export function numberForm(kind: NumberKind, type: string, modifier = -1): ColumnForm | undefined {
   if (type in INTEGERS) return integerForm(kind, type)
-  if (type === 'numeric') return numericForm(kind, digitsOf(modifier))
+  if (type === 'numeric') return numericForm(kind, declaredOf(modifier))
   if (type === 'money' && typeof kind === 'number') return moneyForm(kind)
   if (kind !== 'double') return undefined
   return type === 'float8' ? float8 : type === 'float4' ? float4 : undefined
 }
 
-/** Precision and scale are in the modifier behind a header of 4. */
-const digitsOf = (modifier: number): number | undefined => (modifier < 4 ? undefined : (modifier - 4) >> 16)
+/** Digits of a `numeric`, and those of them that are after the point. */
+interface Declared {
+  readonly digits: number
+  readonly places: number
+}
+
+/** Both are in the modifier after a header of 4. The scale has 11 bits, with a sign. */
+const declaredOf = (modifier: number): Declared | undefined =>
+  modifier < 4 ? undefined : { digits: (modifier - 4) >> 16, places: (((modifier - 4) & 0x7ff) ^ 1024) - 1024 }
 
 function integerForm(kind: NumberKind, type: string): ColumnForm {
   const [least, most] = INTEGERS[type]!
@@ -46,7 +52,8 @@ function integerForm(kind: NumberKind, type: string): ColumnForm {
     type,
     around(operand) {
       const value = operand as number | bigint
-      if (kind !== 'double') return around(value, kind === 'integer' ? 0 : kind)
+      if (kind === 'integer') return around(value, 0)
+      if (kind !== 'double') return beyond(value, kind) ?? around(value, kind)
       if (Math.abs(Number(value)) < 2 ** 53) return around(value, 0)
       return aroundDouble(value, (decimal, isBehind) => {
         const { floor, isExact } = floorOf(decimal)
@@ -54,9 +61,12 @@ function integerForm(kind: NumberKind, type: string): ColumnForm {
       })
     },
   }
-  return plain(domain, {
+  const limit = typeof kind === 'number' ? 10n ** BigInt(MAX_DIGITS - kind) : most + 1n
+  return plain(limit > most ? domain : { ...domain, above: `'-${limit}'::${type}`, below: `'${limit}'::${type}` }, {
     read: kind === 'double' ? readDouble : kind === 'integer' ? readNumber : text => readScaledText(text, kind),
     write: writer(kind),
+    // There is no sum of such numbers.
+    ...(type === 'oid' && { sorted: (column?: string) => `${column}::int8` }),
   })
 }
 
@@ -73,16 +83,34 @@ const writer =
   (value: Value): string =>
     typeof kind === 'number' ? unscaled(value as number | bigint, kind) : String(value)
 
-/** @param digits undefined if the column takes any number of them */
-function numericForm(kind: NumberKind, digits: number | undefined): ColumnForm {
-  const isRounded = kind === 'double' && (digits === undefined || digits > EXACT_DIGITS)
+/** Limit of the absolute values that can be read, and the digits before the point that all of them can have. */
+const limitsOf = (kind: NumberKind): { readonly below: string; readonly digits: number } =>
+  kind === 'double'
+    ? { below: '1.7976931348623158e308', digits: 308 }
+    : kind === 'integer'
+      ? { below: '9223372036854775808', digits: 18 }
+      : { below: `1e${MAX_DIGITS - kind}`, digits: MAX_DIGITS - kind }
+
+/** @param declared undefined if the column takes any number of digits, and infinity */
+function numericForm(kind: NumberKind, declared: Declared | undefined): ColumnForm {
+  const isRounded = kind === 'double' && (declared === undefined || declared.digits > EXACT_DIGITS)
+  const { below, digits } = limitsOf(kind)
+  const areAllWithin = declared !== undefined && declared.digits - declared.places <= digits
+  const places = kind === 'integer' ? 0 : kind
   const domain: Domain = {
     type: 'numeric',
-    around: value => (isRounded ? aroundDouble(value as number | bigint) : at(numericText(value, kind))),
-    // With a precision, there is no infinity; only since version 14 is there one at all.
-    ...(digits === undefined
-      ? { above: "'-1e1000'::numeric", below: "'1e1000'::numeric" }
-      : { below: "'NaN'::numeric" }),
+    around(operand) {
+      const value = operand as number | bigint
+      if (kind === 'double') return isRounded ? aroundDouble(value) : at(String(value))
+      return beyond(value, kind) ?? (isWhole(value) ? at : betweenTexts)(numericText(value, kind))
+    },
+    ...(!areAllWithin && { above: `'-${below}'::numeric` }),
+    // NaN is greater than all others.
+    below: `'${areAllWithin ? 'NaN' : below}'::numeric`,
+    ...(places !== 'double' &&
+      (declared === undefined || declared.places > places) && {
+        also: column => `${column} = round(${column}, ${places})`,
+      }),
   }
   return plain(domain, {
     read: kind === 'double' ? readDouble : kind === 'integer' ? readWhole : text => readScaledText(text, kind),
@@ -90,16 +118,28 @@ function numericForm(kind: NumberKind, digits: number | undefined): ColumnForm {
   })
 }
 
+const isWhole = (value: number | bigint): boolean => typeof value === 'bigint' || Number.isInteger(value)
+
+/** Place of an operand that no value equals. */
+const betweenTexts = (text: string): readonly [Cut, Cut] => between({ at: text, isBehind: false })
+
+/** Place of an operand, a whole number or one of units, that is greater or less than all values. */
+function beyond(value: number | bigint, kind: 'integer' | number): readonly [Cut, Cut] | undefined {
+  const limit = kind === 'integer' ? 2n ** 63n : 10n ** BigInt(MAX_DIGITS)
+  if (value >= limit) return between('end')
+  const isBelow = kind === 'integer' ? value < -limit : value <= -limit
+  return isBelow ? between('start') : undefined
+}
+
 /** A text of an exact operand. */
-function numericText(value: Scalar, kind: NumberKind): string {
-  const isWhole = typeof value === 'bigint' || Number.isInteger(value)
-  return typeof kind === 'number' && isWhole ? unscaled(BigInt(value), kind) : String(value)
+function numericText(value: number | bigint, kind: NumberKind): string {
+  return typeof kind === 'number' && isWhole(value) ? unscaled(BigInt(value), kind) : String(value)
 }
 
 function moneyForm(scale: number): ColumnForm {
-  const numeric = numericForm(scale, 19)
+  const numeric = numericForm(scale, { digits: 19, places: 2 })
   const own = (column?: string): string => `${column}::numeric`
-  return { ...numeric, select: own, sorted: own, compared: own }
+  return { ...numeric, select: own, sorted: own, compared: own, fits: column => numeric.fits!(own(column)) }
 }
 
 const float8 = plain(

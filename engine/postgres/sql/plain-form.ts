@@ -3,13 +3,13 @@ import { type Domain, present } from './cut.ts'
 
 /** A form whose values are compared and sorted as they are stored. */
 export function plain(domain: Domain, parts: Pick<ColumnForm, 'read'> & Partial<ColumnForm>): ColumnForm {
-  const hasNulls = domain.above !== undefined || domain.below !== undefined
-  const own = (column?: string): string =>
-    hasNulls ? `CASE WHEN ${present(domain, column!)} THEN ${column} END` : column!
+  const isLimited = domain.above !== undefined || domain.below !== undefined || domain.also !== undefined
+  const own = (column?: string): string => column!
   return {
     select: own,
+    ...(isLimited && { fits: (column: string) => present(domain, column) }),
     sorted: own,
-    compared: column => column!,
+    compared: own,
     isText: false,
     domain,
     identityType: domain.type,

@@ -13,7 +13,7 @@ import type { RemoteCondition } from '../../query/nodes/remote-query.ts'
 import { matchesNull } from '../../query/plan/lower.ts'
 import type { RemoteTable, RemoteTables } from '../remote-table.ts'
 import { compareAny } from './cut.ts'
-import { columnOf, type From, identityOf, relatedBy } from './from.ts'
+import { columnOf, type From, identityOf, keyConditions, relatedBy } from './from.ts'
 import { foldCall, foldExpression, markClass } from './fold-sql.ts'
 import { jsonTest, type TestScope } from './json-test.ts'
 import { isTextual, orderedTest } from './ordered-test.ts'
@@ -24,6 +24,8 @@ import { textTest } from './text-test.ts'
 /** Other data that a statement needs. */
 export interface SqlScope {
   readonly tables: RemoteTables
+  /** The statement names rows by keys that have been read, so that it need not leave out those whose keys cannot be. */
+  readonly areKeysGiven?: boolean
   /** Keys of the entities elsewhere for which a condition is true. */
   keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[]
   /** Different foreign keys of the entities elsewhere for which a condition is true. */
@@ -64,14 +66,15 @@ export class PredicateSql implements TestScope {
 
   private visible({ table, alias, source }: From): string {
     const { dataClass } = table
-    const conditions = this.restricting.has(dataClass) ? undefined : this.scope.visible?.(dataClass)
-    if (!conditions) return source
+    const conditions = (!this.restricting.has(dataClass) && this.scope.visible?.(dataClass)) || []
     const from = { table, alias, source }
     this.restricting.add(dataClass)
     const texts = conditions.map(each =>
       isList(each) ? this.among(dataClass.key, each, from) : this.condition(each, from),
     )
     this.restricting.delete(dataClass)
+    if (!this.scope.areKeysGiven) texts.push(...keyConditions(from))
+    if (texts.length === 0) return source
     const hasNumber = table.stamp(alias).startsWith(`${alias}.xmin`)
     const columns = hasNumber ? `${alias}.*, ${alias}.xmin` : `${alias}.*`
     return `(SELECT ${columns} FROM ${source} WHERE ${texts.join(' AND ')}) AS ${alias}`
@@ -159,11 +162,13 @@ export class PredicateSql implements TestScope {
     const own = stored(attribute)
     if (own.source)
       return this.ofProperty(own, { kind: 'value', type: own.source.type, test, negated: false }, negated, from)
-    const { form, compared, sorted } = columnOf(own, from)
+    const { form, compared, sorted, raw } = columnOf(own, from)
+    const operands = test.kind === 'equal' ? [test.value] : test.kind === 'in' ? [...test.values] : undefined
+    const isExact = operands?.every(each => form.isValue?.(each) !== false)
     const passes =
       form.domain && !isTextual(test)
         ? orderedTest(form.domain, compared(), test, this.parameters)
-        : textTest(() => this.folded(own, sorted), test, this.parameters)
+        : textTest(() => this.folded(own, isExact ? raw : sorted), test, this.parameters)
     return negated ? `(${sorted} IS NOT NULL AND NOT ${passes})` : passes
   }
 
@@ -180,7 +185,9 @@ export class PredicateSql implements TestScope {
     if (isRelation(attribute)) return this.hasNone(attribute, negated, from)
     const own = stored(attribute)
     if (own.source) return this.ofProperty(own, { kind: 'isNull', negated: true }, !negated, from)
-    return `${columnOf(own, from).sorted} IS ${negated ? 'NOT ' : ''}NULL`
+    const { fits, sorted } = columnOf(own, from)
+    if (fits !== undefined) return `(${fits}) IS ${negated ? '' : 'NOT '}TRUE`
+    return `${sorted} IS ${negated ? 'NOT ' : ''}NULL`
   }
 
   /** A relation is null without a related entity, even if there is a foreign key. */

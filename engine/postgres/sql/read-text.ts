@@ -1,4 +1,5 @@
 import { excerpt } from '../../base/text/excerpt.ts'
+import { Unfit } from './unfit.ts'
 import { SMALL } from '../../query/aggregate/summary.ts'
 import { parseClock } from '../../base/time/read-clock.ts'
 import { parseDate } from '../../base/time/read-date.ts'
@@ -7,27 +8,23 @@ import { parseDate } from '../../base/time/read-date.ts'
 
 const LARGE_INTEGER = /^-?\d{16,}$/
 
-/** A number; an integer beyond 2^53 is a bigint. */
+/** An integer; one beyond 2^53 is a bigint. */
 export function readNumber(text: string): number | bigint {
   const number = Number(text)
-  if (!Number.isFinite(number)) throw new Error(`${excerpt(text)} is not a finite number`)
   return LARGE_INTEGER.test(text) && !Number.isSafeInteger(number) ? BigInt(text) : number
 }
 
 /** An integer of 64 bits in a column that can have others. */
-export function readWhole(text: string): number | bigint {
+export function readWhole(text: string): number | bigint | Unfit {
   const [, whole] = /^(-?\d+)(?:\.0*)?$/.exec(text) ?? []
-  if (whole === undefined || BigInt.asIntN(64, BigInt(whole)) !== BigInt(whole)) {
-    throw new Error(`${excerpt(text)} is not an integer of 64 bits`)
-  }
-  return readNumber(whole)
+  const fits = whole !== undefined && BigInt.asIntN(64, BigInt(whole)) === BigInt(whole)
+  return fits ? readNumber(whole) : new Unfit('it is not an integer of 64 bits')
 }
 
 /** A number, rounded to a double. */
-export function readDouble(text: string): number {
+export function readDouble(text: string): number | Unfit {
   const number = Number(text)
-  if (!Number.isFinite(number)) throw new Error(`${excerpt(text)} is not a number that a double can hold`)
-  return number
+  return Number.isFinite(number) ? number : new Unfit('it is not a number that a double can hold')
 }
 
 /**
@@ -40,16 +37,17 @@ export function sumOfParts(count: number, whole: string, fractions: string): str
   return String(Number(whole) / SMALL + Number(Number(fractions).toPrecision(certain)))
 }
 
-const MAX_DIGITS = 18
+/** Digits of a decimal. */
+export const MAX_DIGITS = 18
 
-/** A decimal in units of the last of `scale` places. @throws {Error} it has more places */
-export function readScaledText(text: string, scale: number): number | bigint {
+/** A decimal in units of the last of `scale` places. */
+export function readScaledText(text: string, scale: number): number | bigint | Unfit {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   const kept = fraction.slice(0, scale).padEnd(scale, '0')
-  if (whole === '' || /[1-9]/.test(fraction.slice(scale)))
-    throw new Error(`${excerpt(text)} has more than ${scale} digits after the point`)
+  if (whole === '') return new Unfit('it is not a finite number')
+  if (/[1-9]/.test(fraction.slice(scale))) return new Unfit(`it has more than ${scale} digits after the point`)
   const digits = (whole + kept).replace(/^0+(?=\d)/, '')
-  if (digits.length > MAX_DIGITS) throw new Error(`${excerpt(text)} has more than ${MAX_DIGITS} digits`)
+  if (digits.length > MAX_DIGITS) return new Unfit(`it has more than ${MAX_DIGITS} digits`)
   const value = BigInt(sign + digits)
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : value

@@ -16,6 +16,8 @@ interface VectorColumn {
   readonly sql: string
   /** The column is a `vector` of pgvector, not an array of numbers. */
   readonly isVector: boolean
+  /** SQL that is true for values that the attribute can have, perhaps but for numbers that are not finite. */
+  readonly fits: string | undefined
 }
 
 /** Operators of pgvector, whose results are distances: smaller ones are nearer. */
@@ -37,7 +39,10 @@ export function similarityTest(
   const passes = `${score} ${comparator} ${parameters.add(String(test.threshold), 'float8')}`
   const near = column.isVector ? nearSql(column, similarity, test, parameters) : undefined
   // The planner tests the cheap condition first.
-  return near === undefined ? passes : `(${near} AND ${passes})`
+  if (near === undefined) return passes
+  return column.fits === undefined
+    ? `(${near} AND ${passes})`
+    : `(CASE WHEN ${column.fits} THEN ${near} END AND ${passes})`
 }
 
 /** SQL of an order by score, which is lowest where there is none. */
@@ -52,16 +57,29 @@ export function similarityOrder(
 
 function columnOf(attribute: StorageAttribute, { table, alias }: Place): VectorColumn {
   const { name, type } = table.columns.get(attribute)![0]!
-  return { sql: `${alias}.${quoteName(name)}`, isVector: type === 'vector' }
+  const sql = `${alias}.${quoteName(name)}`
+  const isVector = type === 'vector'
+  if (type !== '_float4') return { sql, isVector, fits: table.forms.get(attribute)!.fits?.(sql) }
+  // The score tells whether all numbers are finite.
+  const isWhole = `array_ndims(${sql}) = 1 AND cardinality(${sql}) = ${attribute.vector!.dimension} AND CASE WHEN array_ndims(${sql}) = 1 THEN array_position(${sql}, NULL) IS NULL END`
+  return { sql, isVector, fits: isWhole }
 }
 
 /** SQL of a score in double precision, with the same operations in the same order as `scoreOf`. Null without a vector or a score. */
-function scoreSql({ sql }: VectorColumn, { metric, vector }: Similarity, parameters: Parameters): string {
+function scoreSql({ sql, fits }: VectorColumn, { metric, vector }: Similarity, parameters: Parameters): string {
   const other = parameters.once(`{${vector.join(',')}}`, 'float8[]')
   const pairs = `FROM unnest(${sql}::float4[]::float8[], ${other}) AS u (a, b)`
-  if (metric === 'euclidean') return `(SELECT sqrt(sum((a - b) * (a - b))) ${pairs})`
-  if (metric === 'dot') return `(SELECT sum(a * b) ${pairs})`
-  return `(SELECT CASE WHEN sum(a * a) > 0 AND sum(b * b) > 0 THEN greatest(-1, least(1, sum(a * b) / sqrt(sum(a * a) * sum(b * b)))) END ${pairs})`
+  const score = (condition: string, value: string): string => {
+    const sql = `(SELECT CASE WHEN ${condition} THEN ${value} END ${pairs})`
+    return fits === undefined ? sql : `CASE WHEN ${fits} THEN ${sql} END`
+  }
+  const finite = (sum: string): string => `abs(${sum}) < 'Infinity'`
+  if (metric === 'euclidean') return score(finite('sum((a - b) * (a - b))'), 'sqrt(sum((a - b) * (a - b)))')
+  if (metric === 'dot') return score(finite('sum(a * b)'), 'sum(a * b)')
+  return score(
+    `sum(a * a) > 0 AND ${finite('sum(a * a)')} AND sum(b * b) > 0`,
+    'greatest(-1, least(1, sum(a * b) / sqrt(sum(a * a) * sum(b * b))))',
+  )
 }
 
 const distanceSql = ({ sql }: VectorColumn, { metric, vector }: Similarity, parameters: Parameters): string =>

@@ -157,7 +157,7 @@ export function distinctStatement(
   const { value, source, from, form } = valuesSource(table, selected, of, sql, scope)
   const key = selectOf(table.dataClass.key, from)
   const keyForm = table.forms.get(table.dataClass.key)!
-  const first = keyForm.identityType === 'uuid' ? 'min(k::text)' : 'min(k)'
+  const first = { uuid: 'min(k::text)', bool: 'bool_and(k)' }[keyForm.identityType ?? ''] ?? 'min(k)'
   const attribute = stored(of.attribute)
   const columns =
     of.properties.length > 0
@@ -193,7 +193,9 @@ function valuesSource(
   return { value, own, source, from, form }
 }
 
+/** For rows that are named by their keys. */
 export const NO_SCOPE: SqlScope = {
+  areKeysGiven: true,
   tables: { find: () => undefined },
   keysWhere: () => [],
   valuesWhere: () => [],
@@ -317,7 +319,7 @@ function orderOf(
   const from = follow(key.relations, start, sql, scope, joins)
   if (key.similarity) return [similarityOrder(key, from, sql.parameters)]
   const attribute = stored(key.attribute)
-  const { form, sorted, compared } = columnOf(attribute, from)
+  const { form, fits, sorted, compared } = columnOf(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'
   const lowest = `${ascending} NULLS ${key.descending ? 'LAST' : 'FIRST'}`
   if (key.properties.length > 0) return jsonOrder(sorted, key, sql).map(each => `${each} ${lowest}`)
@@ -330,7 +332,7 @@ function orderOf(
   const isExact = !form.isCut || (isLast && !attribute.simpleDate)
   if (!hasNulls && form.domain && isExact) return [`${compared()} ${ascending}`]
   if (!form.isText) return [`${sorted} ${lowest}`]
-  return [`${sql.folded(attribute, sorted)} ${hasNulls ? lowest : ascending}`]
+  return [`${sql.folded(attribute, sorted)} ${hasNulls || fits !== undefined ? lowest : ascending}`]
 }
 
 /** Numbers are below texts, and these below bools; objects and arrays are highest, all equal. */

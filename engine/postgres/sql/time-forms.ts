@@ -4,6 +4,7 @@ import type { ColumnForm } from './column-form.ts'
 import { plain } from './plain-form.ts'
 import { at, between, type Cut } from './cut.ts'
 import { readClock, readDateTime, readInterval } from './read-text.ts'
+import { Unfit } from './unfit.ts'
 
 const DAY_MS = 86_400_000
 /** First day of a database: that of Julian day 0. */
@@ -22,7 +23,23 @@ const dayText = (ms: number): string => inEra(ms, () => '')
 const momentText = (ms: number, zone: string): string =>
   inEra(ms, date => ` ${date.toISOString().slice(-13, -1)}${zone}`)
 
-const ENDS = { above: "'-infinity'", below: "'infinity'" }
+/** The last time that JavaScript has is the beginning of this day. */
+const LAST = '275760-09-13'
+const NEXT = '275760-09-14'
+const ABOVE = "'-infinity'"
+const ENDLESS = /^-?infinity$/
+
+/** Reads what a database has sent, if there is such a value. */
+const fitting =
+  (read: (text: string) => number) =>
+  (text: string): number | Unfit => {
+    if (ENDLESS.test(text)) return new Unfit('it is infinite')
+    try {
+      return read(text)
+    } catch (error) {
+      return new Unfit((error as Error).message)
+    }
+  }
 
 /** Days. A time of day in an operand lies between two. */
 export const day = plain(
@@ -34,9 +51,10 @@ export const day = plain(
       const first = Math.floor(ms / DAY_MS) * DAY_MS
       return first === ms ? at(dayText(ms)) : between({ at: dayText(first), isBehind: true })
     },
-    ...ENDS,
+    above: ABOVE,
+    below: `'${NEXT}'`,
   },
-  { read: readDateTime, write: value => dayText(value as number) },
+  { read: fitting(readDateTime), write: value => dayText(value as number) },
 )
 
 /**
@@ -60,12 +78,11 @@ export const moment = (type: 'timestamp' | 'timestamptz', isDay: boolean): Colum
         ? 'end'
         : { at: momentText(ms, zone), isBehind: false }
   return plain(
-    { type, around: value => aroundMs(value, placeOf, unit), ...ENDS },
+    { type, around: value => aroundMs(value, placeOf, unit), above: ABOVE, below: `'${LAST} 00:00:00.001${zone}'` },
     {
-      read: text => Math.floor(readDateTime(text) / unit) * unit,
+      read: fitting(text => Math.floor(readDateTime(text) / unit) * unit),
       isCut: true,
-      sorted: column =>
-        `date_trunc('${isDay ? 'day' : 'milliseconds'}', CASE WHEN isfinite(${column}) THEN ${column} END)`,
+      sorted: column => `date_trunc('${isDay ? 'day' : 'milliseconds'}', ${column})`,
       write: value => momentText(value as number, zone),
     },
   )
@@ -95,16 +112,24 @@ export const time = plain(
         ms <= 0 ? 'start' : ms > DAY_MS ? 'end' : { at: ms === DAY_MS ? '24:00' : clockText(ms), isBehind: false },
       ),
   },
-  { read: readClock, isCut: true, sorted: sortedMs, write: clockText },
+  { read: fitting(readClock), isCut: true, sorted: sortedMs, write: clockText },
 )
 
-export const interval = plain(
-  {
-    type: 'interval',
-    around: value =>
-      aroundMs(value, ms =>
-        Math.abs(ms) > MAX_DAYS * DAY_MS ? (ms > 0 ? 'end' : 'start') : { at: intervalText(ms), isBehind: false },
-      ),
-  },
-  { read: readInterval, isCut: true, sorted: sortedMs, write: value => `${value as number} milliseconds` },
-)
+/** Fields of the modifier of an interval that can have months: `month` and `year`. */
+const MONTHS = 0b110 << 16
+
+/** Months have no fixed length. @param modifier of the column: the fields of its declaration, or -1 for all */
+export const interval = (modifier: number): ColumnForm =>
+  plain(
+    {
+      type: 'interval',
+      around: value =>
+        aroundMs(value, ms =>
+          Math.abs(ms) > MAX_DAYS * DAY_MS ? (ms > 0 ? 'end' : 'start') : { at: intervalText(ms), isBehind: false },
+        ),
+      ...((modifier & MONTHS) !== 0 && {
+        also: column => `(extract(year FROM ${column}) = 0 AND extract(month FROM ${column}) = 0)`,
+      }),
+    },
+    { read: fitting(readInterval), isCut: true, sorted: sortedMs, write: value => `${value as number} milliseconds` },
+  )

@@ -60,12 +60,12 @@ const orders: readonly { name: string; order: string; sql: string }[] = [
   {
     name: 'null is lowest',
     order: 'changed desc',
-    sql: `date_trunc('milliseconds', CASE WHEN isfinite(t0."changed") THEN t0."changed" END) DESC NULLS LAST`,
+    sql: `CASE WHEN (t0."changed" > '-infinity' AND t0."changed" < '275760-09-13 00:00:00.001+00') THEN date_trunc('milliseconds', t0."changed") END DESC NULLS LAST`,
   },
   {
     name: 'the milliseconds decide before the next key',
     order: 'made, rate',
-    sql: `date_trunc('milliseconds', CASE WHEN isfinite(t0."made") THEN t0."made" END) ASC NULLS FIRST, t0."rate" ASC`,
+    sql: `CASE WHEN (t0."made" > '-infinity' AND t0."made" < '275760-09-13 00:00:00.001+00') THEN date_trunc('milliseconds', t0."made") END ASC NULLS FIRST, t0."rate" ASC`,
   },
   { name: 'texts by their fold', order: 'title', sql: '(tesser.fold(t0."title") COLLATE "C") ASC' },
   { name: 'UUIDs as they are', order: 'ID desc', sql: 't0."ID" DESC' },
