@@ -210,7 +210,7 @@ export const COLUMNS: Readonly<Record<string, Column>> = {
   long64_numeric: {
     attribute: { type: 'long64' },
     type: 'numeric(19)',
-    values: [...INTEGERS, '9007199254740993', '9999999999999999999', '-9223372036854775809'],
+    values: [...INTEGERS, '9007199254740993', '9999999999999999999', '-9223372036854775808', '-9223372036854775809'],
     operands: [...INTEGER_OPERANDS, ...BIG_OPERANDS],
   },
   number_float8: {

@@ -83,18 +83,17 @@ const writer =
   (value: Value): string =>
     typeof kind === 'number' ? unscaled(value as number | bigint, kind) : String(value)
 
-/** Limit of the absolute values that can be read, and the digits before the point that all of them can have. */
-const limitsOf = (kind: NumberKind): { readonly below: string; readonly digits: number } =>
-  kind === 'double'
-    ? { below: '1.7976931348623158e308', digits: 308 }
-    : kind === 'integer'
-      ? { below: '9223372036854775808', digits: 18 }
-      : { below: `1e${MAX_DIGITS - kind}`, digits: MAX_DIGITS - kind }
+/** Numbers between which all values are, neither included, and the digits before the point that all between them can have. */
+function limitsOf(kind: NumberKind): { readonly above: string; readonly below: string; readonly digits: number } {
+  if (kind === 'integer') return { above: '-9223372036854775809', below: '9223372036854775808', digits: 18 }
+  const below = kind === 'double' ? '1.7976931348623158e308' : `1e${MAX_DIGITS - kind}`
+  return { above: `-${below}`, below, digits: kind === 'double' ? 308 : MAX_DIGITS - kind }
+}
 
 /** @param declared undefined if the column takes any number of digits, and infinity */
 function numericForm(kind: NumberKind, declared: Declared | undefined): ColumnForm {
   const isRounded = kind === 'double' && (declared === undefined || declared.digits > EXACT_DIGITS)
-  const { below, digits } = limitsOf(kind)
+  const { above, below, digits } = limitsOf(kind)
   const areAllWithin = declared !== undefined && declared.digits - declared.places <= digits
   const places = kind === 'integer' ? 0 : kind
   const domain: Domain = {
@@ -104,7 +103,7 @@ function numericForm(kind: NumberKind, declared: Declared | undefined): ColumnFo
       if (kind === 'double') return isRounded ? aroundDouble(value) : at(String(value))
       return beyond(value, kind) ?? (isWhole(value) ? at : betweenTexts)(numericText(value, kind))
     },
-    ...(!areAllWithin && { above: `'-${below}'::numeric` }),
+    ...(!areAllWithin && { above: `'${above}'::numeric` }),
     // NaN is greater than all others.
     below: `'${areAllWithin ? 'NaN' : below}'::numeric`,
     ...(places !== 'double' &&
