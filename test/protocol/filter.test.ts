@@ -383,6 +383,8 @@ protocolTable('$filter refuses', company, [
   refused('4.3.1', 'digits in groups in a placeholder for a list', 'ID in :1', 400, [1280], [['1,000']]),
   refused('4.3.1', 'digits in groups for a key', '__KEY = 1,000', 400, [1508]),
   refused('4.3.1', 'digits in groups for a relation', 'employer = 1,000', 400, [1508]),
+  refused('4.3.1', 'another attribute', 'lastName = firstName', 400, [1508]),
+  refused('4.3.1', 'an attribute over a relation', 'lastName = employer.name', 400, [1508]),
   refused('1', 'an unknown attribute of a related dataclass', 'employer.nothing = 1', 404, [1500]),
 ])
 

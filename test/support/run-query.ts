@@ -11,10 +11,12 @@ import type { Snapshot } from '../../engine/data/snapshot.ts'
 export interface QueryOptions extends Partial<Omit<ReadRequest, 'params'>> {
   params?: unknown
   budget?: QueryBudget
+  /** For a test of queries after others with the same cache. */
+  queries?: QueryCache
 }
 
 /** Runs a read request with defaults for everything left out; all rows are on the page. */
-export function runQuery(catalog: Catalog, snapshot: Snapshot, { params, budget, ...request }: QueryOptions) {
+export function runQuery(catalog: Catalog, snapshot: Snapshot, { params, budget, queries, ...request }: QueryOptions) {
   const parsed: Params | undefined = params === undefined ? undefined : toParams(params)
   const whole: ReadRequest = {
     dataClass: 'Employee',
@@ -25,8 +27,12 @@ export function runQuery(catalog: Catalog, snapshot: Snapshot, { params, budget,
     ...request,
     ...(parsed && { params: parsed }),
   }
-  return runPage(planPage(whole, publicView(catalog), snapshot, new QueryCache(TEXT_LIMITS)), publicView(catalog), {
-    snapshot,
-    budget: budget ?? new QueryBudget(),
-  })
+  return runPage(
+    planPage(whole, publicView(catalog), snapshot, queries ?? new QueryCache(TEXT_LIMITS)),
+    publicView(catalog),
+    {
+      snapshot,
+      budget: budget ?? new QueryBudget(),
+    },
+  )
 }

@@ -15,6 +15,7 @@ import { bindComparison, type ComparisonValue, type Condition } from './bind-com
 import { placeholderValue, placeholderPath } from './bind-params.ts'
 import { joinConditions } from './join-conditions.ts'
 import { combine, type Predicate } from './predicate.ts'
+import { refuseAttributeName } from './refuse-attribute-name.ts'
 import { type ResolvedPath, resolvePath } from './resolve-path.ts'
 
 /** Maximum changes between `and`, `or` and `except` in one query: each is a level of the predicate and of the call stack. */
@@ -34,7 +35,7 @@ export function bindFilter(
   view: View,
   limits: TextLimits = TEXT_LIMITS,
 ): Predicate {
-  return bind(expression, { dataClass, params, view, limits, handlers: 0 }, 0)
+  return bind(expression, { dataClass, params, view, callerView: view, limits, handlers: 0 }, 0)
 }
 
 interface FilterScope {
@@ -43,6 +44,8 @@ interface FilterScope {
   /** Number of query handlers whose queries enclose this one. */
   readonly handlers: number
   readonly view: View
+  /** View of the caller, who may see less than a query handler. */
+  readonly callerView: View
   readonly limits: TextLimits
 }
 
@@ -99,8 +102,10 @@ function operandsOf(expression: Expression, kind: 'and' | 'or'): Expression[] {
 
 function bindCondition(condition: Expression & { kind: 'comparison' | 'truth' }, scope: FilterScope): Condition {
   const path = bindPath(condition.path, scope)
-  if (condition.kind === 'comparison')
+  if (condition.kind === 'comparison') {
+    refuseAttributeName(condition.value, path, scope.dataClass, scope.callerView)
     return compare(path, condition.comparator, bindValue(condition.value, scope), scope)
+  }
   // A bool that stands alone means `= true`.
   const { target, elements } = path
   if (!isRelation(target) && target.type !== 'bool' && elements.length === 0) {
@@ -133,8 +138,7 @@ function bindHandlerQuery(
     const { dataClass } = attribute
     // The handler may use attributes that the caller may not see.
     const view = wholeView(scope.view.catalog)
-    const { limits, handlers } = scope
-    const inner = { dataClass, params: toParams(parameters), view, limits, handlers: handlers + 1 }
+    const inner = { ...scope, dataClass, params: toParams(parameters), view, handlers: scope.handlers + 1 }
     return bind(condition, inner, 0)
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error

@@ -236,6 +236,18 @@ t.test('P3.8 a query handler with except, behind a relation that is null', async
   t.same(find('token = null except age = null'), [5])
 })
 
+t.test(
+  '4.3.1 in the query of a handler a bare word is no attribute either, unless the caller may not know it',
+  async t => {
+    const find = (text: string) => {
+      const { catalog } = twinCatalog(STAFF, { name: { query: () => ({ text, parameters: [] }) } })
+      return runQuery(catalog, fakeStore(catalog, STAFF), { filter: 'itsName = a' }).count
+    }
+    t.throws(() => find('name = note'), { name: 'QUERY.HANDLER' })
+    t.equal(find('name = secret'), 0)
+  },
+)
+
 t.test('P3.8 handlers with invalid or endless queries are internal errors', async t => {
   const cases = [
     [
