@@ -135,6 +135,8 @@ export abstract class Exchange implements FinishedRequest, Pending {
   abstract get sentBytes(): number
   abstract drop(): void
 
+  keepOpen(): void {}
+
   /** Checks the head, then lets the handler answer. @param eachHeader calls back with every header line, name lower-case */
   serve(eachHeader: (visit: (name: string, value: string) => void) => void): void {
     const { edge } = this

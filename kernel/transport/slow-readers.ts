@@ -4,6 +4,8 @@ export interface Pending {
   readonly sentBytes: number
   /** Ends the connection. */
   drop(): void
+  /** Called regularly before that: a shorter timeout of the transport must not end the connection. */
+  keepOpen(): void
 }
 
 export interface SlowReaderLimits {
@@ -49,6 +51,7 @@ export class SlowReaders {
         progress.at = now
       }
       if (this.isTooSlow(progress, now)) answer.drop()
+      else answer.keepOpen()
     }
   }
 

@@ -349,6 +349,13 @@ class UwsExchange extends Exchange {
     this.#res.close()
   }
 
+  /** Restarts the timeout of the builds, of 10 to 32 s, as `resume` does; they have no other call for it. */
+  override keepOpen(): void {
+    if (this.finished || this.#isDropped) return
+    this.#res.pause()
+    this.#res.resume()
+  }
+
   /** Reads and sends alternately; bytes that the socket does not take wait until it drains. */
   #writeSource(source: BodySource): void {
     const res = this.#res

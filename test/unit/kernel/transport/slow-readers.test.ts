@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ByteBudget } from '../../../../engine/index.ts'
 import type { BodySource, TransportName } from '../../../../kernel/transport/transport.ts'
+import { type Pending, SlowReaders } from '../../../../kernel/transport/slow-readers.ts'
 import { isLong } from '../../../support/reference/rounds.ts'
 import { loadableTransports, startTransport } from '../../../support/transports.ts'
 import { until } from '../../../support/until.ts'
@@ -40,6 +41,29 @@ async function start(t: Test, name: TransportName, limits: { answerTimeoutMs: nu
   return { memory, closed, ask }
 }
 
+t.test('a connection is kept open while its client makes progress, for longer than it may make none', async t => {
+  const readers = new SlowReaders({ answerTimeoutMs: 100, minAnswerRate: 0 })
+  const calls: Record<string, string[]> = { reading: [], stalled: [] }
+  let looks = 0
+  const pending = (name: string, sentBytes: () => number): Pending => ({
+    get sentBytes() {
+      return sentBytes()
+    },
+    keepOpen: () => calls[name]!.push('keepOpen'),
+    drop: () => calls[name]!.push('drop'),
+  })
+  const reading = pending('reading', () => looks++)
+  const stalled = pending('stalled', () => 0)
+  readers.add(reading)
+  readers.add(stalled)
+  const startedAt = performance.now()
+  await until(() => performance.now() - startedAt > 500 && calls.stalled!.includes('drop'))
+  readers.delete(reading)
+  readers.delete(stalled)
+  t.ok(calls.reading!.length > 1)
+  t.ok(calls.reading!.every(call => call === 'keepOpen'))
+})
+
 // The tests wait most of the time.
 t.jobs = loadableTransports.length
 for (const name of loadableTransports) {
@@ -64,6 +88,27 @@ for (const name of loadableTransports) {
         t.ok(length < SIZE, 'the answer is cut off')
       }
     })
+
+    t.test(
+      'a client may read nothing for the time of the option, whatever the timeouts of a build',
+      { skip: !isLong && 'it takes half a minute' },
+      async t => {
+        const { closed, ask } = await start(t, name, { answerTimeoutMs: 60_000, minAnswerRate: 0 })
+        const sockets = [await ask('/source'), await ask('/bytes')]
+        // Longer than either build keeps such a connection open by itself.
+        await delay(36_000)
+        for (const socket of sockets) {
+          let length = 0
+          socket.on('data', data => {
+            length += data.length
+          })
+          socket.resume()
+          t.ok(await until(() => length > SIZE), `${length} of ${SIZE}`)
+          socket.destroy()
+        }
+        await until(() => closed.length > 0)
+      },
+    )
 
     t.test('a client that reads slowly receives everything, unless it is slower than the minimum', async t => {
       const cases = [
