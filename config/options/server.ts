@@ -10,7 +10,7 @@ export const serverOptions = {
   'server.transport': choice({
     default: 'auto',
     of: ['auto', 'uws', 'uws-node20', 'node-http'],
-    doc: 'HTTP implementation: the current uWebSockets.js, its build for Node 20, or that of Node; `auto` takes the first that works.',
+    doc: 'HTTP implementation: the current uWebSockets.js, its build for Node 20, or that of Node; `auto` takes the first that works. Only that of Node answers clients that send requests without waiting for answers (pipelining).',
   }),
   'server.tls.keyFile': path(
     'Private key of the server, PEM. With `certFile` the server speaks HTTPS only. Both are read again when they change, and at SIGHUP.',

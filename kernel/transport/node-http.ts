@@ -12,6 +12,7 @@ import { ConnectionLimit } from './connection-limit.ts'
 import { EdgeErrors, errorResponse } from './edge-errors.ts'
 import { EncodedConnection, type ParserError } from './encoded-connection.ts'
 import { Edge, Exchange } from './exchange.ts'
+import { NodeHttpConnection } from './node-http-connection.ts'
 import { unmapped } from './remote-address.ts'
 import { readTls, type TlsIdentity } from './tls-files.ts'
 import type { BodySource, StartTransport, TransportLimits, TransportOptions } from './transport.ts'
@@ -93,14 +94,7 @@ function listen(server: Server, { host, port }: TransportOptions): Promise<void>
 class NodeHttpConnections {
   readonly edge: Edge
   readonly server: Server
-  /** By the underlying socket. */
-  readonly #encoded = new WeakMap<Duplex, EncodedConnection>()
-  /** Connections that end with the answer under way. The parser still emits requests that it read after it; they must not run. */
-  readonly #ending = new WeakSet<Duplex>()
-  /** Latest exchange of each connection. */
-  readonly #exchanges = new WeakMap<Duplex, NodeHttpExchange>()
-  /** Exchanges under way. Node emits no `close` on a response that waits behind others when its connection ends. */
-  readonly #open = new WeakMap<Duplex, Set<NodeHttpExchange>>()
+  readonly #connections = new WeakMap<Duplex, NodeHttpConnection>()
 
   constructor(edge: Edge, server: Server) {
     this.edge = edge
@@ -108,41 +102,39 @@ class NodeHttpConnections {
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
-    const { socket, rawHeaders } = req
-    if (this.#ending.has(socket) || socket.destroyed) return
-    const open = this.#openOf(socket)
-    const exchange = new NodeHttpExchange(this.edge, req, res, open, () => this.#ending.add(socket))
-    open.add(exchange)
-    this.#exchanges.set(socket, exchange)
-    if ((socket as Duplex) instanceof EncodedConnection) exchange.endConnection()
-    // The parser also accepts 0.9, whose answers have no head, and 2.0, which is another protocol.
-    if (req.httpVersionMajor !== 1) {
-      exchange.refuse(EdgeErrors.UNKNOWN_VERSION(req.httpVersion))
-      return
-    }
-    exchange.serve(visit => {
-      for (let i = 0; i < rawHeaders.length; i += 2) visit(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!)
-    })
+    const connection = this.#connectionOf(req.socket)
+    connection.take(req, () => this.#serve(connection, req, res))
   }
 
-  #openOf(socket: Duplex): Set<NodeHttpExchange> {
-    const known = this.#open.get(socket)
+  #connectionOf(socket: Duplex): NodeHttpConnection {
+    const known = this.#connections.get(socket)
     if (known) return known
-    const open = new Set<NodeHttpExchange>()
-    this.#open.set(socket, open)
-    socket.once('close', () => {
-      for (const exchange of open) exchange.connectionClosed()
-    })
-    return open
+    const connection = new NodeHttpConnection(socket)
+    this.#connections.set(socket, connection)
+    return connection
+  }
+
+  #serve(connection: NodeHttpConnection, req: IncomingMessage, res: ServerResponse): NodeHttpExchange {
+    const { socket, rawHeaders } = req
+    const exchange = new NodeHttpExchange(this.edge, req, res, connection)
+    if ((socket as Duplex) instanceof EncodedConnection) exchange.endConnection()
+    // The parser also accepts 0.9, whose answers have no head, and 2.0, which is another protocol.
+    if (req.httpVersionMajor !== 1) exchange.refuse(EdgeErrors.UNKNOWN_VERSION(req.httpVersion))
+    else {
+      exchange.serve(visit => {
+        for (let i = 0; i < rawHeaders.length; i += 2) visit(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!)
+      })
+    }
+    return exchange
   }
 
   /** Called when the parser gave up on a connection, or a request did not arrive in time. */
   readonly onClientError = (error: ParserError, socket: Duplex): void => {
-    const encoded = this.#encoded.get(socket)
-    if (encoded) {
+    const connection = this.#connectionOf(socket)
+    if (connection.encoded) {
       // The failed parser reports every packet as unreadable; the second one enforces timeouts.
-      if (error.code?.startsWith('HPE_')) encoded.feed(error.rawPacket)
-      else if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') encoded.destroy()
+      if (error.code?.startsWith('HPE_')) connection.encoded.feed(error.rawPacket)
+      else if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') connection.encoded.destroy()
       return
     }
     // `HPE_INVALID_EOF_STATE`: the client closed its side within a request.
@@ -150,28 +142,23 @@ class NodeHttpConnections {
       socket.destroy()
       return
     }
-    const exchange = this.#exchanges.get(socket)
-    const isAnswering = exchange !== undefined && !exchange.closed
-    if (!isAnswering && !(socket instanceof EncodedConnection) && EncodedConnection.takes(error)) {
-      this.#readAgain(socket as Socket, error.rawPacket!)
+    if (!connection.isBusy && !(socket instanceof EncodedConnection) && EncodedConnection.takes(error)) {
+      const encoded = new EncodedConnection(socket as Socket)
+      connection.encoded = encoded
+      this.server.emit(this.edge.options.tls ? 'secureConnection' : 'connection', encoded)
+      encoded.feed(error.rawPacket)
       return
     }
-    this.#ending.add(socket)
-    const refusal = parserError(error, this.edge.options.limits)
-    // While an answer is owed or under way, bytes from here would be taken for part of it.
-    if (isAnswering) exchange.breakOff(refusal)
-    else {
+    const { limits, meter } = this.edge.options
+    const refusal = parserError(error, limits)
+    const refuse = (): void => {
       const answer = prepareAnswer(errorResponse(refusal))
-      this.edge.options.meter?.unreadable(answer.status)
+      meter?.unreadable(answer.status)
       socket.end(rawAnswer(answer, isHead(error)), () => socket.destroy())
     }
-  }
-
-  #readAgain(socket: Socket, packet: Buffer): void {
-    const encoded = new EncodedConnection(socket)
-    this.#encoded.set(socket, encoded)
-    this.server.emit(this.edge.options.tls ? 'secureConnection' : 'connection', encoded)
-    encoded.feed(packet)
+    const end = (): void => connection.breakOff(refusal, refuse)
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isBusy) connection.wait(limits.requestTimeoutMs, end)
+    else end()
   }
 }
 
@@ -208,28 +195,15 @@ class NodeHttpExchange extends Exchange {
   query: string
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
-  readonly #endsConnection: () => void
+  readonly #connection: NodeHttpConnection
   #isLast = false
   #sentBytes = 0
 
-  readonly #open: Set<NodeHttpExchange>
-
-  /**
-   * @param open exchanges of the connection under way
-   * @param endsConnection called when no further request of the connection may run
-   */
-  constructor(
-    edge: Edge,
-    req: IncomingMessage,
-    res: ServerResponse,
-    open: Set<NodeHttpExchange>,
-    endsConnection: () => void,
-  ) {
+  constructor(edge: Edge, req: IncomingMessage, res: ServerResponse, connection: NodeHttpConnection) {
     super(edge)
-    this.#open = open
     this.#req = req
     this.#res = res
-    this.#endsConnection = endsConnection
+    this.#connection = connection
     res.on('close', () => (res.writableFinished ? this.done() : this.abort()))
     const target = req.url ?? ''
     const question = target.indexOf('?')
@@ -245,24 +219,19 @@ class NodeHttpExchange extends Exchange {
     return unmapped(this.#req.socket.remoteAddress ?? '')
   }
 
-  get closed(): boolean {
-    return this.#res.closed
-  }
-
-  connectionClosed(): void {
-    this.abort()
+  get isOver(): boolean {
+    return this.finished
   }
 
   protected override done(): void {
-    if (this.finished) return
-    this.#open.delete(this)
     super.done()
+    this.#connection.served()
   }
 
   /** Makes this request the last of its connection. */
   endConnection(): void {
     this.#isLast = true
-    this.#endsConnection()
+    this.#connection.end()
   }
 
   protected override get closing(): boolean {
@@ -292,7 +261,7 @@ class NodeHttpExchange extends Exchange {
 
   protected send({ status, reason, headerLines, cookie, tag, body, size, bodiless }: PreparedAnswer): void {
     const res = this.#res
-    if (this.refused) this.#endsConnection()
+    if (this.refused) this.#connection.end()
     const lines = [...headerLines]
     if (cookie !== undefined) lines.push('Set-Cookie', cookie)
     if (tag !== undefined) lines.push('ETag', tag)
@@ -305,11 +274,9 @@ class NodeHttpExchange extends Exchange {
     // A copy: Node keeps the bytes that the socket does not take at once, and the handler owns the original.
     else if (body.byteLength > PIECE_BYTES) void this.#writeSource(new OwnedBytes(Buffer.from(body)))
     else res.end(Buffer.from(body))
-    // Without a socket it waits behind other answers; otherwise a later turn shows whether the client reads.
     res.once('finish', () => this.#boundRest())
-    if (size === undefined) return
-    if (!res.socket) this.#holdOrDrop(size)
-    else setImmediate(() => this.finished || res.writableFinished || this.#holdOrDrop(size))
+    // A later turn shows whether the client reads.
+    if (size !== undefined) setImmediate(() => this.finished || res.writableFinished || this.#holdOrDrop(size))
   }
 
   protected sendPiece(piece: Uint8Array): Promise<void> {

@@ -1,22 +1,15 @@
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { isSource, isStream, type PreparedAnswer } from './answer.ts'
 import type { Receiving } from './body-receiver.ts'
-import { cannotListen } from './cannot-listen.ts'
 import { ConnectionLimit } from './connection-limit.ts'
 import { COUNTED_BYTES, Edge, Exchange } from './exchange.ts'
+import { PipeliningHint } from './pipelining-hint.ts'
 import { addressText } from './remote-address.ts'
 import { readTls } from './tls-files.ts'
 import type { BodySource, StartTransport, TransportOptions } from './transport.ts'
+import { listen, SHARED, tryToListen } from './uws-listen.ts'
 import type { UwsModule, UwsName } from './uws-module.ts'
 
-const RETRY_MS = 500
-/** Time for which Linux keeps the end of a connection that it has closed, with a margin. */
-const TIME_WAIT_MS = 65_000
-/** LIBUS_LISTEN_DEFAULT. */
-const SHARED = 0
 /** Built-in timeouts; measured as 12 and 32 s. */
 const IDLE_TIMEOUT_MS = { uws: 32_000, 'uws-node20': 12_000 }
 
@@ -27,12 +20,13 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
   return async (options, handler) => {
     const edge = new Edge(options, handler)
     const limit = connectionLimit(name, options)
+    const hint = new PipeliningHint(name, options.onWarning)
     /** Each serves the connections that it has accepted. There is more than one after a renewal of the certificate. */
     const apps: TemplatedApp[] = []
     const addApp = (): TemplatedApp => {
       const app = createApp(uws, options)
       if (limit) limitConnections(app, limit)
-      app.any('/*', (res, req) => new UwsExchange(edge, res, req).serve(visit => req.forEach(visit)))
+      app.any('/*', (res, req) => new UwsExchange(edge, hint, res, req).serve(visit => req.forEach(visit)))
       apps.push(app)
       return app
     }
@@ -114,69 +108,6 @@ function limitConnections(app: TemplatedApp, limit: ConnectionLimit): void {
   app.filter(onChange)
 }
 
-/**
- * Listens exclusively at first, which detects a server that has the port, then such that other sockets of this user can listen on
- * it too (SO_REUSEPORT), for two reasons. A certificate is renewed by a second app on the port. And neither build reuses an
- * address otherwise: the system keeps the ends of connections that a server has closed, and with them the port, for another
- * minute (TIME_WAIT), unless both servers share it. If the previous server did not share it, this waits for the port.
- */
-async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptions): Promise<us_listen_socket> {
-  const { host, onWaiting } = options
-  for (let waited = 0; ; waited += RETRY_MS) {
-    const exclusive = await tryToListen(app, options, uws.LIBUS_LISTEN_EXCLUSIVE_PORT)
-    const port = exclusive ? uws.us_socket_local_port(exclusive) : options.port
-    if (exclusive) uws.us_listen_socket_close(exclusive)
-    else {
-      const error = await listenError(host, port)
-      if (error) throw cannotListen(options, error)
-    }
-    const socket = port !== 0 && (await tryToListen(app, { ...options, port }, SHARED))
-    if (socket) return socket
-    if (port === 0 || waited >= TIME_WAIT_MS) {
-      throw cannotListen(options, new Error('the system refuses, and does not say why'))
-    }
-    if (waited === 0) {
-      onWaiting?.(`connections to port ${port} of a server before are not over yet; waiting for it, a minute at most`)
-    }
-    await setTimeout(RETRY_MS)
-  }
-}
-
-/** @param sharing {@link SHARED}: the port is silently shared with any other listener; otherwise it is exclusive */
-function tryToListen(
-  app: TemplatedApp,
-  { host, port }: TransportOptions,
-  sharing: number,
-): Promise<us_listen_socket | false> {
-  return new Promise(resolve => {
-    // The types lack this form of the call.
-    type Listen = (host: string, port: number, options: number, callback: typeof resolve) => void
-    const listenTo: Listen = app.listen.bind(app) as never
-    listenTo(host, port, sharing, resolve)
-  })
-}
-
-/**
- * Reason why it is not possible to listen on an address, from Node.js, since the builds give none. Undefined when only closed
- * connections occupy the port.
- */
-async function listenError(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
-  const server = createServer().listen(port, host)
-  const error = await once(server, 'listening').then(
-    () => undefined,
-    (error: NodeJS.ErrnoException) => error,
-  )
-  server.close()
-  if (error?.code !== 'EADDRINUSE') return error
-  const socket = connect(port, host === '0.0.0.0' || host === '::' ? 'localhost' : host)
-  const isAnswered = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  )
-  socket.destroy()
-  return isAnswered ? error : undefined
-}
-
 function warnings(name: UwsName, { limits }: TransportOptions): string[] {
   const found: string[] = []
   if (name === 'uws-node20') {
@@ -213,13 +144,15 @@ class UwsExchange extends Exchange {
   readonly method: string
   path: string
   query: string
+  readonly #hint: PipeliningHint
   readonly #res: HttpResponse
   #isDropped = false
   /** Called when the socket has taken all pieces. */
   #drained: (() => void) | undefined
 
-  constructor(edge: Edge, res: HttpResponse, req: HttpRequest) {
+  constructor(edge: Edge, hint: PipeliningHint, res: HttpResponse, req: HttpRequest) {
     super(edge)
+    this.#hint = hint
     this.#res = res
     this.method = req.getCaseSensitiveMethod()
     this.path = req.getUrl()
@@ -233,6 +166,11 @@ class UwsExchange extends Exchange {
     if (this.#isDropped && !this.finished) this.abort()
     // Without this listener an unanswered request ends the process. Most are answered by now.
     if (!this.finished) this.#res.onAborted(() => this.abort())
+  }
+
+  protected override abort(): void {
+    if (!this.finished && !this.refused && !this.#isDropped) this.#hint.aborted(this.startedAt)
+    super.abort()
   }
 
   protected get peerAddress(): string {

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import { cannotListen } from './cannot-listen.ts'
+import type { TransportOptions } from './transport.ts'
+import type { UwsModule } from './uws-module.ts'
+
+const RETRY_MS = 500
+/** Time for which Linux keeps the end of a connection that it has closed, with a margin. */
+const TIME_WAIT_MS = 65_000
+/** LIBUS_LISTEN_DEFAULT. */
+export const SHARED = 0
+
+/**
+ * Listens exclusively at first, which detects a server that has the port, then such that other sockets of this user can listen on
+ * it too (SO_REUSEPORT), for two reasons. A certificate is renewed by a second app on the port. And neither build reuses an
+ * address otherwise: the system keeps the ends of connections that a server has closed, and with them the port, for another
+ * minute (TIME_WAIT), unless both servers share it. If the previous server did not share it, this waits for the port.
+ */
+export async function listen(uws: UwsModule, app: TemplatedApp, options: TransportOptions): Promise<us_listen_socket> {
+  const { host, onWaiting } = options
+  for (let waited = 0; ; waited += RETRY_MS) {
+    const exclusive = await tryToListen(app, options, uws.LIBUS_LISTEN_EXCLUSIVE_PORT)
+    const port = exclusive ? uws.us_socket_local_port(exclusive) : options.port
+    if (exclusive) uws.us_listen_socket_close(exclusive)
+    else {
+      const error = await listenError(host, port)
+      if (error) throw cannotListen(options, error)
+    }
+    const socket = port !== 0 && (await tryToListen(app, { ...options, port }, SHARED))
+    if (socket) return socket
+    if (port === 0 || waited >= TIME_WAIT_MS) {
+      throw cannotListen(options, new Error('the system refuses, and does not say why'))
+    }
+    if (waited === 0) {
+      onWaiting?.(`connections to port ${port} of a server before are not over yet; waiting for it, a minute at most`)
+    }
+    await setTimeout(RETRY_MS)
+  }
+}
+
+/** @param sharing {@link SHARED}: the port is silently shared with any other listener; otherwise it is exclusive */
+export function tryToListen(
+  app: TemplatedApp,
+  { host, port }: TransportOptions,
+  sharing: number,
+): Promise<us_listen_socket | false> {
+  return new Promise(resolve => {
+    // The types lack this form of the call.
+    type Listen = (host: string, port: number, options: number, callback: typeof resolve) => void
+    const listenTo: Listen = app.listen.bind(app) as never
+    listenTo(host, port, sharing, resolve)
+  })
+}
+
+/**
+ * Reason why it is not possible to listen on an address, from Node.js, since the builds give none. Undefined when only closed
+ * connections occupy the port.
+ */
+async function listenError(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  const server = createServer().listen(port, host)
+  const error = await once(server, 'listening').then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error,
+  )
+  server.close()
+  if (error?.code !== 'EADDRINUSE') return error
+  const socket = connect(port, host === '0.0.0.0' || host === '::' ? 'localhost' : host)
+  const isAnswered = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  return isAnswered ? error : undefined
+}
