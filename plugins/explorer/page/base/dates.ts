@@ -7,3 +7,6 @@ export function parseDate(text: string): Date | undefined {
   if (simple) date.setUTCFullYear(Number(simple[3]))
   return Number.isNaN(date.getTime()) || text === '0!0!0' ? undefined : date
 }
+
+/** A day in either form of the protocol as `2026-08-21`; other texts as they are. */
+export const dayText = (text: string): string => parseDate(text)?.toISOString().split('T')[0] ?? text

@@ -1,7 +1,8 @@
 /** Values of attributes as text for human readers. */
 import { type Attribute, NUMBERS, shapeOf } from './model.ts'
-import { parseDate } from './dates.ts'
-import { language, number } from './texts.ts'
+import { dayText, parseDate } from './dates.ts'
+import { durationText } from './durations.ts'
+import { decimalSign, language, number } from './texts.ts'
 
 export { parseDate } from './dates.ts'
 
@@ -14,7 +15,7 @@ export function format(value: unknown, attribute: Attribute): string {
     case 'date':
       return formatDate(String(value), attribute)
     case 'duration':
-      return formatDuration(Number(value))
+      return formatDuration(value as number | string)
     case 'object':
       return JSON.stringify(value)
     default:
@@ -50,11 +51,15 @@ function dateFormat(code: string, isDay: boolean | undefined): Intl.DateTimeForm
 }
 
 /** Formats a duration: `1:05:09`, with milliseconds if there are any. */
-export function formatDuration(milliseconds: number): string {
-  const total = Math.abs(milliseconds)
-  const seconds = Math.floor(total / 1000)
-  const two = (count: number): string => String(count).padStart(2, '0')
-  const rest = total % 1000
-  const text = `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
-  return `${milliseconds < 0 ? '−' : ''}${text}${rest === 0 ? '' : `.${String(rest).padStart(3, '0')}`}`
+export const formatDuration = (milliseconds: number | string): string => durationText(milliseconds).replace(/^-/, '−')
+
+/** A value for spreadsheets, with all that is stored; null for null, and for images and blobs. */
+export function exactText(value: unknown, attribute: Attribute): string | null {
+  const { type, simpleDate } = attribute
+  if (value === null || type === 'image' || type === 'blob') return null
+  if (typeof value === 'object') return JSON.stringify(value)
+  const text = String(value)
+  if (NUMBERS.has(shapeOf(attribute))) return text.replace('.', decimalSign())
+  if (type === 'duration') return durationText(text)
+  return simpleDate ? dayText(text) : text
 }

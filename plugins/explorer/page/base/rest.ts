@@ -40,7 +40,7 @@ export const answered = signal<{ readonly code: number } | undefined>(undefined)
 
 interface RestRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** JSON unless it is bytes. */
+  /** A value that is sent as JSON; or bytes, or a text that is JSON already, with numbers that a double may not hold. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
@@ -96,7 +96,7 @@ export async function readWithHead<Answer>(
 async function send<Answer>(
   address: string,
   request: RestRequest = {},
-): Promise<{ answer: Answer; response: Response; bytes: number }> {
+): Promise<{ answer: Answer; response: Response; body: string }> {
   const response = await respond(address, request)
   const { maxBytes, signal } = request
   const read = maxBytes === undefined ? response.text() : textUpTo(response, maxBytes)
@@ -104,14 +104,13 @@ async function send<Answer>(
     if (signal?.aborted || error instanceof AnswerTooLarge) throw error
     throw new Error(text('interrupted'), { cause: error })
   })
-  return { answer: checked(response, body) as Answer, response, bytes: body.length }
+  return { answer: checked(response, body) as Answer, response, body }
 }
 
 /** Sends a request and returns the unread answer, of any media type and status. */
 export async function respond(address: string, { method, body, headers, signal }: RestRequest = {}): Promise<Response> {
-  const isBytes = body instanceof Blob || body instanceof ArrayBuffer
   const init: RequestInit = { method: method ?? (body === undefined ? 'GET' : 'POST'), credentials: 'same-origin' }
-  if (body !== undefined) init.body = isBytes ? body : JSON.stringify(body)
+  if (body !== undefined) init.body = body instanceof Blob || typeof body === 'string' ? body : JSON.stringify(body)
   if (headers) init.headers = headers
   if (signal) init.signal = signal
   const response = await fetch(address, init).catch((error: unknown) => {

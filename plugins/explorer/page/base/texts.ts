@@ -77,6 +77,9 @@ const plural = (count: number): 'one' | 'other' =>
 export const number = (value: number, options?: Intl.NumberFormatOptions): string =>
   formatOf(language.value, options).format(value)
 
+/** The sign before decimals in the current language. */
+export const decimalSign = (): string => number(0.5).charAt(1)
+
 const formats = new Map<string, Intl.NumberFormat>()
 function formatOf(code: string, options?: Intl.NumberFormatOptions): Intl.NumberFormat {
   const name = `${code} ${JSON.stringify(options ?? {})}`

@@ -1,12 +1,14 @@
-/** Cells as text for spreadsheets: one line for each row, cells separated by tabs. */
+/** Cells as text for spreadsheets, and to be pasted here again: one line for each row, cells separated by tabs. */
 import { type Chosen, chosen, countChosen, isChosen } from '../base/chosen.ts'
-import type { DataClass } from '../base/catalog.ts'
+import { type DataClass, isRelation } from '../base/catalog.ts'
+import { exactText } from '../base/format.ts'
 import { entitiesPath, entityPath } from '../base/paths.ts'
 import { ask } from '../base/rest.ts'
 import { notify, runWork } from '../base/work.ts'
 import { copyText } from '../components/copy-text.ts'
+import { writeTable } from '../paste/table.ts'
 import { cellText } from './cell.tsx'
-import { askedFor, type Column } from './columns.ts'
+import { askedFor, type Column, valuesAt } from './columns.ts'
 import type { Entity, Page, Rows } from './rows.ts'
 import { text } from './texts.ts'
 import { pageRowsOf } from './window.ts'
@@ -30,7 +32,7 @@ export async function copyCells(
     const column = columns[at.column]
     if (key === undefined || !column) return
     const entity = await ask<Entity>(entityPath(dataClass.name, key), askedFor([column], ''))
-    await copyText(cellText(column, entity))
+    await copyText(copiedText(column, entity) ?? '')
     return
   }
   const entities = await runWork(text('copying'), ({ signal }) =>
@@ -41,8 +43,8 @@ export async function copyCells(
         ),
   )
   if (!entities) return
-  const lines = entities.map(entity => columns.map(column => cellText(column, entity)))
-  await copyText(tabSeparated([columns.map(({ path }) => path), ...lines]))
+  const lines = entities.map(entity => columns.map(column => copiedText(column, entity)))
+  await copyText(writeTable([columns.map(({ path }) => path), ...lines]))
   notify(text(count > entities.length ? 'copiedFirst' : 'copied', { count: entities.length }))
 }
 
@@ -71,7 +73,10 @@ async function ofSet(
   return entities.slice(0, MAX_ROWS)
 }
 
-const tabSeparated = (lines: readonly (readonly string[])[]): string =>
-  lines.map(cells => cells.map(quoted).join('\t')).join('\n')
-
-const quoted = (cell: string): string => (/[\t\n\r"]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+/** The text of a cell with all that is stored; null for null. */
+function copiedText(column: Column, entity: Entity): string | null {
+  const { path, attribute } = column
+  const values = valuesAt(entity, path)
+  if (isRelation(attribute) || values.length !== 1) return cellText(column, entity)
+  return exactText(values[0] ?? null, attribute)
+}

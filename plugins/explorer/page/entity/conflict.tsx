@@ -1,33 +1,37 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { type Attribute, attributeOf, targetOf } from '../base/catalog.ts'
-import { baseInput, changedInputs, type Draft, draft as current } from './draft.ts'
-import { editable, type Input, inputOf } from './editor.ts'
+import { changedInputs, storedInput } from './changes.ts'
+import { type Draft, draft as current } from './draft.ts'
+import { editable, editorByType, type Input, inputOf } from './editor.ts'
 import { FileView } from './file-field.tsx'
 import { knownLabel } from './known-labels.ts'
-import { type Entity, labelText, linkedEntity, storedAt } from './load-entity.ts'
+import { labelText, linkedEntity, type LoadedEntity, storedAt } from './load-entity.ts'
 import { changesAfter, fileRows, mergeRows, type Side } from './merge.ts'
 import { text } from './texts.ts'
+import { localTime } from './times.ts'
 
 interface ConflictProps {
   readonly draft: Draft
   /** The entity as other users have saved it. */
-  readonly theirs: Entity
+  readonly theirs: LoadedEntity
   readonly onClose: () => void
 }
 
 /** Changes of this user and of others since the entity was read, in three columns. */
 export function Conflict({ draft, theirs, onClose }: ConflictProps) {
   const choices = useSignal<ReadonlyMap<string, Side>>(new Map())
-  const names = editable(draft.dataClass, false).map(({ name }) => name)
+  // Only the beginning of a value too large for the form is known: theirs remains.
+  const names = editable(draft.dataClass, false).flatMap(({ name }) => (draft.base?.large.has(name) ? [] : [name]))
   const of = (name: string): Attribute => attributeOf(draft.dataClass, name)!
   const rows = mergeRows(
     names,
-    name => baseInput(draft, of(name)),
+    name => storedInput(draft, of(name)),
     changedInputs(draft),
-    name => inputOf(of(name), theirs[name]),
+    name => inputOf(of(name), theirs.json.get(name)),
   )
-  const storedIn = (entity: Entity | undefined, name: string): string | undefined => storedAt(entity?.[name])
+  const storedIn = (loaded: LoadedEntity | undefined, name: string): string | undefined =>
+    storedAt(loaded?.entity[name])
   const files = fileRows(
     draft.files,
     name => storedIn(draft.base, name),
@@ -76,13 +80,13 @@ export function Conflict({ draft, theirs, onClose }: ConflictProps) {
             <tr key={name} class={isConflict ? 'contested' : ''}>
               <th scope="row">{name}</th>
               <td>
-                <Shown attribute={of(name)} input={base} entity={draft.base} />
+                <Shown attribute={of(name)} input={base} loaded={draft.base} />
               </td>
               {sides(name, from, side => (
                 <Shown
                   attribute={of(name)}
                   input={side === 'mine' ? mine : their}
-                  entity={side === 'mine' ? draft.base : theirs}
+                  loaded={side === 'mine' ? draft.base : theirs}
                 />
               ))}
             </tr>
@@ -116,15 +120,18 @@ interface ShownProps {
   readonly attribute: Attribute
   readonly input: Input
   /** Entity that the input may come from. */
-  readonly entity: Entity | undefined
+  readonly loaded: LoadedEntity | undefined
 }
 
-function Shown({ attribute, input, entity }: ShownProps) {
+function Shown({ attribute, input, loaded }: ShownProps) {
   if (input === null) return <span class="null">null</span>
   if (typeof input === 'boolean') return <>{text(input ? 'yes' : 'no')}</>
   const target = attribute.kind === 'relatedEntity' ? targetOf(attribute) : undefined
-  if (!target) return <span class="text">{input.length > MAX_TEXT ? `${input.slice(0, MAX_TEXT)}…` : input}</span>
-  const link = linkedEntity(entity?.[attribute.name])
+  if (!target) {
+    const shown = editorByType(attribute) === 'time' ? localTime(input) : input
+    return <span class="text">{shown.length > MAX_TEXT ? `${shown.slice(0, MAX_TEXT)}…` : shown}</span>
+  }
+  const link = linkedEntity(loaded?.entity[attribute.name])
   return (
     <>
       {link?.key === input ? labelText(target, link.values, input) : knownLabel({ dataClass: target.name, key: input })}

@@ -1,19 +1,14 @@
 /** The entity that the user is changing. There is only one, and it is kept while other places are shown. */
 import { computed, effect, signal } from '@preact/signals'
-import { type Attribute, attributeOf, type DataClass, dataClasses } from '../base/catalog.ts'
+import { type Attribute, type DataClass, dataClasses } from '../base/catalog.ts'
 import { place } from '../base/place.ts'
 import { atLogout } from '../base/remembered.ts'
 import { user } from '../base/session.ts'
-import { type Input, inputOf } from './editor.ts'
-import type { Entity } from './load-entity.ts'
+import { changedInputs, type Form, storedInput } from './changes.ts'
+import type { Input } from './editor.ts'
 import { readTrail } from './trail.ts'
 
-export interface Draft {
-  readonly dataClass: DataClass
-  /** The entity as it was read; undefined for a new one. */
-  readonly base: Entity | undefined
-  /** Contents of touched fields. */
-  readonly inputs: ReadonlyMap<string, Input>
+export interface Draft extends Form {
   /** Chosen images and blobs; null for a removed one. */
   readonly files: ReadonlyMap<string, File | null>
   /** Link to the place of the form. */
@@ -36,16 +31,13 @@ effect(() => {
   left = undefined
 })
 
-export const newDraft = (dataClass: DataClass, base: Entity | undefined): Draft => ({
+export const newDraft = (dataClass: DataClass, base: Form['base']): Draft => ({
   dataClass,
   base,
   inputs: new Map(),
   files: new Map(),
   link: location.hash,
 })
-
-/** The stored value of an attribute as its field shows it. */
-export const baseInput = ({ base }: Draft, attribute: Attribute): Input => inputOf(attribute, base?.[attribute.name])
 
 /** A field of the form. */
 export interface FieldProps {
@@ -56,21 +48,12 @@ export interface FieldProps {
 /** The content of a field: the typed one, else the stored one. */
 export const inputIn = (of: Draft, attribute: Attribute): Input => {
   const input = of.inputs.get(attribute.name)
-  return input === undefined ? baseInput(of, attribute) : input
+  return input === undefined ? storedInput(of, attribute) : input
 }
 
 export function setInput({ name }: Attribute, input: Input): void {
   const of = draft.value
   if (of) draft.value = { ...of, inputs: new Map(of.inputs).set(name, input) }
-}
-
-/** Fields whose contents differ from the stored values. */
-export function changedInputs(of: Draft): ReadonlyMap<string, Input> {
-  const changed = [...of.inputs].filter(([name, input]) => {
-    const attribute = attributeOf(of.dataClass, name)
-    return attribute && input !== baseInput(of, attribute)
-  })
-  return new Map(changed)
 }
 
 export const isChanged = (of: Draft): boolean => of.files.size > 0 || changedInputs(of).size > 0
@@ -86,7 +69,7 @@ const edited = computed<{ readonly dataClass: DataClass; readonly key: string | 
 })
 
 export const isOf = ({ dataClass, base }: Draft, name: string, key: string | undefined): boolean =>
-  dataClass.name === name && base?.__KEY === key
+  dataClass.name === name && base?.entity.__KEY === key
 
 /** Changes that would be lost, because their form is not shown. */
 export const abandoned = computed<Draft | undefined>(() => {

@@ -1,7 +1,10 @@
 /** Values in the fields of a form: how they are shown, read, and checked before they are sent. */
-import { parseDate } from '../base/dates.ts'
+import { dayText } from '../base/dates.ts'
+import { durationText, readDuration } from '../base/durations.ts'
 import { type Attribute, type DataClass, INTEGERS, NUMBERS, shapeOf } from '../base/model.ts'
 import { jsonFaultAt } from './json-fault.ts'
+import { laidOut } from './json-text.ts'
+import { instantOf, isInstant } from './times.ts'
 
 export type Editor =
   | 'text'
@@ -17,7 +20,10 @@ export type Editor =
   | 'image'
   | 'blob'
 
-/** Content of a field: a text as typed, a bool, or the key of a related entity. Images and blobs are files. */
+/**
+ * Content of a field: a text, a bool, or the key of a related entity. What is stored and what is sent follow from it exactly, so a
+ * string has its own line ends, and a date its instant. Images and blobs are files.
+ */
 export type Input = string | boolean | null
 
 /** A reason why a value cannot be sent as it was typed. */
@@ -28,7 +34,8 @@ interface InputFault {
   readonly detail?: string
 }
 
-type Read = { readonly json: unknown } | { readonly fault: InputFault }
+/** A value as JSON. */
+type Read = { readonly json: string } | { readonly fault: InputFault }
 
 const EDITORS: Readonly<Record<string, Editor>> = {
   string: 'text',
@@ -50,7 +57,8 @@ export function editorOf(attribute: Attribute, isNew: boolean): Editor | undefin
   return editorByType(attribute)
 }
 
-function editorByType(attribute: Attribute): Editor | undefined {
+/** The field for the type of an attribute, whether or not it can be assigned. */
+export function editorByType(attribute: Attribute): Editor | undefined {
   const { kind, multiLine, maxLength, simpleDate } = attribute
   if (kind === 'relatedEntity') return 'relation'
   if (attribute.type === 'date') return simpleDate ? 'date' : 'time'
@@ -72,30 +80,27 @@ export function beginningOf(value: unknown): string | undefined {
   return (value as { __deferred?: { brief?: string } }).__deferred?.brief
 }
 
-/** The stored value in the form of its field. */
-export function inputOf(attribute: Attribute, value: unknown): Input {
-  if (value === null || value === undefined) return null
+/** The content of a field for a stored value. @param json the value as JSON */
+export function inputOf(attribute: Attribute, json = 'null'): Input {
+  if (json === 'null') return null
+  const editor = editorByType(attribute)
+  if (editor === 'bool') return json === 'true'
+  const value: unknown = JSON.parse(json)
   const beginning = beginningOf(value)
   if (beginning !== undefined) return beginning
-  switch (editorByType(attribute)) {
-    case 'bool':
-      return Boolean(value)
+  switch (editor) {
     case 'relation':
       return keyOf(value)
     case 'json':
-      return JSON.stringify(value, null, 2)
+      return laidOut(json)
     case 'vector':
-      return JSON.stringify(value)
+      return json
     case 'duration':
-      return durationText(Number(value))
+      return durationText(json)
     case 'date':
-      return parseDate(String(value))?.toISOString().slice(0, 10) ?? String(value)
-    case 'time': {
-      const date = parseDate(String(value))
-      return date ? localTime(date) : String(value)
-    }
+      return dayText(String(value))
     default:
-      return typeof value === 'object' ? null : String(value)
+      return typeof value === 'string' ? value : typeof value === 'object' ? null : json
   }
 }
 
@@ -105,19 +110,26 @@ const keyOf = (value: unknown): string | null => {
   return key === undefined || key === null ? null : String(key)
 }
 
-/** The value that is sent for the content of a field. */
-export function read(attribute: Attribute, input: Input): Read {
-  if (input === null || typeof input === 'boolean') return { json: input }
+/**
+ * The value that is sent for the content of a field.
+ * @param decimal the sign that the user's language has before decimals; `.` always is one too
+ */
+export function read(attribute: Attribute, input: Input, decimal = '.'): Read {
+  if (input === null || typeof input === 'boolean') return { json: String(input) }
   const text = input.trim()
   switch (editorByType(attribute)) {
     case 'relation':
-      return { json: { __KEY: input } }
+      return { json: `{"__KEY":${JSON.stringify(input)}}` }
     case 'number':
-      return readNumber(text, INTEGERS.has(attribute.type))
-    case 'duration':
-      return readDuration(text)
+      return readNumber(text, INTEGERS.has(attribute.type), decimal)
+    case 'duration': {
+      const milliseconds = readDuration(text)
+      if (milliseconds !== undefined) return { json: milliseconds }
+      const result = readNumber(text, false, decimal)
+      return 'json' in result ? result : { fault: { code: 'duration' } }
+    }
     case 'date':
-      return /^-?\d{4,}-\d\d-\d\d$/.test(text) ? { json: text } : { fault: { code: 'date' } }
+      return DAY.test(text) ? { json: JSON.stringify(text) } : { fault: { code: 'date' } }
     case 'time':
       return readTime(text)
     case 'json':
@@ -125,53 +137,35 @@ export function read(attribute: Attribute, input: Input): Read {
     case 'vector':
       return readVector(text, attribute.dimension)
     default:
-      return { json: input }
+      return { json: JSON.stringify(input) }
   }
 }
 
+const DAY = /^(?:[+-]?\d{4,6}-\d\d-\d\d|\d{1,2}!\d{1,2}!-?\d+)$/
+
 /** Reads a number; digits that a double cannot hold remain text, which the server accepts too. */
-function readNumber(text: string, isInteger: boolean): Read {
-  const plain = /^[+-]?\d+,\d+$/.test(text) ? text.replace(',', '.') : text
+function readNumber(text: string, isInteger: boolean, decimal: string): Read {
+  // In English `1,234` is a thousand.
+  const isFraction =
+    /^[+-]?\d+,\d+(?:e[+-]?\d+)?$/i.test(text) && (decimal === ',' || !/^[+-]?[1-9]\d{0,2},\d{3}$/.test(text))
+  const plain = isFraction ? text.replace(',', '.') : text
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain)) return { fault: { code: 'number' } }
-  const value = Number(plain)
-  if (isInteger && /^[^e]*\.\d*[1-9]/i.test(plain)) return { fault: { code: 'integer' } }
-  return { json: String(value) === plain ? value : plain }
+  // In German `1.000` is a thousand.
+  if (isInteger && /^[^e]*\.(?!0?(?:e|$))/i.test(plain)) return { fault: { code: 'integer' } }
+  return { json: String(Number(plain)) === plain ? plain : JSON.stringify(plain) }
 }
 
-const TIME = /^((?:\d{4}|[+-]\d{6})-\d\d-\d\d)(?:[T ](\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?)(Z| ?[+-]\d\d(?::?\d\d)?)?)?$/i
-
-/** Reads a time in the zone of the browser, as a field has it. A day, or a time with an offset, is for the server to read. */
+/** Reads an instant, a local time, or a day, which begins in UTC as in all requests. */
 function readTime(text: string): Read {
-  const [, day, time, offset] = TIME.exec(text) ?? []
-  if (day === undefined) return { fault: { code: 'date' } }
-  if (time === undefined || offset !== undefined) return { json: text }
-  const date = new Date(`${day}T${time.replace(/^\d:/, '0$&').replace(',', '.')}`)
-  // JavaScript reads 30 February as 1 March.
-  const isReal = !Number.isNaN(date.getTime()) && localTime(date).startsWith(day)
-  return isReal ? { json: date.toISOString() } : { fault: { code: 'date' } }
-}
-
-/** Reads `8:30`, `1:05:09`, `1:05:09.250`, or milliseconds. */
-function readDuration(text: string): Read {
-  const parts = /^([-−]?)(\d+):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,3}))?)?$/.exec(text)
-  if (!parts) return /^-?\d+$/.test(text) ? { json: Number(text) } : { fault: { code: 'duration' } }
-  const [, sign, hours, minutes, seconds = '0', fraction = ''] = parts
-  const total = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)
-  const milliseconds = total * 1000 + Number(fraction.padEnd(3, '0'))
-  return { json: sign && milliseconds > 0 ? -milliseconds : milliseconds }
-}
-
-export function durationText(milliseconds: number): string {
-  const total = Math.abs(milliseconds)
-  const two = (count: number): string => String(Math.floor(count)).padStart(2, '0')
-  const rest = total % 1000
-  const text = `${Math.floor(total / 3_600_000)}:${two((total / 60_000) % 60)}:${two((total / 1000) % 60)}`
-  return `${milliseconds < 0 ? '-' : ''}${text}${rest === 0 ? '' : `.${String(rest).padStart(3, '0')}`}`
+  const instant = DAY.test(text) ? `${dayText(text)}T00:00:00.000Z` : instantOf(text)
+  return isInstant(instant) ? { json: JSON.stringify(instant) } : { fault: { code: 'date' } }
 }
 
 function readJson(text: string): Read {
   try {
-    return { json: JSON.parse(text) }
+    JSON.parse(text)
+    // UTF-8 has no halves of characters.
+    return { json: text.replace(/[\ud800-\udfff]/gu, half => `\\u${half.charCodeAt(0).toString(16)}`) }
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
     const at = jsonFaultAt(text)
@@ -182,15 +176,9 @@ function readJson(text: string): Read {
 function readVector(text: string, dimension: number | undefined): Read {
   const result = readJson(text)
   if ('fault' in result) return result
-  const { json } = result
-  const isVector = Array.isArray(json) && json.length === dimension && json.every(each => typeof each === 'number')
+  const value: unknown = JSON.parse(result.json)
+  const isVector = Array.isArray(value) && value.length === dimension && value.every(each => typeof each === 'number')
   return isVector ? result : { fault: { code: 'vector' } }
-}
-
-/** A date in the form of a field for local times: `2026-11-23T18:20:05.120`. */
-function localTime(date: Date): string {
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, -1)
 }
 
 /** A rule of the model that a value breaks. */
@@ -199,8 +187,8 @@ interface Violation {
   readonly bound: string | number
 }
 
-/** The first rule of the catalog that a value breaks. The server makes the final decision. */
-export function violationOf(attribute: Attribute, json: unknown): Violation | undefined {
+/** The first rule of the catalog that a value breaks. The server makes the final decision. @param json the value as JSON */
+export function violationOf(attribute: Attribute, json: string): Violation | undefined {
   const {
     mandatory,
     minLength = 0,
@@ -209,16 +197,17 @@ export function violationOf(attribute: Attribute, json: unknown): Violation | un
     minValue = -Infinity,
     maxValue = Infinity,
   } = attribute
-  if (json === null || json === undefined) return mandatory ? { rule: 'mandatory', bound: '' } : undefined
+  const value: unknown = JSON.parse(json)
+  if (value === null) return mandatory ? { rule: 'mandatory', bound: '' } : undefined
   if (editorByType(attribute) === 'number' || attribute.type === 'duration') {
-    const value = Number(json)
-    if (value < minValue) return { rule: 'minValue', bound: minValue }
-    return value > maxValue ? { rule: 'maxValue', bound: maxValue } : undefined
+    const number = Number(value)
+    if (number < minValue) return { rule: 'minValue', bound: minValue }
+    return number > maxValue ? { rule: 'maxValue', bound: maxValue } : undefined
   }
-  if (typeof json !== 'string') return undefined
-  if (json.length < minLength) return { rule: 'minLength', bound: minLength }
-  if (json.length > maxLength) return { rule: 'maxLength', bound: maxLength }
-  return pattern !== undefined && !matches(json, pattern) ? { rule: 'pattern', bound: pattern } : undefined
+  if (typeof value !== 'string') return undefined
+  if (value.length < minLength) return { rule: 'minLength', bound: minLength }
+  if (value.length > maxLength) return { rule: 'maxLength', bound: maxLength }
+  return pattern !== undefined && !matches(value, pattern) ? { rule: 'pattern', bound: pattern } : undefined
 }
 
 /** Returns true if the text matches, or if this browser cannot read the pattern, which is left to the server. */

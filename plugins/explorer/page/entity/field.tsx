@@ -1,9 +1,10 @@
-import { useRef } from 'preact/hooks'
 import { type Attribute, attributeOf } from '../base/catalog.ts'
-import { baseInput, type FieldProps, inputIn, setInput } from './draft.ts'
-import { type Editor, read } from './editor.ts'
+import { changedInputs } from './changes.ts'
+import { type FieldProps, inputIn, setInput } from './draft.ts'
+import { type Editor, type Input, read } from './editor.ts'
 import { FileField } from './file-field.tsx'
 import { RelationField } from './relation-field.tsx'
+import { TextField } from './text-field.tsx'
 import { text } from './texts.ts'
 
 interface Props extends FieldProps {
@@ -16,8 +17,7 @@ export function Field({ draft, attribute, editor, problems }: Props) {
   const { name, mandatory, foreignKey } = attribute
   const id = `field-${name}`
   const isNeeded = mandatory || (foreignKey !== undefined && attributeOf(draft.dataClass, foreignKey)?.mandatory)
-  const isTouched =
-    draft.files.has(name) || (draft.inputs.has(name) && inputIn(draft, attribute) !== baseInput(draft, attribute))
+  const isTouched = draft.files.has(name) || changedInputs(draft).has(name)
   return (
     <div class={`field ${isTouched ? 'touched' : ''}`}>
       <label for={id} title={attribute.type}>
@@ -49,11 +49,6 @@ function Control({ id, draft, attribute, editor, isWrong }: ControlProps) {
     'aria-invalid': isWrong,
     'aria-describedby': `${id}-problems`,
   }
-  const value = typeof input === 'string' ? input : ''
-  const onInput = ({ currentTarget }: { currentTarget: { value: string } }): void => {
-    const typed = currentTarget.value
-    setInput(attribute, typed === '' && baseInput(draft, attribute) !== '' ? null : typed)
-  }
   switch (editor) {
     case 'relation':
       return <RelationField {...shared} draft={draft} attribute={attribute} />
@@ -74,67 +69,39 @@ function Control({ id, draft, attribute, editor, isWrong }: ControlProps) {
           <option value="false">{text('no')}</option>
         </select>
       )
-    case 'lines':
-      return <textarea {...shared} rows={rowsOf(value)} value={value} placeholder="null" onInput={onInput} />
     case 'json':
     case 'vector':
-      return <JsonArea {...shared} attribute={attribute} value={value} onInput={onInput} />
-    case 'date':
-      return <input {...shared} type="date" value={value} onInput={onInput} />
-    case 'time':
-      return <input {...shared} type="datetime-local" step="0.001" value={value} onInput={onInput} />
-    default:
       return (
-        <input
-          {...shared}
-          inputMode={editor === 'number' ? 'decimal' : undefined}
-          autocomplete="off"
-          spellcheck={false}
-          value={value}
-          placeholder={editor === 'duration' ? '0:00:00' : 'null'}
-          onInput={onInput}
-        />
+        <>
+          <TextField {...shared} draft={draft} attribute={attribute} editor={editor} />
+          <Mistake id={id} attribute={attribute} input={input} />
+        </>
       )
+    default:
+      return <TextField {...shared} draft={draft} attribute={attribute} editor={editor} />
   }
 }
 
-const MAX_ROWS = 14
-const rowsOf = (value: string): number => Math.min(MAX_ROWS, Math.max(3, value.split('\n', MAX_ROWS).length + 1))
-
-interface JsonAreaProps {
+interface MistakeProps {
   readonly id: string
   readonly attribute: Attribute
-  readonly value: string
-  readonly onInput: (event: { currentTarget: HTMLTextAreaElement }) => void
+  readonly input: Input
 }
 
-/** JSON as text, with a button that jumps to a mistake. */
-function JsonArea({ attribute, value, onInput, ...shared }: JsonAreaProps) {
-  const area = useRef<HTMLTextAreaElement>(null)
-  const result = value.trim() === '' ? undefined : read(attribute, value)
+/** A button that jumps to a mistake in JSON. */
+function Mistake({ id, attribute, input }: MistakeProps) {
+  const result = typeof input === 'string' && input.trim() !== '' ? read(attribute, input) : undefined
   const at = result && 'fault' in result ? result.fault.at : undefined
-  const show = (at: number): void => {
-    area.current?.focus()
-    area.current?.setSelectionRange(at, at + 1)
+  if (typeof input !== 'string' || at === undefined) return null
+  const show = (): void => {
+    const area = document.getElementById(id) as HTMLTextAreaElement
+    area.focus()
+    area.setSelectionRange(at, at + 1)
   }
   return (
-    <>
-      <textarea
-        {...shared}
-        ref={area}
-        class="json"
-        rows={rowsOf(value)}
-        spellcheck={false}
-        value={value}
-        placeholder="null"
-        onInput={onInput}
-      />
-      {at !== undefined && (
-        <button type="button" class="quiet" onClick={() => show(at)}>
-          {text('showPlace', placeOf(value, at))}
-        </button>
-      )}
-    </>
+    <button type="button" class="quiet" onClick={show}>
+      {text('showPlace', placeOf(input, at))}
+    </button>
   )
 }
 

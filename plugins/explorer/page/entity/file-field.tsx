@@ -51,7 +51,7 @@ export function FileField({ id, draft, attribute, ...shared }: Props) {
   const [isOver, setOver] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   const file = draft.files.get(name)
-  const uri = storedAt(draft.base?.[name])
+  const uri = storedAt(draft.base?.entity[name])
 
   const set = (chosen: File | null | undefined): void => {
     const files = new Map(draft.files)

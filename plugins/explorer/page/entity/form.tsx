@@ -8,7 +8,7 @@ import { Conflict } from './conflict.tsx'
 import { abandoned, draft, isChanged, isOf, newDraft } from './draft.ts'
 import { editable, editorOf } from './editor.ts'
 import { Field } from './field.tsx'
-import { type Entity, labelText, loadEntity, type LoadedEntity } from './load-entity.ts'
+import { labelText, loadEntity, type LoadedEntity } from './load-entity.ts'
 import { problemsOf } from './problems.ts'
 import { isStale, saveDraft } from './save.ts'
 import { text } from './texts.ts'
@@ -21,28 +21,32 @@ interface FormProps {
 
 /** Fields of an entity. Typed contents stay in the draft until they are saved or discarded. */
 export function EntityForm({ dataClass, loaded }: FormProps) {
-  const base = loaded?.entity
+  const entity = loaded?.entity
   const error = useSignal<unknown>(undefined)
-  const theirs = useSignal<Entity | undefined>(undefined)
+  const theirs = useSignal<LoadedEntity | undefined>(undefined)
   const isSaving = useSignal(false)
   const wasSent = useSignal(false)
   const form = useRef<HTMLFormElement>(null)
   const known = draft.value
-  const isFresh = known && (isChanged(known) || (known.base?.__STAMP ?? 0) >= (base?.__STAMP ?? 0))
-  const own = isFresh && isOf(known, dataClass.name, base?.__KEY) ? known : undefined
+  const isFresh = known && (isChanged(known) || (known.base?.entity.__STAMP ?? 0) >= (entity?.__STAMP ?? 0))
+  const own = isFresh && isOf(known, dataClass.name, entity?.__KEY) ? known : undefined
   // Changes of another entity are kept until the user has decided about them.
   const isFree = abandoned.value === undefined
   useEffect(() => {
-    if (!own && isFree) draft.value = newDraft(dataClass, base)
+    if (!own && isFree) draft.value = newDraft(dataClass, loaded)
   }, [own, isFree])
   useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), [])
   if (!own) return null
 
   const problems = problemsOf(own, wasSent.value)
   const { named, others } = byField(dataClass, error.value)
-  const attributes = editable(dataClass, !base).filter(({ name }) => !loaded?.large.has(name))
+  // After a conflict, values that others have saved.
+  const large = own.base?.large ?? new Set()
+  const attributes = editable(dataClass, !entity).filter(({ name }) => !large.has(name))
 
+  const title = entity ? labelText(dataClass, entity, entity.__KEY) : text('newOf', { name: dataClass.name })
   const save = async (): Promise<void> => {
+    if (entity && !isChanged(own)) return
     wasSent.value = true
     error.value = undefined
     if (problemsOf(own, true).size > 0) return
@@ -51,25 +55,25 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
       const key = await saveDraft(own)
       if (key === undefined) return
       draft.value = undefined
-      change(base ? { edit: undefined } : { edit: undefined, entity: key, trail: undefined })
+      change(entity ? { edit: undefined } : { edit: undefined, entity: key, trail: undefined })
     } catch (fault) {
       error.value = fault
-      if (base && isStale(fault)) await loadTheirs(base.__KEY)
+      if (entity && isStale(fault)) await loadTheirs(entity.__KEY)
     } finally {
       isSaving.value = false
     }
   }
   const loadTheirs = (key: string): Promise<void> =>
     loadEntity(dataClass, key).then(
-      ({ entity }) => {
-        theirs.value = entity
+      now => {
+        theirs.value = now
       },
       (fault: unknown) => {
         error.value = fault
       },
     )
 
-  if (theirs.value && base) {
+  if (theirs.value && entity) {
     return (
       <Conflict
         draft={own}
@@ -85,7 +89,7 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
       ref={form}
       class="fields"
       noValidate
-      aria-label={base ? labelText(dataClass, base, base.__KEY) : text('newOf', { name: dataClass.name })}
+      aria-label={title}
       onSubmit={event => {
         event.preventDefault()
         void save()
@@ -96,22 +100,20 @@ export function EntityForm({ dataClass, loaded }: FormProps) {
         void save()
       }}
     >
-      <h2>{base ? labelText(dataClass, base, base.__KEY) : text('newOf', { name: dataClass.name })}</h2>
+      <h2>{title}</h2>
       {attributes.map(attribute => (
         <Field
           key={attribute.name}
           draft={own}
           attribute={attribute}
-          editor={editorOf(attribute, !base)!}
+          editor={editorOf(attribute, !entity)!}
           problems={[problems.get(attribute.name) ?? [], named.get(attribute.name) ?? []].flat()}
         />
       ))}
-      {loaded && loaded.large.size > 0 && (
-        <p class="hint">{text('largeLeftOut', { names: [...loaded.large].join(', ') })}</p>
-      )}
+      {large.size > 0 && <p class="hint">{text('largeLeftOut', { names: [...large].join(', ') })}</p>}
       {others !== undefined && <Fault error={others} />}
       <div class="foot">
-        <button type="submit" class="main" disabled={isSaving.value || (base !== undefined && !isChanged(own))}>
+        <button type="submit" class="main" disabled={isSaving.value || (entity !== undefined && !isChanged(own))}>
           {text(isSaving.value ? 'saving' : 'save')}
         </button>
         <button type="button" onClick={() => change({ edit: undefined })}>

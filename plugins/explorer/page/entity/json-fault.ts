@@ -1,12 +1,17 @@
-/** Position of a mistake in JSON, since browsers do not always report it. */
+/** Tokens of JSON, and the position of a mistake, since browsers do not always report it. */
 
 const BLANKS = /[ \t\r\n]*/y
+const QUOTE = /"/y
 // biome-ignore lint/suspicious/noControlCharactersInRegex: texts of JSON do not have them
-const TEXT = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
+const PLAIN = /[^"\\\u0000-\u001f]+/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** Position of the first character that is invalid at that place; the length of the text if its end is missing. */
-export function jsonFaultAt(text: string): number | undefined {
+/**
+ * Position of the first character that is invalid at that place; the length of the text if its end is missing.
+ * @param seen called with each sign, string and other value until there
+ */
+export function jsonFaultAt(text: string, seen?: (token: string, at: number) => void): number | undefined {
   let at = 0
   /** Closing brackets of the open arrays and objects. */
   const open: ('}' | ']')[] = []
@@ -19,13 +24,24 @@ export function jsonFaultAt(text: string): number | undefined {
   const sign = (signs: string): boolean => {
     take(BLANKS)
     if (at >= text.length || !signs.includes(text[at]!)) return false
+    seen?.(text[at]!, at)
     at++
     return true
   }
-  const name = (): boolean => {
-    take(BLANKS)
-    return take(TEXT) && sign(':')
+  /** Takes a string by parts, since one pattern may not be able to match a long one. */
+  const string = (): boolean => {
+    if (!take(QUOTE)) return false
+    while (take(PLAIN) || take(ESCAPE));
+    return take(QUOTE)
   }
+  const token = (read: () => boolean): boolean => {
+    take(BLANKS)
+    const start = at
+    if (read()) seen?.(text.slice(start, at), start)
+    else at = start
+    return at > start
+  }
+  const name = (): boolean => token(string) && sign(':')
   /** Reads a value, or the beginning of an array or object. @returns `inside` if a nested value must follow */
   const value = (): 'wrong' | 'inside' | 'done' => {
     if (sign('[')) {
@@ -38,8 +54,7 @@ export function jsonFaultAt(text: string): number | undefined {
       open.push('}')
       return name() ? 'inside' : 'wrong'
     }
-    take(BLANKS)
-    return take(TEXT) || take(SCALAR) ? 'done' : 'wrong'
+    return token(() => string() || take(SCALAR)) ? 'done' : 'wrong'
   }
   for (;;) {
     const found = value()

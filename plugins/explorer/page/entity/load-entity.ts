@@ -3,7 +3,8 @@ import { type Attribute, type DataClass, dataClasses, targetOf } from '../base/c
 import { labelOf } from '../base/label.ts'
 import { beginningOf } from './editor.ts'
 import { entityPath } from '../base/paths.ts'
-import { AnswerTooLarge, ask, read } from '../base/rest.ts'
+import { AnswerTooLarge, ask, read, readWithHead } from '../base/rest.ts'
+import { membersOf } from './json-text.ts'
 
 export interface Entity {
   readonly __KEY: string
@@ -14,6 +15,8 @@ export interface Entity {
 
 export interface LoadedEntity {
   readonly entity: Entity
+  /** The values as JSON, in which numbers have all their digits. */
+  readonly json: ReadonlyMap<string, string>
   /** Attributes with values of which only the beginning was loaded. */
   readonly large: ReadonlySet<string>
 }
@@ -38,15 +41,18 @@ export const isCollection = (attribute: Attribute): boolean =>
 export async function loadEntity(dataClass: DataClass, key: string, signal?: AbortSignal): Promise<LoadedEntity> {
   const links = dataClass.attributes.filter(each => !isCollection(each) && linkedClass(each)).map(pathWithLabel)
   const $attributes = ['*', ...links].join(',')
-  const entity = await readWithin(BRIEF_BYTES, $brief =>
-    read<Entity>(entityPath(dataClass.name, key), { $attributes, $brief }, signal, MAX_BYTES),
+  const { answer: entity, body } = await readWithin(BRIEF_BYTES, $brief =>
+    readWithHead<Entity>(entityPath(dataClass.name, key), { $attributes, $brief }, signal, MAX_BYTES),
   )
   const large = dataClass.attributes.filter(({ name }) => beginningOf(entity[name]) !== undefined)
-  return { entity, large: new Set(large.map(({ name }) => name)) }
+  return { entity, json: membersOf(body), large: new Set(large.map(({ name }) => name)) }
 }
 
 /** Tries one bound after another, until the answer is small enough. */
-async function readWithin(bounds: readonly number[], load: (bytes: number) => Promise<Entity>): Promise<Entity> {
+async function readWithin<Answer>(
+  bounds: readonly number[],
+  load: (bytes: number) => Promise<Answer>,
+): Promise<Answer> {
   const [bytes = 0, ...smaller] = bounds
   try {
     return await load(bytes)
@@ -64,6 +70,12 @@ const pathWithLabel = (attribute: Attribute): string => {
 /** Loads the value of one attribute, whatever its size. */
 export async function loadValue(dataClass: DataClass, key: string, name: string): Promise<unknown> {
   return (await ask<Entity>(entityPath(dataClass.name, key), { $attributes: name }))[name]
+}
+
+/** As {@link loadValue}, as JSON. */
+export async function loadJson(dataClass: DataClass, key: string, name: string): Promise<string> {
+  const { body } = await readWithHead(entityPath(dataClass.name, key), { $attributes: name })
+  return membersOf(body).get(name) ?? 'null'
 }
 
 export interface Preview {

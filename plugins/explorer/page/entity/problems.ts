@@ -1,7 +1,8 @@
 /** Problems of a draft, as far as the catalog reveals them. */
 import { attributeOf } from '../base/catalog.ts'
-import { changedInputs, type Draft } from './draft.ts'
-import { editable, read, violationOf } from './editor.ts'
+import { changedInputs, readInput } from './changes.ts'
+import type { Draft } from './draft.ts'
+import { editable, violationOf } from './editor.ts'
 import { text } from './texts.ts'
 
 /**
@@ -12,7 +13,7 @@ export function problemsOf(draft: Draft, isComplete: boolean): ReadonlyMap<strin
   const problems = new Map<string, readonly string[]>()
   for (const [name, input] of changedInputs(draft)) {
     const attribute = attributeOf(draft.dataClass, name)!
-    const result = read(attribute, input)
+    const result = readInput(attribute, input)
     if ('fault' in result) {
       problems.set(name, [
         text(result.fault.code, { detail: result.fault.detail ?? '', count: attribute.dimension ?? 0 }),

@@ -47,7 +47,7 @@ export function RelationField({ id, draft, attribute, ...shared }: Props) {
   }
   const label = (): string => {
     if (key === undefined) return ''
-    const stored = linkedEntity(draft.base?.[attribute.name])
+    const stored = linkedEntity(draft.base?.entity[attribute.name])
     return stored?.key === key ? labelText(target, stored.values, key) : knownLabel({ dataClass: target.name, key })
   }
   return (

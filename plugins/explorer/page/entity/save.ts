@@ -6,9 +6,19 @@ import { ask, readWithHead, RestError } from '../base/rest.ts'
 import { complain, lastChange, notice, notify, runWork } from '../base/work.ts'
 import { hasWritten } from '../base/writes.ts'
 import { close } from './close.ts'
-import { changedInputs, type Draft } from './draft.ts'
-import { editorOf, type Input, read } from './editor.ts'
-import { type Entity, labelText, linkedEntity, loadEntity, loadValue, storedAt } from './load-entity.ts'
+import { changedValues, type Values } from './changes.ts'
+import type { Draft } from './draft.ts'
+import { editorOf } from './editor.ts'
+import { entityOf, objectOf } from './json-text.ts'
+import {
+  type Entity,
+  labelText,
+  linkedEntity,
+  loadEntity,
+  type LoadedEntity,
+  loadJson,
+  storedAt,
+} from './load-entity.ts'
 import { text } from './texts.ts'
 import { upload } from './upload.ts'
 
@@ -29,8 +39,9 @@ interface Saved {
   readonly __STAMP: number
 }
 
-const save = ({ name, key }: DataClass, values: object): Promise<Saved> =>
-  ask<Saved>(name, { $method: 'update', $attributes: key[0]?.name }, { body: values })
+/** @param version the entity that is changed; undefined for a new one */
+const save = ({ name, key }: DataClass, values: Values, version?: Saved): Promise<Saved> =>
+  ask<Saved>(name, { $method: 'update', $attributes: key[0]?.name }, { body: entityOf(values, version) })
 
 /**
  * Saves the changes of the user, and offers to undo them.
@@ -39,20 +50,20 @@ const save = ({ name, key }: DataClass, values: object): Promise<Saved> =>
  */
 export async function saveDraft(of: Draft): Promise<string | undefined> {
   const { dataClass, base } = of
-  const inputs = changedInputs(of)
-  const before = base && (await valuesOf(dataClass, base, [...inputs.keys(), ...of.files.keys()]))
+  const values = changedValues(of)
+  const names = [...values.map(([name]) => name), ...of.files.keys()]
+  const before = base && (await valuesOf(dataClass, base, names))
   const files = await uploadAll(dataClass, of.files)
   if (!files) return undefined
-  const changes = { ...sentValues(dataClass, inputs), ...files }
-  const saved = await save(dataClass, base ? { __KEY: base.__KEY, __STAMP: base.__STAMP, ...changes } : changes)
+  const saved = await save(dataClass, [...values, ...files], base?.entity)
   hasWritten(dataClass.name)
-  const label = labelText(dataClass, { ...base, ...changes, ...saved }, saved.__KEY)
-  const undo = async (): Promise<undefined> => {
-    if (before) await saveValues(dataClass, before, saved)
-    else {
-      await deleteVersion(dataClass, saved.__KEY, `"${saved.__STAMP}"`)
-      if (place.value.query.entity === saved.__KEY) close()
-    }
+  const changes: object = JSON.parse(objectOf(values))
+  const label = labelText(dataClass, { ...base?.entity, ...changes, ...saved }, saved.__KEY)
+  const undo = async (): Promise<string | undefined> => {
+    if (before) return saveValues(dataClass, before, saved)
+    await deleteVersion(dataClass, saved.__KEY, `"${saved.__STAMP}"`)
+    if (place.value.query.entity === saved.__KEY) close()
+    return undefined
   }
   offerUndo(dataClass, text(base ? 'saved' : 'created', { label }), undo)
   return saved.__KEY
@@ -72,25 +83,30 @@ export async function deleteEntity(dataClass: DataClass, shown: Entity): Promise
   // The tag is read first: a change by others after that makes the deletion fail.
   const { response } = await readWithHead(entityPath(dataClass.name, key), { $attributes: dataClass.key[0]?.name })
   const tag = response.headers.get('ETag') ?? `"${shown.__STAMP}"`
-  const { entity, large } = await loadEntity(dataClass, key)
+  const loaded = await loadEntity(dataClass, key)
+  const { entity } = loaded
   // An entity that was deleted and recreated may have the same stamp.
   if (entity.__STAMP !== shown.__STAMP || entity.__TIMESTAMP !== shown.__TIMESTAMP) throw new ChangedSince()
   const attributes = dataClass.attributes.filter(each => editorOf(each, true) || each.identifying)
-  const read = { ...entity }
-  for (const name of large) read[name] = await loadValue(dataClass, key, name)
+  const json = new Map(loaded.json)
+  for (const name of loaded.large) json.set(name, await loadJson(dataClass, key, name))
   const before = await valuesOf(
     dataClass,
-    read,
+    { ...loaded, json },
     attributes.map(({ name }) => name),
   )
   await deleteVersion(dataClass, key, tag)
   hasWritten(dataClass.name)
   offerUndo(dataClass, text('deleted', { label: labelText(dataClass, entity, key) }), async () => {
-    await saveValues(dataClass, before)
-    const lost = dataClass.attributes.filter(
+    const unwritable = dataClass.attributes.filter(
       each => each.kind === 'storage' && each.readOnly && (entity[each.name] ?? null) !== null,
     )
-    return lost.length > 0 ? text('undoneWithout', { names: lost.map(({ name }) => name).join(', ') }) : undefined
+    return saveValues(
+      dataClass,
+      before,
+      undefined,
+      unwritable.map(({ name }) => name),
+    )
   })
 }
 
@@ -117,34 +133,28 @@ export function offerUndo(dataClass: DataClass, done: string, undo: () => Promis
   notice.value = undefined
 }
 
-const sentValues = (dataClass: DataClass, inputs: ReadonlyMap<string, Input>): Record<string, unknown> =>
-  Object.fromEntries(
-    [...inputs].flatMap(([name, input]) => {
-      const attribute = attributeOf(dataClass, name)
-      const result = attribute && read(attribute, input)
-      return result && 'json' in result ? [[name, result.json]] : []
-    }),
-  )
-
-/** A value that can be saved again; images and blobs with their bytes. */
-type Kept = { readonly json: unknown } | { readonly file: Blob; readonly kind: 'image' | 'blob' }
+/** A value that can be saved again: as JSON; images and blobs with their bytes, undefined if these are too large to be kept. */
+type Kept = string | { readonly file: Blob; readonly kind: 'image' | 'blob' } | undefined
 type KeptValues = ReadonlyMap<string, Kept>
 
-async function valuesOf(dataClass: DataClass, entity: Entity, names: readonly string[]): Promise<KeptValues> {
-  const kept = await Promise.all(
-    names.map(async (name): Promise<readonly [string, Kept] | undefined> => {
-      const value = entity[name] ?? null
-      const attribute = attributeOf(dataClass, name)
-      const link = linkedEntity(value)
-      const uri = storedAt(value)
-      const kind = attribute && fileKind(attribute)
-      if (!kind) return [name, { json: link ? { __KEY: link.key } : value }]
-      if (uri === undefined) return [name, { json: null }]
+async function valuesOf(
+  dataClass: DataClass,
+  { entity, json }: LoadedEntity,
+  names: readonly string[],
+): Promise<KeptValues> {
+  const kept = async (name: string): Promise<Kept> => {
+    const attribute = attributeOf(dataClass, name)
+    const kind = attribute && fileKind(attribute)
+    if (kind) {
+      const uri = storedAt(entity[name])
+      if (uri === undefined) return 'null'
       const file = await keptFile(uri)
-      return file && [name, { file, kind }]
-    }),
-  )
-  return new Map(kept.filter(each => each !== undefined))
+      return file && { file, kind }
+    }
+    const link = attribute?.kind === 'relatedEntity' ? linkedEntity(entity[name]) : undefined
+    return link ? objectOf([['__KEY', JSON.stringify(link.key)]]) : (json.get(name) ?? 'null')
+  }
+  return new Map(await Promise.all(names.map(async name => [name, await kept(name)] as const)))
 }
 
 async function keptFile(uri: string): Promise<Blob | undefined> {
@@ -154,35 +164,40 @@ async function keptFile(uri: string): Promise<Blob | undefined> {
   return undefined
 }
 
-async function saveValues(dataClass: DataClass, kept: KeptValues, saved?: Saved): Promise<void> {
-  const values: Record<string, unknown> = saved ? { __KEY: saved.__KEY, __STAMP: saved.__STAMP } : {}
+/**
+ * @param version the entity that is changed; undefined for a new one
+ * @param lost attributes whose values are not among the kept ones
+ * @returns a message about lost values
+ */
+async function saveValues(
+  dataClass: DataClass,
+  kept: KeptValues,
+  version: Saved | undefined,
+  lost: string[] = [],
+): Promise<string | undefined> {
+  const values: (readonly [string, string])[] = []
   const signal = new AbortController().signal
   for (const [name, value] of kept) {
-    if ('json' in value) values[name] = value.json
-    else values[name] = { ID: await upload(value.file, value.kind, signal, () => {}) }
+    if (value === undefined) lost.push(name)
+    else if (typeof value === 'string') values.push([name, value])
+    else values.push([name, JSON.stringify({ ID: await upload(value.file, value.kind, signal, () => {}) })])
   }
-  await save(dataClass, values)
+  await save(dataClass, values, version)
+  return lost.length > 0 ? text('undoneWithout', { names: lost.join(', ') }) : undefined
 }
 
 /** @returns ids of uploads by attribute; undefined if it was cancelled */
-async function uploadAll(
-  dataClass: DataClass,
-  files: ReadonlyMap<string, File | null>,
-): Promise<Record<string, unknown> | undefined> {
-  const values: Record<string, unknown> = {}
+async function uploadAll(dataClass: DataClass, files: ReadonlyMap<string, File | null>): Promise<Values | undefined> {
+  const values: (readonly [string, string])[] = []
   for (const [name, file] of files) {
-    const attribute = attributeOf(dataClass, name)
-    const kind = attribute && fileKind(attribute)
-    if (!kind) continue
-    if (!file) {
-      values[name] = null
-      continue
-    }
-    const id = await runWork(text('uploading', { name: file.name }), ({ signal, report }) =>
-      upload(file, kind, signal, report),
-    )
-    if (id === undefined) return undefined
-    values[name] = { ID: id }
+    const kind = fileKind(attributeOf(dataClass, name)!)!
+    const ID =
+      file &&
+      (await runWork(text('uploading', { name: file.name }), ({ signal, report }) =>
+        upload(file, kind, signal, report),
+      ))
+    if (ID === undefined) return undefined
+    values.push([name, JSON.stringify(ID && { ID })])
   }
   return values
 }

@@ -18,7 +18,7 @@ function UnsavedChanges() {
   }, [])
   if (!left) return null
   const { dataClass, base, link } = left
-  const label = base ? labelText(dataClass, base, base.__KEY) : text('newOf', { name: dataClass.name })
+  const label = base ? labelText(dataClass, base.entity, base.entity.__KEY) : text('newOf', { name: dataClass.name })
   return (
     <Dialog title={text('unsaved')} onClose={() => go(link)}>
       <p>{text('unsavedHint', { label })}</p>

@@ -1,9 +1,11 @@
 /** Rows that are sent to the server in batches. */
+import { objectOf } from '../entity/json-text.ts'
 
 export interface SentRow {
   /** Number of the row in the table, starting at 0. */
   readonly index: number
-  readonly values: Readonly<Record<string, unknown>>
+  /** Values as JSON, by attribute. */
+  readonly values: ReadonlyMap<string, string>
 }
 
 export interface RowFault {
@@ -36,10 +38,10 @@ export function faultsIn(answer: unknown, batch: readonly SentRow[]): readonly R
 }
 
 /** Keys of the entities that a save has created. */
-export function createdIn(answer: unknown, sent: readonly object[]): readonly string[] {
+export function createdIn(answer: unknown, isUpdate: (at: number) => boolean): readonly string[] {
   const elements = (answer as { __ENTITIES?: readonly Element[] } | undefined)?.__ENTITIES ?? []
   return elements.flatMap(({ __KEY, __ERROR, __INDEX }, at) =>
-    __KEY === undefined || __ERROR || '__KEY' in (sent[__INDEX ?? at] ?? {}) ? [] : [__KEY],
+    __KEY === undefined || __ERROR || isUpdate(__INDEX ?? at) ? [] : [__KEY],
   )
 }
 
@@ -56,7 +58,7 @@ export function* batchesOf(rows: Iterable<SentRow>): Generator<readonly SentRow[
   let batch: SentRow[] = []
   let characters = 0
   for (const row of rows) {
-    const size = JSON.stringify(row.values).length
+    const size = objectOf(row.values).length
     if (batch.length > 0 && (batch.length >= ROWS_AT_ONCE || characters + size > CHARACTERS_AT_ONCE)) {
       yield batch
       batch = []

@@ -2,6 +2,7 @@
 import type { Attribute, DataClass } from '../base/model.ts'
 import { plainName } from '../base/plain-name.ts'
 import { editorOf, type Input, read } from '../entity/editor.ts'
+import type { Cells } from './table.ts'
 
 /** Header of the column with the errors of a report; ignored when the report is pasted. */
 export const ERROR_COLUMN = '__ERROR'
@@ -21,9 +22,9 @@ export interface Mapping {
 }
 
 /** Maps columns by the names in the first row; without names, by the order of the attributes. */
-export function mapColumns(rows: readonly (readonly string[])[], dataClass: DataClass): Mapping {
+export function mapColumns(rows: readonly Cells[], dataClass: DataClass): Mapping {
   const targets = targetsOf(dataClass)
-  const header = rows[0] ?? []
+  const header = (rows[0] ?? []).map(cell => cell ?? '')
   const free = new Set(targets.map(({ name }) => name))
   const take = (isIt: (name: string) => boolean): string => {
     const name = [...free].find(isIt) ?? ''
@@ -53,21 +54,29 @@ interface CellFault {
 }
 
 export interface ConvertedRow {
-  readonly values: Readonly<Record<string, unknown>>
+  /** Values as JSON, by attribute. */
+  readonly values: ReadonlyMap<string, string>
   readonly faults: readonly CellFault[]
 }
 
-/** Converts a row to the values of an entity. Empty cells are null; columns without an attribute are left out. */
-export function convertRow(cells: readonly string[], attributes: readonly (Attribute | undefined)[]): ConvertedRow {
-  const values: Record<string, unknown> = {}
+/**
+ * Converts a row to the values of an entity. Empty cells are null; columns without an attribute are left out.
+ * @param decimal as for `read`
+ */
+export function convertRow(
+  cells: Cells,
+  attributes: readonly (Attribute | undefined)[],
+  decimal?: string,
+): ConvertedRow {
+  const values = new Map<string, string>()
   const faults: CellFault[] = []
   for (const [at, attribute] of attributes.entries()) {
     if (!attribute) continue
-    const cell = cells[at] ?? ''
+    const cell = cells[at] ?? null
     const input = inputOfCell(attribute, cell)
-    const result = input === undefined ? ({ fault: { code: 'bool' } } as const) : read(attribute, input)
-    if ('json' in result) values[attribute.name] = result.json
-    else faults.push({ attribute: attribute.name, code: result.fault.code, cell })
+    const result = input === undefined ? ({ fault: { code: 'bool' } } as const) : read(attribute, input, decimal)
+    if ('json' in result) values.set(attribute.name, result.json)
+    else faults.push({ attribute: attribute.name, code: result.fault.code, cell: cell ?? '' })
   }
   return { values, faults }
 }
@@ -76,13 +85,14 @@ const TRUE = /^(?:true|yes|y|1|x|ja|wahr|✓)$/i
 const FALSE = /^(?:false|no|n|0|nein|falsch|✗)$/i
 
 /** Content of a form field for a cell; undefined for a bool that is neither true nor false. */
-function inputOfCell(attribute: Attribute, cell: string): Input | undefined {
+function inputOfCell(attribute: Attribute, cell: string | null): Input | undefined {
+  if (cell === null || attribute.type === 'string') return cell
   const text = cell.trim()
   if (text === '' || text === 'null') return null
   if (attribute.type === 'bool') return TRUE.test(text) ? true : FALSE.test(text) ? false : undefined
   if (attribute.kind === 'relatedEntity') return text
-  if (attribute.type !== 'date') return attribute.type === 'string' ? cell : text
-  const german = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T](.+))?$/.exec(text)
+  if (attribute.type !== 'date') return text
+  const german = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,?[ T](.+))?$/.exec(text)
   if (!german) return text
   const [, day = '', month = '', year = '', time] = german
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}${time && !attribute.simpleDate ? `T${time}` : ''}`

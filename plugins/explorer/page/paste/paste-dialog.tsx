@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { attributeOf, type DataClass } from '../base/catalog.ts'
 import { download } from '../base/download.ts'
+import { decimalSign } from '../base/texts.ts'
 import { runWork } from '../base/work.ts'
 import { hasWritten } from '../base/writes.ts'
 import { Dialog } from '../components/dialog.tsx'
@@ -10,7 +11,7 @@ import { deleteMany, type DeleteReport, keysOf } from '../entity/delete-many.ts'
 import { offerUndo } from '../entity/save.ts'
 import { type ConvertedRow, convertRow, ERROR_COLUMN, mapColumns, type Mapping, targetsOf } from './columns.ts'
 import { type PasteReport, sendRows } from './run-paste.ts'
-import { parseTable, writeTable } from './table.ts'
+import { type Cells, parseTable, writeTable } from './table.ts'
 import { text } from './texts.ts'
 import '../components/table-dialog.css'
 
@@ -23,7 +24,7 @@ interface PasteProps {
   readonly onClose: () => void
 }
 
-type Rows = readonly (readonly string[])[]
+type Rows = readonly Cells[]
 
 /** Turns a table into entities: pasted or dropped, mapped to attributes, checked, saved, and reported row by row. */
 export function PasteDialog({ dataClass, onClose }: PasteProps) {
@@ -113,7 +114,7 @@ function PastedTable({ dataClass, rows, first, onBack, onClose }: TableProps) {
   const { hasHeader, attributes } = mapping.value
   const data = hasHeader ? rows.slice(1) : rows
   const columns = attributes.map(name => attributeOf(dataClass, name))
-  const converted = useMemo(() => data.map(cells => convertRow(cells, columns)), [mapping.value])
+  const converted = useMemo(() => data.map(cells => convertRow(cells, columns, decimalSign())), [mapping.value])
   const faults = faultsByRow(converted, outcome.value?.report)
   const isKeyMapped = columns.some(column => column?.identifying)
 
@@ -297,7 +298,7 @@ function shownRows(count: number, faults: ReadonlyMap<number, string>): readonly
 /** Downloads the rows that were not saved, as a file that can be corrected and pasted again. */
 function downloadRows(dataClass: DataClass, rows: Rows, mapping: Mapping, faults: ReadonlyMap<number, string>): void {
   const data = mapping.hasHeader ? rows.slice(1) : rows
-  const header = mapping.attributes.map((name, at) => name || (mapping.hasHeader ? (rows[0]![at] ?? '') : ''))
+  const header = mapping.attributes.map((name, at) => name || (mapping.hasHeader ? (rows[0]![at] ?? null) : null))
   const wrong = [...faults].sort(([a], [b]) => a - b)
   const table = [
     [...header, ERROR_COLUMN],
@@ -306,5 +307,4 @@ function downloadRows(dataClass: DataClass, rows: Rows, mapping: Mapping, faults
   download(new Blob([writeTable(table)], { type: 'text/tab-separated-values' }), `${dataClass.name}-errors.tsv`)
 }
 
-const cellsOf = (cells: readonly string[], header: readonly string[]): string[] =>
-  header.map((_, at) => cells[at] ?? '')
+const cellsOf = (cells: Cells, header: Cells): Cells => header.map((_, at) => cells[at] ?? null)

@@ -2,6 +2,7 @@
 import type { DataClass } from '../base/catalog.ts'
 import { ask, RestError } from '../base/rest.ts'
 import type { WorkControl } from '../base/work.ts'
+import { entityOf } from '../entity/json-text.ts'
 import { batchesOf, createdIn, faultsIn, type RowFault, type SentRow } from './batches.ts'
 
 export interface PasteReport {
@@ -28,15 +29,16 @@ export async function sendRows(
     work.signal.throwIfAborted()
     const stamps = updates ? await stampsOf(dataClass, batch, work.signal) : new Map<string, number>()
     const keyName = dataClass.key[0]!.name
-    const body = batch.map(({ values }) => {
-      const key = String(values[keyName])
-      const stamp = stamps.get(key)
-      return stamp === undefined ? values : { __KEY: key, __STAMP: stamp, ...values }
+    const stampOf = ({ values }: SentRow): number | undefined => stamps.get(keyIn(values, keyName))
+    const body = batch.map(row => {
+      const __STAMP = stampOf(row)
+      return entityOf(row.values, __STAMP === undefined ? undefined : { __KEY: keyIn(row.values, keyName), __STAMP })
     })
     // Not aborted: a batch without an answer may have been saved.
-    const answer = await answerTo(dataClass, method, body)
+    const answer = await answerTo(dataClass, method, `[${body.join(',')}]`)
     const faults = faultsIn(answer, batch)
-    if (method === 'update') report.created.push(...createdIn(answer, body))
+    const isUpdate = (at: number): boolean => batch[at] !== undefined && stampOf(batch[at]) !== undefined
+    if (method === 'update') report.created.push(...createdIn(answer, isUpdate))
     const failed = new Set(faults.map(({ index }) => index))
     report.faults.push(...faults)
     for (const { index } of batch) if (!failed.has(index)) report.good.push(index)
@@ -46,7 +48,7 @@ export async function sendRows(
 }
 
 /** The answer to a batch, also if some of its rows failed. */
-async function answerTo({ name, key }: DataClass, method: string, body: unknown): Promise<unknown> {
+async function answerTo({ name, key }: DataClass, method: string, body: string): Promise<unknown> {
   const parameters = method === 'update' ? { $method: method, $attributes: key[0]?.name } : { $method: method }
   try {
     return await ask(name, parameters, { body })
@@ -57,6 +59,8 @@ async function answerTo({ name, key }: DataClass, method: string, body: unknown)
   }
 }
 
+const keyIn = (values: SentRow['values'], keyName: string): string => String(JSON.parse(values.get(keyName) ?? 'null'))
+
 /** Stamps of the existing entities, by key. */
 async function stampsOf(
   { name, key }: DataClass,
@@ -64,7 +68,10 @@ async function stampsOf(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const keyName = key[0]!.name
-  const keys = batch.flatMap(({ values }) => ((values[keyName] ?? null) === null ? [] : [values[keyName]]))
+  const keys = batch.flatMap(({ values }): unknown[] => {
+    const key: unknown = JSON.parse(values.get(keyName) ?? 'null')
+    return key === null ? [] : [key]
+  })
   if (keys.length === 0) return new Map()
   const { __ENTITIES } = await ask<{ readonly __ENTITIES: readonly { __KEY: string; __STAMP: number }[] }>(
     `${name}/$query`,

@@ -2,12 +2,15 @@
 
 const DELIMITERS = ['\t', ';', ','] as const
 
+/** Cells of a row. An empty one is null; in quotes it is an empty text, as in files for imports. */
+export type Cells = readonly (string | null)[]
+
 /** Parses rows and cells. Quoted cells may contain delimiters, line ends and doubled quotes; empty rows are left out. */
-export function parseTable(text: string): readonly (readonly string[])[] {
+export function parseTable(text: string): readonly Cells[] {
   const source = text.replace(/^\uFEFF/, '')
   const delimiter = delimiterOf(source)
-  const rows: string[][] = []
-  let row: string[] = []
+  const rows: Cells[] = []
+  let row: (string | null)[] = []
   let at = 0
   while (at <= source.length) {
     const { cell, end } = source[at] === '"' ? quotedCell(source, at, delimiter) : plainCell(source, at, delimiter)
@@ -15,7 +18,7 @@ export function parseTable(text: string): readonly (readonly string[])[] {
     at = end + 1
     if (source[end] === delimiter) continue
     if (source[end] === '\r' && source[at] === '\n') at++
-    if (row.some(cell => cell !== '')) rows.push(row)
+    if (row.some(cell => cell !== null)) rows.push(row)
     row = []
   }
   return rows
@@ -29,14 +32,19 @@ function delimiterOf(text: string): string {
   return counts.reduce((best, each) => (each.count > best.count ? each : best)).delimiter
 }
 
-function plainCell(text: string, start: number, delimiter: string): { cell: string; end: number } {
+interface ParsedCell {
+  readonly cell: string | null
+  readonly end: number
+}
+
+function plainCell(text: string, start: number, delimiter: string): ParsedCell {
   let end = start
   while (end < text.length && text[end] !== delimiter && text[end] !== '\n' && text[end] !== '\r') end++
-  return { cell: text.slice(start, end), end }
+  return { cell: text.slice(start, end) || null, end }
 }
 
 /** Parses a quoted cell; characters between the closing quote and the next delimiter belong to it. */
-function quotedCell(text: string, start: number, delimiter: string): { cell: string; end: number } {
+function quotedCell(text: string, start: number, delimiter: string): ParsedCell {
   let cell = ''
   let at = start + 1
   for (;;) {
@@ -46,7 +54,7 @@ function quotedCell(text: string, start: number, delimiter: string): { cell: str
     cell += text.slice(at, quote)
     if (text[quote + 1] !== '"') {
       const rest = plainCell(text, quote + 1, delimiter)
-      return { cell: cell + rest.cell, end: rest.end }
+      return { cell: cell + (rest.cell ?? ''), end: rest.end }
     }
     cell += '"'
     at = quote + 2
@@ -54,7 +62,8 @@ function quotedCell(text: string, start: number, delimiter: string): { cell: str
 }
 
 /** Rows as tab-separated text, for a file or the clipboard. */
-export const writeTable = (rows: readonly (readonly string[])[]): string =>
-  rows
-    .map(cells => cells.map(cell => (/[\t\r\n"]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join('\t'))
-    .join('\n')
+export const writeTable = (rows: readonly Cells[]): string =>
+  rows.map(cells => cells.map(written).join('\t')).join('\n')
+
+const written = (cell: string | null): string =>
+  cell === '' || (cell !== null && /[\t\r\n"]/.test(cell)) ? `"${cell.replaceAll('"', '""')}"` : (cell ?? '')

@@ -45,7 +45,7 @@ async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explaine
   // The browser's list is bounded, and takes no further entries when it is full.
   performance.clearResourceTimings()
   const start = performance.now()
-  const { answer, response, bytes } = await readWithHead<{
+  const { answer, response, body } = await readWithHead<{
     readonly __COUNT: number
     readonly __queryPlan?: PlannedStep
     readonly __queryPath?: { readonly steps: readonly TraceStep[] }
@@ -57,7 +57,7 @@ async function loadPlan(shown: Selection, signal: AbortSignal): Promise<Explaine
   const timing = await timingOf(response.url, start)
   const { __queryPlan, __queryPath } = answer
   const steps = withPlanned(stepsOf(__queryPath?.steps ?? []), __queryPlan ? [__queryPlan] : [])
-  return { count: answer.__COUNT, steps, bytes, timing }
+  return { count: answer.__COUNT, steps, bytes: body.length, timing }
 }
 
 const TRIES = 10

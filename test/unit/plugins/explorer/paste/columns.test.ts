@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Attribute, DataClass } from '../../../../../plugins/explorer/page/base/model.ts'
 import { batchesOf, faultsIn } from '../../../../../plugins/explorer/page/paste/batches.ts'
 import { convertRow, ERROR_COLUMN, mapColumns } from '../../../../../plugins/explorer/page/paste/columns.ts'
+import type { Cells } from '../../../../../plugins/explorer/page/paste/table.ts'
 
 const of = (name: string, type: string, others: Partial<Attribute> = {}): Attribute => ({
   name,
@@ -50,12 +51,18 @@ t.test('cells are converted to values', async t => {
   const columns = ['name', 'founded', 'isCapital', 'country', ''].map(name =>
     city.attributes.find(each => each.name === name),
   )
-  t.same(convertRow([' Paris', '31.1.2000', 'ja', 'FR', 'x'], columns), {
-    values: { name: ' Paris', founded: '2000-01-31', isCapital: true, country: { __KEY: 'FR' } },
+  const rowOf = (cells: Cells) => {
+    const { values, faults } = convertRow(cells, columns)
+    return { values: Object.fromEntries(values), faults }
+  }
+  t.same(rowOf([' Paris', '31.1.2000', 'ja', 'FR', 'x']), {
+    values: { name: '" Paris"', founded: '"2000-01-31"', isCapital: 'true', country: '{"__KEY":"FR"}' },
     faults: [],
   })
-  t.same(convertRow(['', 'soon', 'maybe'], columns), {
-    values: { name: null, country: null },
+  t.same(rowOf(['', null, null, null]).values, { name: '""', founded: 'null', isCapital: 'null', country: 'null' })
+  t.same(rowOf(['null', 'null']).values, { name: '"null"', founded: 'null', isCapital: 'null', country: 'null' })
+  t.same(rowOf([null, 'soon', 'maybe']), {
+    values: { name: 'null', country: 'null' },
     faults: [
       { attribute: 'founded', code: 'date', cell: 'soon' },
       { attribute: 'isCapital', code: 'bool', cell: 'maybe' },
@@ -64,12 +71,12 @@ t.test('cells are converted to values', async t => {
 })
 
 t.test('batches are bounded, and failures are found in answers of both kinds', async t => {
-  const rows = Array.from({ length: 450 }, (_, index) => ({ index, values: { name: 'x' } }))
+  const rows = Array.from({ length: 450 }, (_, index) => ({ index, values: new Map([['name', '"x"']]) }))
   t.same(
     [...batchesOf(rows)].map(batch => batch.length),
     [200, 200, 50],
   )
-  const long = Array.from({ length: 3 }, (_, index) => ({ index, values: { name: 'x'.repeat(300_000) } }))
+  const long = Array.from({ length: 3 }, (_, index) => ({ index, values: new Map([['name', 'x'.repeat(300_000)]]) }))
   t.equal([...batchesOf(long)].length, 3)
   const batch = rows.slice(100, 103)
   const fault = { message: 'no', errCode: 1116 }

@@ -1,0 +1,47 @@
+/** Fields of the browser for texts and dates: their texts for inputs, and the inputs after a user has typed. */
+import type { Attribute } from '../base/model.ts'
+import { editorByType, type Input } from './editor.ts'
+import { retyped, withPlainEnds } from './line-ends.ts'
+import { instantOf, localTime } from './times.ts'
+
+/** An area holds every text, with `\n` for every line end; the others are types of `input`. */
+export type Control = 'area' | 'text' | 'date' | 'datetime-local'
+
+/** The field that holds the stored value of an attribute exactly. */
+export function controlOf(attribute: Attribute, stored: Input): Control {
+  const editor = editorByType(attribute)
+  if (editor === 'date') return fitsPicker(stored) ? 'date' : 'text'
+  if (editor === 'time') return fitsPicker(stored) ? 'datetime-local' : 'text'
+  return editor === 'number' || editor === 'duration' ? 'text' : 'area'
+}
+
+/** True if fields for dates show a day or an instant exactly. */
+const fitsPicker = (stored: Input): boolean =>
+  typeof stored !== 'string' || (FOUR_DIGITS.test(localTime(stored)) && !FINER.test(stored))
+
+/** Years that all browsers show. */
+const FOUR_DIGITS = /^(?!0000)\d{4}-/
+/** Fractions of milliseconds. */
+const FINER = /\.\d{4}/
+
+/** Text in a field for an input. */
+export function shownText(control: Control, input: Input): string {
+  const text = typeof input === 'string' ? input : ''
+  return control === 'area' ? withPlainEnds(text) : control === 'datetime-local' ? localTime(text) : text
+}
+
+/**
+ * The input after a user has typed.
+ * @param before the input until then
+ * @param typed text in the field now; empty for a date of which parts are missing
+ */
+export function typedInput(
+  control: Control,
+  { stored, before, typed, isPartial = false }: { stored: Input; before: Input; typed: string; isPartial?: boolean },
+): Input {
+  // A date of which parts are missing is a mistake, and not null.
+  if (typed === '' && stored !== '' && !isPartial) return null
+  const known = typeof stored === 'string' ? stored : ''
+  if (control === 'area') return retyped(known, typeof before === 'string' ? before : '', typed)
+  return control === 'datetime-local' ? instantOf(typed, known) : typed
+}

@@ -1,0 +1,39 @@
+/** Texts in an area of the browser, which shows every line end as `\n`. */
+
+/** The text as an area shows it. */
+export const withPlainEnds = (text: string): string => text.replace(/\r\n?/g, '\n')
+
+/**
+ * The text after a user has changed what the area shows. Line ends outside the changed part stay as they are; new ones are like
+ * those of the stored text if these are all alike, else `\n`.
+ * @param before the text until then
+ */
+export function retyped(stored: string, before: string, typed: string): string {
+  if (typed === withPlainEnds(stored)) return stored
+  const shown = withPlainEnds(before)
+  const most = Math.min(shown.length, typed.length)
+  let front = 0
+  while (front < most && shown[front] === typed[front]) front++
+  let back = 0
+  while (back < most - front && shown[shown.length - 1 - back] === typed[typed.length - 1 - back]) back++
+  const added = typed.slice(front, typed.length - back).replaceAll('\n', lineEndOf(stored))
+  const head = before.slice(0, placeIn(before, front))
+  return joined(joined(head, added), before.slice(placeIn(before, shown.length - back)))
+}
+
+/** Two parts of a text; a `\r` and a `\n` do not become one line end. */
+const joined = (head: string, tail: string): string =>
+  (tail.startsWith('\n') ? head.replace(/\r+$/, ends => '\n'.repeat(ends.length)) : head) + tail
+
+/** Position in a text of a position in what an area shows. */
+function placeIn(text: string, shown: number): number {
+  let at = 0
+  for (let count = 0; count < shown; count++) at += text[at] === '\r' && text[at + 1] === '\n' ? 2 : 1
+  return at
+}
+
+function lineEndOf(text: string): string {
+  const ends = new Set(text.match(/\r\n?|\n/g))
+  const [only = '\n'] = ends
+  return ends.size === 1 ? only : '\n'
+}

@@ -1,0 +1,63 @@
+import { useRef } from 'preact/hooks'
+import { storedInput } from './changes.ts'
+import { controlOf, shownText, typedInput } from './control.ts'
+import { type FieldProps, inputIn, setInput } from './draft.ts'
+import type { Editor, Input } from './editor.ts'
+import { text } from './texts.ts'
+
+interface Props extends FieldProps {
+  readonly id: string
+  readonly editor: Editor
+}
+
+const MAX_ROWS = 14
+
+/** The field of a text, a number or a date. */
+export function TextField({ draft, attribute, editor, ...shared }: Props) {
+  /** Text after typing: setting the same date in another form would end the typing of a year. */
+  const last = useRef<{ readonly typed: string; readonly input: Input } | undefined>(undefined)
+  const stored = storedInput(draft, attribute)
+  const before = inputIn(draft, attribute)
+  const control = controlOf(attribute, stored)
+  const value = last.current?.input === before ? last.current.typed : shownText(control, before)
+  const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }): void => {
+    const typed = currentTarget.value
+    const input = typedInput(control, { stored, before, typed, isPartial: currentTarget.validity.badInput })
+    last.current = { typed, input }
+    setInput(attribute, input)
+  }
+  const held = {
+    ...shared,
+    value,
+    onInput,
+    spellcheck: false,
+    placeholder: before === '' ? text('empty') : editor === 'duration' ? '0:00:00' : 'null',
+  }
+  if (control !== 'area') {
+    return (
+      <input
+        {...held}
+        // The types of Preact know no union here.
+        type={control as 'text'}
+        step={control === 'datetime-local' ? '0.001' : undefined}
+        inputMode={editor === 'number' ? 'decimal' : undefined}
+        autocomplete="off"
+      />
+    )
+  }
+  const lines = value.split('\n', MAX_ROWS).length
+  // Enter saves, as in a line, while there is only one line and no more are expected.
+  const isShort = editor === 'text' && lines === 1
+  return (
+    <textarea
+      {...held}
+      class={editor === 'text' || editor === 'lines' ? '' : 'json'}
+      rows={editor === 'text' ? lines : Math.max(3, lines + 1)}
+      onKeyDown={event => {
+        if (!isShort || event.key !== 'Enter' || event.shiftKey || event.ctrlKey || event.isComposing) return
+        event.preventDefault()
+        event.currentTarget.form?.querySelector<HTMLButtonElement>('[type=submit]')?.click()
+      }}
+    />
+  )
+}
