@@ -121,4 +121,4 @@ export function uriKey(key: string): string {
 
 const LONE_SURROGATE = /\p{Surrogate}/gu
 const PLAIN_KEY = /^[A-Za-z0-9_.~-]+$/
-const NEEDS_QUOTES = /[()[\],/'\s]|^$/
+const NEEDS_QUOTES = /[()[\],/'"\s]|^$/

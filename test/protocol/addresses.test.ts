@@ -284,3 +284,78 @@ protocolTable(
   ],
   { on: transports },
 )
+
+const QUOTED = '%22%22q%22%22'
+const tags = {
+  model: {
+    name: 'tags',
+    dataClasses: {
+      Tag: {
+        key: 'name',
+        attributes: {
+          name: { type: 'string' },
+          note: { type: 'blob' },
+          wholeName: { type: 'string' },
+          whole: { kind: 'relatedEntity', type: 'Tag', foreignKey: 'wholeName' },
+          parts: { kind: 'relatedEntities', type: 'TagSelection', inverseName: 'whole' },
+        },
+      },
+    },
+  },
+  rows: {
+    Tag: [
+      { name: '"q"' },
+      { name: 'q', wholeName: '"q"', note: 'data:text/plain;base64,cQ==' },
+      { name: '"', wholeName: '"q"' },
+      { name: "'", wholeName: '"' },
+      { name: ` a",b')]/?#%41+@&$ `, wholeName: "'" },
+    ],
+  },
+}
+
+protocolTable('links to keys of all characters', tags, [
+  {
+    spec: '3.3',
+    name: 'quotes that belong to a key are inside of those of the address',
+    get: '/Tag(q)',
+    has: { __KEY: 'q', whole: { __deferred: { uri: `/rest/Tag(${QUOTED})`, __KEY: '"q"' } } },
+  },
+  { spec: '4.2', name: 'the link leads to that entity', get: `/Tag(${QUOTED})`, has: { __KEY: '"q"' } },
+  { spec: '4.2', name: 'in brackets too', get: `/Tag[${QUOTED}]`, has: { __KEY: '"q"' } },
+  { spec: '4.2', name: 'and unencoded', get: '/Tag(""q"")', has: { __KEY: '"q"' } },
+  { spec: '4.2', name: 'one pair of quotes is not part of the key', get: '/Tag(%22q%22)', has: { __KEY: 'q' } },
+  {
+    spec: '3.3',
+    name: 'a relation to many has such a link',
+    get: `/Tag(${QUOTED})`,
+    has: { parts: { __deferred: { uri: `/rest/Tag(${QUOTED})/parts?$expand=parts` } } },
+  },
+  {
+    spec: '4.2',
+    name: 'which leads to its entities',
+    get: `/Tag(${QUOTED})/parts?$expand=parts`,
+    has: { parts: { __ENTITIES: [{ __KEY: 'q' }, { __KEY: '"' }] } },
+  },
+  { spec: '4.2', name: 'a single quotation mark', get: '/Tag(%22%22%22)', has: { __KEY: '"' } },
+  { spec: '4.2', name: 'an apostrophe', get: '/Tag(%22%27%22)', has: { __KEY: "'" } },
+  {
+    spec: '4.4',
+    name: 'a saved entity has its address',
+    post: '/Tag?$method=update',
+    body: { name: '"new' },
+    has: { uri: '/rest/Tag(%22%22new%22)' },
+  },
+  {
+    spec: '3.3',
+    name: 'all that has a meaning in addresses is encoded',
+    get: `/Tag(%22%20a%22%2Cb%27%29%5D%2F%3F%23%2541%2B%40%26%24%20%22)`,
+    has: { __KEY: ` a",b')]/?#%41+@&$ `, whole: { __deferred: { uri: '/rest/Tag(%22%27%22)' } } },
+  },
+  {
+    spec: '4.4',
+    name: 'a deletion there deletes that entity',
+    delete: '/Tag(%22%22%22%22)',
+    status: 404,
+    errors: [1543],
+  },
+])
