@@ -165,5 +165,9 @@ export type RowAttribute = StorageAttribute | RelationAttribute
 export const isRowAttribute = (attribute: Attribute): attribute is RowAttribute =>
   attribute.kind === 'storage' || attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
 
+/** True for texts of a database, which may differ and have one fold. A UUID has one spelling. */
+export const isExactText = (attribute: Attribute): attribute is StorageAttribute =>
+  attribute.kind === 'storage' && attribute.type === 'string' && attribute.dataClass.remote !== undefined
+
 export const isRelation = (attribute: Attribute): attribute is RelationAttribute =>
   attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'

@@ -74,11 +74,11 @@ function planKeys(
   }
 }
 
+/** Finds entities in a database. One that has a unique text letter by letter comes before others with its fold, as in addresses. */
 function remoteKeys(attribute: StorageAttribute, values: readonly Value[], context: QueryContext): string[][] {
-  const { dataClass } = attribute
+  const { dataClass, unique } = attribute
   const scalarOf = (value: Value) => (typeof value === 'string' ? fold(value) : (value as Scalar))
-  const places = new Map(values.map((value, i) => [scalarOf(value), i]))
-  const test = { kind: 'in', values: new Set(places.keys()) } as const
+  const test = { kind: 'in', values: new Set(values.map(scalarOf)) } as const
   const { rowIds } = context.remote!.find({
     dataClass,
     among: undefined,
@@ -88,13 +88,21 @@ function remoteKeys(attribute: StorageAttribute, values: readonly Value[], conte
     page: { skip: 0, count: Number.POSITIVE_INFINITY },
     isUncounted: true,
   })
-  const found = values.map((): string[] => [])
+  const alike = new Map<Scalar, string[]>()
+  const exact = new Map<Value, string[]>()
   for (const rowId of rowIds) {
     const row = context.snapshot.table(dataClass).row(rowId)!
-    const keys = found[places.get(scalarOf(row.value(attribute) as Value)) ?? -1]
-    if (keys && keys.length < 2) keys.push(row.key)
+    const value = row.value(attribute) as Value
+    keep(alike, scalarOf(value), row.key)
+    if (unique) keep(exact, value, row.key)
   }
-  return found
+  return values.map(value => exact.get(value) ?? alike.get(scalarOf(value)) ?? [])
+}
+
+/** Adds a key to at most one other. */
+function keep<T>(keys: Map<T, string[]>, value: T, key: string): void {
+  const known = keys.get(value) ?? []
+  if (known.length < 2) keys.set(value, [...known, key])
 }
 
 function planCompute(

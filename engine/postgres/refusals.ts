@@ -28,7 +28,7 @@ const namesIn = (list: string): string[] =>
   Array.from(list.matchAll(NAME), ([, quoted, name]) => quoted?.replaceAll('""', '"') ?? name!)
 
 /** Reason for which a change that the database takes has no effect. */
-export const LEFT_OUT = 'a policy, a rule or a trigger of the table leaves it out'
+export const LEFT_OUT = 'a policy, a rule or a trigger of the table leaves it out, or several rows have its key'
 
 /**
  * Problems of an entity whose change the database has refused; undefined if the error is not about the entity.

@@ -15,7 +15,7 @@ import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
 import { describeValue } from '../write/convert.ts'
 import type { RemoteReads } from './remote-reads.ts'
-import { partsOf } from './sql/statements.ts'
+import { partsOf } from './sql/key-parts.ts'
 import type { ColumnValues } from './sql/write-statements.ts'
 
 /** A change of a row that the database is still to make. */

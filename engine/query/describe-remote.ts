@@ -46,6 +46,7 @@ function readsHidden(predicate: Predicate, view: View): boolean {
     case 'never':
       return false
     case 'test':
+    case 'identity':
     case 'isNull':
     case 'similarity':
     case 'json':

@@ -1,3 +1,4 @@
+import { isExactText } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import type { View } from '../catalog/view.ts'
@@ -5,11 +6,13 @@ import { RequiresRemote } from '../data/requires-remote.ts'
 import { KeyList } from '../row-set/key-list.ts'
 import { RowSet } from '../row-set/row-set.ts'
 import { convertKey } from './bind/convert-value.ts'
+import { uniqueAttribute } from './bind/demand-unique-address.ts'
 import { combine, type Predicate } from './bind/predicate.ts'
 import type { RemoteData, RemotePage, RemoteQuery } from './nodes/remote-query.ts'
 import type { QueryContext } from './operators/query-context.ts'
 import { optimizePredicate } from './plan/optimize.ts'
 import type { PreparedQuery } from './plan/query-cache.ts'
+import { QueryErrors } from './contract/query-errors.ts'
 import { Rows } from './contract/rows.ts'
 import type { Selection } from './select.ts'
 import { rowOfIdentity } from './remote-identity.ts'
@@ -158,10 +161,8 @@ function openRemote(
       const list = Uint32Array.from(new Set(source.keys.map(key => rowOfKey(table, key))))
       return { name: source.keys.join(','), list: listOf(list), among: undefined, referring: undefined }
     }
-    case 'attribute': {
-      const predicate = optimizePredicate(attributePredicate(source, dataClass, view))
-      return { name: `${source.attribute}(${source.value})`, predicate, among: undefined, referring: undefined }
-    }
+    case 'attribute':
+      return attributeSource(source, dataClass, view, context)
     case 'related': {
       const { from, relation: path } = source
       const owner = view.dataClass(from.dataClass)
@@ -186,6 +187,38 @@ function openRemote(
   }
 }
 
+/**
+ * Entities of `Class:attribute(value)`. If the attribute is unique, it is the one with this very value, otherwise the only one that a filter
+ * finds.
+ * @throws {QueryErrors.UNKNOWN_ENTITY} {@link QueryErrors.SEVERAL_ENTITIES} for a unique attribute
+ */
+function attributeSource(
+  source: { readonly attribute: string; readonly value: string },
+  dataClass: DataClass,
+  view: View,
+  context: QueryContext,
+): RemoteSource {
+  const name = `${source.attribute}(${source.value})`
+  const predicate = optimizePredicate(attributePredicate(source, dataClass, view))
+  const attribute = uniqueAttribute(source.attribute, dataClass, view)
+  if (!attribute) return { name, predicate, ...NOT_RELATED }
+  const find = (predicate: Predicate): Uint32Array => {
+    const page = { skip: 0, count: 2 }
+    const query = { dataClass, predicate, page, orderBy: [], isUncounted: true, ...NOT_RELATED }
+    return remoteOf(dataClass, context).find(query).rowIds
+  }
+  const texts = [source.value]
+  // Texts in a table that the server has made are unique by their folds.
+  const isFolded = dataClass.remote!.owned && attribute !== dataClass.key
+  const exact =
+    isExactText(attribute) && !isFolded ? find({ kind: 'identity', attribute, texts, negated: false }) : NONE
+  const found = exact.length > 0 ? exact : find(predicate)
+  if (found.length === 0) throw QueryErrors.UNKNOWN_ENTITY(name, dataClass.name)
+  if (found.length > 1) throw QueryErrors.SEVERAL_ENTITIES(name, dataClass.name)
+  return { name, list: listOf(found), ...NOT_RELATED }
+}
+
+const NONE = new Uint32Array(0)
 const ALWAYS: Predicate = { kind: 'always' }
 const NOT_RELATED = { among: undefined, referring: undefined }
 

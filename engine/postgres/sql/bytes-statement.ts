@@ -3,7 +3,7 @@ import type { Value } from '../../catalog/value.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteTable } from '../remote-table.ts'
 import { PredicateSql } from './predicate-sql.ts'
-import { keyCondition, NO_SCOPE, rowOf } from './statements.ts'
+import { NO_SCOPE, rowOf } from './statements.ts'
 import type { Statement } from './statement.ts'
 
 /**
@@ -24,6 +24,6 @@ export function bytesStatement(
   const part = `substring(${column} FROM ${add(String(start + 1), 'int4')} FOR ${add(String(end - start), 'int4')})`
   const digest = table.hasStamps ? 'NULL' : `md5(${column})`
   return sql.parameters.statement(
-    `SELECT ${rowOf(from)}, octet_length(${column}), ${part}, ${digest} FROM ${from.source} WHERE ${keyCondition([key], from, sql)}`,
+    `SELECT ${rowOf(from)}, octet_length(${column}), ${part}, ${digest} FROM ${from.source} WHERE ${sql.among(table.dataClass.key, [key], from)}`,
   )
 }

@@ -5,6 +5,7 @@ import type {
   ValueAttribute,
 } from '../../catalog/attribute.ts'
 import { isRelation } from '../../catalog/attribute.ts'
+import { fold } from '../../base/text/fold.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
@@ -14,6 +15,7 @@ import { matchesNull } from '../../query/plan/lower.ts'
 import type { RemoteTable, RemoteTables } from '../remote-table.ts'
 import { compareAny } from './cut.ts'
 import { columnOf, type From, identityOf, keyConditions, relatedBy } from './from.ts'
+import { partsAmong } from './key-parts.ts'
 import { foldCall, foldExpression, markClass } from './fold-sql.ts'
 import { jsonTest, type TestScope } from './json-test.ts'
 import { isTextual, orderedTest } from './ordered-test.ts'
@@ -89,6 +91,8 @@ export class PredicateSql implements TestScope {
         return 'false'
       case 'test':
         return this.test(predicate.attribute, predicate.test, predicate.negated, from)
+      case 'identity':
+        return this.identity(predicate.attribute, predicate.texts, predicate.negated, from)
       case 'isNull':
         return this.isNull(predicate.attribute, predicate.negated, from)
       case 'json':
@@ -141,6 +145,7 @@ export class PredicateSql implements TestScope {
 
   /** Rows with one of some values in a key or a foreign key. */
   among(attribute: StorageAttribute, values: readonly Value[], from: From): string {
+    if (from.table.columns.get(attribute)!.length > 1) return partsAmong(values, from, this.parameters)
     const { form, compared } = columnOf(attribute, from)
     const { add, list } = this.parameters
     if (form.domain) return compareAny(form.domain, compared(), values.map(scalarOf), add)
@@ -170,6 +175,23 @@ export class PredicateSql implements TestScope {
         ? orderedTest(form.domain, compared(), test, this.parameters)
         : textTest(() => this.folded(own, isExact ? raw : sorted), test, this.parameters)
     return negated ? `(${sorted} IS NOT NULL AND NOT ${passes})` : passes
+  }
+
+  /** Rows with one of some texts, letter by letter. An index of the column serves it, or one of its fold. */
+  private identity(attribute: StorageAttribute, texts: readonly string[], negated: boolean, from: From): string {
+    const { form, sorted } = columnOf(attribute, from)
+    const isSame = `(${sorted}) COLLATE "C" = ANY (${this.parameters.list(texts.filter(isStorable), 'text')})`
+    if (negated) return `NOT ${isSame}`
+    const { dataClass, columns, hasFold } = from.table
+    const isComposite = columns.get(attribute)!.length > 1
+    // Collations of columns, and their types, may take different texts for equal: these conditions are there for indexes.
+    const isOwn = form.identityType !== undefined || isComposite
+    const conditions = isOwn ? [this.among(attribute, texts, from)] : []
+    if (!isOwn || (hasFold && attribute !== dataClass.key)) {
+      const test = { kind: 'in', values: new Set(texts.map(fold)) } as const
+      conditions.push(textTest(() => this.folded(attribute, sorted), test, this.parameters))
+    }
+    return join('and', [...conditions, isSame])
   }
 
   fold(text: string): string {

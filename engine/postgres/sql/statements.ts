@@ -6,10 +6,9 @@ import type { Predicate } from '../../query/bind/predicate.ts'
 import { SMALL } from '../../query/aggregate/summary.ts'
 import type { RemoteQuery, RemoteValues } from '../../query/nodes/remote-query.ts'
 import { quoteName } from '../quote.ts'
-import type { RemoteColumn, RemoteTable } from '../remote-table.ts'
+import type { RemoteTable } from '../remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
 import { propertyAt } from './json-test.ts'
-import { isStorable } from './parameters.ts'
 import { columnOf, type From, relatedBy } from './from.ts'
 import { PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
 import { similarityOrder } from './similarity.ts'
@@ -75,7 +74,9 @@ export function countStatement(table: RemoteTable, selected: Selected, scope: Sq
 export function keysStatement(table: RemoteTable, keys: readonly Value[], scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
-  return sql.parameters.statement(`SELECT ${rowOf(from)} FROM ${from.source} WHERE ${keyCondition(keys, from, sql)}`)
+  return sql.parameters.statement(
+    `SELECT ${rowOf(from)} FROM ${from.source} WHERE ${sql.among(table.dataClass.key, keys, from)}`,
+  )
 }
 
 /** Statement of the rows whose foreign key is one of these, each in the order of the key. */
@@ -201,60 +202,12 @@ export const NO_SCOPE: SqlScope = {
   valuesWhere: () => [],
 }
 
-const isComposite = ({ columns, dataClass }: RemoteTable): boolean => columns.get(dataClass.key)!.length > 1
-
 function whereOf({ among, referring, predicate }: Selected, from: From, sql: PredicateSql): string {
   const conditions: string[] = []
-  if (among) conditions.push(keyCondition(among, from, sql))
+  if (among) conditions.push(sql.among(from.table.dataClass.key, among, from))
   if (referring) conditions.push(sql.among(referring.relation.foreignKey, [referring.key], from))
   if (predicate) conditions.push(sql.condition(predicate, from))
   return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-}
-
-/** Condition for the rows with these keys. */
-export const keyCondition = (keys: readonly Value[], from: From, sql: PredicateSql): string =>
-  isComposite(from.table) ? partsAmong(keys, from, sql) : sql.among(from.table.dataClass.key, keys, from)
-
-/** Condition for keys of several columns, which an index of these serves. */
-function partsAmong(keys: readonly Value[], { table, alias }: From, sql: PredicateSql): string {
-  const columns = table.columns.get(table.dataClass.key)!
-  const lists = keys
-    .map(key => partsOf(String(key)))
-    .filter(parts => parts.length === columns.length && parts.every((part, i) => partFits(part, columns[i]!)))
-  const own = columns.map(({ name, type }) => `${alias}.${quoteName(name)}${PARTS.has(type) ? '' : '::text'}`)
-  const arrays = columns.map(({ type }, i) =>
-    sql.parameters.list(
-      lists.map(parts => parts[i]!),
-      PARTS.has(type) ? type : 'text',
-    ),
-  )
-  return `(${own.join(', ')}) IN (SELECT * FROM unnest(${arrays.join(', ')}))`
-}
-
-const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/
-const fits = (bits: number) => (part: string) =>
-  INTEGER.test(part) && BigInt.asIntN(bits, BigInt(part)) === BigInt(part)
-
-/** Types whose values are compared with parts of keys as they are, if a part is a text that the database would write. */
-const PARTS: ReadonlyMap<string, (part: string) => boolean> = new Map([
-  ['int2', fits(16)],
-  ['int4', fits(32)],
-  ['int8', fits(64)],
-  ['uuid', (part: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(part)],
-  ['text', isStorable],
-  ['varchar', isStorable],
-])
-
-const partFits = (part: string, { type }: RemoteColumn): boolean => (PARTS.get(type) ?? isStorable)(part)
-
-/** Parts of a key of several columns. */
-export function partsOf(key: string): string[] {
-  const parts = ['']
-  for (const [character] of key.matchAll(/\\[\s\S]|[\s\S]/g)) {
-    if (character === '~') parts.push('')
-    else parts[parts.length - 1] += character.length > 1 ? character.slice(1) : character
-  }
-  return parts
 }
 
 const columnsOf = (attribute: StorageAttribute, { table, alias }: From): string[] =>

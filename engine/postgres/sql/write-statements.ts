@@ -4,7 +4,8 @@ import { quoteName } from '../quote.ts'
 import type { RemoteTable } from '../remote-table.ts'
 import type { From } from './from.ts'
 import { PredicateSql } from './predicate-sql.ts'
-import { keyCondition, NO_SCOPE, partsOf, rowOf } from './statements.ts'
+import { partsOf } from './key-parts.ts'
+import { NO_SCOPE, rowOf } from './statements.ts'
 import type { Statement } from './statement.ts'
 
 /** New values of columns, by attribute. */
@@ -53,7 +54,7 @@ export function updateStatement(
     ...(column === undefined ? [] : [`${quoteName(column)} = coalesce(${from.alias}.${quoteName(column)}, 1) + 1`]),
   ]
   return sql.parameters.statement(
-    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_to_record(${json}) AS r (${typesOf(names, table)}) WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING ${writtenRow(from)}`,
+    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_to_record(${json}) AS r (${typesOf(names, table)}) WHERE ${oneWith(key, from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING ${writtenRow(from)}`,
   )
 }
 
@@ -62,8 +63,19 @@ export function deleteStatement(table: RemoteTable, key: Value, stamp: number, a
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `DELETE FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING true`,
+    `DELETE FROM ${from.source} WHERE ${oneWith(key, from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING true`,
   )
+}
+
+/**
+ * Condition for the one row with a key. Keys of times may be finer than what clients see: then no row changes if several look the same.
+ */
+function oneWith(key: Value, from: From, sql: PredicateSql): string {
+  const { dataClass, forms } = from.table
+  const has = sql.among(dataClass.key, [key], from)
+  if (!forms.get(dataClass.key)!.isCut) return has
+  const other = sql.from(from.table)
+  return `${has} AND (SELECT count(*) FROM ${other.source} WHERE ${sql.among(dataClass.key, [key], other)}) = 1`
 }
 
 /** Statement that finds a row if it still has a stamp. */
@@ -71,7 +83,7 @@ export function stillStatement(table: RemoteTable, key: Value, stamp: number): S
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `SELECT true FROM ${from.source} WHERE ${keyCondition([key], from, sql)} AND ${hasStamp(stamp, from, sql)}`,
+    `SELECT true FROM ${from.source} WHERE ${sql.among(table.dataClass.key, [key], from)} AND ${hasStamp(stamp, from, sql)}`,
   )
 }
 
@@ -81,7 +93,7 @@ export function deletionStatement(table: RemoteTable, keys: ReadonlyMap<number, 
   const from = sql.from(table)
   const conditions = Array.from(
     keys,
-    ([stamp, keys]) => `${keyCondition(keys, from, sql)} AND ${hasStamp(stamp, from, sql)}`,
+    ([stamp, keys]) => `${sql.among(table.dataClass.key, keys, from)} AND ${hasStamp(stamp, from, sql)}`,
   )
   const statement = sql.parameters.statement(
     `DELETE FROM ${from.source} WHERE ${conditions.join(' OR ')} RETURNING true`,

@@ -1,22 +1,25 @@
 import {
   type CalculatedAttribute,
+  isExactText,
   isRelation,
   type JsonType,
   type RelationAttribute,
+  type StorageAttribute,
   type ValueAttribute,
 } from '../../catalog/attribute.ts'
 import type { ComparisonScalar } from '../../catalog/types/operand.ts'
 import { parametersOf } from '../../catalog/types/parameters.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import { isScalarType, type PropertyType } from '../../catalog/value-type.ts'
+import { fold } from '../../base/text/fold.ts'
 import { codeOf } from '../contract/calculated-code.ts'
 import { TEXT_LIMITS, type TextLimits } from '../parse/limits.ts'
 import { type Comparator, SPELLING } from '../parse/syntax-tree.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
 import { bindSimilarity } from './bind-similarity.ts'
 import { bindTest, isNegative, isTextual } from './bind-test.ts'
-import { type Comparand, convertForJson, convertToText, convertValue, type Operand } from './convert-value.ts'
-import { ALWAYS, combineTests, type JsonTest, type Predicate } from './predicate.ts'
+import { type Comparand, convertForJson, convertToText, convertValue, type Operand, textOf } from './convert-value.ts'
+import { ALWAYS, combine, combineTests, type JsonTest, type Predicate } from './predicate.ts'
 import type { ElementStep, RelationStep, ResolvedPath } from './resolve-path.ts'
 
 /** One comparison, still with its path, because it may share related entities and elements with other comparisons. */
@@ -63,6 +66,7 @@ export function bindComparison(
       ...path,
       relations: [...relations, { relation: target, classIndex: undefined }],
       target: target.target.key,
+      isKey: true,
     }
     return bindComparison(key, comparator, value, limits)
   }
@@ -88,7 +92,11 @@ export function bindComparison(
   if (isTextual(comparator) && type !== 'text') {
     throw QueryErrors.COMPARATOR(SPELLING[comparator], path.text, `of type ${target.type}`, '= != < <= > >= or in')
   }
-  const values = operandsOf(path, comparator, value).map(operand => convertValue(operand, comparand))
+  const operands = operandsOf(path, comparator, value)
+  const values = operands.map(operand => convertValue(operand, comparand))
+  if (path.isKey && isExactText(target) && EQUALITY.has(comparator)) {
+    return { relations, leaf: bindIdentity(target, comparator, operands.map(textOf), path.text, limits) }
+  }
   const test = bindTest(comparator, type, values, path.text, limits)
   return { relations, leaf: { kind: 'test', attribute: target, test, negated: isNegative(comparator) } }
 }
@@ -100,6 +108,31 @@ function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
 }
 
 const EQUALITY: ReadonlySet<Comparator> = new Set(['equal', 'notEqual', 'is', 'isNot', 'in'])
+
+/**
+ * Condition that a text is one of some texts, or not, letter by letter; those with wildcards are patterns, as everywhere.
+ * @param comparator one for equality
+ */
+function bindIdentity(
+  attribute: StorageAttribute,
+  comparator: Comparator,
+  texts: readonly string[],
+  path: string,
+  limits: TextLimits,
+): Predicate {
+  const takesWildcards = comparator !== 'is' && comparator !== 'isNot'
+  const [patterns, exact] = [true, false].map(wanted =>
+    texts.filter(text => (takesWildcards && text.includes('@')) === wanted),
+  ) as [string[], string[]]
+  const negated = isNegative(comparator)
+  const inputs: Predicate[] = exact.length > 0 ? [{ kind: 'identity', attribute, texts: exact, negated }] : []
+  if (patterns.length > 0 || inputs.length === 0) {
+    const test = bindTest(comparator, 'text', patterns.map(fold), path, limits)
+    inputs.push({ kind: 'test', attribute, test, negated })
+  }
+  return combine('or', inputs)
+}
+
 const TYPE_NAME = { object: 'an object', vector: 'a vector', image: 'an image', blob: 'a blob' }
 
 /** Binds `attribute = null`, `relation = null`, and their opposites, which are never unknown. */

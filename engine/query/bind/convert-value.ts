@@ -74,10 +74,12 @@ export function convertKey(text: string, key: ValueAttribute): Scalar | undefine
   return value instanceof Between ? undefined : value
 }
 
+/** Text of an operand of any kind. */
+export const textOf = (operand: Operand): string =>
+  operand.kind === 'literal' ? operand.text : String(parameterValue(operand, 'a text'))
+
 /** Folded text of an operand of any kind. */
-export function convertToText(operand: Operand): string {
-  return fold(operand.kind === 'literal' ? operand.text : String(parameterValue(operand, 'a text')))
-}
+export const convertToText = (operand: Operand): string => fold(textOf(operand))
 
 function parameterValue({ name, value }: Operand & { kind: 'parameter' }, expected: string): OperandSource {
   if (value === null) {

@@ -18,6 +18,13 @@ export type Predicate =
   | { readonly kind: 'never' }
   /** A value that passes the test; if negated, a value that is not null and fails it. */
   | { readonly kind: 'test'; readonly attribute: ValueAttribute; readonly test: ValueTest; readonly negated: boolean }
+  /** A text of a remote dataclass that is one of these, not folded; if negated, a text that is none of them. */
+  | {
+      readonly kind: 'identity'
+      readonly attribute: StorageAttribute
+      readonly texts: readonly string[]
+      readonly negated: boolean
+    }
   | {
       readonly kind: 'isNull'
       readonly attribute: ValueAttribute | RelatedEntityAttribute

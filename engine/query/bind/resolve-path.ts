@@ -16,6 +16,8 @@ export interface ResolvedPath {
   readonly target: ValueAttribute | RelationAttribute
   /** Steps inside an object attribute; otherwise empty. */
   readonly elements: readonly ElementStep[]
+  /** The path ends with `__KEY`, which stands for the entity itself: its values are equal only if they are addresses of one entity. */
+  readonly isKey?: boolean
 }
 
 export interface RelationStep {
@@ -58,7 +60,9 @@ export function resolvePath(steps: readonly PathStep[], dataClass: DataClass, vi
     if (isObject) {
       return { text, relations: shared(relations), target, elements: elementSteps(steps.slice(position), text) }
     }
-    if (position === steps.length - 1) return { text, relations: shared(relations), target, elements: [] }
+    if (position === steps.length - 1) {
+      return { text, relations: shared(relations), target, elements: [], isKey: step.name === KEY }
+    }
     if (!isRelation(target)) {
       const next = excerpt(steps[position + 1]!.name)
       throw QueryErrors.PATH(text, `"${step.name}" is neither a relation nor an object and has no "${next}"`)
@@ -68,6 +72,8 @@ export function resolvePath(steps: readonly PathStep[], dataClass: DataClass, vi
   }
   throw QueryErrors.PATH(text, 'it is empty; name an attribute')
 }
+
+const KEY = '__KEY'
 
 /**
  * Extends a class index, which means another entity at its step, to the steps before it: in `roles.actor{2}.name` the role is

@@ -17,6 +17,13 @@ export const QueryErrors = defineErrors('QUERY', {
     message: (key: string, dataClass: string) =>
       `cannot load entity# ${excerpt(key)} in the "${dataClass}" datastore class`,
   },
+  /** An address that means one entity, of which none has the value letter by letter. */
+  SEVERAL_ENTITIES: {
+    errCode: 1813,
+    http: 409,
+    message: (address: string, dataClass: string) =>
+      `several entities of ${dataClass} have a value like ${excerpt(address)}, and no single one has this very value; address one by its key`,
+  },
   /** For operations on one entity. */
   NOT_UNIQUE: {
     errCode: 1813,

@@ -10,6 +10,7 @@ import { referenceOf, referencingOf } from '../../data/reference-of.ts'
 import type { Snapshot, TableSnapshot } from '../../data/snapshot.ts'
 import { bindComparison } from '../bind/bind-comparison.ts'
 import { convertKey } from '../bind/convert-value.ts'
+import { uniqueAttribute } from '../bind/demand-unique-address.ts'
 import { resolvePath } from '../bind/resolve-path.ts'
 import { lower } from '../plan/lower.ts'
 import { combine, NEVER, type Predicate } from '../bind/predicate.ts'
@@ -93,7 +94,11 @@ function attributeSource(
 ): Source {
   const name = `${attribute}(${value})`
   const operator = lower(attributePredicate({ attribute, value }, dataClass, view), dataClass, context.snapshot)
-  return { dataClass, rows: Rows.ofSet(evaluate(operator, dataClass, table.live, context)), name }
+  const rows = evaluate(operator, dataClass, table.live, context)
+  // The address is that of one entity.
+  if (rows.size === 0 && uniqueAttribute(attribute, dataClass, view))
+    throw QueryErrors.UNKNOWN_ENTITY(name, dataClass.name)
+  return { dataClass, rows: Rows.ofSet(rows), name }
 }
 
 /** Condition for the entities of `Class:attribute(value)`. @throws {QueryErrors.UNKNOWN_ATTRIBUTE} */

@@ -45,6 +45,8 @@ function predicateNode(predicate: Predicate): TextNode {
       return node(
         `${predicate.attribute.name} ${negation(predicate.negated)}${writeTest(predicate.test, predicate.attribute)}`,
       )
+    case 'identity':
+      return node(`${predicate.attribute.name} ${negation(predicate.negated)}is ${JSON.stringify(predicate.texts)}`)
     case 'isNull':
       return node(`${predicate.attribute.name} is ${negation(predicate.negated)}null`)
     case 'similarity':

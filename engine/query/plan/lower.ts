@@ -94,6 +94,8 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
       const input = choose(predicate.input, dataClass, snapshot)
       return weighed({ kind: 'Complement', input: input.operator }, input)
     }
+    case 'identity':
+      throw new Error('only a database compares texts that are not folded')
     case 'not':
       throw new Error('a predicate is optimized before it is lowered: NOT is at the leaves then')
   }
@@ -209,6 +211,7 @@ export function matchesNull(predicate: Predicate): boolean {
     // A comparison with null is unknown; no entity is related to one that does not exist; the rules have removed `not`.
     case 'never':
     case 'test':
+    case 'identity':
     case 'similarity':
     case 'not':
     case 'some':

@@ -22,6 +22,7 @@ export function mapInputs(predicate: Predicate, change: (input: Predicate) => Pr
     case 'always':
     case 'never':
     case 'test':
+    case 'identity':
     case 'isNull':
     case 'similarity':
     case 'json':

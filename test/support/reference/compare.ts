@@ -57,21 +57,38 @@ export function compareNumber(type: ScalarType, stored: number | bigint, text: s
 
 export const sign = <T extends number | bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A stored value of a typed attribute against an operand made for that type. */
-export function compareTyped(type: ScalarType, stored: Plain, comparator: Comparator, operand: Operand): Truth {
+/**
+ * A stored value of a typed attribute against an operand made for that type.
+ * @param isExact a text is equal to itself alone, unless the operand has wildcards
+ */
+export function compareTyped(
+  type: ScalarType,
+  stored: Plain,
+  comparator: Comparator,
+  operand: Operand,
+  isExact = false,
+): Truth {
   if (operand.kind === 'null') return againstNull(stored, comparator)
   if (stored === null) return undefined
   if (operand.kind === 'list') {
-    return operand.values.some(value => compareTyped(type, stored, 'equal', { kind: 'value', value }) === true)
+    return operand.values.some(value => compareTyped(type, stored, 'equal', { kind: 'value', value }, isExact) === true)
   }
   const { value } = operand
-  if (type === 'string') return compareText(stored as string, comparator, value as string)
+  if (type === 'string') {
+    const isPattern = EXACT.indexOf(comparator) < 2 && (value as string).includes('@')
+    return isExact && EXACT.includes(comparator) && !isPattern
+      ? decide(comparator, sign(stored as string, value as string))
+      : compareText(stored as string, comparator, value as string)
+  }
   if (type === 'uuid')
     return decide(comparator, sign(fold(stored as string), fold((value as string).replaceAll('-', ''))))
   if (type === 'bool') return decide(comparator, sign(Number(stored), Number(value)))
   if (type === 'date' || type === 'duration') return decide(comparator, sign(stored as number, value as number))
   return decide(comparator, compareNumber(type, stored as number | bigint, value as string))
 }
+
+/** Comparators for equality; the first two take wildcards. */
+const EXACT: readonly Comparator[] = ['equal', 'notEqual', 'is', 'isNot']
 
 /** A JSON value, or undefined for a missing one, against an operand whose type matters; its numbers are decimal texts. */
 export function compareJson(stored: unknown, comparator: Comparator, operand: Operand): Truth {

@@ -167,7 +167,9 @@ function matchHere(
   const stored = row ? valueIn(row, attribute.name) : null
   if (attribute.type === 'blob') return (stored === null) === isNull
   if (attribute.type === 'object') return matchJson(stored, properties, comparator, operand)
-  return compareTyped(attribute.type, stored, comparator, operand)
+  // A key of a database is one text, letter by letter.
+  const isExact = dataClass.storage !== undefined && comparison.path.at(-1)!.name === '__KEY'
+  return compareTyped(attribute.type, stored, comparator, operand, isExact)
 }
 
 /** A path into an object; `[]` means some element, and with a negative comparator every one of at least one. */

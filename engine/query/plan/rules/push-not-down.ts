@@ -29,6 +29,7 @@ function whenTrue(predicate: Predicate): Predicate {
     case 'always':
     case 'never':
     case 'test':
+    case 'identity':
     case 'isNull':
     case 'similarity':
     case 'json':
@@ -44,6 +45,7 @@ function whenFalse(predicate: Predicate): Predicate {
     case 'never':
       return { kind: 'always' }
     case 'test':
+    case 'identity':
     case 'isNull':
       return { ...predicate, negated: !predicate.negated }
     case 'similarity':
