@@ -67,6 +67,7 @@ const plain = (type: StorageModel['type'], read: Kind['read'] = cell => cell): K
 function leafKind(element: Element): Kind {
   const { type, logical_type: logical, scale = 0 } = element
   const name = nameOf(element)
+  const perMs = perMillisecond(name, logical?.unit, type)
   switch (/^[A-Z]+/.exec(name)?.[0]) {
     case 'DECIMAL':
       return {
@@ -76,9 +77,9 @@ function leafKind(element: Element): Kind {
     case 'DATE':
       return { type: { type: 'date', simpleDate: true }, read: dayOf }
     case 'TIME':
-      return plain('duration', cell => Number(cell) / Number(perMillisecond(name, logical?.unit, type)))
+      return plain('duration', cell => Number(cell) / Number(perMs))
     case 'TIMESTAMP':
-      return plain('date', cell => momentOf(BigInt(cell as bigint), perMillisecond(name, logical?.unit, type)))
+      return plain('date', cell => momentOf(cell as bigint, perMs))
     case 'JSON':
       return plain('object', cell => jsonOf(textOf(cell)))
     case 'UUID':
@@ -236,8 +237,8 @@ export const parsers = { timestampFromNanoseconds: (nanos: bigint): string => mo
 
 /** ISO text of a moment, with all its digits. */
 function momentOf(units: bigint, perMs: bigint): string {
-  const rest = ((units % perMs) + perMs) % perMs
-  const ms = Number((units - rest) / perMs)
+  const rest = perMs === 1n ? 0n : ((units % perMs) + perMs) % perMs
+  const ms = Number(perMs === 1n ? units : (units - rest) / perMs)
   const date = new Date(ms)
   if (Number.isNaN(date.getTime())) return `${ms} milliseconds since 1970`
   const iso = date.toISOString()

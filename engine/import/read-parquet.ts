@@ -62,15 +62,23 @@ async function loadReader() {
 }
 
 function rowOf(line: number, cells: readonly unknown[], kinds: readonly Kind[], names: readonly string[]): TableRow {
-  const read: unknown[] = []
-  let problem: string | undefined
-  for (const [i, cell] of cells.entries()) {
-    try {
-      read.push(cell === null || cell === undefined ? null : kinds[i]!.read(cell))
-    } catch (error) {
-      read.push(null)
-      problem ??= `column "${names[i]}": ${(error as Error).message}`
-    }
+  let at = 0
+  try {
+    const read: unknown[] = []
+    for (; at < cells.length; at++)
+      read.push(cells[at] === null || cells[at] === undefined ? null : kinds[at]!.read(cells[at]))
+    return { line, cells: read }
+  } catch (error) {
+    // The others are of use in the file of errors.
+    const others = cells.map((each, i) => (i === at ? null : readable(each, kinds[i]!)))
+    return { line, cells: others, problem: `column "${names[at]}": ${(error as Error).message}` }
   }
-  return problem === undefined ? { line, cells: read } : { line, cells: read, problem }
+}
+
+function readable(cell: unknown, kind: Kind): unknown {
+  try {
+    return cell === null || cell === undefined ? null : kind.read(cell)
+  } catch {
+    return null
+  }
 }
