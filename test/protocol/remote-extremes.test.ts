@@ -234,7 +234,7 @@ INSERT INTO "Of${name}" VALUES ${[...keys, ...left].map((key, i) => `(${i}, ${ke
 const server = await startPostgres()
 if (typeof server === 'string') t.comment(`skipped: ${server}`)
 else {
-  t.setTimeout(120_000)
+  t.setTimeout(600_000)
   t.teardown(() => server.stop())
   await server.run(SQL)
   const to = join(temporaryFolder(t), 'attached')
