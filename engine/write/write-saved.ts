@@ -6,7 +6,7 @@ import { type AnswerContext, type AnswerShape, finishAnswer, startAnswer } from 
 import type { ByteWriter } from '../answer/byte-writer.ts'
 import type { Projection } from '../query/serialise/projection.ts'
 import { BatchWriter } from '../query/serialise/batch-writer.ts'
-import { NOT_STORED, type RowWriter } from '../query/serialise/row-writer.ts'
+import { type RowWriter, unsavedId } from '../query/serialise/row-writer.ts'
 
 /** An element of the answer: the entity on the server, its failure, or both. */
 interface Outcome {
@@ -40,11 +40,13 @@ export function writeSaved(
     const start = end
     context.budget?.examine(0)
     end = Math.min(start + batches.batchRows, entities.length)
-    const outcomes = entities
-      .slice(start, end)
-      .map(
-        ({ row, rowId = NOT_STORED, failure }): Outcome => ({ row: row && new RowView(layout, row), rowId, failure }),
-      )
+    const outcomes = entities.slice(start, end).map(
+      ({ row, rowId, failure }, i): Outcome => ({
+        row: row && new RowView(layout, row),
+        rowId: rowId ?? unsavedId(start + i),
+        failure,
+      }),
+    )
     if (start > 0) out.closeAt(0)
     const shown = outcomes.flatMap(({ row, rowId }) => (row ? [[rowId, row] as const] : []))
     batches.prepare(projection.entity, shown, true)

@@ -101,6 +101,21 @@ else {
       { spec: 'P8.9', name: 'entities may be named one by one', get: '/Language', keys: ['1', '2'] },
       { spec: 'P8.9', name: 'which hides the others', get: '/Film?$filter="language.name = Italiano"', count: 0 },
       {
+        spec: 'P5.7',
+        name: 'and of new entities that are not saved',
+        post: '/Film?$method=update&$refresh=true',
+        body: [
+          { title: 'Solaris', languageID: 1 },
+          { __KEY: '1', __STAMP: 3, title: 'Aliens' },
+        ],
+        has: {
+          __ENTITIES: [
+            { label: 'Solaris (English)', parts: 0 },
+            { label: 'Aliens (English)', parts: 1 },
+          ],
+        },
+      },
+      {
         spec: 'P9',
         name: 'events complete what a client saves',
         post: '/Film?$method=update',

@@ -27,6 +27,8 @@ interface EntityInternals {
   setRelated(entity: EntityBase, relation: RelatedEntityAttribute, related: EntityBase | null): void
   /** Message for the writer: the entity, its expected stamp, and its assigned values. */
   toSave(entity: EntityBase): { element: object; seen: number; values: Record<string, unknown> }
+  /** Gives a new entity the values that the writer would fill in, until they are taken back. */
+  show(entity: EntityBase, bytes: Uint8Array | undefined): void
   /** After a save. */
   saved(entity: EntityBase, rowId: number, bytes: Uint8Array): void
 }

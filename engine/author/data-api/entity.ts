@@ -108,6 +108,9 @@ export class EntityBase {
         const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
         return { element: row ? { __KEY: row.key, __STAMP: seen } : {}, seen, values: Object.fromEntries(values) }
       },
+      show(entity, bytes) {
+        if (entity.#rowId === undefined) entity.#row = bytes && new RowView(entity[BINDING].layout, bytes)
+      },
       saved(entity, rowId, bytes) {
         const { language, layout } = entity[BINDING]
         for (const [attribute, value] of entity.#more?.changes ?? []) {

@@ -10,8 +10,8 @@ import type { Language } from '../data-api/language.ts'
 import { toJson } from '../data-api/values.ts'
 import { nullValues } from '../../catalog/calculated.ts'
 import type { NewJob } from '../../jobs/job.ts'
+import { isUnsaved } from '../../query/serialise/row-writer.ts'
 import type { DeleteResult, SaveFailure } from '../../write/contract/requests.ts'
-import { identify } from '../../write/row-identity.ts'
 import { describe, WriteErrors } from '../../write/contract/write-errors.ts'
 import { computedValue } from './computed-value.ts'
 import { type DropRequest, dropWithEvents } from './drop.ts'
@@ -25,6 +25,15 @@ interface Saving {
   attributes: readonly string[]
   /** Jobs that its events have enqueued. */
   readonly jobs: NewJob[]
+}
+
+/** An entity that is shown with its unsaved values. */
+export interface Preview {
+  readonly entity: EntityBase
+  /** Its row id in the answer. */
+  readonly rowId: number
+  /** Its row as it would be stored. */
+  readonly row: Uint8Array
 }
 
 /**
@@ -45,8 +54,8 @@ export class Hooks implements EntityHooks {
   readonly dropping = new Set<number>()
   private readonly touching = new WeakMap<EntityBase, Set<StorageAttribute>>()
 
-  /** Entities that are shown with their unsaved values, by `identify`. */
-  private readonly shown = new Map<number, EntityBase>()
+  /** Entities that are shown with their unsaved values, by row id. */
+  private shown: { readonly dataClass: DataClass; readonly byRow: ReadonlyMap<number, EntityBase> } | undefined
 
   /** @param onFault called with faults that can no longer be reported to the client, for the log */
   constructor(
@@ -136,27 +145,26 @@ export class Hooks implements EntityHooks {
     this.saving.delete(entity)
   }
 
-  /** Runs `work`, in which calculated attributes of these entities are computed from their values in memory. */
-  showing<T>(entities: readonly EntityBase[], work: () => T): T {
-    for (const entity of entities) {
-      const { dataClass, language } = entity[BINDING]
-      const rowId = internals.rowId(entity)
-      if (rowId !== undefined) this.shown.set(identify({ dataClass, rowId }), entity)
-      // Invalidates values that were computed from the stored entities.
-      language.version++
-    }
+  /** Runs `work`, in which calculated attributes of these entities of one dataclass are computed from their values in memory. */
+  showing<T>({ language, dataClass }: Binding, previews: readonly Preview[], work: () => T): T {
+    if (previews.length === 0) return work()
+    for (const { entity, row } of previews) internals.show(entity, row)
+    this.shown = { dataClass, byRow: new Map(previews.map(({ rowId, entity }) => [rowId, entity])) }
+    // Invalidates values that were computed from the stored entities.
+    language.version++
     try {
       return work()
     } finally {
-      this.shown.clear()
-      for (const entity of entities) entity[BINDING].language.version++
+      this.shown = undefined
+      language.version++
+      for (const { entity } of previews) internals.show(entity, undefined)
     }
   }
 
-  /** Entity from which calculated attributes are computed. */
-  entityOf(binding: Binding, rowId: number): EntityBase {
-    const shown = this.shown.size > 0 && this.shown.get(identify({ dataClass: binding.dataClass, rowId }))
-    return shown || binding.entity(rowId)
+  /** Entity from which calculated attributes are computed; undefined for an unsaved one that is not shown. */
+  entityOf(binding: Binding, rowId: number): EntityBase | undefined {
+    const shown = this.shown?.dataClass === binding.dataClass ? this.shown.byRow.get(rowId) : undefined
+    return shown ?? (isUnsaved(rowId) ? undefined : binding.entity(rowId))
   }
 
   drop(request: DropRequest, language: Language, send: (request: DropRequest) => DeleteResult): DeleteResult {

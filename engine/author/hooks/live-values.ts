@@ -87,7 +87,8 @@ class CalculatedByCode {
   }
 
   private compute(rowId: number): Value {
-    return computedValue(this.hooks.entityOf(this.binding, rowId), this.attribute)
+    const entity = this.hooks.entityOf(this.binding, rowId)
+    return entity ? computedValue(entity, this.attribute) : null
   }
 
   /** Calls a handler on the dataclass. A result set in the event object takes precedence over the returned one. */

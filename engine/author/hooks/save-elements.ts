@@ -4,6 +4,7 @@ import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
 import { partsOf } from '../../write/body-outline.ts'
+import { unsavedId } from '../../query/serialise/row-writer.ts'
 import { FailureDigest } from '../../write/failure-digest.ts'
 import { isJsonObject, openBody, type SaveBody } from '../../write/parse-body.ts'
 import { own } from '../../write/read-element.ts'
@@ -16,7 +17,7 @@ import {
   type SaveLimits,
   TRUSTED_BODY,
 } from '../../write/contract/write-limits.ts'
-import type { Hooks } from './hooks.ts'
+import type { Hooks, Preview } from './hooks.ts'
 import { type Prepared, prepareElement } from './prepare-element.ts'
 
 /** A save that takes one request to the writer. */
@@ -52,7 +53,8 @@ export function saveElements<Answer>(
   const entities: SavedEntity[] = []
   /** `__KEY` as it was sent, for entities that were not saved. */
   const sentKeys = new Map<number, unknown>()
-  const fine: EntityBase[] = []
+  /** Entities that have not failed, by their index. */
+  const fine = new Map<number, EntityBase>()
   const digest = new FailureDigest(trusted ? Number.POSITIVE_INFINITY : limits.maxDescribed)
   let globalStamp = 0
   const writing: Writing = {
@@ -93,7 +95,7 @@ export function saveElements<Answer>(
         entities.push({ ...outcome, failure: digest.add(outcome.failure) })
       } else entities.push(outcome)
       if (!entity) continue
-      if (!outcome.failure) fine.push(entity)
+      if (!outcome.failure) fine.set(entities.length - 1, entity)
       if (mode !== 'update') continue
       if (!failure) internals.saved(entity, rowId!, row!)
       hooks.afterSave(entity, failure)
@@ -104,7 +106,8 @@ export function saveElements<Answer>(
     // New values are shown and not kept. Source: protocol notes, 5.5 and 5.7.
     const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
     const { many } = body
-    return hooks.showing(isPreview ? fine : [], () => answer({ kind: 'save', many, entities, globalStamp }))
+    const previews = isPreview ? [...fine].flatMap(([index, entity]) => previewOf(entity, entities[index]!, index)) : []
+    return hooks.showing(binding, previews, () => answer({ kind: 'save', many, entities, globalStamp }))
   }
   const slices = sliced(body, isOneTransaction(request) ? Number.POSITIVE_INFINITY : SLICE, mode !== 'update')
   if (atomic) {
@@ -130,6 +133,9 @@ export function saveElements<Answer>(
   for (const elements of slices) take([saveSlice(elements, mode, writing)])
   return finish()
 }
+
+const previewOf = (entity: EntityBase, { row, rowId }: SavedEntity, index: number): readonly Preview[] =>
+  row ? [{ entity, row, rowId: rowId ?? unsavedId(index) }] : []
 
 /**
  * Shows entities that were not saved as the caller sees them now: the writer does not apply restrict events, and an entity may

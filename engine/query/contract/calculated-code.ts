@@ -10,7 +10,10 @@ import { encodePlain } from '../../row-format/wire-value.ts'
  * Source: protocol notes, 3.8.
  */
 export interface CalculatedCode {
-  /** Value for an entity, which stays the same until the thread's current call ends. @throws the error of the code */
+  /**
+   * Value for an entity, which stays the same until the thread's current call ends; null for an unsaved one that the code does not
+   * know. @throws the error of the code
+   */
   value(rowId: number): Value
   /** Query that replaces a condition; undefined to compute and compare every value. */
   readonly query?: (operator: string, value: unknown) => QueryText | undefined

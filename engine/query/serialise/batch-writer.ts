@@ -17,9 +17,9 @@ import type {
   RelatedValue,
   Template,
 } from './projection.ts'
-import { type Fragment, type MemberPage, NOT_STORED, NULL, RowWriter, type WrittenRelated } from './row-writer.ts'
+import { type Fragment, isUnsaved, type MemberPage, NULL, RowWriter, type WrittenRelated } from './row-writer.ts'
 
-/** Rows that stay valid, with their row ids; {@link NOT_STORED} for a row that is not stored yet. */
+/** Rows that stay valid, with their row ids, also those of {@link unsavedId}. */
 type Rows = Iterable<readonly [number, RowView]>
 
 const NO_ROWS = new Uint32Array(0)
@@ -282,7 +282,7 @@ export class BatchWriter implements WrittenRelated {
     const counted = this.counted?.get(value)
     const members = new Map<number, MemberPage>()
     const all = new Set<number>()
-    const ids = Array.from(rows, ([rowId]) => rowId).filter(rowId => rowId !== NOT_STORED)
+    const ids = Array.from(rows, ([rowId]) => rowId).filter(rowId => !isUnsaved(rowId))
     fetchPaths(value.relations, ids, this.snapshot)
     for (const [rowId] of rows) {
       this.budget?.step()
@@ -304,7 +304,7 @@ export class BatchWriter implements WrittenRelated {
   private membersOf(value: RelatedEntitiesValue, rowId: number): MemberPage {
     const { relations, skip, count } = value
     if (this.selected && value === this.projection.entity.related[0]) return this.selected
-    if (rowId === NOT_STORED) return { count: 0, first: skip, rowIds: NO_ROWS }
+    if (isUnsaved(rowId)) return { count: 0, first: skip, rowIds: NO_ROWS }
     const [relation] = relations
     const members =
       relations.length === 1 && relation!.kind === 'relatedEntities'

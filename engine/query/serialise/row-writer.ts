@@ -42,8 +42,9 @@ export interface WrittenRelated {
   stream(template: EntityTemplate, rowIds: Uint32Array): void
 }
 
-/** Row id of an entity that is not in the store. */
-export const NOT_STORED = -1
+/** Row id of an entity that is not in the store, which an answer shows at this index. */
+export const unsavedId = (index: number): number => -1 - index
+export const isUnsaved = (rowId: number): boolean => rowId < 0
 
 const DEAD_ROW = Buffer.from('{"__STAMP":0}')
 const VALUES = Buffer.from('{"values":[')
@@ -192,9 +193,9 @@ export class RowWriter {
     }
   }
 
-  /** Writes a calculated value; null for an entity that is not in the store. */
+  /** Writes a calculated value. */
   calculated({ attribute, properties, brief }: CalculatedValue, row: RowView, rowId: number): void {
-    const json = rowId === NOT_STORED ? 'null' : calculatedText(attribute, rowId, row.layout.wire)
+    const json = calculatedText(attribute, rowId, row.layout.wire)
     this.out.text(
       briefly(properties.size === 0 ? json : JSON.stringify(pick(JSON.parse(json), properties)), row, brief),
     )
