@@ -55,13 +55,15 @@ interface OpenOptions {
   readonly allowLoss?: boolean
   readonly onProgress?: Progress
   readonly lock?: Partial<StoreLockOptions>
+  /** Time of all writes. */
+  readonly now?: number
 }
 
 /** @param log options of the log, or `off` to use the store without it */
 export async function openLogged(
   path: string,
   log: LogOptions | 'off' = {},
-  { model: given = model, allowLoss = false, onProgress = () => {}, lock }: OpenOptions = {},
+  { model: given = model, allowLoss = false, onProgress = () => {}, lock, now = NOW }: OpenOptions = {},
 ): Promise<LoggedStore> {
   const opened: OpenedForWriting = await openForWriting(
     {
@@ -79,7 +81,9 @@ export async function openLogged(
   let uuids = 0
   const writer = new Writer({
     store: opened.store,
-    now: () => NOW,
+    now: () => now,
+    // A slice that ended with its time would give entities other stamps on a busy machine.
+    sliceMs: Number.POSITIVE_INFINITY,
     randomUuid: () => (++uuids).toString(16).toUpperCase().padStart(32, '0'),
     onInternalError(error) {
       throw error
