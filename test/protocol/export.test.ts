@@ -9,8 +9,6 @@ import { startServer, temporaryFolder } from '../support/test-server.ts'
 
 /** `tesser export`, and back by `tesser import`: every type of attribute through every format. */
 
-t.setTimeout(120_000)
-
 const model = {
   name: 'types',
   dataClasses: {

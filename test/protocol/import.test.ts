@@ -10,8 +10,6 @@ import { until } from '../support/until.ts'
 
 /** `$import`, an extension of Tesser, and the command for it. */
 
-t.setTimeout(120_000)
-
 const model = {
   name: 'shop',
   dataClasses: {

@@ -16,8 +16,6 @@ import { startServer, temporaryFolder } from '../support/test-server.ts'
 
 /** Round trips: every type of attribute through every format, exported or dumped and read again, with equal digests. */
 
-t.setTimeout(240_000)
-
 const model = {
   name: 'types',
   dataClasses: {

@@ -19,10 +19,27 @@ export async function writeTestGroups(output, files) {
   const folder = new URL('groups/', output)
   await mkdir(folder)
   for (const [name, members] of groupsOf(files)) {
-    const imports = members.map(file => `import '../${file.replace(/ts$/, 'js')}'\n`)
-    await writeFile(new URL(`${name}.test.js`, folder), imports.join(''))
+    const imports = members.map(file => `    import('../${file.replace(/ts$/, 'js')}'),\n`)
+    await writeFile(new URL(`${name}.test.js`, folder), groupOf(imports.join('')))
   }
 }
+
+/**
+ * Ends the root of tap once all files are loaded. Once any file has called `t.teardown`, tap ends it as soon as it is idle, and the
+ * tests of a file that is still waiting, such as for a database, would be left out without failing.
+ */
+const groupOf = imports => `import t from 'tap'
+
+const { end } = t
+t.end = () => t
+try {
+  await Promise.all([
+${imports}  ])
+} finally {
+  t.end = end
+  t.end()
+}
+`
 
 /** @returns {Map<string, string[]>} by the name of the group */
 function groupsOf(files) {

@@ -8,8 +8,6 @@ import { attachDatabase } from '../../../kernel/cli/attach-database/attach-datab
 import { loadSample, SAMPLE_DATABASES } from '../../support/sample-databases.ts'
 import { startPostgres } from '../../support/sql-servers.ts'
 
-t.setTimeout(120_000)
-
 // biome-ignore lint/suspicious/noExplicitAny: parts of model files
 type Json = any
 

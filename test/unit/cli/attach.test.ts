@@ -6,8 +6,6 @@ import { loadModel } from '../../../engine/index.ts'
 import { attachDatabase, type AttachArguments } from '../../../kernel/cli/attach-database/attach-database.ts'
 import { type SqlServer, startPostgres } from '../../support/sql-servers.ts'
 
-t.setTimeout(60_000)
-
 // biome-ignore lint/suspicious/noExplicitAny: parts of model files
 type Json = any
 

@@ -11,8 +11,6 @@ import { entities } from '../../support/load-world.ts'
 
 /** Exit codes of commands that read and write files, by the table in kernel/cli/README.md. */
 
-t.setTimeout(120_000)
-
 const model = { name: 'test', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
 const FILES = {
   'model.json': JSON.stringify(model),

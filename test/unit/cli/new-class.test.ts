@@ -8,8 +8,6 @@ import { entities, loadWorld } from '../../support/load-world.ts'
 
 /** `tesser load --new-class`. */
 
-t.setTimeout(120_000)
-
 const person = { key: 'ID', attributes: { ID: { type: 'long' }, name: { type: 'string' } } }
 const model = { name: 'test', dataClasses: { Person: person } }
 const world = (t: Test, files: Record<string, string | Buffer>) => loadWorld(t, model, files)

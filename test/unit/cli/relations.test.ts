@@ -4,8 +4,6 @@ import { loadWorld } from '../../support/load-world.ts'
 
 /** Related entities that a file names by other attributes than their keys. */
 
-t.setTimeout(240_000)
-
 const model = {
   name: 'staff',
   dataClasses: {

@@ -14,8 +14,6 @@ import { loadWorld } from '../../support/load-world.ts'
 
 /** Files of the standard input and of addresses. */
 
-t.setTimeout(120_000)
-
 const model = {
   name: 'test',
   dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' }, name: { type: 'string' } } } },

@@ -5,8 +5,6 @@ import { loadWorld } from '../../support/load-world.ts'
 
 /** Excel and Parquet files. */
 
-t.setTimeout(240_000)
-
 const model = { name: 'test', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
 const world = (t: Test, files: Record<string, string | Uint8Array>) =>
   loadWorld(t, model, Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)])))

@@ -4,8 +4,6 @@ import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../../../supp
 
 /** CSV files as they are found: the dataclass that is proposed, and the values after loading. */
 
-t.setTimeout(120_000)
-
 interface Oddity {
   readonly name: string
   readonly file: string | Buffer

@@ -7,8 +7,6 @@ import { type GuessedFile, guessTable, loadGuessed, typesOf } from '../../../sup
 
 /** The attributes and values that types of Parquet become. */
 
-t.setTimeout(120_000)
-
 interface Case {
   readonly name: string
   /** Elements of the schema; the first one is the column. */
