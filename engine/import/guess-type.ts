@@ -44,7 +44,7 @@ const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const DATE = /^(?:\d{4}|[+-]\d{6})[-/.]/
 const ISO = /^\d{4}-\d\d-\d\d(?:[ T]|$)/
 const CLOCK = /^-?\d{1,4}:/
-const TIME = /^\d\d:\d\d:\d\d$/
+const TIME = /^-?\d{2,10}:\d\d:\d\d(?:\.\d{3})?$/
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 /** Words and letters that are truths in pairs only: `NO` alone is a country, and `T` a code. */
 const TRUTHS = [
@@ -84,7 +84,7 @@ const isFilled = (value: unknown): boolean => value !== null && value !== undefi
 
 function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefined> {
   if (texts.every(text => ISO.test(text) && parseDate(text) !== undefined)) yield dateOf(texts)
-  // A spreadsheet has times of day, which its reader writes so.
+  // A spreadsheet has times of day and durations, which its reader writes so.
   if (texts.every(text => TIME.test(text))) yield { type: 'duration' }
   if (texts.every(text => UUID.test(text))) yield { type: 'uuid' }
 }

@@ -42,7 +42,7 @@ export const isTableFormat = (format: string): format is TableFormat =>
 export async function openTable(path: string, format: TableFormat, { sheet }: TableOptions): Promise<TableFile> {
   if (sheet !== undefined && format !== 'xlsx') throw new InputError(`--sheet is for Excel files; ${path} is Parquet`)
   return format === 'xlsx'
-    ? (await import('./read-xlsx.ts')).openXlsx(path, sheet)
+    ? (await import('./xlsx/open-xlsx.ts')).openXlsx(path, sheet)
     : (await import('./read-parquet.ts')).openParquet(path)
 }
 

@@ -2,6 +2,7 @@ import { writeXlsx } from 'hucre/xlsx'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import t, { type Test } from 'tap'
 import { loadWorld } from '../../support/load-world.ts'
+import { xlsxFile } from '../../support/xlsx-file.ts'
 
 /** Excel and Parquet files. */
 
@@ -10,22 +11,13 @@ const world = (t: Test, files: Record<string, string | Uint8Array>) =>
   loadWorld(t, model, Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)])))
 const utc = (text: string): Date => new Date(`${text}Z`)
 
-const SHOPS = [
+/** @param day that Excel counts as 0 */
+const shopRows = (day: string) => [
   [],
   ['Shop name', 'Opened', 'Changed', 'Opens', 'Zip', 'Size', 'Open?', 'Note', 'Big', null, 'Sum'],
-  [
-    'Bern',
-    utc('2024-12-25T00:00'),
-    utc('2024-12-25T13:30'),
-    utc('1899-12-30T08:30'),
-    '03000',
-    1.5,
-    true,
-    'a "b"\nc',
-    5e9,
-  ],
+  ['Bern', utc('2024-12-25T00:00'), utc('2024-12-25T13:30'), utc(`${day}T08:30`), '03000', 1.5, true, 'a "b"\nc', 5e9],
   [],
-  ['Zürich', utc('2024-02-29T00:00'), utc('2024-02-29T00:00'), utc('1899-12-30T23:59:59'), '08001', 2, false, null, 7],
+  ['Zürich', utc('2024-02-29T00:00'), utc('2024-02-29T00:00'), utc(`${day}T23:59:59`), '08001', 2, false, null, 7],
   ['Wrong', null, null, null, null, '#DIV/0!'],
   ['Beyond', null, null, null, null, null, null, null, null, null, null, null, 'x'],
   ['Lyon', null, null, null, '69000', '  '],
@@ -33,7 +25,11 @@ const SHOPS = [
 
 const shops = (dateSystem: '1900' | '1904' = '1900'): Promise<Uint8Array> => {
   const sheets = [
-    { name: 'Shops', rows: SHOPS as never, cells: new Map([['2,10', { formula: 'F3*2', formulaResult: 3 }]]) },
+    {
+      name: 'Shops',
+      rows: shopRows(dateSystem === '1900' ? '1899-12-31' : '1904-01-01') as never,
+      cells: new Map([['2,10', { formula: 'F3*2', formulaResult: 3 }]]),
+    },
     { name: 'Other', rows: [['x'], [1]] },
   ]
   return writeXlsx({ sheets, dateSystem } as never)
@@ -79,12 +75,30 @@ t.test('sheets, dates of Macs, other columns, and what is not an Excel file', as
   t.match(await load('old.xlsx', { into: 'Shop', columns }), { text: /^5 rows read: 3 inserted/ })
   t.match(await entities('Shop'), [{ name: 'Bern', day: '2024-12-25' }, {}, {}, { name: 'Bern', zip: '03000' }, {}, {}])
   const refused = [
-    ['old.xlsx', { sheet: 'None' }, /has no sheet "None", or it is empty/],
+    ['old.xlsx', { sheet: 'None' }, /has no sheet "None"; it has "Shops", "Other"$/],
     ['text.xlsx', {}, /is not an Excel file/],
     ['none.xlsx', {}, /there is no file/],
     ['old.xlsx', { into: 'Shop' }, /column "Shop name" is not an attribute of Shop/],
   ] as const
   for (const [file, more, message] of refused) await t.rejects(load(file, { into: 'Other', ...more }), { message })
+})
+
+t.test('a time sheet keeps its hours, and texts stay texts', async t => {
+  const text = (value: string): string => `<c t="inlineStr"><is><t>${value}</t></is></c>`
+  const rows =
+    `<row>${['Who', 'Hours', 'At', 'Number', 'Code'].map(text).join('')}</row>` +
+    `<row>${text('Ada')}<c s="1"><v>1.25</v></c><c s="2"><v>0.354166666666667</v></c><c><v>1</v></c>${text('#N/A')}</row>` +
+    `<row>${text('Bo')}<c s="1"><v>-0.0625</v></c><c s="2"><v>0.5000057870370370</v></c><c><v>9007199254740993</v></c>${text('x')}</row>` +
+    `<row>${text('Cy')}<c><f>SUM(B2)</f></c></row>`
+  const { load, entities } = await world(t, { 'a.xlsx': await xlsxFile({ rows, formats: ['[h]:mm', 'h:mm:ss.000'] }) })
+  const { text: summary, notes, rejected } = await load('a.xlsx', { create: { newClass: 'Shift', yes: true } })
+  t.match(summary, /^3 rows read: 2 inserted, 1 rejected/)
+  t.match(notes, /Hours +hours +duration/)
+  t.match(rejected, [{ line: 4, errors: [/^cell B4 is a formula without a result/] }])
+  t.match(await entities('Shift'), [
+    { __KEY: '1', who: 'Ada', hours: 108_000_000, at: 30_600_000, code: '#N/A' },
+    { __KEY: '9007199254740993', who: 'Bo', hours: -5_400_000, at: 43_200_500, code: 'x' },
+  ])
 })
 
 t.test('a Parquet file with its types', async t => {

@@ -1,0 +1,63 @@
+import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { type Entry, open, type Options, type ZipFile } from 'yauzl'
+
+/** Maximum bytes of a part that is read as a whole, unpacked. */
+const MAX_WHOLE = 64 * 2 ** 20
+
+/** The parts of an Office file, by their names in lower case, which is how names of parts compare. Source: ECMA-376, part 2, 6.2.2. */
+export class Archive {
+  private constructor(
+    private readonly file: ZipFile,
+    private readonly entries: ReadonlyMap<string, Entry>,
+  ) {}
+
+  /** @throws {Error} the file cannot be opened, or is not a ZIP archive */
+  static async open(path: string): Promise<Archive> {
+    const file = await promisify<string, Options, ZipFile>(open)(path, { autoClose: false })
+    const entries = new Map<string, Entry>()
+    try {
+      await new Promise<void>((resolve, reject) => {
+        file.on('entry', (entry: Entry) => entries.set(entry.fileName.toLowerCase(), entry))
+        file.on('end', resolve)
+        file.on('error', reject)
+      })
+    } catch (error) {
+      file.close()
+      throw error
+    }
+    return new Archive(file, entries)
+  }
+
+  /** The text of a part as it is unpacked. @throws {Error} there is no such part, or it is damaged */
+  async *texts(part: string): AsyncGenerator<string> {
+    const entry = this.entryOf(part)
+    const stream = await new Promise<Readable>((resolve, reject) =>
+      this.file.openReadStream(entry, (error, opened) => (error ? reject(error) : resolve(opened))),
+    )
+    for await (const text of stream.setEncoding('utf8')) yield text as string
+  }
+
+  /** The text of a small part. @throws {Error} as above, or it is not small */
+  async text(part: string): Promise<string> {
+    const size = this.entryOf(part).uncompressedSize
+    if (size > MAX_WHOLE) throw new Error(`its part ${part} has ${size} bytes`)
+    let whole = ''
+    for await (const text of this.texts(part)) whole += text
+    return whole
+  }
+
+  has(part: string): boolean {
+    return this.entries.has(part.toLowerCase())
+  }
+
+  close(): void {
+    this.file.close()
+  }
+
+  private entryOf(part: string): Entry {
+    const entry = this.entries.get(part.toLowerCase())
+    if (!entry) throw new Error(`it has no part ${part}`)
+    return entry
+  }
+}

@@ -1,0 +1,103 @@
+import { parseExact } from '../../base/exact-json.ts'
+import type { NumberKind } from './number-format.ts'
+
+/** A cell as a sheet has it. */
+export interface SheetCell {
+  /** From 0. */
+  readonly column: number
+  /** `n` if the file names none. Source: ECMA-376, part 1, 18.18.11. */
+  readonly type: string
+  /** Index of the format. */
+  readonly style: number
+  /** The value as text, of a shared text its index. */
+  readonly text: string
+  readonly isFormula: boolean
+}
+
+/** Texts, formats and the date system that cells refer to. */
+export interface CellContext {
+  /** Day 0 is the first of January 1904, as in files of old Macs. */
+  readonly is1904: boolean
+  readonly strings: readonly string[]
+  /** By style. */
+  readonly kinds: readonly NumberKind[]
+}
+
+/** Reason why a cell has no value. */
+export class CellProblem {
+  constructor(readonly reason: string) {}
+}
+
+/** Texts, booleans, numbers with all their digits; dates, times of day and durations as texts; null for an empty cell. */
+export function cellValue({ type, style, text, isFormula }: SheetCell, context: CellContext): unknown {
+  switch (type) {
+    case 's':
+      return context.strings[Number(text)] ?? new CellProblem('refers to a text that the file does not have')
+    case 'str':
+    case 'inlineStr':
+    case 'd':
+      return text
+    case 'b':
+      return text === '1' || text === 'true'
+    case 'e':
+      return new CellProblem(`is the error ${text}`)
+  }
+  if (text === '')
+    return isFormula
+      ? new CellProblem('is a formula without a result; a spreadsheet program computes it when it saves the file')
+      : null
+  switch (context.kinds[style]) {
+    case 'date':
+      return momentOf(Number(text), context.is1904) ?? new CellProblem(`has the number ${text}, which is not a date`)
+    case 'duration':
+      return Number.isNaN(Number(text)) ? notNumber(text) : clockOf(Math.round(Number(text) * DAY_MS))
+    default:
+      return numberOf(text)
+  }
+}
+
+const notNumber = (text: string): CellProblem => new CellProblem(`has "${text}" for a number`)
+
+/** Digits that every double keeps. Source: IEEE 754. */
+const SAFE_DIGITS = 15
+/** Digits as which spreadsheet programs write a double. */
+const MAX_DIGITS = 17
+
+/** A double, or the digits that some program has written beyond it. */
+function numberOf(text: string): unknown {
+  const number = Number(text)
+  if (!Number.isFinite(number)) return notNumber(text)
+  if (text.length <= SAFE_DIGITS) return number
+  if (/^-?\d+$/.test(text)) return Number.isSafeInteger(number) ? number : BigInt(text)
+  const digits = text.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '')
+  return digits.length > MAX_DIGITS && JSON_NUMBER.test(text) ? parseExact(text, true) : number
+}
+
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i
+
+const DAY_MS = 86_400_000
+const FIRST_DAY_1904 = Date.UTC(1904, 0, 1)
+/** First day of the count, behind a day that did not exist: 29 February 1900. */
+const DAY_ZERO = Date.UTC(1899, 11, 30)
+const NO_DAY = 60
+const END = Date.UTC(10_000, 0, 1)
+
+/** A time of day within day 0, else a day if it is midnight, else a moment; undefined for what spreadsheets do not show. */
+function momentOf(days: number, is1904: boolean): string | undefined {
+  const ms = Math.round(days * DAY_MS)
+  const day = Math.floor(ms / DAY_MS)
+  if (!(ms >= 0) || (!is1904 && day === NO_DAY)) return undefined
+  if (day === 0) return clockOf(ms)
+  const time = is1904 ? FIRST_DAY_1904 + ms : DAY_ZERO + ms + (day < NO_DAY ? DAY_MS : 0)
+  if (time >= END) return undefined
+  const text = new Date(time).toISOString()
+  return ms % DAY_MS === 0 ? text.slice(0, 10) : text
+}
+
+/** A time of any number of hours: `08:30:00`, `-130:00:00.250`. */
+function clockOf(ms: number): string {
+  const rest = Math.abs(ms)
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+  const thousandths = rest % 1000 === 0 ? '' : `.${String(rest % 1000).padStart(3, '0')}`
+  return `${ms < 0 ? '-' : ''}${two(rest / 3_600_000)}:${two((rest / 60_000) % 60)}:${two((rest / 1000) % 60)}${thousandths}`
+}

@@ -1,0 +1,168 @@
+import { SaxesParser } from 'saxes'
+import type { SheetCell } from './cell-value.ts'
+
+/** A row of a sheet, with its number from 0. */
+export interface SheetRow {
+  readonly index: number
+  readonly cells: readonly SheetCell[]
+}
+
+/** Columns of a sheet. Source: Excel specifications and limits. */
+const MAX_COLUMNS = 16_384
+
+/** The shared texts of a file, as many together as are at hand. @throws {Error} the XML is damaged */
+export function sharedTexts(xml: AsyncIterable<string>): AsyncGenerator<string[]> {
+  const texts = new TextCollector()
+  return readXml(xml, {
+    open(name) {
+      if (name === 'si') texts.begin()
+      else texts.open(name)
+    },
+    text: text => texts.add(text),
+    close: name => (name === 'si' ? texts.end() : texts.close(name)),
+  })
+}
+
+/** The rows of a sheet that have cells, as many together as are at hand. @throws {Error} the XML is damaged */
+export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]> {
+  const inline = new TextCollector()
+  let index = -1
+  let cells: SheetCell[] = []
+  let cell = { column: -1, type: 'n', style: 0, text: '', isFormula: false }
+  let isValue = false
+  return readXml(xml, {
+    open(name, attributes) {
+      switch (name) {
+        case 'row': {
+          const { r } = attributes
+          index = r === undefined ? index + 1 : Number(r) - 1
+          cells = []
+          cell = { ...cell, column: -1 }
+          break
+        }
+        case 'c': {
+          const { r, t: type = 'n', s = '0' } = attributes
+          const column = r === undefined ? cell.column + 1 : columnOf(r)
+          cell = { column, type, style: Number(s), text: '', isFormula: false }
+          break
+        }
+        case 'f':
+          cell.isFormula = true
+          break
+        case 'v':
+          isValue = true
+          break
+        case 'is':
+          inline.begin()
+          break
+        default:
+          inline.open(name)
+      }
+    },
+    text(text) {
+      if (isValue) cell.text += text
+      else inline.add(text)
+    },
+    close(name) {
+      switch (name) {
+        case 'v':
+          isValue = false
+          break
+        case 'is':
+          cell.text = inline.end()
+          break
+        case 'c':
+          if (cell.type === 'str') cell.text = unescaped(cell.text)
+          cells.push(cell)
+          break
+        case 'row':
+          return { index, cells }
+        default:
+          inline.close(name)
+      }
+      return undefined
+    },
+  })
+}
+
+interface Handlers<T> {
+  open(name: string, attributes: Readonly<Record<string, string>>): void
+  text(text: string): void
+  /** @returns what ends with an element */
+  close(name: string): T | undefined
+}
+
+/** Reads XML as it comes. Names are local. */
+async function* readXml<T>(xml: AsyncIterable<string>, { open, text, close }: Handlers<T>): AsyncGenerator<T[]> {
+  let found: T[] = []
+  const parser = new SaxesParser({ xmlns: false, position: false })
+  parser.on('opentag', ({ name, attributes }) => open(localName(name), attributes))
+  parser.on('text', text)
+  parser.on('cdata', text)
+  parser.on('closetag', ({ name }) => {
+    const item = close(localName(name))
+    if (item !== undefined) found.push(item)
+  })
+  for await (const part of xml) {
+    parser.write(part)
+    yield found
+    found = []
+  }
+  parser.close()
+  yield found
+}
+
+/** Name of an element or attribute without the prefix of its namespace. */
+export const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
+
+/** The text of its runs, without their readings in phonetic script. Source: ECMA-376, part 1, 18.4. */
+class TextCollector {
+  private collected = ''
+  private isText = false
+  private isReading = false
+
+  begin(): void {
+    this.collected = ''
+  }
+
+  open(name: string): void {
+    if (name === 't') this.isText = !this.isReading
+    else if (name === 'rPh') this.isReading = true
+  }
+
+  add(text: string): void {
+    if (this.isText) this.collected += text
+  }
+
+  close(name: string): undefined {
+    if (name === 't') this.isText = false
+    else if (name === 'rPh') this.isReading = false
+  }
+
+  end(): string {
+    return unescaped(this.collected)
+  }
+}
+
+/** Characters that XML does not have are written as `_x000D_`. Source: ECMA-376, part 1, 22.9.2.19. */
+const unescaped = (text: string): string =>
+  text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+
+/** Number from 0 of the column in the name of a cell, such as `AB12`. @throws {Error} it is beyond what a sheet has */
+function columnOf(cell: string): number {
+  let column = 0
+  for (let i = 0; i < cell.length; i++) {
+    const letter = cell.charCodeAt(i) | 0x20
+    if (letter < 0x61 || letter > 0x7a) break
+    column = column * 26 + letter - 0x60
+    if (column > MAX_COLUMNS) break
+  }
+  if (column < 1 || column > MAX_COLUMNS) throw new Error(`a cell is named "${cell.slice(0, 20)}"`)
+  return column - 1
+}
+
+/** Name of a column: A … Z, AA … */
+export function columnName(column: number): string {
+  const rest = Math.floor(column / 26)
+  return (rest > 0 ? columnName(rest - 1) : '') + String.fromCharCode(65 + (column % 26))
+}
