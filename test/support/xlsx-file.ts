@@ -11,7 +11,7 @@ export interface XlsxParts {
   readonly formats?: readonly (string | number)[]
   readonly is1904?: boolean
   /** Parts in place of those that are made of the others, or beside them. */
-  readonly others?: Readonly<Record<string, string>>
+  readonly others?: Readonly<Record<string, string | Buffer>>
 }
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -33,7 +33,7 @@ export function xlsxFile({ rows, texts = '', formats = [], is1904 = false, other
   const styles = formats.map(
     (format, i) => `<xf numFmtId="${typeof format === 'string' ? FIRST_OWN_FORMAT + i : format}"/>`,
   )
-  const parts: Record<string, string> = {
+  const parts: Record<string, string | Buffer> = {
     '_rels/.rels': relations(['officeDocument', 'xl/workbook.xml']),
     'xl/_rels/workbook.xml.rels': relations(
       ['worksheet', 'worksheets/sheet1.xml'],
@@ -47,7 +47,8 @@ export function xlsxFile({ rows, texts = '', formats = [], is1904 = false, other
     ...others,
   }
   const file = new ZipFile()
-  for (const [name, xml] of Object.entries(parts)) file.addBuffer(Buffer.from(HEAD + xml), name)
+  for (const [name, xml] of Object.entries(parts))
+    file.addBuffer(typeof xml === 'string' ? Buffer.from(HEAD + xml) : xml, name)
   file.end()
   return buffer(file.outputStream)
 }

@@ -35,16 +35,23 @@ export class Archive {
     const stream = await new Promise<Readable>((resolve, reject) =>
       this.file.openReadStream(entry, (error, opened) => (error ? reject(error) : resolve(opened))),
     )
-    for await (const text of stream.setEncoding('utf8')) yield text as string
+    const decoder = new TextDecoder('utf-8', { fatal: true })
+    for await (const bytes of stream) yield decoder.decode(bytes as Buffer, { stream: true })
+    yield decoder.decode()
   }
 
   /** The text of a small part. @throws {Error} as above, or it is not small */
   async text(part: string): Promise<string> {
-    const size = this.entryOf(part).uncompressedSize
-    if (size > MAX_WHOLE) throw new Error(`its part ${part} has ${size} bytes`)
+    this.bound(part, MAX_WHOLE)
     let whole = ''
     for await (const text of this.texts(part)) whole += text
     return whole
+  }
+
+  /** @throws {Error} a part has more bytes, unpacked */
+  bound(part: string, maxBytes: number): void {
+    const size = this.entryOf(part).uncompressedSize
+    if (size > maxBytes) throw new Error(`its part ${part} has ${size} bytes; at most ${maxBytes} are read`)
   }
 
   has(part: string): boolean {

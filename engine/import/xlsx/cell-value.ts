@@ -31,14 +31,10 @@ export class CellProblem {
 /** Texts, booleans, numbers with all their digits; dates, times of day and durations as texts; null for an empty cell. */
 export function cellValue({ type, style, text, isFormula }: SheetCell, context: CellContext): unknown {
   switch (type) {
-    case 's':
-      return context.strings[Number(text)] ?? new CellProblem('refers to a text that the file does not have')
     case 'str':
     case 'inlineStr':
     case 'd':
       return text
-    case 'b':
-      return text === '1' || text === 'true'
     case 'e':
       return new CellProblem(`is the error ${text}`)
   }
@@ -46,17 +42,35 @@ export function cellValue({ type, style, text, isFormula }: SheetCell, context: 
     return isFormula
       ? new CellProblem('is a formula without a result; a spreadsheet program computes it when it saves the file')
       : null
-  switch (context.kinds[style]) {
-    case 'date':
-      return momentOf(Number(text), context.is1904) ?? new CellProblem(`has the number ${text}, which is not a date`)
-    case 'duration':
-      return Number.isNaN(Number(text)) ? notNumber(text) : clockOf(Math.round(Number(text) * DAY_MS))
+  switch (type) {
+    case 's':
+      return context.strings[Number(text)] ?? new CellProblem('refers to a text that the file does not have')
+    case 'b':
+      return BOOLS[text] ?? new CellProblem(`has "${text}" for a truth value`)
+    case 'n':
+      return meaningOf(text.trim(), style, context)
     default:
-      return numberOf(text)
+      return new CellProblem(`has the type "${type}"`)
   }
 }
 
-const notNumber = (text: string): CellProblem => new CellProblem(`has "${text}" for a number`)
+const BOOLS: Readonly<Record<string, boolean>> = { 0: false, 1: true, false: false, true: true }
+
+/** Numbers in XML. */
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+
+function meaningOf(text: string, style: number, context: CellContext): unknown {
+  const number = NUMBER.test(text) ? Number(text) : Number.NaN
+  if (!Number.isFinite(number)) return new CellProblem(`has "${text}" for a number`)
+  switch (context.kinds[style]) {
+    case 'date':
+      return momentOf(number, context.is1904) ?? new CellProblem(`has the number ${text}, which is not a date`)
+    case 'duration':
+      return clockOf(Math.round(number * DAY_MS))
+    default:
+      return withDigits(number, text)
+  }
+}
 
 /** Digits that every double keeps. Source: IEEE 754. */
 const SAFE_DIGITS = 15
@@ -64,9 +78,7 @@ const SAFE_DIGITS = 15
 const MAX_DIGITS = 17
 
 /** A double, or the digits that some program has written beyond it. */
-function numberOf(text: string): unknown {
-  const number = Number(text)
-  if (!Number.isFinite(number)) return notNumber(text)
+function withDigits(number: number, text: string): unknown {
   if (text.length <= SAFE_DIGITS) return number
   if (/^-?\d+$/.test(text)) return Number.isSafeInteger(number) ? number : BigInt(text)
   const digits = text.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '')

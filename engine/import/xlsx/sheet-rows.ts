@@ -35,7 +35,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
       switch (name) {
         case 'row': {
           const { r } = attributes
-          index = r === undefined ? index + 1 : Number(r) - 1
+          index = rowAfter(index, r)
           cells = []
           cell = { ...cell, column: -1 }
           break
@@ -43,6 +43,8 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
         case 'c': {
           const { r, t: type = 'n', s = '0' } = attributes
           const column = r === undefined ? cell.column + 1 : columnOf(r)
+          if (column <= cell.column && cells.some(each => each.column === column))
+            throw new Error(`cell ${columnName(column)}${index + 1} occurs twice`)
           cell = { column, type, style: Number(s), text: '', isFormula: false }
           break
         }
@@ -147,6 +149,13 @@ class TextCollector {
 /** Characters that XML does not have are written as `_x000D_`. Source: ECMA-376, part 1, 22.9.2.19. */
 const unescaped = (text: string): string =>
   text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+
+/** Number from 0 of a row. @throws {Error} it is not a row behind the one before */
+function rowAfter(index: number, name: string | undefined): number {
+  const next = name === undefined ? index + 1 : Number(name) - 1
+  if (Number.isSafeInteger(next) && next > index) return next
+  throw new Error(`row "${name}" is behind row ${index + 1}`)
+}
 
 /** Number from 0 of the column in the name of a cell, such as `AB12`. @throws {Error} it is beyond what a sheet has */
 function columnOf(cell: string): number {

@@ -4,6 +4,9 @@ import type { CellContext } from './cell-value.ts'
 import { kindOfBuiltIn, kindOfFormat, type NumberKind } from './number-format.ts'
 import { localName, sharedTexts } from './sheet-rows.ts'
 
+/** Maximum bytes of the shared texts, which are in memory. */
+const MAX_TEXTS = 2 ** 30
+
 /** A workbook without the rows of its sheets. */
 export interface Workbook extends CellContext {
   /** In their order, each with the name of its part. */
@@ -25,8 +28,10 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   })
   const strings: string[] = []
   const shared = partOf('sharedStrings')
-  if (shared !== undefined)
+  if (shared !== undefined) {
+    archive.bound(shared, MAX_TEXTS)
     for await (const texts of sharedTexts(archive.texts(shared))) for (const text of texts) strings.push(text)
+  }
   const styles = partOf('styles')
   return {
     sheets,

@@ -84,6 +84,9 @@ t.test('numbers', async t => {
     ['', null],
     ['abc', 'cell A2 has "abc" for a number'],
     ['1e999', 'cell A2 has "1e999" for a number'],
+    ['0x10', 'cell A2 has "0x10" for a number'],
+    [' 5 ', 5],
+    [' ', 'cell A2 has "" for a number'],
   ]
   for (const [text, value] of cases) t.equal(await cellOf(t, `<c r="A2"><v>${text}</v></c>`), value, text)
   t.equal(String(await cellOf(t, '<c r="A2"><v>0.1234567890123456789</v></c>')), '0.1234567890123456789')
@@ -100,7 +103,8 @@ t.test('days, times of day and durations', async t => {
     ['yyyy-mm-dd', '2958465', '9999-12-31'],
     ['yyyy-mm-dd', '2958466', 'cell A2 has the number 2958466, which is not a date'],
     ['yyyy-mm-dd', '-1', 'cell A2 has the number -1, which is not a date'],
-    ['yyyy-mm-dd', 'x', 'cell A2 has the number x, which is not a date'],
+    ['yyyy-mm-dd', 'x', 'cell A2 has "x" for a number'],
+    ['yyyy-mm-dd', ' ', 'cell A2 has "" for a number'],
     [14, '45651', '2024-12-25'],
     [20, '0.354166666666667', '08:30:00'],
     ['h:mm:ss.000', '0.99999998842592593', '23:59:59.999'],
@@ -142,6 +146,11 @@ t.test('texts, bools, errors and formulas', async t => {
     ['<c t="str"><f>""</f><v></v></c>', null],
     ['<c t="b"><v>1</v></c>', true],
     ['<c t="b"><v>0</v></c>', false],
+    ['<c t="b"><v>yes</v></c>', 'cell A2 has "yes" for a truth value'],
+    ['<c t="b"/>', null],
+    ['<c t="s"/>', null],
+    ['<c t="s"><v></v></c>', null],
+    ['<c t="z"><v>1</v></c>', 'cell A2 has the type "z"'],
     ['<c t="e"><v>#N/A</v></c>', 'cell A2 is the error #N/A'],
     ['<c t="e"><f>1/0</f><v>#DIV/0!</v></c>', 'cell A2 is the error #DIV/0!'],
     ['<c><f>SUM(1,2)</f><v>3</v></c>', 3],
@@ -182,6 +191,14 @@ t.test('damaged files', async t => {
     [{ rows: '<row><c r="XFE1"><v>1</v></c></row>' }, /a cell is named "XFE1"/],
     [{ rows: '<row><c r="12"><v>1</v></c></row>' }, /a cell is named "12"/],
     [{ rows: '<row><c>' }, /is not an Excel file/],
+    [{ rows: '<row r="-1"/>' }, /row "-1" is behind row 0$/],
+    [{ rows: '<row r="x"/>' }, /row "x" is behind row 0$/],
+    [{ rows: '<row r="2"/><row r="2"/>' }, /row "2" is behind row 2$/],
+    [{ rows: '<row><c r="A1"/><c r="B1"/><c r="A1"/></row>' }, /cell A1 occurs twice$/],
+    [
+      { others: { 'xl/worksheets/sheet1.xml': Buffer.from([0x3c, 0x61, 0xe9, 0x2f, 0x3e]) } },
+      /not valid for encoding utf-8/,
+    ],
   ]
   for (const [parts, message] of cases)
     await t.rejects(openXlsx(await write(t, { rows: '', ...parts }), undefined), { message })
