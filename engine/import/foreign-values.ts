@@ -1,3 +1,4 @@
+import { parseDate } from '../base/time/read-date.ts'
 import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
@@ -72,13 +73,20 @@ function hourOf(hours: number, half: string): string | undefined {
   return String((hours % 12) + (half.toLowerCase() === 'p' ? 12 : 0))
 }
 
+/** True for a decimal or a date in the given format, which another one would make another value. Integers have no places: 1.000 is 1000. */
+function isRead({ type }: StorageAttribute, field: string, { decimal, dates }: ForeignFormat): boolean {
+  const text = field.trim()
+  if (type === 'decimal') return Number.isFinite(Number(text)) || (decimal !== undefined && GROUPED[decimal].test(text))
+  return type === 'date' && parseDate((dates && isoDate(text, dates)) || text) !== undefined
+}
+
 /** Option that would read a field which is not a value of its type, if it looks like a number or a date of another country. */
 export function hintFor(attribute: Attribute, field: string, given: ForeignFormat): string | undefined {
   if (attribute.kind !== 'storage') return undefined
   const form = TYPES[attribute.type].field
   if ((form !== 'number' && form !== 'date') || SHORT_DATE.test(field)) return undefined
   const reads = (format: ForeignFormat): boolean => isValue(attribute, readForeign(attribute, field, format))
-  if (reads(given)) return undefined
+  if (reads(given) || isRead(attribute, field, given)) return undefined
   const [what, option, would] =
     form === 'number'
       ? ['numbers', 'decimal', DECIMALS.filter(decimal => reads({ decimal })).map(each => `"${each}"`)]

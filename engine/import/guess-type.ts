@@ -1,15 +1,13 @@
-import { parseClock } from '../base/time/read-clock.ts'
+import { significant } from '../base/exact-json.ts'
 import { parseDate } from '../base/time/read-date.ts'
-import type { StorageAttribute } from '../catalog/attribute.ts'
-import { loadModel } from '../catalog/load-model.ts'
 import { MAX_DIMENSION, type StorageModel } from '../catalog/model-schema.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
-import { significant } from '../base/exact-json.ts'
-import { type ForeignFormat, readForeign } from './foreign-values.ts'
+import type { ForeignFormat } from './foreign-values.ts'
 import { NULL_TEXTS } from './guess-format.ts'
 import { csvValue } from './row-reader.ts'
 import { cellText } from './table-file.ts'
+import { attributeOf, FORMS, isTableTime, isUuid, numberIn, TRUTHS } from './value-form.ts'
 
 /** Type of a column, as the values of a sample have it. */
 interface GuessedType {
@@ -37,22 +35,7 @@ export function typeFor(type: StorageModel, values: readonly unknown[], format: 
 /** Dimension from which an array of numbers is taken for a vector. */
 const MIN_DIMENSION = 8
 
-const INTEGER = /^-?(?:0|[1-9]\d*)$/
-/** Without zeros in front and without a plus: postcodes and telephone numbers stay texts. */
-const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
-/** Beginnings of texts that are dates if they can be read as such. Years of five digits, and `31!1!2020`, are more often something else. */
-const DATE = /^(?:\d{4}|[+-]\d{6})[-/.]/
 const ISO = /^\d{4}-\d\d-\d\d(?:[ T]|$)/
-const CLOCK = /^-?\d{1,4}:/
-const TIME = /^-?\d{2,10}:\d\d:\d\d(?:\.\d{3})?$/
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
-/** Words and letters that are truths in pairs only: `NO` alone is a country, and `T` a code. */
-const TRUTHS = [
-  ['true', 'false'],
-  ['yes', 'no'],
-  ['t', 'f'],
-  ['y', 'n'],
-]
 
 /**
  * The most specific type that all values of a column have. Every one of them is converted as a load would.
@@ -85,29 +68,29 @@ const isFilled = (value: unknown): boolean => value !== null && value !== undefi
 function* typedTexts(texts: readonly string[]): Generator<StorageModel | undefined> {
   if (texts.every(text => ISO.test(text) && parseDate(text) !== undefined)) yield dateOf(texts)
   // A spreadsheet has times of day and durations, which its reader writes so.
-  if (texts.every(text => TIME.test(text))) yield { type: 'duration' }
-  if (texts.every(text => UUID.test(text))) yield { type: 'uuid' }
+  if (texts.every(isTableTime)) yield { type: 'duration' }
+  if (texts.every(isUuid)) yield { type: 'uuid' }
 }
 
 /** Types that the form of the values suggests, the most specific first. */
 function* candidates(texts: readonly string[], format: ForeignFormat): Generator<StorageModel | undefined> {
+  const all = (type: StorageModel['type']): boolean => texts.every(text => FORMS[type]!(text, format))
   if (isBool(texts)) yield { type: 'bool' }
-  const numbers = texts.map(text => readForeign(SOME_NUMBER, text, format).trim())
-  if (numbers.every(text => INTEGER.test(text))) {
+  if (all('long')) {
     yield { type: 'long' }
     yield { type: 'long64' }
-  } else if (numbers.every(text => NUMBER.test(text))) {
+  } else if (all('decimal')) {
+    const numbers = texts.map(text => numberIn(text, format))
     if (isMoney(numbers)) yield { type: 'decimal', scale: 2 }
-    if (numbers.every(isDouble)) yield { type: 'number' }
+    if (all('number')) yield { type: 'number' }
     else yield decimalOf(numbers)
   }
-  const dates = datesOf(texts, format)
-  if (dates?.every(text => DATE.test(text) && parseDate(text) !== undefined)) yield dateOf(dates)
-  if (texts.every(text => CLOCK.test(text.trim()) && parseClock(text) !== undefined)) yield { type: 'duration' }
-  if (texts.every(text => UUID.test(text.trim()))) yield { type: 'uuid' }
-  if (texts.every(text => text.startsWith('data:image/'))) yield { type: 'image' }
-  if (texts.every(text => /^data:[^,]*;base64,/.test(text))) yield { type: 'blob' }
-  if (texts.every(text => /^\s*[[{]/.test(text))) {
+  if (all('date')) yield dateOf(texts)
+  if (all('duration')) yield { type: 'duration' }
+  if (all('uuid')) yield { type: 'uuid' }
+  if (all('image')) yield { type: 'image' }
+  if (all('blob')) yield { type: 'blob' }
+  if (all('object')) {
     yield vectorOf(texts)
     yield { type: 'object' }
   }
@@ -123,22 +106,8 @@ function isBool(texts: readonly string[]): boolean {
 const isMoney = (numbers: readonly string[]): boolean =>
   numbers.some(text => text.endsWith('0')) && numbers.every(text => /^-?\d{1,16}\.\d\d$/.test(text))
 
-/** Digits that identify a double. Source: IEEE 754. */
-const DOUBLE_DIGITS = 17
-/** Source: ECMA-262, Number.prototype.toPrecision. */
-const MAX_PRECISION = 100
-/** A number that may be too small for a double. */
-const SMALL = /e-\d{3}/i
 /** Places of a decimal attribute. */
 const MAX_SCALE = 18
-
-/** True for the digits of a double, as many of them as a program has written: others would be lost. */
-function isDouble(text: string): boolean {
-  const written = significant(text)
-  const digits = written.indexOf('e')
-  if (digits < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
-  return digits <= MAX_PRECISION && written === significant(Number(text).toPrecision(Math.max(digits, 1)))
-}
 
 /** Decimal with all places of numbers. */
 function decimalOf(numbers: readonly string[]): StorageModel | undefined {
@@ -149,15 +118,6 @@ function decimalOf(numbers: readonly string[]): StorageModel | undefined {
 
 const dateOf = (texts: readonly string[]): StorageModel =>
   texts.some(text => text.includes(':')) ? { type: 'date' } : { type: 'date', simpleDate: true }
-
-function datesOf(texts: readonly string[], format: ForeignFormat): string[] | undefined {
-  try {
-    return texts.map(text => readForeign(SOME_DATE, text, format).trim())
-  } catch {
-    // A year of two digits.
-    return undefined
-  }
-}
 
 /** Vector as long as the first list. */
 function vectorOf([first]: readonly string[]): StorageModel | undefined {
@@ -191,14 +151,3 @@ function holdsAll(model: StorageModel, texts: readonly string[], format: Foreign
     return false
   }
 }
-
-const attributeOf = (value: StorageModel): StorageAttribute =>
-  loadModel({
-    name: 'guess',
-    dataClasses: { Guess: { key: 'ID', attributes: { ID: { type: 'long' }, value } } },
-  })
-    .dataClassesByName.get('Guess')!
-    .attributesByName.get('value') as StorageAttribute
-
-const SOME_NUMBER = attributeOf({ type: 'number' })
-const SOME_DATE = attributeOf({ type: 'date' })

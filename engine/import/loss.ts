@@ -6,13 +6,16 @@ import { cellText } from './table-file.ts'
 export function lossOf({ type }: StorageModel, values: readonly unknown[], isTyped: boolean): string | undefined {
   for (const value of values) {
     if (value === null || value === undefined) continue
-    const lost = LOSSES[type]?.(cellText(value))
+    const lost = lossIn(type, cellText(value))
     if (lost !== undefined) return lost
     if (isTyped && type === 'string' && typeof value !== 'string')
       return `values other than texts are kept as texts, as ${cellText(value)}`
   }
   return undefined
 }
+
+/** Clause that says what a type does not keep of a text; undefined if it keeps all. */
+export const lossIn = (type: StorageModel['type'], text: string): string | undefined => LOSSES[type]?.(text)
 
 const BEYOND_MILLISECONDS = /:\d\d\.\d{3}0*[1-9]/
 
@@ -27,7 +30,8 @@ const LOSSES: { readonly [T in StorageModel['type']]?: (text: string) => string 
     return number && `numbers in objects are doubles, which have fewer digits than ${number}`
   },
   vector(text) {
-    const number = (JSON.parse(text) as number[]).find(each => !isFloat(each))
+    const list: unknown = JSON.parse(text)
+    const number = Array.isArray(list) ? list.find(each => !isFloat(each)) : undefined
     return number === undefined ? undefined : `numbers of vectors have 32 bits, fewer than ${number}`
   },
 }

@@ -5,6 +5,7 @@ import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessType, typeFor } from './guess-type.ts'
 import { lossOf } from './loss.ts'
+import type { ProposedValues } from './value-form.ts'
 
 /** A column of a sample. */
 export interface SampleColumn {
@@ -36,6 +37,8 @@ interface ProposedColumn {
   /** Null for a column that is left out. */
   readonly attribute: string | null
   readonly model: StorageModel
+  /** The type was found by the values, not given by the user or by the file. */
+  readonly isGuessed: boolean
   /** Clause that says what the attribute does not keep of the values. */
   readonly loss?: string | undefined
 }
@@ -51,6 +54,8 @@ export interface ProposedClass {
   readonly rowsWithoutKey: number
   /** Texts that stand for null. */
   readonly nulls: readonly string[]
+  /** Rules for the values that a load of the file keeps, by attribute. */
+  readonly values: Readonly<Record<string, ProposedValues>>
 }
 
 const KEY_NAME = /^(?:_?id|key|uuid|guid|code|number|no|nr|sku|isbn|ean)$/i
@@ -76,12 +81,12 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
   const proposed = columns.map((column, i): ProposedColumn => {
     const attribute = named[i]!
     const { type, values } = column
-    if (attribute === null) return { column, attribute, model: { type: 'string' } }
+    if (attribute === null) return { column, attribute, model: { type: 'string' }, isGuessed: false }
     const given = types[attribute]
-    if (given || type) return { column, attribute, model: given ?? typeFor(type!, values, format) }
+    if (given || type) return { column, attribute, model: given ?? typeFor(type!, values, format), isGuessed: false }
     const guessed = guessType(values, isTyped, format)
     for (const text of guessed.nulls) nulls.add(text)
-    return { column, attribute, model: guessed.attribute }
+    return { column, attribute, model: guessed.attribute, isGuessed: true }
   })
   const unique = proposed.filter(isUnique)
   const key = options.key ?? unique.find(each => isNamedKey(each, className))?.attribute
@@ -94,13 +99,19 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
     const indexed = attribute !== key && isSelective(model, column.values)
     attributes[attribute] = { ...model, ...(numbers && { autoFill: 'increment' }), ...(indexed && { indexed }) }
   }
+  const found = proposed.map(each => ({ ...each, loss: lossOfColumn(each, isTyped) }))
   return {
     dataClass: { key: (key ?? newKey)!, attributes },
-    columns: proposed.map(each => ({ ...each, loss: lossOfColumn(each, isTyped) })),
+    columns: found,
     newKey,
     possibleKeys: newKey === undefined ? [] : unique.map(({ attribute }) => attribute!),
     rowsWithoutKey: options.key === undefined ? 0 : withoutKey(proposed.find(each => each.attribute === key)!),
     nulls: [...nulls],
+    values: Object.fromEntries(
+      found.flatMap(({ attribute, isGuessed, loss }) =>
+        attribute === null ? [] : [[attribute, { isGuessed, losesDigits: loss !== undefined }]],
+      ),
+    ),
   }
 }
 

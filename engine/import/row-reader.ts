@@ -10,6 +10,8 @@ import { memberTexts } from './member-texts.ts'
 import { hasUndecodable } from './read-text.ts'
 import { CsvSplitter } from './split-csv.ts'
 import type { RowText } from './split-rows.ts'
+import { cellText } from './table-file.ts'
+import { checkValue, type ProposedValues } from './value-form.ts'
 
 /** How the texts of rows are read: plain data, for the threads that read them. */
 export interface RowFormat extends ForeignFormat {
@@ -17,6 +19,8 @@ export interface RowFormat extends ForeignFormat {
   readonly csv?: { readonly delimiter: string; readonly attributes: readonly (string | null)[] } | undefined
   /** Attributes by the names of properties of JSON rows, where they differ; null for a property that is left out. */
   readonly names?: Readonly<Record<string, string | null>> | undefined
+  /** Columns by their attributes, where the dataclass has been proposed for this file. */
+  readonly proposed?: Readonly<Record<string, ProposedValues>> | undefined
 }
 
 /** A row as read from its text. */
@@ -91,7 +95,7 @@ export class RowReader {
     const fields = splitter.split(text)
     if (fields.length !== count) return undefined
     try {
-      return attributes.map((attribute, i) => csvValue(attribute, fields[indexes[i]!]!, this.format))
+      return attributes.map((attribute, i) => this.field(attribute, fields[indexes[i]!]!))
     } catch {
       return undefined
     }
@@ -106,10 +110,28 @@ export class RowReader {
       )
     const raw = () => row((_, field) => field)
     try {
-      const value = row((attribute, field) => csvValue(attribute, field, this.format))
+      const value = row((attribute, field) => this.field(attribute, field))
       return { json: JSON.stringify(value), value, raw }
     } catch (error) {
       return { json: JSON.stringify(fields), value: error as SyntaxError, raw }
+    }
+  }
+
+  /** @throws {Error} a proposed attribute would not hold it as it is */
+  private field(attribute: Attribute, field: string | null): unknown {
+    const value = csvValue(attribute, field, this.format)
+    if (this.format.proposed && value !== null) checkValue(attribute, field!, this.format)
+    return value
+  }
+
+  /** @throws {Error} a proposed attribute would not hold its value as it is */
+  private checkMembers(json: string): void {
+    const { names = {} } = this.format
+    for (const [property, value] of Object.entries(parseExact(json, true) as object)) {
+      const attribute = this.dataClass.attributesByName.get(
+        (Object.hasOwn(names, property) ? names[property] : property) ?? '',
+      )
+      if (attribute && value !== null) checkValue(attribute, cellText(value), this.format)
     }
   }
 
@@ -118,6 +140,7 @@ export class RowReader {
       const value = this.parse(text)
       if (!isJsonObject(value)) return { json: text, value: new Error(NO_OBJECT) }
       if (isOfErrors(value, this.dataClass)) return this.corrected(text, value.row)
+      if (this.format.proposed) this.checkMembers(text)
       const texts = this.withTexts(value, text)
       if (this.format.names) return renamed(texts ?? value, this.format.names)
       return texts ? { json: stringifyExact(texts), value: texts } : { json: text, value }

@@ -1,5 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import type { SettledRows } from '../../engine/import/load-rows.ts'
+import type { RowFormat } from '../../engine/import/row-reader.ts'
 
 /** File and options of a load: positions mean the same rows only if the file is read the same way. */
 interface JournalHead {
@@ -29,6 +30,9 @@ interface DoneLine {
   readonly left: readonly number[]
 }
 
+/** How the columns of the file were proposed, if the dataclass was. */
+type ProposedLine = Pick<RowFormat, 'proposed'>
+
 /** A request whose outcome is not known. */
 interface SentRequest {
   readonly id: string
@@ -42,6 +46,8 @@ export interface Unsettled {
   position: number
   /** Rows before it that were kept for another try. */
   kept: ReadonlySet<number>
+  /** See {@link RowFormat}. */
+  proposed: RowFormat['proposed']
   /** Rows that are saved, although they were not settled. */
   saved: Set<number>
   /** Rows of requests whose outcome is not known. */
@@ -91,9 +97,10 @@ export class LoadJournal {
   }
 
   /** Empties the journal; to be called before anything is saved. */
-  begin(): void {
+  begin(proposed: RowFormat['proposed']): void {
     this.descriptor = openSync(this.path, 'w', 0o600)
     this.write(this.head)
+    if (proposed) this.write({ proposed })
   }
 
   add(settled: SettledLine): void {
@@ -110,7 +117,7 @@ export class LoadJournal {
     writeSync(this.descriptor!, line({ left }))
   }
 
-  private write(entry: JournalHead | SettledLine | SentLine): void {
+  private write(entry: JournalHead | ProposedLine | SettledLine | SentLine): void {
     writeSync(this.descriptor!, line(entry))
     fdatasyncSync(this.descriptor!)
   }
@@ -132,7 +139,8 @@ export class LoadJournal {
   }
 }
 
-const line = (entry: JournalHead | SettledLine | SentLine | DoneLine): string => `${JSON.stringify(entry)}\n`
+const line = (entry: JournalHead | ProposedLine | SettledLine | SentLine | DoneLine): string =>
+  `${JSON.stringify(entry)}\n`
 
 function unsettled([, ...lines]: readonly string[]): Unsettled {
   let position = 0
@@ -141,11 +149,13 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
   const saved = new Set<number>()
   const uncertain = new Set<number>()
   let sent: SentRequest | undefined
+  let proposed: RowFormat['proposed']
   for (const text of lines) {
-    const entry = parse<SettledLine | SentLine | DoneLine>(text)
+    const entry = parse<ProposedLine | SettledLine | SentLine | DoneLine>(text)
     // The process ended while writing this line.
     if (!entry) continue
-    if ('id' in entry) {
+    if ('proposed' in entry) proposed = entry.proposed
+    else if ('id' in entry) {
       sent = { id: entry.id, rows: positions(entry.rows) }
       for (const row of sent.rows) uncertain.add(row)
     } else if ('left' in entry) {
@@ -155,7 +165,7 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
         if (!left.has(index)) saved.add(row)
       })
       sent = undefined
-    } else {
+    } else if ('position' in entry) {
       position = Math.max(position, entry.position)
       errorBytes = entry.errorBytes
       for (const each of entry.kept) kept.add(each)
@@ -165,7 +175,7 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
       }
     }
   }
-  return { position, kept, saved, uncertain, errorBytes, sent }
+  return { position, kept, saved, uncertain, errorBytes, sent, proposed }
 }
 
 function ranges(rows: readonly number[]): [number, number][] {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../../config/load-config.ts'
@@ -38,13 +37,12 @@ import {
   tableFormatOf,
   tableTexts,
 } from '../../engine/import/table-file.ts'
-import { rejectedRow } from '../../engine/import/rejected-row.ts'
-import type { ReadRow } from '../../engine/import/row-reader.ts'
 import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { printError } from './outcome.ts'
 import { importPlugins } from '../plugin-loader.ts'
 import { correctedCommand } from './corrected-command.ts'
+import { ErrorFile } from './error-file.ts'
 import { LoadJournal, type Unsettled } from './load-journal.ts'
 import {
   type Dialog,
@@ -207,11 +205,14 @@ async function loadFile(
           dataClass,
         )
     const by = relations && relationsOf(relations, columns, each => dataClass.attributesByName.has(each))
+    // Values behind the sample have to be as those in it.
+    const proposed = created?.values ?? left?.proposed
+    const rowFormat = { ...rowFile.format, ...(proposed && { proposed }) }
     await loadRows({
       engine,
       dataClass,
-      format: rowFile.format,
-      lookup: by && new RelationLookup(dataClass, rowFile.format, by, engine.findKeys.bind(engine)),
+      format: rowFormat,
+      lookup: by && new RelationLookup(dataClass, rowFormat, by, engine.findKeys.bind(engine)),
       rows: rowsToLoad(numbered(rowFile.rows), left, signal),
       existing: update ? 'update' : 'reject',
       position: left?.position,
@@ -220,7 +221,7 @@ async function loadFile(
         if (row.raw) addHints(hints, dataClass, row.raw(), read)
       },
       onProgress: progress.onRows,
-      onBegin: () => resume || journal!.begin(),
+      onBegin: () => resume || journal!.begin(proposed),
       onSend(rows) {
         const mark = { key: markKey, id: randomUUID() }
         journal!.send(mark.id, rows)
@@ -345,33 +346,6 @@ function addHints(hints: Set<string>, { attributesByName }: DataClass, row: obje
 function describeSummary({ read, inserted, updated, skipped, rejected }: LoadSummary): string {
   const parts = [`${inserted} inserted`, updated > 0 && `${updated} updated`, skipped > 0 && `${skipped} skipped`]
   return `${counted(read, 'row')} read: ${[...parts, rejected > 0 && `${rejected} rejected`].filter(Boolean).join(', ')}`
-}
-
-/** File of rows that could not be saved. Created with the first one. */
-class ErrorFile {
-  /** Its size. */
-  bytes = 0
-  private descriptor: number | undefined
-
-  constructor(readonly path: string) {}
-
-  /** Continues the file of an interrupted load, without the rows that this one reads again. */
-  continueAt(bytes: number): void {
-    this.bytes = Math.min(bytes, statSync(this.path, { throwIfNoEntry: false })?.size ?? 0)
-    if (this.bytes === 0) return
-    truncateSync(this.path, this.bytes)
-    this.descriptor = openSync(this.path, 'a', 0o600)
-  }
-
-  add(row: LoadRow & ReadRow, errors: readonly string[]): void {
-    this.descriptor ??= openSync(this.path, 'w', 0o600)
-    this.bytes += writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
-  }
-
-  close(): void {
-    if (this.descriptor !== undefined) closeSync(this.descriptor)
-    this.descriptor = undefined
-  }
 }
 
 const LINE_EVERY_ROWS = 100_000

@@ -9,7 +9,7 @@ import { excerpt } from '../../engine/base/text/excerpt.ts'
 import { type DataClass, type DataClassModel, loadModel } from '../../engine/index.ts'
 import { attributeName } from '../../engine/import/attribute-name.ts'
 import { type Misfit, misfits } from '../../engine/import/misfit.ts'
-import { type ProposedClass, proposeClass, type SampleColumn } from '../../engine/import/propose-class.ts'
+import { type ProposedClass, proposeClass } from '../../engine/import/propose-class.ts'
 import { type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
 import type { FileSample } from '../../engine/import/sample-file.ts'
 import { cellText } from '../../engine/import/table-file.ts'
@@ -41,6 +41,8 @@ export interface NewClass {
   /** Attributes of the columns, in their order. */
   readonly attributes: readonly (string | null)[]
   readonly nulls: readonly string[]
+  /** Rules for the values that a load of the file keeps, by attribute. */
+  readonly values: ProposedClass['values']
   /** Writes the model file. */
   write(): void
 }
@@ -114,6 +116,7 @@ export async function newClass(
     model: whole,
     attributes: proposed.columns.map(({ attribute }) => attribute),
     nulls: proposed.nulls,
+    values: proposed.values,
     write() {
       let written = insertJson(text, ['dataClasses'], name, related.dataClass)
       for (const { target, inverse, attribute } of related.inverses)
@@ -173,6 +176,9 @@ function show({ file, as, name, sample, proposed, related, misfits }: Shown, pri
   const { attributes } = related.dataClass
   const leadsTo = (attribute: string): string | undefined =>
     related.inverses.find(each => each.relation === attribute)?.target
+  const nulls = new Set(proposed.nulls)
+  const isNull = ({ type }: ProposedClass['columns'][number]['model'], value: unknown): boolean =>
+    value === null || value === undefined || (type !== 'string' && typeof value === 'string' && nulls.has(value.trim()))
   const rows = sample.isWhole ? counted(sample.rows, 'row') : `the first ${counted(sample.rows, 'row')}`
   print(`${basename(file)}: ${as}; ${counted(sample.columns.length, 'column')}, ${rows}`)
   for (const question of sample.open) print(`  ${question}`)
@@ -189,8 +195,8 @@ function show({ file, as, name, sample, proposed, related, misfits }: Shown, pri
           : 'indexed' in attributes[attribute]!
             ? 'indexed'
             : '',
-    String(column.values.filter(value => value === null).length),
-    examplesOf(column),
+    String(column.values.filter(value => isNull(model, value)).length),
+    examplesOf(column.values.filter(value => !isNull(model, value))),
   ])
   for (const line of textTable(['column', 'attribute', 'type', '', 'nulls', 'examples'], table)) print(line)
   for (const { target, inverse } of related.inverses)
@@ -238,10 +244,11 @@ function describeType({ type, simpleDate, scale, dimension }: Record<string, unk
 const EXAMPLES = 3
 const MAX_EXAMPLE = 24
 
-function examplesOf({ values }: SampleColumn): string {
+/** @param values without nulls */
+function examplesOf(values: readonly unknown[]): string {
   const found = new Set<string>()
   for (const value of values) {
-    if (value === null || value === undefined || value === '') continue
+    if (value === '') continue
     const text = cellText(value)
     found.add(text.length > MAX_EXAMPLE ? `${text.slice(0, MAX_EXAMPLE - 1)}…` : text)
     if (found.size === EXAMPLES) break

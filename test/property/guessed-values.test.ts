@@ -147,3 +147,32 @@ t.test('any mixture of values', async t => {
   }
   t.ok(seen.size >= 7, [...seen].join())
 })
+
+t.test('values behind the sample are kept as they are, or their rows are rejected', async t => {
+  const tables = fc.sample(table, 80).filter(({ rows }) => rows.length > 1)
+  const sampleOf = (each: Table): Table => ({ ...each, rows: each.rows.slice(0, Math.ceil(each.rows.length / 2)) })
+  const guessed: GuessedFile[] = []
+  for (const each of tables) guessed.push(await guessFile(write(each), {}, each.format, write(sampleOf(each))))
+  const loaded = await loadGuessed(t, guessed)
+  let kept = 0
+  let rejected = 0
+  for (const [at, { format, rows }] of tables.entries()) {
+    const { proposed } = guessed[at]!
+    const label = write(tables[at]!).toString()
+    const types = Object.values(typesOf(guessed[at]!))
+    const found = new Map(loaded[at]!.rows.map(row => [row[0], row]))
+    for (const [i, row] of rows.entries()) {
+      const stored = found.get(`r${i}`)
+      if (i < sampleOf(tables[at]!).rows.length) t.ok(stored, label)
+      else if (stored) kept++
+      else rejected++
+      for (const [column, written] of stored ? row.entries() : []) {
+        const type = types[column + 1]!
+        const { loss } = proposed.columns[column + 1]!
+        if (!isSame(type, written, stored![column + 1], format === 'csv', proposed.nulls) && loss === undefined)
+          t.fail(`${type}: ${written} became ${String(stored![column + 1])} in ${label}`)
+      }
+    }
+  }
+  t.ok(kept > 50 && rejected > 20, `${kept} kept, ${rejected} rejected`)
+})

@@ -6,7 +6,7 @@ import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
 import { loadRows, numbered } from '../../engine/import/load-rows.ts'
 import { type ProposedClass, proposeClass } from '../../engine/import/propose-class.ts'
 import { rejectedRow } from '../../engine/import/rejected-row.ts'
-import type { Format } from '../../engine/import/row-file.ts'
+import { type Format, openRowFile } from '../../engine/import/row-file.ts'
 import { sampleBytes } from '../../engine/import/sample-bytes.ts'
 import { type FileSample, sampleFile } from '../../engine/import/sample-file.ts'
 import { openTable, sampleTable, type TableFile, tableFormatOf, tableTexts } from '../../engine/import/table-file.ts'
@@ -20,12 +20,14 @@ export interface GuessedFile {
   readonly proposed: ProposedClass
 }
 
+/** @param sampled the part of the file by which the dataclass is proposed: all of it by default */
 export async function guessFile(
   bytes: Buffer,
   given: ForeignFormat & { encoding?: string } = {},
   format: Format = 'csv',
+  sampled = bytes,
 ): Promise<GuessedFile> {
-  const { sample: begin } = await sampleBytes(inChunks(bytes))
+  const { sample: begin } = await sampleBytes(inChunks(sampled))
   return guessed({ format, bytes }, await sampleFile(format, begin, given))
 }
 
@@ -78,30 +80,30 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
   const { source, sample, proposed } = file
   const rejected: LoadedFile['rejected'][number][] = []
   const attributes = proposed.columns.map(({ attribute }) => attribute)
-  const onRejected = (_: unknown, row: string): void => void rejected.push(JSON.parse(row))
-  if ('bytes' in source)
-    await engine.importRows({
-      dataClass,
-      bytes: inChunks(source.bytes),
-      format: source.format,
-      existing: 'reject',
-      ...sample.format,
-      ...(proposed.nulls.length > 0 && { nulls: proposed.nulls }),
-      ...(source.format === 'csv'
-        ? { attributes }
-        : { columns: Object.fromEntries(proposed.columns.map(({ column, attribute }) => [column.name, attribute])) }),
-      onRejected,
-    })
-  else
-    await loadRows({
-      engine,
-      dataClass: engine.catalog.dataClassesByName.get(dataClass)!,
-      format: { csv: { delimiter: ',', attributes } },
-      rows: numbered(tableTexts(source)),
-      existing: 'reject',
-      onRejected: (row, reasons) => onRejected(row, rejectedRow(row, reasons)),
-    })
-  const names = Object.keys(typesOf(file))
+  const stored = engine.catalog.dataClassesByName.get(dataClass)!
+  const names = Object.fromEntries(proposed.columns.map(({ column, attribute }) => [column.name, attribute]))
+  const { format, rows } =
+    'bytes' in source
+      ? await openRowFile(
+          {
+            bytes: inChunks(source.bytes),
+            format: source.format,
+            ...sample.format,
+            ...(proposed.nulls.length > 0 && { nulls: proposed.nulls }),
+            ...(source.format === 'csv' ? { attributes } : { columns: names }),
+          },
+          stored,
+        )
+      : { format: { csv: { delimiter: ',', attributes } }, rows: tableTexts(source) }
+  await loadRows({
+    engine,
+    dataClass: stored,
+    format: { ...format, proposed: proposed.values },
+    rows: numbered(rows),
+    existing: 'reject',
+    onRejected: (row, reasons) => void rejected.push(JSON.parse(rejectedRow(row, reasons))),
+  })
+  const shown = Object.keys(typesOf(file))
   const body = await engine.read({
     dataClass,
     source: { kind: 'all' },
@@ -111,9 +113,9 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
     output: { form: 'array' },
   })
   const answer = parseExact(Buffer.from((await bytesOf(body)) as Uint8Array).toString(), true)
-  const rows = answer as Record<string, unknown>[]
+  const found = answer as Record<string, unknown>[]
   return {
-    rows: rows.map(row => names.map(name => (isLongNumber(row[name]) ? String(row[name]) : row[name]))),
+    rows: found.map(row => shown.map(name => (isLongNumber(row[name]) ? String(row[name]) : row[name]))),
     rejected,
   }
 }

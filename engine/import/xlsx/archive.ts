@@ -5,7 +5,7 @@ import { type Entry, open, type Options, type ZipFile } from 'yauzl'
 /** Maximum bytes of a part that is read as a whole, unpacked. */
 const MAX_WHOLE = 64 * 2 ** 20
 
-/** The parts of an Office file, by their names in lower case, which is how names of parts compare. Source: ECMA-376, part 2, 6.2.2. */
+/** The parts of an Office file by their names. */
 export class Archive {
   private constructor(
     private readonly file: ZipFile,
@@ -18,7 +18,7 @@ export class Archive {
     const entries = new Map<string, Entry>()
     try {
       await new Promise<void>((resolve, reject) => {
-        file.on('entry', (entry: Entry) => entries.set(entry.fileName.toLowerCase(), entry))
+        file.on('entry', (entry: Entry) => entries.set(comparable(entry.fileName), entry))
         file.on('end', resolve)
         file.on('error', reject)
       })
@@ -55,7 +55,7 @@ export class Archive {
   }
 
   has(part: string): boolean {
-    return this.entries.has(part.toLowerCase())
+    return this.entries.has(comparable(part))
   }
 
   close(): void {
@@ -63,8 +63,17 @@ export class Archive {
   }
 
   private entryOf(part: string): Entry {
-    const entry = this.entries.get(part.toLowerCase())
+    const entry = this.entries.get(comparable(part))
     if (!entry) throw new Error(`it has no part ${part}`)
     return entry
+  }
+}
+
+/** Name of a part as names compare: in lower case, and percent-encoded in any way. Source: ECMA-376, part 2, 6.2.2. */
+function comparable(part: string): string {
+  try {
+    return decodeURIComponent(part).toLowerCase()
+  } catch {
+    return part.toLowerCase()
   }
 }

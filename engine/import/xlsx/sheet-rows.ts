@@ -29,6 +29,8 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
   let index = -1
   let cells: SheetCell[] = []
   let cell = { column: -1, type: 'n', style: 0, text: '', isFormula: false }
+  /** Columns of the cells of a row that are not in order. */
+  let unordered: Set<number> | undefined
   let isValue = false
   return readXml(xml, {
     open(name, attributes) {
@@ -37,14 +39,16 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
           const { r } = attributes
           index = rowAfter(index, r)
           cells = []
+          unordered = undefined
           cell = { ...cell, column: -1 }
           break
         }
         case 'c': {
           const { r, t: type = 'n', s = '0' } = attributes
           const column = r === undefined ? cell.column + 1 : columnOf(r)
-          if (column <= cell.column && cells.some(each => each.column === column))
-            throw new Error(`cell ${columnName(column)}${index + 1} occurs twice`)
+          if (column <= cell.column) unordered ??= new Set(cells.map(each => each.column))
+          if (unordered?.has(column)) throw new Error(`cell ${columnName(column)}${index + 1} occurs twice`)
+          unordered?.add(column)
           cell = { column, type, style: Number(s), text: '', isFormula: false }
           break
         }

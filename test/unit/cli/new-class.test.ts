@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { Engine } from '../../../engine/engine.ts'
 import { openEngine } from '../../../engine/index.ts'
 import { engineOptions } from '../../../kernel/main.ts'
 import { entities, loadWorld } from '../../support/load-world.ts'
@@ -121,6 +122,43 @@ t.test('a model file is made where there is none; objects with other names, and 
     { id: 8, firstName: 'Bob', born: null },
     { id: 9, firstName: 'Eve' },
   ])
+})
+
+t.test('a value behind the sample that the proposed type would change is a rejected row', async t => {
+  const behind: readonly (readonly [row: Record<string, string>, reason: string])[] = [
+    [{ zip: '10501', day: '2025-01-02', num: '2.5', dur: '09:00:00' }, 'kept'],
+    [{ zip: '00501' }, 'zip: long'],
+    [{ zip: '+5' }, 'zip: long'],
+    [{ zip: '1e3' }, 'zip: long'],
+    [{ zip: '12.0' }, 'zip: long'],
+    [{ day: '2025-01-01 22:00:00-05' }, 'day: date without a time'],
+    [{ num: '12345678901234567890' }, 'num: number'],
+    [{ num: '1e-400' }, 'num: number'],
+    [{ dur: '08:30:00.1239' }, 'dur: duration'],
+    [{ zip: 'N/A' }, 'zip: long'],
+  ]
+  const usual = { zip: '10115', day: '2025-01-01', num: '1.5', dur: '08:30:00' }
+  const rows = [...Array.from({ length: 10_000 }, () => usual), ...behind.map(([row]) => ({ ...usual, ...row }))]
+  const csv = `zip,day,num,dur\n${rows.map(row => `${Object.values(row).join(',')}\n`).join('')}`
+  const isNumber = (text: string): boolean => /^-?[1-9][\d.]*(e.*)?$/.test(text)
+  const json = ([name, text]: [string, string]): string => `"${name}":${isNumber(text) ? text : `"${text}"`}`
+  const ndjson = rows.map(row => `{${Object.entries(row).map(json).join(',')}}\n`).join('')
+  const { load } = world(t, { 'a.csv': csv, 'b.ndjson': ndjson })
+  const check = ({ text, rejected }: Awaited<ReturnType<typeof load>>, same: readonly string[] = []) => {
+    const wrong = behind.filter(([row], i) => i > 0 && !same.includes(row.zip!))
+    t.match(text, `${rows.length} rows read: ${rows.length - wrong.length} inserted, ${wrong.length} rejected\n`)
+    t.strictSame(
+      rejected.map(({ errors: [reason] }) => reason.slice(0, reason.indexOf(','))),
+      wrong.map(([, reason]) => reason),
+    )
+  }
+  check(await load('a.csv', { create: { newClass: 'A', yes: true } }))
+  // The integers 1000 and 12 of JSON.
+  check(await load('b.ndjson', { create: { newClass: 'B', yes: true } }), ['1e3', '12.0'])
+  const { restore } = t.intercept(Engine.prototype, 'insert', { value: () => Promise.reject(new Error('no space')) })
+  await t.rejects(load('a.csv', { create: { newClass: 'C', yes: true } }), { message: /--resume continues$/ })
+  restore()
+  check(await load('a.csv', { into: 'C', resume: true }))
 })
 
 t.test('a key is named like one, or by --key', async t => {

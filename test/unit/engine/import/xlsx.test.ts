@@ -183,6 +183,22 @@ t.test('cells and rows without names, prefixes, and rows with gaps', async t => 
   t.strictSame(await rowsOf(t, { rows: '', others: { 'xl/worksheets/sheet1.xml': sheet } }), [{ line: 2, cells: [1] }])
 })
 
+t.test('parts with blanks and letters beyond ASCII in their names, percent-encoded or not', async t => {
+  const rows = `<row><c t="inlineStr"><is><t>n</t></is></c></row><row><c><v>1</v></c></row>`
+  const sheet = `<worksheet><sheetData>${rows}</sheetData></worksheet>`
+  const relation = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet'
+  for (const [target, part] of [
+    ['Größe 1.xml', 'Größe 1.xml'],
+    ['Gr%C3%B6%C3%9Fe%201.xml', 'größe 1.xml'],
+    ['Größe 1.xml', 'Gr%c3%b6%c3%9fe%201.xml'],
+    ['50%.xml', '50%.xml'],
+  ] as const) {
+    const relations = `<Relationships><Relationship Id="rId0" Type="${relation}" Target="${target}"/></Relationships>`
+    const others = { 'xl/_rels/workbook.xml.rels': relations, [`xl/${part}`]: sheet }
+    t.strictSame(await rowsOf(t, { rows: '', others }), [{ line: 2, cells: [1] }], part)
+  }
+})
+
 t.test('damaged files', async t => {
   const cases: [Partial<XlsxParts>, RegExp][] = [
     [{ others: { '_rels/.rels': '<Relationships/>' } }, /a\.xlsx is not an Excel file \(\.xlsx\): it has no workbook$/],
@@ -195,6 +211,7 @@ t.test('damaged files', async t => {
     [{ rows: '<row r="x"/>' }, /row "x" is behind row 0$/],
     [{ rows: '<row r="2"/><row r="2"/>' }, /row "2" is behind row 2$/],
     [{ rows: '<row><c r="A1"/><c r="B1"/><c r="A1"/></row>' }, /cell A1 occurs twice$/],
+    [{ rows: '<row><c r="C1"/><c r="A1"/><c r="B1"/><c r="B1"/></row>' }, /cell B1 occurs twice$/],
     [
       { others: { 'xl/worksheets/sheet1.xml': Buffer.from([0x3c, 0x61, 0xe9, 0x2f, 0x3e]) } },
       /not valid for encoding utf-8/,

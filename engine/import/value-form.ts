@@ -1,0 +1,131 @@
+import { significant } from '../base/exact-json.ts'
+import { parseClock } from '../base/time/read-clock.ts'
+import { excerpt } from '../base/text/excerpt.ts'
+import { parseDate } from '../base/time/read-date.ts'
+import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
+import { loadModel } from '../catalog/load-model.ts'
+import type { StorageModel } from '../catalog/model-schema.ts'
+import { type ForeignFormat, readForeign } from './foreign-values.ts'
+import { lossIn } from './loss.ts'
+
+/**
+ * Forms that the texts of values have for which a type is proposed. A load into the proposed dataclass rejects texts of other forms: the
+ * type would hold some of them as another value, as 501 for the postcode 00501.
+ */
+export const FORMS: { readonly [T in StorageModel['type']]?: (text: string, format: ForeignFormat) => boolean } = {
+  bool: text => TRUTHS.flat().includes(text.trim().toLowerCase()),
+  long: isInteger,
+  long64: isInteger,
+  decimal: isNumber,
+  number: (text, format) => isNumber(text, format) && isDouble(NUMBER.test(text) ? text : numberIn(text, format)),
+  date(text, format) {
+    const date = DATE.test(text) ? text : dateIn(text, format)
+    return date !== undefined && DATE.test(date) && parseDate(date) !== undefined
+  },
+  duration: text => (CLOCK.test(text.trim()) && parseClock(text) !== undefined) || isTableTime(text),
+  uuid: text => isUuid(text.trim()),
+  image: text => text.startsWith('data:image/'),
+  blob: text => /^data:[^,]*;base64,/.test(text),
+  object: isContainer,
+  vector: isContainer,
+}
+
+/** Origin of the type of a proposed column. */
+export interface ProposedValues {
+  /** The type was found by the values, not given by the user or by the file. */
+  readonly isGuessed: boolean
+  /** The proposal says that the type does not keep all digits. */
+  readonly losesDigits: boolean
+}
+
+/** @throws {Error} the type that was proposed for an attribute would not hold a value as it is in the file */
+export function checkValue(
+  attribute: Attribute,
+  text: string,
+  format: ForeignFormat & { readonly proposed?: Readonly<Record<string, ProposedValues>> | undefined },
+): void {
+  const proposed = format.proposed?.[attribute.name]
+  if (!proposed || attribute.kind !== 'storage') return
+  const { name, type, simpleDate } = attribute
+  const hasForm = !proposed.isGuessed || (FORMS[type]?.(text, format) ?? true)
+  const isKept = hasForm && (proposed.losesDigits || lossIn(type, text) === undefined)
+  if (isKept && !(proposed.isGuessed && simpleDate && text.includes(':'))) return
+  const wanted = `${type}${simpleDate ? ' without a time' : ''}`
+  throw new Error(
+    `${name}: ${wanted}, proposed for the values before, does not hold ${JSON.stringify(excerpt(text))} as it is; correct it, or choose another type with --type`,
+  )
+}
+
+/** Words and letters that are truths in pairs only: `NO` alone is a country, and `T` a code. */
+export const TRUTHS = [
+  ['true', 'false'],
+  ['yes', 'no'],
+  ['t', 'f'],
+  ['y', 'n'],
+]
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/
+/** Without zeros in front and without a plus: postcodes and telephone numbers stay texts. */
+const NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/
+/** Beginnings of texts that are dates if they can be read as such. Years of five digits, and `31!1!2020`, are more often something else. */
+const DATE = /^(?:\d{4}|[+-]\d{6})[-/.]/
+const CLOCK = /^-?\d{1,4}:/
+const TABLE_TIME = /^-?\d{2,10}:\d\d:\d\d(?:\.\d{3})?$/
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
+/** True for a time of day or a duration as the reader of spreadsheets writes it. */
+export const isTableTime = (text: string): boolean => TABLE_TIME.test(text)
+export const isUuid = (text: string): boolean => UUID.test(text)
+
+// Most programs write numbers as the server reads them, which takes a third of the time.
+function isInteger(text: string, format: ForeignFormat): boolean {
+  return INTEGER.test(text) || INTEGER.test(numberIn(text, format))
+}
+
+function isNumber(text: string, format: ForeignFormat): boolean {
+  return NUMBER.test(text) || NUMBER.test(numberIn(text, format))
+}
+
+function isContainer(text: string): boolean {
+  return /^\s*[[{]/.test(text)
+}
+
+/** A number of a file as the server reads it. */
+export const numberIn = (text: string, format: ForeignFormat): string => readForeign(SOME_NUMBER, text, format).trim()
+
+/** A date of a file as the server reads it; undefined for a year of two digits. */
+function dateIn(text: string, format: ForeignFormat): string | undefined {
+  try {
+    return readForeign(SOME_DATE, text, format).trim()
+  } catch {
+    return undefined
+  }
+}
+
+/** Digits that identify a double. Source: IEEE 754. */
+const DOUBLE_DIGITS = 17
+/** Source: ECMA-262, Number.prototype.toPrecision. */
+const MAX_PRECISION = 100
+/** A number that may be too small for a double. */
+const SMALL = /e-\d{3}/i
+
+/** True for the digits of a double, as many of them as a program has written: others would be lost. */
+function isDouble(text: string): boolean {
+  if (text.length < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
+  const written = significant(text)
+  const digits = written.indexOf('e')
+  if (digits < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
+  return digits <= MAX_PRECISION && written === significant(Number(text).toPrecision(Math.max(digits, 1)))
+}
+
+/** An attribute of a model, to convert values by. */
+export const attributeOf = (value: StorageModel): StorageAttribute =>
+  loadModel({
+    name: 'guess',
+    dataClasses: { Guess: { key: 'ID', attributes: { ID: { type: 'long' }, value } } },
+  })
+    .dataClassesByName.get('Guess')!
+    .attributesByName.get('value') as StorageAttribute
+
+const SOME_NUMBER = attributeOf({ type: 'number' })
+const SOME_DATE = attributeOf({ type: 'date' })

@@ -1,0 +1,31 @@
+import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
+import type { LoadRow } from '../../engine/import/load-rows.ts'
+import { rejectedRow } from '../../engine/import/rejected-row.ts'
+import type { ReadRow } from '../../engine/import/row-reader.ts'
+
+/** File of rows that could not be saved. Created with the first one. */
+export class ErrorFile {
+  /** Its size. */
+  bytes = 0
+  private descriptor: number | undefined
+
+  constructor(readonly path: string) {}
+
+  /** Continues the file of an interrupted load, without the rows that this one reads again. */
+  continueAt(bytes: number): void {
+    this.bytes = Math.min(bytes, statSync(this.path, { throwIfNoEntry: false })?.size ?? 0)
+    if (this.bytes === 0) return
+    truncateSync(this.path, this.bytes)
+    this.descriptor = openSync(this.path, 'a', 0o600)
+  }
+
+  add(row: LoadRow & ReadRow, errors: readonly string[]): void {
+    this.descriptor ??= openSync(this.path, 'w', 0o600)
+    this.bytes += writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
+  }
+
+  close(): void {
+    if (this.descriptor !== undefined) closeSync(this.descriptor)
+    this.descriptor = undefined
+  }
+}
