@@ -19,9 +19,20 @@ CREATE TABLE uuid_key ("ID" uuid PRIMARY KEY, n int);
 CREATE TABLE day_key ("ID" date PRIMARY KEY, n int);
 CREATE TABLE time_key ("ID" timestamptz PRIMARY KEY, n int);
 CREATE TABLE bool_key ("ID" bool PRIMARY KEY, n int);
-CREATE TABLE parts_key (a text, b text, n int, PRIMARY KEY (a, b));`
+CREATE TABLE parts_key (a text, b text, n int, PRIMARY KEY (a, b));
+CREATE TABLE loose_parts_key (a text COLLATE loose, b citext, n int, PRIMARY KEY (a, b));
+CREATE TABLE typed_parts_key (a int, b uuid, n int, PRIMARY KEY (a, b));
+CREATE TABLE shown_parts_key (a timestamptz, b interval, c bytea, d float8, n int, PRIMARY KEY (a, b, c, d));
+DO $$ BEGIN
+  EXECUTE format('ALTER DATABASE %I SET datestyle = ''German''', current_database());
+  EXECUTE format('ALTER DATABASE %I SET timezone = ''Asia/Tokyo''', current_database());
+  EXECUTE format('ALTER DATABASE %I SET intervalstyle = ''iso_8601''', current_database());
+  EXECUTE format('ALTER DATABASE %I SET bytea_output = ''escape''', current_database());
+  EXECUTE format('ALTER DATABASE %I SET extra_float_digits = -5', current_database());
+END $$;`
 
 const UUID = 'A0EEBC999C0B4EF8BB6D6BB9BD380A11'
+const HYPHENATED = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
 
 /** Rows of each table as SQL. */
 const ROWS: Readonly<Record<string, readonly string[]>> = {
@@ -43,7 +54,10 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
   day_key: [`'2020-02-29', 1`],
   time_key: [`'2020-02-29 10:00:00Z', 1`, `'2020-02-29 11:00:00.000001Z', 2`, `'2020-02-29 11:00:00.000002Z', 3`],
   bool_key: ['true, 1', 'false, 2'],
-  parts_key: [`'a', 'x', 1`, `'A', 'x', 2`],
+  parts_key: [`'a', 'x', 1`, `'A', 'x', 2`, `'~', E'\\\\', 3`],
+  loose_parts_key: [`'a', 'x', 1`],
+  typed_parts_key: [`7, '${UUID}', 1`],
+  shown_parts_key: [`'2020-02-29 10:00:00.000001Z', '1 day 02:00', 'a', 0.1, 1`],
 }
 
 const keyed = (table: string, ID: object = { type: 'string' }) => ({
@@ -79,6 +93,9 @@ const model = {
     Time: keyed('time_key', { type: 'date' }),
     Bool: keyed('bool_key', { type: 'bool' }),
     Parts: keyed('parts_key', { type: 'string', column: ['a', 'b'] }),
+    LooseParts: keyed('loose_parts_key', { type: 'string', column: ['a', 'b'] }),
+    TypedParts: keyed('typed_parts_key', { type: 'string', column: ['a', 'b'] }),
+    ShownParts: keyed('shown_parts_key', { type: 'string', column: ['a', 'b', 'c', 'd'] }),
   },
 }
 
@@ -158,7 +175,25 @@ const CASES: readonly Case[] = [
   [by('Bool', '__KEY = false'), [2]],
   ['/Parts(A~x)', [2]],
   [by('Parts', '__KEY = :1', 'a~x'), [1]],
-  [by('Parts', '__KEY != :1', 'a~x'), [2]],
+  [by('Parts', '__KEY != :1', 'a~x'), [2, 3]],
+  // Each key has one form.
+  [`/Parts(${encodeURIComponent('\\~~\\\\')})`, [3]],
+  [by('Parts', '__KEY = :1', '\\~~\\\\'), [3]],
+  ['/Parts(%5Ca~x)', 404],
+  ['/Parts(a~x%5C)', 404],
+  [`/Parts(${encodeURIComponent('\\~~\\')})`, 404],
+  [by('Parts', '__KEY in :1', ['\\a~x', 'a~\\x', 'a~x\\']), []],
+  ['/LooseParts(a~x)', [1]],
+  ['/LooseParts(A~x)', 404],
+  ['/LooseParts(a~X)', 404],
+  [`/TypedParts(7~${HYPHENATED})`, [1]],
+  [`/TypedParts(07~${HYPHENATED})`, 404],
+  [`/TypedParts(7~${HYPHENATED.toUpperCase()})`, 404],
+  [`/TypedParts(7~${UUID})`, 404],
+  // Parts are as the database writes them, whatever its settings are.
+  [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\\\x61~0.1')})`, [1]],
+  [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\x61~0.1')})`, 404],
+  [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\\\x61~0.10')})`, 404],
 ]
 
 const postgres = await startPostgres()
