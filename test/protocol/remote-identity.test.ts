@@ -10,6 +10,7 @@ const SQL = `
 CREATE EXTENSION citext;
 CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE word ("ID" text PRIMARY KEY, code text UNIQUE, mail citext UNIQUE, parent text REFERENCES word, n int);
+CREATE TABLE blank_key ("ID" text PRIMARY KEY, code text UNIQUE, n int);
 CREATE TABLE citext_key ("ID" citext PRIMARY KEY, n int);
 CREATE TABLE loose_key ("ID" text COLLATE loose PRIMARY KEY, n int);
 CREATE TABLE char_key ("ID" char(4) PRIMARY KEY, n int);
@@ -44,6 +45,14 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
     `'q', 'É', NULL, NULL, 5`,
     `'a@b', 'x@y', NULL, NULL, 6`,
     `'axb', 'xzy', NULL, NULL, 7`,
+  ],
+  blank_key: [
+    `'a', 'c1', 1`,
+    `' a', ' c1', 2`,
+    `'a ', 'c1 ', 3`,
+    `' ', ' ', 4`,
+    `' "a"', '" c1"', 5`,
+    `'"a"', '"c1"', 6`,
   ],
   citext_key: [`'Abc', 1`, `'ábc', 2`],
   loose_key: [`'Abc', 1`, `'ábc', 2`],
@@ -92,6 +101,11 @@ const model = {
     Day: keyed('day_key', { type: 'date', simpleDate: true }),
     Time: keyed('time_key', { type: 'date' }),
     Bool: keyed('bool_key', { type: 'bool' }),
+    Blank: {
+      storage: { postgres: 'words', table: 'blank_key' },
+      key: 'ID',
+      attributes: { ID: { type: 'string' }, code: { type: 'string', unique: true }, n: { type: 'long' } },
+    },
     Parts: keyed('parts_key', { type: 'string', column: ['a', 'b'] }),
     LooseParts: keyed('loose_parts_key', { type: 'string', column: ['a', 'b'] }),
     TypedParts: keyed('typed_parts_key', { type: 'string', column: ['a', 'b'] }),
@@ -194,6 +208,22 @@ const CASES: readonly Case[] = [
   [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\\\x61~0.1')})`, [1]],
   [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\x61~0.1')})`, 404],
   [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\\\x61~0.10')})`, 404],
+  ['/Blank(a)', [1]],
+  ['/Blank(%20a)', [2]],
+  ['/Blank[%20a]', [2]],
+  ['/Blank(a%20)', [3]],
+  ['/Blank(%20)', [4]],
+  ['/Blank(%20%22a%22)', [5]],
+  ['/Blank(%22%22a%22%22)', [6]],
+  ['/Blank(%20a%20)', 404],
+  ['/Blank(%20%20)', 404],
+  ['/Blank(a,%20a)', [1, 2]],
+  ['/Blank:code(c1)', [1]],
+  ['/Blank:code(%20c1)', [2]],
+  ['/Blank:code(c1%20)', [3]],
+  ['/Blank:code(%20)', [4]],
+  ['/Blank:code(%22%22%20c1%22%22)', [5]],
+  ['/Blank:__KEY(%20a)', [2]],
 ]
 
 const postgres = await startPostgres()
