@@ -52,7 +52,7 @@ export const RemoteErrors = defineErrors('REMOTE', {
     errCode: 1200,
     http: 422,
     message: (received: string, dataClass: string, count: number) =>
-      `${received} is not a key of ${dataClass}, which has ${count} parts with ~ between them; a ~ or a backslash within one has a backslash before it`,
+      `${received} is not a key of ${dataClass}, which has ${count} parts with ~ between them; a ~ or a backslash within one has a backslash before it, and nothing else has`,
   },
   /** The connection was lost while the database worked. */
   OUTCOME_UNKNOWN: {

@@ -203,7 +203,7 @@ export class RemoteTransaction implements StoreTransaction {
       const value = values.get(attribute)
       if (value === undefined) continue
       const { length } = table.columns.get(attribute)!
-      if (length > 1 && value !== null && partsOf(String(value)).length !== length) {
+      if (length > 1 && value !== null && !partsOf(String(value), length)) {
         throw new RefusedChange([RemoteErrors.KEY_PARTS(describeValue(attribute, value), this.dataClass.name, length)])
       }
       sent.set(attribute, value)

@@ -10,7 +10,6 @@ export const EQUALS = 0x3d
 const PERCENT = 0x25
 export const SINGLE_QUOTE = 0x27
 export const SLASH = 0x2f
-export const SPACE = 0x20
 
 /** Character code at an index; an encoded character, such as `%22`, is decoded. A stray percent sign is itself. */
 export function codeAt(raw: string, index: number): number {

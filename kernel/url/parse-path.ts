@@ -12,7 +12,6 @@ import {
   next,
   SINGLE_QUOTE,
   SLASH,
-  SPACE,
 } from './characters.ts'
 import { shortened, UrlErrors } from './url-errors.ts'
 
@@ -46,8 +45,8 @@ export function stripRestPrefix(rawPath: string): string | undefined {
  *
  * - Brackets are `(…)` or `[…]`. Encoded brackets are brackets too, but the closing bracket has the form of the opening one: in
  *   `City(a%29b)` the key is `a)b`. The same applies to the commas between keys.
- * - Quotes, raw or encoded, around a key are removed and protect the text inside. A quote inside a key is part of it:
- *   `Author(O'Reilly)`.
+ * - Quotes, raw or encoded, around a key are removed and protect the text inside; the closing quote has the form of the opening
+ *   one. A quote inside a key is part of it: `Author(O'Reilly)`. So are blanks, which a request can only have encoded.
  * - Empty segments are ignored. A first segment that begins with `$` is a service.
  *
  * @throws {UrlErrors.MALFORMED_PATH} 1806
@@ -104,20 +103,21 @@ function readBrackets(raw: string, start: number, severalTexts: boolean): { text
 
   const texts: string[] = []
   for (let i = next(raw, start); ; ) {
-    const textStart = skipBlanks(raw, i)
+    const textStart = i
     const quote = codeAt(raw, textStart)
     const isQuoted = quote === DOUBLE_QUOTE || quote === SINGLE_QUOTE
+    const isQuoteEncoded = isEncoded(raw, textStart)
     // The closing quote is the first one before a separator, so that `("it"s")` needs no escape.
+    const closes = (i: number): boolean =>
+      codeAt(raw, i) === quote && isEncoded(raw, i) === isQuoteEncoded && ends(next(raw, i))
     i = isQuoted ? next(raw, textStart) : textStart
-    while (i < raw.length && !(isQuoted ? codeAt(raw, i) === quote && ends(skipBlanks(raw, next(raw, i))) : ends(i))) {
-      i = next(raw, i)
-    }
+    while (i < raw.length && !(isQuoted ? closes(i) : ends(i))) i = next(raw, i)
     if (i >= raw.length) {
       if (!isQuoted) throw malformed(raw, raw.length, `a closing "${String.fromCharCode(close)}"`)
       throw unclosed(quote, textStart)
     }
-    const text = isQuoted ? decode(raw.slice(next(raw, textStart), i)) : decode(raw.slice(textStart, i)).trimEnd()
-    if (isQuoted) i = skipBlanks(raw, next(raw, i))
+    const text = decode(raw.slice(isQuoted ? next(raw, textStart) : textStart, i))
+    if (isQuoted) i = next(raw, i)
     const isLast = codeAt(raw, i) === close
     const isNothing = text === '' && !isQuoted
     if (isNothing && !(isLast && texts.length === 0))
@@ -174,12 +174,6 @@ function endOfPart(raw: string, start: number): number {
 
 function closingBracket(open: number): number | undefined {
   return open === 0x28 ? 0x29 : open === 0x5b ? 0x5d : undefined
-}
-
-function skipBlanks(raw: string, start: number): number {
-  let i = start
-  while (codeAt(raw, i) === SPACE) i = next(raw, i)
-  return i
 }
 
 function unclosed(quote: number, index: number): ProtocolError {

@@ -48,7 +48,7 @@ export function parametersOf(dataClass: DataClass, view: View): Record<string, o
       name: 'key',
       in: 'path',
       required: true,
-      description: `The primary key. In quotes when it holds a bracket, comma, slash or blank.`,
+      description: `The primary key. In quotes when it is empty or begins with a quote.`,
       schema: { type: ['string', 'integer'] },
       example: String(example ?? 1),
     },

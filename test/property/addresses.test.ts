@@ -80,6 +80,8 @@ async function tryLinks(t: Test, { server, items, owners }: AddressWorld): Promi
     const name = JSON.stringify(__KEY)
     t.match(await read(uri), { json: { __KEY, n } }, `${name}: ${uri}`)
     t.match(await read(uri.replace(/\((.*)\)$/, '[$1]')), { json: { __KEY, n } }, `${name} in brackets`)
+    if (/^[^"']/.test(__KEY))
+      t.match(await read(`/rest/Item(${encoded(__KEY)})`), { json: { __KEY, n } }, `${name} bare`)
     const { data, owner } = json.__ENTITIES[i]
     t.equal(
       (await read(data.__deferred.uri)).text,
@@ -114,8 +116,10 @@ function randomName(world: AddressWorld, random: Random): Named {
     ['(', ')'],
     ['[', ']'],
   ] as const)
-  const bracketed = (texts: readonly string[]): string =>
-    `${open}${texts.map(each => `${quote}${encoded(each)}${quote}`).join(',')}${close}`
+  const isBare = random.chance(0.5)
+  const inAddress = (text: string): string =>
+    isBare && /^[^"']/.test(text) ? encoded(text) : `${quote}${encoded(text)}${quote}`
+  const bracketed = (texts: readonly string[]): string => `${open}${texts.map(inAddress).join(',')}${close}`
   const exact = !list.some(each => each.includes('@'))
   const by = (filter: string, params: readonly unknown[], expected?: readonly Item[]): Named => ({
     address: '',

@@ -50,7 +50,7 @@ const deletions: ProtocolCase[] = [
   ...both('empty brackets', 'Employee()'),
   ...both('square ones', 'Employee[]'),
   ...both('encoded ones', 'Employee%28%29'),
-  ...both('a blank in brackets', 'Employee(%20)'),
+  ...both('a blank in brackets', 'Employee(%20)', '', { status: 404, errors: [1543] }),
   ...both('empty brackets with a filter', 'Employee()', '$filter="ID=1"'),
   ...both('an entity set without an id', 'Employee/$entityset/'),
   ...both('an entity set without an id, with a filter', 'Employee/$entityset/', '$filter="ID=1"'),

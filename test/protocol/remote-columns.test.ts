@@ -278,6 +278,9 @@ else {
       { spec: 'P1.4', name: 'a key with the character 0', get: '/Names(a%00~b)', status: 404, errors: [1543] },
       { spec: 'P1.4', name: 'a key with too many parts', get: '/Names(a~b~c)', status: 404, errors: [1543] },
       { spec: 'P5.9', name: 'which no entity gets', post: save('Names'), body: { ID: 'a~b~c' }, status: 422 },
+      { spec: 'P1.4', name: 'another form of a key', get: '/Names(a%5C~b~%5Cc%5C%5Cd)', status: 404, errors: [1543] },
+      { spec: 'P5.9', name: 'which no entity gets either', post: save('Names'), body: { ID: '\\a~b' }, status: 422 },
+      { spec: 'P5.9', name: 'nor a backslash at the end', post: save('Names'), body: { ID: 'a~b\\' }, status: 422 },
       {
         spec: '4.4.1',
         name: 'values are no SQL',

@@ -10,6 +10,7 @@ const SQL = `
 CREATE EXTENSION citext;
 CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE word ("ID" text PRIMARY KEY, code text UNIQUE, mail citext UNIQUE, parent text REFERENCES word, n int);
+CREATE TABLE blank_key ("ID" text PRIMARY KEY, code text UNIQUE, n int);
 CREATE TABLE citext_key ("ID" citext PRIMARY KEY, n int);
 CREATE TABLE loose_key ("ID" text COLLATE loose PRIMARY KEY, n int);
 CREATE TABLE char_key ("ID" char(4) PRIMARY KEY, n int);
@@ -19,9 +20,20 @@ CREATE TABLE uuid_key ("ID" uuid PRIMARY KEY, n int);
 CREATE TABLE day_key ("ID" date PRIMARY KEY, n int);
 CREATE TABLE time_key ("ID" timestamptz PRIMARY KEY, n int);
 CREATE TABLE bool_key ("ID" bool PRIMARY KEY, n int);
-CREATE TABLE parts_key (a text, b text, n int, PRIMARY KEY (a, b));`
+CREATE TABLE parts_key (a text, b text, n int, PRIMARY KEY (a, b));
+CREATE TABLE loose_parts_key (a text COLLATE loose, b citext, n int, PRIMARY KEY (a, b));
+CREATE TABLE typed_parts_key (a int, b uuid, n int, PRIMARY KEY (a, b));
+CREATE TABLE shown_parts_key (a timestamptz, b interval, c bytea, d float8, n int, PRIMARY KEY (a, b, c, d));
+DO $$ BEGIN
+  EXECUTE format('ALTER DATABASE %I SET datestyle = ''German''', current_database());
+  EXECUTE format('ALTER DATABASE %I SET timezone = ''Asia/Tokyo''', current_database());
+  EXECUTE format('ALTER DATABASE %I SET intervalstyle = ''iso_8601''', current_database());
+  EXECUTE format('ALTER DATABASE %I SET bytea_output = ''escape''', current_database());
+  EXECUTE format('ALTER DATABASE %I SET extra_float_digits = -5', current_database());
+END $$;`
 
 const UUID = 'A0EEBC999C0B4EF8BB6D6BB9BD380A11'
+const HYPHENATED = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
 
 /** Rows of each table as SQL. */
 const ROWS: Readonly<Record<string, readonly string[]>> = {
@@ -34,6 +46,14 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
     `'a@b', 'x@y', NULL, NULL, 6`,
     `'axb', 'xzy', NULL, NULL, 7`,
   ],
+  blank_key: [
+    `'a', 'c1', 1`,
+    `' a', ' c1', 2`,
+    `'a ', 'c1 ', 3`,
+    `' ', ' ', 4`,
+    `' "a"', '" c1"', 5`,
+    `'"a"', '"c1"', 6`,
+  ],
   citext_key: [`'Abc', 1`, `'ábc', 2`],
   loose_key: [`'Abc', 1`, `'ábc', 2`],
   char_key: [`'ab', 1`, `'AB', 2`],
@@ -43,7 +63,10 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
   day_key: [`'2020-02-29', 1`],
   time_key: [`'2020-02-29 10:00:00Z', 1`, `'2020-02-29 11:00:00.000001Z', 2`, `'2020-02-29 11:00:00.000002Z', 3`],
   bool_key: ['true, 1', 'false, 2'],
-  parts_key: [`'a', 'x', 1`, `'A', 'x', 2`],
+  parts_key: [`'a', 'x', 1`, `'A', 'x', 2`, `'~', E'\\\\', 3`],
+  loose_parts_key: [`'a', 'x', 1`],
+  typed_parts_key: [`7, '${UUID}', 1`],
+  shown_parts_key: [`'2020-02-29 10:00:00.000001Z', '1 day 02:00', 'a', 0.1, 1`],
 }
 
 const keyed = (table: string, ID: object = { type: 'string' }) => ({
@@ -78,7 +101,15 @@ const model = {
     Day: keyed('day_key', { type: 'date', simpleDate: true }),
     Time: keyed('time_key', { type: 'date' }),
     Bool: keyed('bool_key', { type: 'bool' }),
+    Blank: {
+      storage: { postgres: 'words', table: 'blank_key' },
+      key: 'ID',
+      attributes: { ID: { type: 'string' }, code: { type: 'string', unique: true }, n: { type: 'long' } },
+    },
     Parts: keyed('parts_key', { type: 'string', column: ['a', 'b'] }),
+    LooseParts: keyed('loose_parts_key', { type: 'string', column: ['a', 'b'] }),
+    TypedParts: keyed('typed_parts_key', { type: 'string', column: ['a', 'b'] }),
+    ShownParts: keyed('shown_parts_key', { type: 'string', column: ['a', 'b', 'c', 'd'] }),
   },
 }
 
@@ -158,7 +189,41 @@ const CASES: readonly Case[] = [
   [by('Bool', '__KEY = false'), [2]],
   ['/Parts(A~x)', [2]],
   [by('Parts', '__KEY = :1', 'a~x'), [1]],
-  [by('Parts', '__KEY != :1', 'a~x'), [2]],
+  [by('Parts', '__KEY != :1', 'a~x'), [2, 3]],
+  // Each key has one form.
+  [`/Parts(${encodeURIComponent('\\~~\\\\')})`, [3]],
+  [by('Parts', '__KEY = :1', '\\~~\\\\'), [3]],
+  ['/Parts(%5Ca~x)', 404],
+  ['/Parts(a~x%5C)', 404],
+  [`/Parts(${encodeURIComponent('\\~~\\')})`, 404],
+  [by('Parts', '__KEY in :1', ['\\a~x', 'a~\\x', 'a~x\\']), []],
+  ['/LooseParts(a~x)', [1]],
+  ['/LooseParts(A~x)', 404],
+  ['/LooseParts(a~X)', 404],
+  [`/TypedParts(7~${HYPHENATED})`, [1]],
+  [`/TypedParts(07~${HYPHENATED})`, 404],
+  [`/TypedParts(7~${HYPHENATED.toUpperCase()})`, 404],
+  [`/TypedParts(7~${UUID})`, 404],
+  // Parts are as the database writes them, whatever its settings are.
+  [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\\\x61~0.1')})`, [1]],
+  [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\x61~0.1')})`, 404],
+  [`/ShownParts(${encodeURIComponent('2020-02-29 10:00:00.000001+00~1 day 02:00:00~\\\\x61~0.10')})`, 404],
+  ['/Blank(a)', [1]],
+  ['/Blank(%20a)', [2]],
+  ['/Blank[%20a]', [2]],
+  ['/Blank(a%20)', [3]],
+  ['/Blank(%20)', [4]],
+  ['/Blank(%20%22a%22)', [5]],
+  ['/Blank(%22%22a%22%22)', [6]],
+  ['/Blank(%20a%20)', 404],
+  ['/Blank(%20%20)', 404],
+  ['/Blank(a,%20a)', [1, 2]],
+  ['/Blank:code(c1)', [1]],
+  ['/Blank:code(%20c1)', [2]],
+  ['/Blank:code(c1%20)', [3]],
+  ['/Blank:code(%20)', [4]],
+  ['/Blank:code(%22%22%20c1%22%22)', [5]],
+  ['/Blank:__KEY(%20a)', [2]],
 ]
 
 const postgres = await startPostgres()

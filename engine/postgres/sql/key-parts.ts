@@ -8,12 +8,12 @@ import { isStorable, type Parameters } from './parameters.ts'
 export function partsAmong(keys: readonly Value[], { table, alias }: From, { list }: Parameters): string {
   const columns = table.columns.get(table.dataClass.key)!
   const lists = keys
-    .map(key => partsOf(String(key)))
-    .filter(parts => parts.length === columns.length && parts.every((part, i) => partFits(part, columns[i]!)))
+    .map(key => partsOf(String(key), columns.length))
+    .filter(parts => parts?.every((part, i) => partFits(part, columns[i]!)))
   const own = columns.map(({ name, type }) => `${alias}.${quoteName(name)}${PARTS.has(type) ? '' : '::text'}`)
   const arrays = columns.map(({ type }, i) =>
     list(
-      lists.map(parts => parts[i]!),
+      lists.map(parts => parts![i]!),
       PARTS.has(type) ? type : 'text',
     ),
   )
@@ -36,12 +36,13 @@ const PARTS: ReadonlyMap<string, (part: string) => boolean> = new Map([
 
 const partFits = (part: string, { type }: RemoteColumn): boolean => (PARTS.get(type) ?? isStorable)(part)
 
-/** Parts of a key of several columns. */
-export function partsOf(key: string): string[] {
+/** Parts of a key of several columns; undefined for a text that is not written as keys are, of which each has one form. */
+export function partsOf(key: string, count: number): string[] | undefined {
   const parts = ['']
-  for (const [character] of key.matchAll(/\\[\s\S]|[\s\S]/g)) {
+  for (const [character] of key.matchAll(/\\[~\\]|[\s\S]/g)) {
+    if (character === '\\') return undefined
     if (character === '~') parts.push('')
     else parts[parts.length - 1] += character.length > 1 ? character.slice(1) : character
   }
-  return parts
+  return parts.length === count ? parts : undefined
 }

@@ -123,8 +123,8 @@ function recordOf(table: RemoteTable, values: ColumnValues, timestamp: string): 
     const columns = table.columns.get(attribute)!
     if (columns.length > 1) {
       // Values of the single columns have precedence.
-      const parts = partsOf(String(value))
-      for (const [i, { name }] of columns.entries()) record[name] ??= parts[i] ?? null
+      const parts = value === null ? undefined : partsOf(String(value), columns.length)
+      for (const [i, { name }] of columns.entries()) record[name] ??= parts?.[i] ?? null
     } else record[columns[0]!.name] = value === null ? null : table.forms.get(attribute)!.json(value)
   }
   const { timestamp: column } = table.dataClass.remote!

@@ -25,7 +25,7 @@ export interface AddressWorld {
   restore(missing: readonly Item[]): Promise<void>
 }
 
-const BASES = ['a', 'é', 'Ab', 'q', 'ﬁn', 'x,y', 'Σ', 'it’s', '7', '{id}']
+const BASES = ['a', 'é', 'Ab', 'q', 'ﬁn', 'x,y', 'Σ', 'it’s', '7', '{id}', ' ', '\t']
 
 /** Other spellings of a text: most have the same fold. */
 const VARIANTS: readonly ((text: string) => string)[] = [

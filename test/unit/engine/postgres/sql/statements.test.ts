@@ -116,7 +116,8 @@ t.test('keys that the column cannot have are left out', async t => {
 })
 
 t.test('parts of keys', async t => {
-  t.same(partsOf('a~b'), ['a', 'b'])
-  t.same(partsOf('a\\~b~\\\\'), ['a~b', '\\'])
-  t.same(partsOf('~'), ['', ''])
+  t.same(partsOf('a~b', 2), ['a', 'b'])
+  t.same(partsOf('a\\~b~\\\\', 2), ['a~b', '\\'])
+  t.same(partsOf('~', 2), ['', ''])
+  for (const text of ['a', 'a~b~c', '\\a~b', 'a~b\\', 'a\\\\~b\\c']) t.equal(partsOf(text, 2), undefined, text)
 })
