@@ -13,6 +13,7 @@ import { FIRST_TASK_ROW } from '../query/nodes/remote-query.ts'
 import { encodeRow } from '../row-format/encode-row.ts'
 import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
 import { RowView } from '../row-format/row-view.ts'
+import { WriteErrors } from '../write/contract/write-errors.ts'
 import { describeValue } from '../write/convert.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import { partsOf } from './sql/key-parts.ts'
@@ -205,6 +206,10 @@ export class RemoteTransaction implements StoreTransaction {
       const { length } = table.columns.get(attribute)!
       if (length > 1 && value !== null && !partsOf(String(value), length)) {
         throw new RefusedChange([RemoteErrors.KEY_PARTS(describeValue(attribute, value), this.dataClass.name, length)])
+      }
+      const expected = value === null ? undefined : table.forms.get(attribute)!.loss?.(value)
+      if (expected !== undefined) {
+        throw new RefusedChange([WriteErrors.WRONG_TYPE(attribute.name, describeValue(attribute, value), expected)])
       }
       sent.set(attribute, value)
     }

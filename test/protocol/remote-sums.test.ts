@@ -1,6 +1,6 @@
 /**
  * Sums and averages near the ends of the range of doubles: PostgreSQL has the answers of the store, which is null only if the result is
- * beyond that range. Skipped where PostgreSQL is not installed.
+ * beyond that range; an average of integers of 64 bits is rounded once. Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
 import { startPostgres } from '../support/sql-servers.ts'
@@ -23,18 +23,22 @@ const LISTS: Readonly<Record<string, { readonly values: readonly number[]; reado
   usual: { values: [1.5, 2.25, -7], sum: -3.25 },
 }
 const names = Object.keys(LISTS)
+/** Their average, 2^53 + 1, lies between two doubles, and so does their sum, from which another double would result. */
+const INTEGERS = Array(3).fill('9007199254740993')
 const rowCount = Math.max(...Object.values(LISTS).map(({ values }) => values.length))
 const rows = Array.from({ length: rowCount }, (_, row) => ({
   ID: row + 1,
+  integer: INTEGERS[row] ?? null,
   ...Object.fromEntries(names.map(name => [name, LISTS[name]!.values[row] ?? null])),
   object: Object.fromEntries(names.map(name => [name, LISTS[name]!.values[row] ?? null])),
 }))
 
-const SQL = `CREATE TABLE remote ("ID" int PRIMARY KEY, ${names.map(name => `"${name}" float8`).join(', ')}, object jsonb);
+const SQL = `CREATE TABLE remote ("ID" int PRIMARY KEY, integer int8, ${names.map(name => `"${name}" float8`).join(', ')}, object jsonb);
 INSERT INTO remote SELECT * FROM jsonb_populate_recordset(NULL::remote, '${JSON.stringify(rows)}');`
 
 const attributes = {
   ID: { type: 'long' },
+  integer: { type: 'long64' },
   ...Object.fromEntries(names.map(name => [name, { type: 'number' }])),
   object: { type: 'object', properties: { usual: { type: 'number' }, beyond: { type: 'number' } } },
 }
@@ -82,6 +86,15 @@ else {
       t.same(remote, local, 'by code, in both')
     })
   }
+
+  await t.test('integers of 64 bits', async t => {
+    for (const dataClass of ['Local', 'Remote']) {
+      const { text } = await server.get(`/${dataClass}/integer?$compute=sum`)
+      t.equal(text, '27021597764222979', `sum in ${dataClass}`)
+      t.equal(await read(`/${dataClass}/integer?$compute=average`), 2 ** 53, `average in ${dataClass}`)
+      t.equal(await read(`/${dataClass}/integer?$compute=averageDistinct`), 2 ** 53, `of the one value in ${dataClass}`)
+    }
+  })
 
   await t.test('of all attributes, of an entity set, and of a selection that is filtered', async t => {
     const list = names.join()

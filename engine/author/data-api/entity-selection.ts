@@ -395,7 +395,10 @@ export class SelectionBase implements Iterable<EntityBase> {
     const [measure] = bindAggregates([itemOf(attribute)], aggregation, dataClass, language.view)
     const texts = aggregate(measure!, aggregation, this.#selected(), language.context)
     const json = texts.get(name)!
-    return name === 'count' ? Number(json) : this.#valueFrom(json, measure!)
+    if (name === 'count') return Number(json)
+    const value = this.#valueFrom(json, measure!)
+    // A double, also where the values are integers of 64 bits.
+    return name === 'average' && typeof value === 'bigint' ? Number(value) : value
   }
 
   /** Value of the JSON of an aggregate. */

@@ -96,7 +96,7 @@ export interface TypeDescriptor {
 }
 
 /** JSON texts of totals of integers. */
-interface IntegerTotals {
+export interface IntegerTotals {
   /** Text of a sum, or of one value. */
   sum(total: bigint, attribute: TypeParameters): string
   average(total: bigint, count: number, attribute: TypeParameters): string

@@ -1,6 +1,6 @@
 import { schemas } from '../../base/json-schema.ts'
 import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
-import { NUMERIC, readLongNumber } from './number.ts'
+import { INTEGER_TOTALS, NUMERIC, readLongNumber } from './number.ts'
 import { readExactNumber } from './operand.ts'
 
 /** Integers of 64 bits: numbers where these are exact, else bigints. */
@@ -15,10 +15,8 @@ export const long64: PropertyDescriptor = {
   jsonSchemas: () => schemas({ type: 'integer', format: 'int64' }, { type: ['integer', 'string'], format: 'int64' }),
   convert: json => readLong64(json) ?? new Mismatch('a whole number from -2^63 to 2^63 - 1 (as a text beyond 2^53)'),
   holds: value => typeof value === 'bigint' || Number.isInteger(value),
-  totals: {
-    sum: total => String(total),
-    average: (total, count) => String(Number(total) / count),
-  },
+  totals: INTEGER_TOTALS,
+  codeOfJson: readLongNumber,
   decode: readLongNumber,
   readOperand: readExactNumber,
 }

@@ -1,5 +1,5 @@
 import { schemas } from '../../base/json-schema.ts'
-import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { type IntegerTotals, Mismatch, type PropertyDescriptor } from './descriptor.ts'
 import { readDouble, readExactNumber } from './operand.ts'
 
 /** Common parts of the numeric types. */
@@ -18,7 +18,7 @@ export const NUMERIC = {
   holds: value => Number.isFinite(value),
   encode: value => String(value),
   toCode: value => value,
-  codeOfJson: json => readLongNumber(json),
+  codeOfJson: (json): number | bigint => Number(json),
   keyText: value => String(value),
   decode: json => JSON.parse(json) as number,
   readOperand: readDouble,
@@ -33,6 +33,22 @@ const double = (name: string): PropertyDescriptor => ({
 
 export const number = double('number')
 export const float = double('float')
+
+/** An average is the double next to the exact quotient. */
+export const INTEGER_TOTALS: IntegerTotals = {
+  sum: total => String(total),
+  average: (total, count) => String(nearestQuotient(total, BigInt(count))),
+}
+
+/** Bits after the point. With them a quotient of any count has more bits than a double, and is rounded once. */
+const QUOTIENT_BITS = 128n
+
+function nearestQuotient(dividend: bigint, divisor: bigint): number {
+  const scaled = (dividend < 0n ? -dividend : dividend) << QUOTIENT_BITS
+  const rest = scaled % divisor === 0n ? 0n : 1n
+  const quotient = Number((scaled / divisor) * 2n + rest) / 2 ** (Number(QUOTIENT_BITS) + 1)
+  return dividend < 0n ? -quotient : quotient
+}
 
 /** Integers of at most 32 bits. */
 const integer = (name: string, bits: number, autoFill: PropertyDescriptor['autoFill']): PropertyDescriptor => {
@@ -50,6 +66,8 @@ const integer = (name: string, bits: number, autoFill: PropertyDescriptor['autoF
       return new Mismatch(`a whole number from ${minimum} to ${maximum}`)
     },
     holds: value => Number.isInteger(value),
+    totals: INTEGER_TOTALS,
+    codeOfJson: readLongNumber,
     readOperand: readExactNumber,
   }
 }

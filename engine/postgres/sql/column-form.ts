@@ -4,6 +4,7 @@ import type { Scalar } from '../../query/bind/predicate.ts'
 import { quoteName } from '../quote.ts'
 import type { RemoteColumn } from '../remote-table.ts'
 import { at, between, type Cut, type Domain } from './cut.ts'
+import { lossOf, type Loss } from './lossless.ts'
 import { numberForm } from './number-forms.ts'
 import { plain } from './plain-form.ts'
 import { day, interval, moment, time } from './time-forms.ts'
@@ -37,6 +38,8 @@ export interface ColumnForm {
   json(value: Value): unknown
   /** Set if the value is sent as a text, which SQL converts. @param sent SQL of the text, or of null */
   convert?(sent: string): string
+  /** Tells what is expected in place of a value, which is not null, that the column would keep as another one. */
+  readonly loss?: Loss<Value> | undefined
 }
 
 const TEXTS = new Set(['text', 'varchar', 'bpchar', 'name', 'citext'])
@@ -47,10 +50,10 @@ const TEXTS = new Set(['text', 'varchar', 'bpchar', 'name', 'citext'])
  */
 export function columnForm(attribute: StorageAttribute, columns: readonly RemoteColumn[]): ColumnForm | string {
   const [column] = columns as [RemoteColumn]
-  if (columns.length > 1) return composite
-  const form = formOf(attribute, column)
+  const form = columns.length > 1 ? composite : formOf(attribute, column)
   return (
-    form ?? `the column ${quoteName(column.name)} is of type ${column.type}; ${attribute.name} is a ${attribute.type}`
+    (form && { ...form, loss: lossOf(attribute, columns, form.json) }) ??
+    `the column ${quoteName(column.name)} is of type ${column.type}; ${attribute.name} is a ${attribute.type}`
   )
 }
 

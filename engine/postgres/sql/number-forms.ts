@@ -5,7 +5,7 @@ import { at, between, type Cut, type Domain } from './cut.ts'
 import { aroundDouble, floorOf, unscaled } from './doubles.ts'
 import { MAX_DIGITS, readDouble, readNumber, readScaledText, readWhole } from './read-text.ts'
 
-const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
+export const INTEGERS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   int2: [-(2n ** 15n), 2n ** 15n - 1n],
   int4: [-(2n ** 31n), 2n ** 31n - 1n],
   int8: [-(2n ** 63n), 2n ** 63n - 1n],
@@ -36,7 +36,7 @@ interface Declared {
 }
 
 /** Both are in the modifier after a header of 4. The scale has 11 bits, with a sign. */
-const declaredOf = (modifier: number): Declared | undefined =>
+export const declaredOf = (modifier: number): Declared | undefined =>
   modifier < 4 ? undefined : { digits: (modifier - 4) >> 16, places: (((modifier - 4) & 0x7ff) ^ 1024) - 1024 }
 
 function integerForm(kind: NumberKind, type: string): ColumnForm {
@@ -64,7 +64,8 @@ function integerForm(kind: NumberKind, type: string): ColumnForm {
   const limit = typeof kind === 'number' ? 10n ** BigInt(MAX_DIGITS - kind) : most + 1n
   return plain(limit > most ? domain : { ...domain, above: `'-${limit}'::${type}`, below: `'${limit}'::${type}` }, {
     read: kind === 'double' ? readDouble : kind === 'integer' ? readNumber : text => readScaledText(text, kind),
-    write: writer(kind),
+    // Integers are written without places, which are zeros.
+    write: value => writer(kind)(value).replace(/\.0+$/, ''),
     // There is no sum of such numbers.
     ...(type === 'oid' && { sorted: (column?: string) => `${column}::int8` }),
   })
@@ -138,7 +139,15 @@ function numericText(value: number | bigint, kind: NumberKind): string {
 function moneyForm(scale: number): ColumnForm {
   const numeric = numericForm(scale, { digits: 19, places: 2 })
   const own = (column?: string): string => `${column}::numeric`
-  return { ...numeric, select: own, sorted: own, compared: own, fits: column => numeric.fits!(own(column)) }
+  return {
+    ...numeric,
+    select: own,
+    sorted: own,
+    compared: own,
+    fits: column => numeric.fits!(own(column)),
+    // A text would be read with the separators of the database's locale.
+    convert: sent => `${sent}::numeric::money`,
+  }
 }
 
 const float8 = plain(
@@ -169,7 +178,7 @@ const float4 = plain(
 )
 
 /** The shortest decimal that is read as this float. */
-function shortestOf(float: number): number {
+export function shortestOf(float: number): number {
   for (let digits = 1; digits <= 9; digits++) {
     const decimal = Number(float.toPrecision(digits))
     if (Math.fround(decimal) === float) return decimal

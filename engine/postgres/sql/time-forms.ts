@@ -3,6 +3,7 @@ import type { Scalar } from '../../query/bind/predicate.ts'
 import type { ColumnForm } from './column-form.ts'
 import { plain } from './plain-form.ts'
 import { at, between, type Cut } from './cut.ts'
+import { keepsDaysOnly } from './interval-fields.ts'
 import { readClock, readDateTime, readInterval } from './read-text.ts'
 import { Unfit } from './unfit.ts'
 
@@ -131,5 +132,12 @@ export const interval = (modifier: number): ColumnForm =>
         also: column => `(extract(year FROM ${column}) = 0 AND extract(month FROM ${column}) = 0)`,
       }),
     },
-    { read: fitting(readInterval), isCut: true, sorted: sortedMs, write: value => `${value as number} milliseconds` },
+    {
+      read: fitting(readInterval),
+      isCut: true,
+      sorted: sortedMs,
+      write: keepsDaysOnly(modifier)
+        ? value => intervalText(value as number)
+        : value => `${value as number} milliseconds`,
+    },
   )

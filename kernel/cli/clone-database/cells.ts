@@ -1,3 +1,4 @@
+import { isSameNumber } from '../../../engine/base/decimal-digits.ts'
 import { parseClock } from '../../../engine/base/time/read-clock.ts'
 import { parseDate } from '../../../engine/base/time/read-date.ts'
 import type { Cell, ReadCell } from './source.ts'
@@ -75,6 +76,39 @@ export const clock = (type: string): ReadCell => {
     return String(ms)
   }
 }
+
+/** Part of the values of a column that an attribute does not have. */
+interface Loss {
+  /** Its name in a sentence. */
+  readonly what: string
+  /** True for a value of which something is lost. */
+  has(value: Exclude<Cell, null>): boolean
+}
+
+const MICROSECONDS = /:\d\d[.,]\d{3}\d*[1-9]/
+/** Numbers of at most this number of characters are different doubles. */
+const EXACT_CHARACTERS = 15
+
+const LOSSES: Readonly<Record<string, Loss>> = {
+  date: { what: 'digits after the milliseconds', has: value => MICROSECONDS.test(String(value)) },
+  number: {
+    what: 'digits that a double does not have',
+    has: value =>
+      typeof value === 'string' && value.length > EXACT_CHARACTERS && !isSameNumber(value, String(Number(value))),
+  },
+}
+
+/** Finds what an attribute of a type can lose of the values of a column. */
+export const lossOf = (type: string | undefined): Loss | undefined =>
+  LOSSES[type === 'duration' ? 'date' : type === 'float' ? 'number' : (type ?? '')]
+
+/** Reads a value that identifies an entity: one of which something would be lost is refused, since it could become another one's. */
+export const whole =
+  (read: ReadCell, { what, has }: Loss): ReadCell =>
+  value => {
+    if (!has(value)) return read(value)
+    throw new Error(`${brief(value)} has ${what}, which a key cannot lose; a "string" in the model keeps them`)
+  }
 
 /** The beginning of a value, in quotes, for messages. */
 export function brief(value: Cell | string): string {

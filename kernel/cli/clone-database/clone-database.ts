@@ -144,6 +144,10 @@ async function copyAll(
       journal,
       signal,
       onRejected: (dataClass, line, row, reasons) => files.add(dataClass, line, row, reasons),
+      onLoss: loss => {
+        progress.stop()
+        print(loss)
+      },
       onProgress: (dataClass, { read }) =>
         progress.show(dataClass, read, rows.get(copies.find(copy => copy.dataClass === dataClass)!)!),
     }

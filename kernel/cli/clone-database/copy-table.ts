@@ -1,3 +1,4 @@
+import { counted } from '../../../engine/base/counted.ts'
 import { parseExact, stringifyExact } from '../../../engine/base/exact-json.ts'
 import type { DataClass, Engine } from '../../../engine/index.ts'
 import {
@@ -23,6 +24,8 @@ export interface CopyContext {
   readonly signal: AbortSignal | undefined
   /** Called with each row that cannot be saved: the row as JSON, and the reasons. */
   readonly onRejected: (dataClass: string, line: number, row: string, reasons: readonly string[]) => void
+  /** Called when a table ends, with a sentence for each column of which something was lost. */
+  readonly onLoss: (loss: string) => void
   readonly onProgress: (dataClass: string, summary: Readonly<LoadSummary>) => void
 }
 
@@ -67,10 +70,12 @@ export async function copyTable(copy: TableCopy, context: CopyContext): Promise<
     let after: string | undefined
     while (ends.length > 0 && ends[0]!.position <= settled.position) after = ends.shift()!.key
     if (after !== undefined && areAllSettled) journal.note(dataClass, { after })
-  }).then(summary => {
-    if (!signal?.aborted) journal.note(dataClass, { isDone: true })
-    return summary
   })
+    .then(summary => {
+      if (!signal?.aborted) journal.note(dataClass, { isDone: true })
+      return summary
+    })
+    .finally(() => read.losses().forEach(context.onLoss))
 }
 
 /** Saves the foreign keys that were left out. */
@@ -142,12 +147,32 @@ function without(name: string, text: string): string {
   return stringifyExact(row)
 }
 
+/** Rows of which something was lost in a column. */
+interface Lost {
+  rows: number
+  /** The first of them, and its value. */
+  readonly first: string
+}
+
 /** Columns of a SELECT, and what makes a row of its cells. */
-function reader({ key, keyParts = [] }: TableCopy, attributes: readonly AttributeCopy[]) {
+function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readonly AttributeCopy[]) {
   const names = attributes.map(({ name }) => `${JSON.stringify(name)}:`)
   const streamed = [...attributes, ...keyParts]
   const keyName = `${JSON.stringify(key)}:`
+  const losses = new Map<AttributeCopy, Lost>()
+  /** Names a row in a message. */
+  const rowName = (cells: readonly Cell[], position: number): string => {
+    const own = attributes.findIndex(({ name }) => name === key)
+    const parts = own >= 0 ? [cells[own]!] : cells.slice(attributes.length)
+    return parts.length > 0 ? `the key ${brief(parts.map(String).join('~'))}` : `row ${position + 1}`
+  }
   return {
+    losses: () =>
+      Array.from(
+        losses,
+        ([{ name, loss }, { rows, first }]) =>
+          `${dataClass}.${name}: ${loss!.what} are lost in ${counted(rows, 'row')}, first in ${first}`,
+      ),
     streamed,
     // A name of its own for each column: two columns may have one.
     columns: streamed.map(({ sql }, i) => `${sql} AS c${i}`).join(', '),
@@ -164,6 +189,11 @@ function reader({ key, keyParts = [] }: TableCopy, attributes: readonly Attribut
         } catch (error) {
           problems.push(`${attributes[i]!.name}: ${(error as Error).message}`)
           json = cell instanceof Uint8Array ? 'null' : brief(cell)
+        }
+        if (attributes[i]!.loss?.has(cell)) {
+          const lost = losses.get(attributes[i]!) ?? { rows: 0, first: `${rowName(cells, position)}: ${brief(cell)}` }
+          lost.rows++
+          losses.set(attributes[i]!, lost)
         }
         text += text === '' ? names[i] + json : `,${names[i]}${json}`
       }

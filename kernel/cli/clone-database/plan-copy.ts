@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { suggestion } from '../../../engine/base/suggestion.ts'
-import { dayOf } from './cells.ts'
+import { dayOf, lossOf, whole } from './cells.ts'
 import { orderOf } from './order.ts'
 import { type AttributeDocument, edgesOf, type ModelDocument } from './propose-model.ts'
 import type { Cell, ReadCell, SourceColumn, SourceTable, SqlSource, StreamedColumn } from './source.ts'
@@ -11,6 +11,8 @@ export interface AttributeCopy extends StreamedColumn {
   /** SQL of the value. */
   readonly sql: string
   readonly read: ReadCell
+  /** Set if something of a value can be lost, which is reported. */
+  readonly loss?: ReturnType<typeof lossOf>
 }
 
 /** How the rows of a table become entities. */
@@ -59,9 +61,10 @@ export function planCopy(model: ModelDocument, tables: readonly SourceTable[], s
       return []
     }
     const late = new Set(deferred.filter(({ from }) => from === name).map(({ foreignKey }) => foreignKey))
+    const identifying = new Set([key, ...edges.flatMap(({ from, foreignKey }) => (from === name ? foreignKey : []))])
     const copied = Object.entries(attributes).flatMap(([attribute, document]): AttributeCopy[] => {
       if ((document.kind ?? 'storage') !== 'storage') return []
-      const found = attributeCopy(attribute, document, table, source)
+      const found = attributeCopy(attribute, document, table, source, identifying.has(attribute))
       if (!found && attribute !== key) problems.push(missing(name, attribute, document, table))
       return found ? [found] : []
     })
@@ -96,15 +99,19 @@ function attributeCopy(
   document: AttributeDocument,
   table: SourceTable,
   source: SqlSource,
+  isIdentity: boolean,
 ): AttributeCopy | undefined {
   const wanted = document.extraProperties?.column ?? name
   const column = table.columns.find(each => each.name === wanted)
   if (column) {
-    const read = column.cell(document.type ?? '')
+    const own = column.cell(document.type ?? '')
+    const read = document.type === 'date' && document.simpleDate === true ? dayOf(own) : own
+    const loss = lossOf(document.type)
     return {
       name,
       sql: sqlOf(column, source),
-      read: document.type === 'date' && document.simpleDate === true ? dayOf(read) : read,
+      read: loss && isIdentity ? whole(read, loss) : read,
+      ...(!isIdentity && { loss }),
       ...(column.isBinary && { isBinary: true }),
     }
   }

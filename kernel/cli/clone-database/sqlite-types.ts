@@ -1,6 +1,9 @@
 import { blob, brief, clock, date, json, number, text } from './cells.ts'
 import type { Cell, ReadCell, SourceType } from './source.ts'
 
+/** Numbers of milliseconds, as `tesser export` declares them. A number in another column of times could be of any unit. */
+const MILLISECONDS = /^TIME_MS/
+
 /** Types by the words in a declared type, the first that matches; SQLite itself demands none of them. */
 const TYPES: readonly (readonly [RegExp, string, object?])[] = [
   [/BOOL/, 'bool'],
@@ -8,6 +11,7 @@ const TYPES: readonly (readonly [RegExp, string, object?])[] = [
   [/JSON/, 'object'],
   [/DATETIME|TIMESTAMP/, 'date'],
   [/^DATE/, 'date', { simpleDate: true }],
+  [MILLISECONDS, 'duration'],
   [/^TIME/, 'duration'],
   [/INT(?!ERVAL)/, 'long64'],
   [/REAL|FLOA|DOUB|NUM|DEC/, 'number'],
@@ -25,7 +29,8 @@ export function sqliteType(declared: string): SourceType {
   const dimension = VECTOR_TEXT.exec(declared)?.[1]
   if (dimension !== undefined) return { attribute: { type: 'vector', dimension: Number(dimension) }, cell }
   const found = TYPES.find(([words]) => words.test(declared.toUpperCase()))
-  const type = { attribute: { type: found?.[1] ?? 'string', ...found?.[2] }, cell }
+  const isClock = found?.[1] === 'duration' && found[0] !== MILLISECONDS
+  const type = { attribute: { type: found?.[1] ?? 'string', ...found?.[2] }, cell: isClock ? clockCell : cell }
   return type.attribute.type === 'date' && found?.[2] ? { ...type, measure: timeIn(type) } : type
 }
 
@@ -65,6 +70,14 @@ function cell(type: string): ReadCell {
     if (type === 'date') throw new Error(`${value} is a number, not the text of a date`)
     if (type === 'object') return json(type)(String(value))
     return type === 'string' || type === 'uuid' ? text(value) : number(type)(value)
+  }
+}
+
+function clockCell(type: string): ReadCell {
+  const read = cell(type)
+  return value => {
+    if (type !== 'duration' || typeof value === 'string' || value instanceof Uint8Array) return read(value)
+    throw new Error(`${value} is a number, not the text of a time; a "number" in the model keeps it`)
   }
 }
 

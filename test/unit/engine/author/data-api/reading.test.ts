@@ -69,6 +69,7 @@ t.test('selections', async t => {
       t.same(all.distinct('salary'), [30_000, 45_000, 90_000, 120_000])
       t.same(all.distinct('firstName'), ['Ada', 'Alan', 'Émile', 'Grace', 'Kurt'])
       t.equal(ds.Tag!.all().sum('größe'), 9223372036854775819n)
+      t.equal(ds.Tag!.all().average('größe'), 2 ** 62)
     })
   })
 

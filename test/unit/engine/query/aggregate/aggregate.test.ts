@@ -141,6 +141,16 @@ const paths: { path: string; read: Read; numbers?: true; bigints?: true; write?:
   { path: 'parent.text', read: ofParent('text') },
 ]
 
+/** True if no double is nearer to the quotient. The doubles beside this one differ from it by at most this factor. */
+function isNearest(double: number, sum: bigint, count: bigint): boolean {
+  const UNIT = 2 ** 100
+  const distance = (candidate: number): bigint => {
+    const difference = BigInt(candidate * UNIT) * count - sum * BigInt(UNIT)
+    return difference < 0n ? -difference : difference
+  }
+  return [1 - 2 ** -53, 1 + 2 ** -52].every(factor => distance(double) <= distance(double * factor))
+}
+
 for (const { path, read, numbers, bigints, write = jsonText } of paths) {
   t.test(`${path} is aggregated as by a plain loop`, async t => {
     fc.assert(
@@ -158,7 +168,12 @@ for (const { path, read, numbers, bigints, write = jsonText } of paths) {
             t.equal(found.sum, String(exactSum(values)))
             t.equal(found.average, values.length > 0 ? String(exactSum(values) / values.length) : 'null')
           }
-          if (bigints) t.equal(found.sum, String(values.reduce<bigint>((sum, v) => sum + BigInt(v as bigint), 0n)))
+          if (bigints) {
+            const sum = values.reduce<bigint>((sum, v) => sum + BigInt(v as bigint), 0n)
+            t.equal(found.sum, String(sum))
+            if (values.length > 0)
+              t.ok(isNearest(Number(found.average), sum, BigInt(values.length)), `${found.average} of ${values}`)
+          }
         }
         return t.passing()
       }),
@@ -196,6 +211,21 @@ const numbers = (values: number[]): World => ({
   entities: values.map((number, ID) => ({ ID, number })),
   rows: values.map((_, row) => row),
 })
+
+const averages: readonly (readonly [name: string, values: readonly (number | bigint)[], average: string])[] = [
+  ['a tie is even', [2n ** 53n + 1n, 2n ** 53n + 1n, 2n ** 53n + 1n], '9007199254740992'],
+  ['above a tie', [2n ** 53n + 1n, 2n ** 53n + 1n, 2n ** 53n + 2n], '9007199254740994'],
+  ['below zero', [-(2n ** 53n) - 1n, -(2n ** 53n) - 1n, -(2n ** 53n) - 1n], '-9007199254740992'],
+  ['the greatest', [2n ** 63n - 1n, 2n ** 63n - 1n], '9223372036854776000'],
+  ['nothing is left', [2n ** 63n - 1n, -(2n ** 63n) + 1n, 1], '0.3333333333333333'],
+  ['a sum beyond 64 bits', [2n ** 63n - 1n, 2n ** 63n - 1n, 2n ** 62n, -(2n ** 63n)], '3458764513820541000'],
+]
+for (const [name, values, average] of averages) {
+  t.test(`the average of integers of 64 bits is rounded once: ${name}`, async t => {
+    const world = { entities: values.map((long64, ID) => ({ ID, long64 })), rows: values.map((_, row) => row) }
+    t.equal(computed(world, 'long64', 'average').average, average)
+  })
+}
 
 t.test('small numbers are not lost next to large ones', async t => {
   t.equal(computed(numbers(Array(10).fill(0.1)), 'number', 'sum').sum, '1')

@@ -1,0 +1,33 @@
+const NUMBER = /^\s*([-+]?)(\d*)(?:\.(\d*))?(?:e([-+]?\d{1,6}))?\s*$/i
+
+/** A number without zeros at its ends. */
+interface Digits {
+  readonly digits: string
+  readonly places: number
+}
+
+/** @returns undefined if it is not a finite number */
+export function digitsOf(text: string): Digits | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
+  if (sign === undefined || (whole === '' && fraction === '')) return undefined
+  const all = (whole + fraction).replace(/^0+/, '')
+  const digits = withoutZeros(all)
+  if (digits === '') return { digits: '0', places: Number.NEGATIVE_INFINITY }
+  return {
+    digits: (sign === '-' ? '-' : '') + digits,
+    places: fraction.length - Number(exponent) - (all.length - digits.length),
+  }
+}
+
+/** Without zeros at the end. A regular expression would look at each of them many times. */
+export function withoutZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return digits.slice(0, end)
+}
+
+/** True if two texts are the same finite number. */
+export function isSameNumber(one: string, other: string): boolean {
+  const [a, b] = [digitsOf(one), digitsOf(other)]
+  return a !== undefined && b !== undefined && a.digits === b.digits && a.places === b.places
+}

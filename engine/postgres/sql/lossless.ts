@@ -1,0 +1,228 @@
+import { counted } from '../../base/counted.ts'
+import { digitsOf, isSameNumber, withoutZeros } from '../../base/decimal-digits.ts'
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { RemoteColumn } from '../remote-table.ts'
+import { DAY, lossOfInterval, unitOfInterval } from './interval-fields.ts'
+import { partsOf } from './key-parts.ts'
+import { declaredOf, INTEGERS, shortestOf } from './number-forms.ts'
+
+/**
+ * Says what is expected in place of a value that the column would keep as another one: PostgreSQL rounds numbers and times, cuts texts,
+ * drops parts of dates and wraps some integers without an error. Undefined if the column keeps the value, or refuses it.
+ */
+export type Loss<T> = (value: T) => string | undefined
+
+/** @param json value as it is sent to the database */
+export function lossOf(
+  attribute: StorageAttribute,
+  columns: readonly RemoteColumn[],
+  json: (value: Value) => unknown,
+): Loss<Value> | undefined {
+  const [{ type, modifier, isEnum }] = columns as [RemoteColumn]
+  if (columns.length > 1) return lossOfParts(columns)
+  switch (attribute.type) {
+    case 'image':
+    case 'blob':
+    case 'vector':
+      return undefined
+    case 'object':
+      return type === 'hstore' ? lossOfHstore : lossOfElements(type, modifier)
+    case 'date':
+      if (type === 'date') return value => (Number(value) % DAY === 0 ? undefined : 'a date without a time')
+      return hasMilliseconds(modifier) ? undefined : multipleOf(secondsUnit(modifier))
+    case 'duration':
+      if (type === 'time') return multipleOf(secondsUnit(modifier))
+      if (type === 'interval') return multipleOf(unitOfInterval(modifier))
+      break
+    case 'decimal':
+      if (type === 'money') return value => tooManyPlaces(String(json(value)), MONEY_PLACES)
+      break
+    case 'byte':
+    case 'word':
+    case 'long':
+    case 'long64':
+      if (BITS[attribute.type]! <= (BITS[type] ?? 0)) return undefined
+      break
+    case 'number':
+    case 'float':
+      if (type === 'float8') return undefined
+      break
+  }
+  const loss = isEnum ? undefined : lossOfText(type, modifier)
+  return loss && (value => loss(String(json(value))))
+}
+
+/** Bits of integers: attributes, and columns. */
+const BITS: Readonly<Record<string, number>> = { byte: 8, word: 16, long: 32, long64: 64, int2: 16, int4: 32, int8: 64 }
+
+const hasMilliseconds = (modifier: number): boolean => modifier < 0 || modifier >= 3
+const secondsUnit = (modifier: number): number => (hasMilliseconds(modifier) ? 1 : 10 ** (3 - modifier))
+
+/** @param unit milliseconds; 0 if the column keeps no time at all */
+const multipleOf =
+  (unit: number): Loss<Value> =>
+  value => {
+    if (unit === 0) return value === 0 ? undefined : '0, since the column keeps years or months alone,'
+    return Number(value) % unit === 0 ? undefined : `a whole number of ${unitName(unit)}`
+  }
+
+const UNITS: ReadonlyMap<number, string> = new Map([
+  [1, 'milliseconds'],
+  [1000, 'seconds'],
+  [60_000, 'minutes'],
+  [3_600_000, 'hours'],
+  [DAY, 'days'],
+])
+const unitName = (unit: number): string => UNITS.get(unit) ?? `${unit} milliseconds`
+
+/** Keys that are made of columns. */
+function lossOfParts(columns: readonly RemoteColumn[]): Loss<Value> {
+  const losses = columns.map(({ type, modifier, isEnum }) => (isEnum ? undefined : lossOfText(type, modifier)))
+  return value => {
+    for (const [i, part] of partsOf(String(value)).entries()) {
+      const expected = losses[i]?.(part)
+      if (expected !== undefined) return `${expected} as part ${i + 1}`
+    }
+    return undefined
+  }
+}
+
+/** Arrays of any depth. */
+function lossOfElements(type: string, modifier: number): Loss<Value> | undefined {
+  const loss = type.startsWith('_') ? lossOfText(type.slice(1), modifier) : undefined
+  const ofElement: Loss<unknown> = value => {
+    if (!Array.isArray(value)) return value === null || typeof value === 'object' ? undefined : loss!(String(value))
+    for (const element of value) {
+      const expected = ofElement(element)
+      if (expected !== undefined) return expected
+    }
+    return undefined
+  }
+  return (
+    loss &&
+    (value => {
+      const expected = Array.isArray(value) ? ofElement(value) : undefined
+      return expected && `${expected} as each element`
+    })
+  )
+}
+
+const lossOfHstore: Loss<Value> = value =>
+  Object.values(value as object).every(each => each === null || typeof each === 'string')
+    ? undefined
+    : 'an object whose values are texts or null'
+
+/** @param modifier as in `pg_attribute` */
+function lossOfText(type: string, modifier: number): Loss<string> | undefined {
+  const declared = declaredOf(modifier)
+  if (Object.hasOwn(INTEGERS, type)) return lossOfInteger(...INTEGERS[type]!)
+  switch (type) {
+    case 'numeric':
+      return declared && (text => tooManyPlaces(text, declared.places))
+    case 'float4':
+      return lossOfFloat(number => shortestOf(Math.fround(number)))
+    case 'float8':
+      return lossOfFloat(number => number)
+    case 'money':
+      return text =>
+        (/[.,](\d+)\D*$/.exec(text)?.[1] ?? '').length > MONEY_PLACES ? placesExpected(MONEY_PLACES) : undefined
+    case 'varchar':
+    case 'bpchar':
+      return type === 'varchar' && modifier < HEADER ? undefined : lossOfCharacters(type, modifier - HEADER)
+    case 'name':
+      return text => (Buffer.byteLength(text) > NAME_BYTES ? `a text of at most ${NAME_BYTES} bytes` : undefined)
+    case 'char':
+      return unless(/^\p{ASCII}?$/u, 'one ASCII character')
+    case 'date':
+    case 'time':
+    case 'timetz':
+    case 'timestamp':
+    case 'timestamptz':
+      return lossOfTime(type, modifier)
+    case 'interval':
+      return lossOfInterval(modifier)
+    case 'xid':
+    case 'cid':
+      return lossOfInteger(...INTEGERS.oid!)
+    case 'xid8':
+      return lossOfInteger(0n, 2n ** 64n - 1n)
+  }
+  return undefined
+}
+
+const MONEY_PLACES = 2
+/** Part of the modifier of a text that is not its length. */
+const HEADER = 4
+const NAME_BYTES = 63
+
+const unless =
+  (form: RegExp, expected: string): Loss<string> =>
+  text =>
+    form.test(text) ? undefined : expected
+
+/** Types without a sign take other integers modulo a power of two, or the greatest. */
+const lossOfInteger =
+  (least: bigint, most: bigint): Loss<string> =>
+  text =>
+    /^(?:0|-?[1-9]\d{0,30})$/.test(text) && BigInt(text) >= least && BigInt(text) <= most
+      ? undefined
+      : `a whole number from ${least} to ${most}`
+
+const placesExpected = (places: number): string =>
+  places < 0
+    ? `a multiple of 1${'0'.repeat(-places)}`
+    : `a number with at most ${counted(places, 'digit')} after the point`
+
+const tooManyPlaces = (text: string, places: number): string | undefined =>
+  (digitsOf(text)?.places ?? places) > places ? placesExpected(places) : undefined
+
+/** @param rounded the number that is shown for another one */
+const lossOfFloat =
+  (rounded: (number: number) => number): Loss<string> =>
+  text => {
+    const shown = rounded(Number(text))
+    // The database refuses what is beyond the range.
+    if (!Number.isFinite(shown) || isSameNumber(text, String(shown))) return undefined
+    return `a number that its column keeps, such as ${shown},`
+  }
+
+/** Blanks behind the last character that there is room for are cut, and all blanks at the end of a padded text. */
+const lossOfCharacters =
+  (type: 'varchar' | 'bpchar', length: number): Loss<string> =>
+  text => {
+    if (type === 'bpchar' && text.endsWith(' ')) return 'a text without blanks at its end'
+    return length > 0 && text.length > length && [...text].length > length
+      ? `a text of at most ${length} characters`
+      : undefined
+  }
+
+const DATE = String.raw`\d{4,}-\d\d-\d\d`
+const CLOCK = String.raw`\d\d?:\d\d(?::\d\d(?:\.(\d+))?)?`
+const ZONE = String.raw`(?: ?(?:Z|[-+]\d\d(?::?\d\d(?::\d\d)?)?))?`
+const ENDLESS = '-?infinity'
+
+/** Forms in which nothing is dropped, with the fraction of the seconds, and an example. */
+const TIMES = {
+  date: [`^(?:${DATE}(?: BC)?|${ENDLESS})$`, '2020-01-31'],
+  time: [`^${CLOCK}$`, '08:30:00.25'],
+  timetz: [`^${CLOCK}${ZONE}$`, '08:30:00.25+02'],
+  timestamp: [`^(?:${DATE}(?:[ T]${CLOCK})?(?: BC)?|${ENDLESS})$`, '2020-01-31 08:30:00.25'],
+  timestamptz: [`^(?:${DATE}(?:[ T]${CLOCK}${ZONE})?(?: BC)?|${ENDLESS})$`, '2020-01-31 08:30:00.25+02'],
+} as const
+
+/** Digits of a second that the database has. */
+const MAX_SECOND_DIGITS = 6
+
+function lossOfTime(type: keyof typeof TIMES, modifier: number): Loss<string> {
+  const [source, example] = TIMES[type]
+  const form = new RegExp(source)
+  const places = modifier < 0 ? MAX_SECOND_DIGITS : modifier
+  return text => {
+    const found = form.exec(text)
+    if (!found) return `a text such as ${example}`
+    return withoutZeros(found[1] ?? '').length > places
+      ? `a time with at most ${counted(places, 'digit')} after the seconds`
+      : undefined
+  }
+}
