@@ -80,7 +80,7 @@ const unitName = (unit: number): string => UNITS.get(unit) ?? `${unit} milliseco
 function lossOfParts(columns: readonly RemoteColumn[]): Loss<Value> {
   const losses = columns.map(({ type, modifier, isEnum }) => (isEnum ? undefined : lossOfText(type, modifier)))
   return value => {
-    for (const [i, part] of partsOf(String(value)).entries()) {
+    for (const [i, part] of (partsOf(String(value), columns.length) ?? []).entries()) {
       const expected = losses[i]?.(part)
       if (expected !== undefined) return `${expected} as part ${i + 1}`
     }
