@@ -110,7 +110,7 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
     top: Number.POSITIVE_INFINITY,
     output: { form: 'array' },
   })
-  const answer = parseExact(Buffer.from((await bytesOf(body)) as Uint8Array).toString(), true)
+  const answer = parseExact(Buffer.from((await bytesOf(body)) as Uint8Array).toString(), 'numbers')
   const rows = answer as Record<string, unknown>[]
   return {
     rows: rows.map(row => names.map(name => (isLongNumber(row[name]) ? String(row[name]) : row[name]))),
