@@ -25,11 +25,11 @@ export const EngineErrors = defineErrors('ENGINE', {
     message: () =>
       'the body is not a JSON object; send an object of parameters, for example {"$filter":"salary > 20000"}',
   },
-  /** For numbers that JSON would write as null. */
-  NOT_FINITE: {
+  /** For numbers that would become infinite, or zero without being zero. */
+  BEYOND_DOUBLES: {
     errCode: 1806,
     http: 400,
-    message: () => 'the body has a number beyond 1.8e308; numbers are those of double precision',
+    message: (number: string) => `the body has the number ${number}; numbers are those of double precision`,
   },
   TOO_DEEP: {
     errCode: 1806,

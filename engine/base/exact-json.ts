@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { parse } from 'secure-json-parse'
 
 /**
- * A number other than an integer that a double would round: its text, as a String object. Messages between threads preserve
+ * A number that is neither a double nor an integer of 64 bits: its text, as a String object. Messages between threads preserve
  * String objects, and parsed JSON contains none.
  */
 type LongNumber = InstanceType<StringConstructor>
@@ -10,20 +10,41 @@ type LongNumber = InstanceType<StringConstructor>
 export const isLongNumber = (value: unknown): value is LongNumber => value instanceof String
 
 /**
- * Parses JSON so that integers beyond 2^53 keep their digits: they become bigints. All else is as with `JSON.parse`, and as fast
- * when there are no such integers.
- * @param fractions whether other numbers keep their digits too: those that a double would round become {@link LongNumber}
+ * Numbers that keep their digits: `doubles` rounds as `JSON.parse` does, `integers` keeps those beyond 2^53, `numbers` all that a
+ * double would round.
+ */
+export type KeptDigits = 'doubles' | 'integers' | 'numbers'
+
+/**
+ * Parses JSON so that numbers keep their digits: integers beyond 2^53 become bigints, others that a double would round
+ * {@link LongNumber}. Whatever else is rounded, no number becomes zero, infinite or an integer that it is not: it is a
+ * {@link LongNumber} then. All else is as with `JSON.parse`, and nearly as fast.
+ * @param keep makes the value of a {@link LongNumber} from its text
  * @throws {SyntaxError} also for `__proto__` and `constructor.prototype`
  */
-export function parseExact(text: string, fractions = false): unknown {
+export function parseExact(
+  text: string,
+  kept: KeptDigits = 'integers',
+  keep: (number: string) => unknown = Object,
+): unknown {
   const value: unknown = parse(text)
-  const isExact = !hasRoundedInteger(value) && !(fractions && LONG_NUMBER.test(text))
-  return isExact ? value : revived(parse(markLongNumbers(text, fractions)))
+  const isExact =
+    !(kept === 'numbers' && LONG_NUMBER.test(text)) &&
+    !MISREAD.test(text) &&
+    (kept === 'doubles' || !hasRoundedInteger(value))
+  return isExact ? value : revived(parse(markLongNumbers(text, kept === 'numbers')), keep)
 }
 
-/** Rounds long numbers as `JSON.parse` does; containers are changed in place. */
+/** The double nearest to a number; infinite beyond 1.8e308, and NaN for one that is not zero and would become zero. */
+export function doubleOf(number: string): number {
+  const double = Number(number)
+  return double === 0 && NOT_ZERO.test(number) ? Number.NaN : double
+}
+
+/** Replaces long numbers by their doubles as {@link doubleOf}; containers are changed in place. */
 export function rounded(value: unknown): unknown {
-  if (typeof value === 'bigint' || isLongNumber(value)) return Number(value)
+  if (typeof value === 'bigint') return Number(value)
+  if (isLongNumber(value)) return doubleOf(String(value))
   if (typeof value !== 'object' || value === null) return value
   const container = value as Record<string, unknown>
   for (const name of Object.keys(container)) {
@@ -56,14 +77,19 @@ export function isPlain(value: unknown): boolean {
 
 /** Text of the first number in JSON that a double would round; undefined if there is none. */
 export function longNumberIn(json: string): string | undefined {
-  return LONG_NUMBER.test(json) ? firstLong(parseExact(json, true)) : undefined
+  return LONG_NUMBER.test(json) ? firstNumber(parseExact(json, 'numbers'), each => typeof each !== 'number') : undefined
 }
 
-function firstLong(value: unknown): string | undefined {
-  if (typeof value === 'bigint' || isLongNumber(value)) return String(value)
+/** Text of the first number in a value that no double stands for, being too large or too small; undefined if there is none. */
+export const beyondDoubles = (value: unknown): string | undefined =>
+  firstNumber(value, each => !Number.isFinite(rounded(each)))
+
+function firstNumber(value: unknown, isSought: (number: unknown) => boolean): string | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint' || isLongNumber(value))
+    return isSought(value) ? String(value) : undefined
   if (typeof value !== 'object' || value === null) return undefined
   for (const inner of Object.values(value)) {
-    const found = firstLong(inner)
+    const found = firstNumber(inner, isSought)
     if (found !== undefined) return found
   }
   return undefined
@@ -75,6 +101,16 @@ const MARKED = new RegExp(`"${MARK}([-+.\\deE]+)"`, 'g')
 const LONG_INTEGER = /^-?\d{16,40}$/
 /** Matches every text with a number that may have more digits than a double, or be too small for one. */
 const LONG_NUMBER = /\d(?:\.?\d){15}|[eE]-\d{3}/
+/**
+ * Matches every text with a number that is not what its double says: one that becomes zero or infinite has an exponent of three
+ * digits or a fraction that begins with zeros, one that becomes an integer a fraction of zeros or nines, or many digits before
+ * its point or exponent. Repetitions are written out, which V8 searches several times as fast as `\d{4}`.
+ */
+const MISREAD =
+  /\d(?:[eE][+-]?\d\d\d+(?:[\s,\]}]|$)|\.0000|\.9999|\d\d\d\d(?:\.(?<=\d{12}.)|[eE](?<=[\d.]{16}.)(?<!\D\d\.\d+.(?=-))))/
+const NOT_ZERO = /^[^eE]*[1-9]/
+/** Doubles from here on are too large for every type of integers. */
+const INTEGERS = 2 ** 64
 /** Maximum characters of a number that is compared with its double; longer ones have digits that no double has. */
 const MAX_COMPARED = 100
 const NUMBER = /[-+.\deE]+/y
@@ -82,9 +118,9 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const MINUS = 0x2d
 
-/** True if a value has an integer beyond 2^53, which may have been another one in the text. */
+/** True if a value has a number beyond 2^53, which may have been another one in the text. */
 function hasRoundedInteger(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return false
   for (const inner of Array.isArray(value) ? value : Object.values(value)) if (hasRoundedInteger(inner)) return true
   return false
@@ -101,8 +137,9 @@ function markLongNumbers(json: string, fractions: boolean): string {
     } else if ((code >= 0x30 && code <= 0x39) || code === MINUS) {
       NUMBER.lastIndex = i
       const number = NUMBER.exec(json)![0]
-      if (isRounded(number, fractions)) {
-        parts.push(json.slice(done, i), `"${MARK}${number}"`)
+      const kept = keptText(number, fractions)
+      if (kept !== undefined) {
+        parts.push(json.slice(done, i), `"${MARK}${kept}"`)
         done = i + number.length
       }
       i += number.length - 1
@@ -111,10 +148,24 @@ function markLongNumbers(json: string, fractions: boolean): string {
   return parts.join('') + json.slice(done)
 }
 
-function isRounded(number: string, fractions: boolean): boolean {
-  if (LONG_INTEGER.test(number)) return !Number.isSafeInteger(Number(number))
-  if (!fractions || !LONG_NUMBER.test(number)) return false
-  return number.length > MAX_COMPARED || significant(number) !== significant(String(Number(number)))
+/** Text that keeps the digits of a number; undefined if it is read as a double. */
+function keptText(number: string, fractions: boolean): string | undefined {
+  const double = doubleOf(number)
+  if (LONG_INTEGER.test(number)) return Number.isSafeInteger(double) ? undefined : number
+  if (!Number.isFinite(double)) return number
+  if (Number.isInteger(double) && Math.abs(double) < INTEGERS) {
+    const integer = integerOf(number)
+    return integer !== undefined && BigInt(integer) === BigInt(double) ? undefined : (integer ?? number)
+  }
+  if (!fractions || !LONG_NUMBER.test(number)) return undefined
+  return number.length > MAX_COMPARED || significant(number) !== significant(String(double)) ? number : undefined
+}
+
+/** Digits of a number that is an integer, however it is written; undefined if it is none. */
+function integerOf(number: string): string | undefined {
+  const [digits, power] = significant(number).split('e') as [string, string?]
+  if (power === undefined) return '0'
+  return Number(power) < 0 ? undefined : `${number.startsWith('-') ? '-' : ''}${digits}${'0'.repeat(Number(power))}`
 }
 
 /** Significant digits of a number and their power of ten, as `125e-2` or empty for zero: the same text for equal numbers. */
@@ -127,14 +178,14 @@ export function significant(number: string): string {
 }
 
 /** Replaces texts that stand for numbers by the numbers, in place. */
-function revived(value: unknown): unknown {
+function revived(value: unknown, keep: (number: string) => unknown): unknown {
   if (typeof value === 'string') {
     if (!value.startsWith(MARK)) return value
     const number = value.slice(MARK.length)
-    return LONG_INTEGER.test(number) ? BigInt(number) : Object(number)
+    return LONG_INTEGER.test(number) ? BigInt(number) : keep(number)
   }
   if (typeof value !== 'object' || value === null) return value
   const container = value as Record<string, unknown>
-  for (const [name, inner] of Object.entries(container)) container[name] = revived(inner)
+  for (const [name, inner] of Object.entries(container)) container[name] = revived(inner, keep)
   return value
 }

@@ -8,20 +8,11 @@ export type JsonMembers = readonly (readonly [name: string, value: string])[]
 
 /**
  * Parses a body that holds a JSON object into its members; none for an empty body.
- * @throws {EngineErrors.NOT_AN_OBJECT} {@link EngineErrors.NOT_FINITE}, and the errors of `parseJsonBody`
+ * @throws {EngineErrors.NOT_AN_OBJECT} and the errors of `parseJsonBody`
  */
 export function jsonMembers(body: Uint8Array, bounds: JsonBounds): JsonMembers {
-  const value = parseJsonBody(body, bounds, true)
+  const value = parseJsonBody(body, bounds, 'numbers')
   if (value === undefined) return []
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw EngineErrors.NOT_AN_OBJECT()
-  return Object.entries(value).map(([name, each]) => [name, typeof each === 'string' ? each : textOf(each)])
-}
-
-/** @throws {EngineErrors.NOT_FINITE} for a number that would become null */
-function textOf(value: unknown): string {
-  try {
-    return stringifyExact(value)
-  } catch (error) {
-    throw error instanceof RangeError ? EngineErrors.NOT_FINITE() : error
-  }
+  return Object.entries(value).map(([name, each]) => [name, typeof each === 'string' ? each : stringifyExact(each)])
 }

@@ -1,7 +1,6 @@
 import type { Attribute } from '../catalog/attribute.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
-import { withDigits } from '../catalog/types/with-digits.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { csvValue } from './row-reader.ts'
 import type { FileSample } from './sample-file.ts'
@@ -33,7 +32,7 @@ export function* misfits(
     try {
       const read = isText ? csvValue(attribute, text, format) : value
       if (read === null) continue
-      const converted = type.convert(withDigits(attribute.type, read), attribute, true)
+      const converted = type.convert(read, attribute, true)
       if (converted instanceof Mismatch) yield { row, text, reason: `a value of this type is ${converted.expected}` }
     } catch (error) {
       // Wrong JSON, or a date without a century.

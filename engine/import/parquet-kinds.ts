@@ -204,7 +204,7 @@ function textOf(cell: unknown): string {
 /** An object or an array; other JSON as its text. */
 function jsonOf(text: string): unknown {
   try {
-    const value = parseExact(text, true)
+    const value = parseExact(text, 'numbers')
     return isJsonObject(value) || Array.isArray(value) ? value : text
   } catch {
     return text

@@ -4,7 +4,7 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import { counted } from '../base/counted.ts'
 import { parseExact, stringifyExact } from '../base/exact-json.ts'
-import { exactness, isJsonObject } from '../write/parse-body.ts'
+import { isJsonObject, keptDigits } from '../write/parse-body.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
 import { memberTexts } from './member-texts.ts'
 import { hasUndecodable } from './read-text.ts'
@@ -60,8 +60,8 @@ export class RowReader {
     private readonly format: RowFormat,
   ) {
     const { csv, names = {} } = format
-    const exact = exactness(dataClass)
-    this.parse = exact ? text => parseExact(text, exact === 'numbers') : parse
+    const kept = keptDigits(dataClass)
+    this.parse = text => parseExact(text, kept)
     const { attributesByName } = dataClass
     this.textProperties = [...new Set([...attributesByName.keys(), ...Object.keys(names)])].filter(property => {
       const attribute = attributesByName.get((Object.hasOwn(names, property) ? names[property] : property) ?? '')
@@ -127,7 +127,7 @@ export class RowReader {
   /** @throws {Error} a proposed attribute would not hold its value as it is */
   private checkMembers(json: string): void {
     const { names = {} } = this.format
-    for (const [property, value] of Object.entries(parseExact(json, true) as object)) {
+    for (const [property, value] of Object.entries(parseExact(json, 'numbers') as object)) {
       const attribute = this.dataClass.attributesByName.get(
         (Object.hasOwn(names, property) ? names[property] : property) ?? '',
       )

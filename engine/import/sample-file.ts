@@ -108,7 +108,7 @@ function objectIn(row: RowText): Record<string, unknown> | string {
   const problem = problemOf(row)
   if (problem !== undefined) return problem
   try {
-    const value = parseExact(row.text, true)
+    const value = parseExact(row.text, 'numbers')
     return isJsonObject(value) ? value : NO_OBJECT
   } catch (error) {
     return (error as Error).message

@@ -180,7 +180,7 @@ export class SharedSets implements Contract {
       tableNumber,
       encoded: found.hasEnded ? NO_MEMBERS : (members ?? known!.set.encoded),
       timeoutSeconds,
-      saved: saved === undefined ? undefined : (parseExact(saved, true) as SavedQuery),
+      saved: saved === undefined ? undefined : (parseExact(saved, 'numbers') as SavedQuery),
       creator,
       guest: network === undefined ? undefined : { network, bytes, madeAt },
     })

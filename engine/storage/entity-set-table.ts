@@ -22,7 +22,7 @@ export class EntitySetTable implements StoredSets {
 
   header(id: string): StoredSetHeader | undefined {
     const bytes = getBytes(this.table, entitySetHeaderKey(id))
-    return bytes && (parseExact(Buffer.from(bytes).toString(), true) as StoredSetHeader)
+    return bytes && (parseExact(Buffer.from(bytes).toString(), 'numbers') as StoredSetHeader)
   }
 
   members(id: string): Uint8Array {
@@ -41,7 +41,7 @@ export class EntitySetTable implements StoredSets {
     const start = entitySetHeaderKey(after)
     const range = this.table.getRange({ start, exclusiveStart: after !== '', end: entitySetMembersKey('') })
     for (const { key, value } of range) {
-      yield { id: idOfSetKey(key), header: parseExact(value.toString(), true) as StoredSetHeader }
+      yield { id: idOfSetKey(key), header: parseExact(value.toString(), 'numbers') as StoredSetHeader }
     }
   }
 

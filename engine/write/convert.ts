@@ -3,7 +3,6 @@ import type { ValueAttribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
-import { withDigits } from '../catalog/types/with-digits.ts'
 import type { Value } from '../catalog/value.ts'
 import { describe, WriteErrors } from './contract/write-errors.ts'
 
@@ -13,7 +12,7 @@ import { describe, WriteErrors } from './contract/write-errors.ts'
  */
 export function convertValue(attribute: ValueAttribute, json: unknown, trusted: boolean): Value | ProtocolError {
   if (json === null) return null
-  const value = TYPES[attribute.type].convert(withDigits(attribute.type, json), attribute, trusted)
+  const value = TYPES[attribute.type].convert(json, attribute, trusted)
   if (!(value instanceof Mismatch)) return value
   return WriteErrors.WRONG_TYPE(attribute.name, value.received ?? describe(json), value.expected)
 }

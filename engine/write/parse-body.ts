@@ -4,8 +4,8 @@ import type { TypeDescriptor } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { EngineErrors } from '../base/engine-errors.ts'
-import { isLongNumber } from '../base/exact-json.ts'
-import { parseExactJson, parseJson } from '../base/json-body.ts'
+import { isLongNumber, type KeptDigits } from '../base/exact-json.ts'
+import { parseExactJson } from '../base/json-body.ts'
 import { outlineBody } from './body-outline.ts'
 import type { BodyParts, SaveRequest } from './contract/requests.ts'
 import { textOf } from './split-body.ts'
@@ -102,14 +102,14 @@ class SplitBody implements SaveBody {
 
 /** Parser of a body, or of a part of it; exact only where needed, because an exact one is slower. */
 export function parserOf(dataClass: DataClass): (text: string) => unknown {
-  const exact = exactness(dataClass)
-  return exact ? text => parseExactJson(text, exact === 'numbers') : parseJson
+  const kept = keptDigits(dataClass)
+  return text => parseExactJson(text, kept)
 }
 
-/** Numbers that `JSON.parse` would round and that an element of the dataclass may hold; undefined if there are none. */
-export function exactness({ attributes }: DataClass): TypeDescriptor['exactJson'] {
+/** Numbers that `JSON.parse` would round and that an element of the dataclass may hold. */
+export function keptDigits({ attributes }: DataClass): KeptDigits {
   const exact = new Set(attributes.map(exactnessOf))
-  return exact.has('numbers') ? 'numbers' : exact.has('integers') ? 'integers' : undefined
+  return exact.has('numbers') ? 'numbers' : exact.has('integers') ? 'integers' : 'doubles'
 }
 
 /** Kind of numbers that `JSON.parse` would round and that may be sent for the attribute, as a value or a key. */

@@ -42,7 +42,7 @@ export function askerFor({ dispatch }: Scope, request: RestRequest, mayWrite: bo
 export const isJson = (mediaType: string): boolean => /\bjson\b/.test(mediaType)
 
 /** JSON of an answer; numbers that a double would round are bigints and String objects. */
-export const jsonOf = ({ bytes }: Answer): unknown => parseJsonBody(bytes, undefined, true)
+export const jsonOf = ({ bytes }: Answer): unknown => parseJsonBody(bytes, undefined, 'numbers')
 
 /** `City("12")`. @throws {ToolError} */
 export const entityPath = (dataClass: string, key: string): string => `${nameIn(dataClass)}("${encoded(key)}")`

@@ -210,6 +210,21 @@ const args: ProtocolCase[] = [
     body: [1, 'a', null, { b: [2] }],
     json: result([1, 'a', null, { b: [2] }]),
   },
+  {
+    spec: 'P7.2',
+    name: 'a number that no double is, is refused',
+    post: '/Employee/echo',
+    body: '[1,{"a":1e-400}]',
+    status: 400,
+    has: { __ERROR: [{ errCode: 1806, message: /the number 1e-400/ }] },
+  },
+  {
+    spec: 'P7.2',
+    name: 'numbers of an argument are doubles',
+    post: '/Employee/echo',
+    body: '[0.30000000000000004,1.0000000000000000001]',
+    json: result([0.30000000000000004, 1]),
+  },
   { spec: 'P7.2', name: 'no body: no arguments', post: '/Employee/echo', json: result([]) },
   {
     spec: 'P7.2',

@@ -18,7 +18,8 @@ const VECTORS: readonly [json: string, received: RegExp][] = [
   ['[1,true,0]', /a boolean at position 1/],
   ['[1,0,1e39]', /1e\+39, which a Float32 cannot hold, at position 2/],
   ['[-3.5e38,0,0]', /-3\.5e\+38/],
-  ['[1,0,1e999]', /Infinity/],
+  ['[1,0,1e999]', /1e999, which a Float32 cannot hold, at position 2/],
+  ['[1,0,1e-999]', /1e-999, which a Float32 cannot hold, at position 2/],
   ['"x"', /a value of type string/],
   ['"[1,0,0]"', /a value of type string/],
   ['1', /a value of type number/],
@@ -42,8 +43,8 @@ const COMPARISONS: readonly [json: string, received: RegExp][] = [
   ['0.5', /a number/],
   ['false', /a boolean/],
   ['{"vector":[1,0,0],"threshold":"0.5"}', /whose threshold is "0\.5"/],
-  ['{"vector":[1,0,0],"threshold":1e999}', /whose threshold is Infinity/],
-  ['{"vector":[1,0,0],"threshold":-1e999}', /whose threshold is -Infinity/],
+  ['{"vector":[1,0,0],"threshold":1e999}', /whose threshold is 1e999/],
+  ['{"vector":[1,0,0],"threshold":-1e999}', /whose threshold is -1e999/],
   ['{"vector":[1,0,0],"threshold":true}', /whose threshold is true/],
   ['{"vector":[1,0,0],"threshold":[]}', /whose threshold is \[\]/],
   ['{"vector":[1,0,0],"threshold":{}}', /whose threshold is \{\}/],
@@ -78,9 +79,6 @@ const TEXTS = [
   `[{"vector":${'['.repeat(100)}1${']'.repeat(100)}}]`,
 ]
 
-/** JSON allows such a number, but a double cannot hold it. */
-const BEYOND_DOUBLE = { status: 400, errCode: 1806, message: [/a number beyond 1\.8e308/] }
-
 for (const transport of usualTransports) {
   t.test(`invalid vectors, on ${transport}`, async t => {
     const server = await startServer(t, passages, { transport })
@@ -112,8 +110,7 @@ for (const transport of usualTransports) {
       }
       const body = `{"$filter":"embedding > :1 or page = 1","$params":[${json}]}`
       const answer = await server.post('/Passage/$query', body)
-      if (json.includes('1e999')) isRefusal(answer, BEYOND_DOUBLE, json)
-      else isRefusal(answer, expected, json)
+      isRefusal(answer, expected, json)
       if (json.length < 2_000) {
         const params = encodeURIComponent(`[${json}]`)
         isRefusal(await server.get(`/Passage?$filter="embedding > :1"&$params='${params}'`), expected, json)

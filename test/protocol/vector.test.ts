@@ -309,7 +309,7 @@ protocolTable('vectors in $filter', passages, [
     /a string at position 1/,
   ),
   refuses('P2.12', 'null inside the vector', 'embedding > :1', [{ vector: [1, null, 3] }], 1280, /null at position 1/),
-  refuses('P2.12', 'infinity inside the vector', 'embedding > :1', `[{"vector":[1,1e999,0]}]`, 1280, /Infinity/),
+  refuses('P2.12', 'infinity inside the vector', 'embedding > :1', `[{"vector":[1,1e999,0]}]`, 1280, /1e999/),
   refuses('P2.12', 'more than a Float32 holds', 'embedding > :1', [{ vector: [1, 1e39, 0] }], 1280, /1e\+39/),
   refuses('P1.3', 'NaN inside the vector', 'embedding > :1', `[{"vector":[1,NaN,0]}]`, 1806, /not JSON/),
   refuses(

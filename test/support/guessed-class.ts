@@ -112,7 +112,7 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
     top: Number.POSITIVE_INFINITY,
     output: { form: 'array' },
   })
-  const answer = parseExact(Buffer.from((await bytesOf(body)) as Uint8Array).toString(), true)
+  const answer = parseExact(Buffer.from((await bytesOf(body)) as Uint8Array).toString(), 'numbers')
   const found = answer as Record<string, unknown>[]
   return {
     rows: found.map(row => shown.map(name => (isLongNumber(row[name]) ? String(row[name]) : row[name]))),

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import type { Test } from 'tap'
 import { type Config, loadConfig } from '../../config/load-config.ts'
+import { parseExact } from '../../engine/base/exact-json.ts'
 import { bytesOf, openEngine } from '../../engine/index.ts'
 import { load, type LoadArguments } from '../../kernel/cli/load.ts'
 import { engineOptions } from '../../kernel/main.ts'
-import { decode } from './read-request.ts'
 
 /** All entities, in the order of their keys. */
 export async function entities(config: Config, dataClass: string): Promise<Record<string, unknown>[]> {
@@ -20,7 +20,7 @@ export async function entities(config: Config, dataClass: string): Promise<Recor
       top: Number.POSITIVE_INFINITY,
       output: { form: 'array' },
     })
-    return decode(await bytesOf(body))
+    return parseExact(Buffer.from((await bytesOf(body)) as Uint8Array).toString()) as Record<string, unknown>[]
   } finally {
     await engine.close()
   }

@@ -4,7 +4,8 @@ import { withDigits } from '../../catalog/types/with-digits.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../base/errors.ts'
-import { rounded } from '../../base/exact-json.ts'
+import { beyondDoubles, rounded } from '../../base/exact-json.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
 import type { Binding } from '../data-api/binding.ts'
 import { valueAt } from '../data-api/attributes.ts'
 import { EntityBase } from '../data-api/entity.ts'
@@ -145,8 +146,13 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
   const { trusted, sent, binding } = context
   const { calculation, type } = attribute as Partial<ValueAttribute>
   if (calculation) {
-    const given = TYPES[type!].exactJson ? withDigits(type!, json) : rounded(json)
-    if (calculation.settable) (entity as unknown as Record<string, unknown>)[attribute.name] = given
+    if (!calculation.settable) return
+    const { exactJson } = TYPES[type!]
+    const number = exactJson === 'numbers' ? undefined : beyondDoubles(json)
+    if (number !== undefined)
+      throw WriteErrors.WRONG_TYPE(attribute.name, excerpt(number), 'a number of double precision')
+    const given = exactJson ? withDigits(type!, json) : rounded(json)
+    ;(entity as unknown as Record<string, unknown>)[attribute.name] = given
     return
   }
   switch (attribute.kind) {

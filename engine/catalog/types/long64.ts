@@ -1,7 +1,7 @@
 import { schemas } from '../../base/json-schema.ts'
 import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
 import { INTEGER_TOTALS, NUMERIC, readLongNumber } from './number.ts'
-import { readExactNumber } from './operand.ts'
+import { MAX_SAVED, readExactNumber } from './operand.ts'
 
 /** Integers of 64 bits: numbers where these are exact, else bigints. */
 export const long64: PropertyDescriptor = {
@@ -27,7 +27,7 @@ const LONG64_MAX = 2n ** 63n - 1n
 function readLong64(json: unknown): number | bigint | undefined {
   let integer: bigint
   if (typeof json === 'bigint') integer = json
-  else if (typeof json === 'string' && json.length <= 100 && /^\s*[+-]?\d{1,25}\s*$/.test(json))
+  else if (typeof json === 'string' && json.length <= MAX_SAVED && /^\s*[+-]?\d{1,25}\s*$/.test(json))
     integer = BigInt(json.trim().replace(/^\+/, ''))
   else if (typeof json === 'number' && Number.isInteger(json)) integer = BigInt(json)
   else return undefined

@@ -1,6 +1,7 @@
+import { doubleOf, rounded } from '../../base/exact-json.ts'
 import { schemas } from '../../base/json-schema.ts'
 import { type IntegerTotals, Mismatch, type PropertyDescriptor } from './descriptor.ts'
-import { readDouble, readExactNumber } from './operand.ts'
+import { MAX_SAVED, NUMBER, readDouble, readExactNumber, readScaled } from './operand.ts'
 
 /** Common parts of the numeric types. */
 export const NUMERIC = {
@@ -61,8 +62,8 @@ const integer = (name: string, bits: number, autoFill: PropertyDescriptor['autoF
     keyFamily: () => 'integer',
     jsonSchemas: () => schemas({ type: 'integer', minimum, maximum }),
     convert(json) {
-      const value = readNumber(json)
-      if (value !== undefined && Number.isInteger(value) && value >= minimum && value <= maximum) return value
+      const value = typeof json === 'number' ? json : readScaled(json, 0)
+      if (typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum) return value
       return new Mismatch(`a whole number from ${minimum} to ${maximum}`)
     },
     holds: value => Number.isInteger(value),
@@ -84,12 +85,10 @@ export function readLongNumber(json: string): number | bigint {
 }
 
 const LARGE_INTEGER = /^-?\d{16,}$/
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** Reads a finite number of a save, also from a text. */
 export function readNumber(json: unknown): number | undefined {
-  // The longest double has 24 characters; some clients write more digits than it holds.
-  const isText = typeof json === 'string' && json.length <= 100 && NUMBER.test(json.trim())
-  const number = typeof json === 'number' || typeof json === 'bigint' || isText ? Number(json) : Number.NaN
-  return Number.isFinite(number) ? number : undefined
+  const isText = typeof json === 'string' && json.length <= MAX_SAVED && NUMBER.test(json)
+  const number = isText ? doubleOf(json) : rounded(json)
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }

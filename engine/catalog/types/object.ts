@@ -1,6 +1,7 @@
 import { schemas } from '../../base/json-schema.ts'
-import { isLongNumber, isPlain, rounded } from '../../base/exact-json.ts'
+import { beyondDoubles, isLongNumber, isPlain, rounded } from '../../base/exact-json.ts'
 import { isDeeper } from '../../base/json-depth.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
 import type { ValueAttribute } from '../attribute.ts'
 import type { JsonContainer } from '../value.ts'
 import { Mismatch, type TypeDescriptor } from './descriptor.ts'
@@ -34,11 +35,11 @@ export const object: TypeDescriptor = {
     if (!isContainer && !isScalar(json)) return new Mismatch('JSON')
     // Checked before anything that recurses.
     if (isDeeper(json, MAX_DEPTH)) return new Mismatch(`an object of at most ${MAX_DEPTH} levels`, 'a deeper one')
-    const value = rounded(json)
-    // JSON would write null for an infinite number.
-    return isPlain(value)
-      ? (value as JsonContainer)
-      : new Mismatch('numbers that a double can hold', 'one beyond 1.8e308')
+    if (isPlain(json)) return json as JsonContainer
+    const number = beyondDoubles(json)
+    return number === undefined
+      ? (rounded(json) as JsonContainer)
+      : new Mismatch('JSON with numbers that double precision can hold', `JSON with the number ${excerpt(number)}`)
   },
   holds: value => typeof value === 'object',
   encode: value => JSON.stringify(value),

@@ -1,3 +1,5 @@
+import { doubleOf, isLongNumber } from '../../base/exact-json.ts'
+
 /** Value of an operand. Integers beyond 2^53 are bigints. */
 export type OperandSource = string | number | bigint | boolean
 
@@ -20,8 +22,8 @@ export type ComparisonScalar = NumericOperand | string
 export const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/
 const DECIMAL = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?\s*$/
 
-/** Maximum number of characters of a number in a save. */
-const MAX_SAVED = 100
+/** Maximum number of characters of a number in a save: some clients write more digits than a double holds, which has 24. */
+export const MAX_SAVED = 100
 /** Maximum length of an operand. No number that can be stored needs more, and converting digits to a bigint takes quadratic time. */
 const MAX_DIGITS = 1_000
 /** Maximum length of a decimal without an exponent whose double is distinct from every integer that it does not equal. */
@@ -31,7 +33,7 @@ const MAX_SHORT_NUMBER = 15
 export function readDouble(source: OperandSource): number | undefined {
   if (typeof source === 'string' && !isNumber(source)) return undefined
   // For an attribute that holds doubles, operands are rounded like saved values.
-  const number = Number(source)
+  const number = typeof source === 'string' ? doubleOf(source) : Number(source)
   return Number.isFinite(number) ? number : undefined
 }
 
@@ -43,7 +45,7 @@ export function scaledOperand(source: OperandSource, scale: number): NumericOper
 
 /** Reads a number of a save, also from a text, in units of 10^-scale. */
 export function readScaled(json: unknown, scale: number): NumericOperand | undefined {
-  const text = typeof json === 'number' || typeof json === 'bigint' ? String(json) : json
+  const text = typeof json === 'number' || typeof json === 'bigint' || isLongNumber(json) ? String(json) : json
   return typeof text === 'string' && text.length <= MAX_SAVED && NUMBER.test(text) ? readDigits(text, scale) : undefined
 }
 

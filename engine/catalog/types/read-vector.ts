@@ -1,4 +1,5 @@
-import { rounded } from '../../base/exact-json.ts'
+import { isLongNumber, rounded } from '../../base/exact-json.ts'
+import { excerpt } from '../../base/text/excerpt.ts'
 
 /**
  * Reads a vector in the form that is compared: Float32.
@@ -14,7 +15,7 @@ export function readFloats<E>(json: unknown, dimension: number, fail: (received:
     // A number may have more digits than a double.
     const number = rounded(element)
     if (typeof number !== 'number' || !Number.isFinite(Math.fround(number))) {
-      return fail(`an array with ${received(number)} at position ${i}`)
+      return fail(`an array with ${received(element)} at position ${i}`)
     }
     floats[i] = number
   }
@@ -28,7 +29,8 @@ export function readVector<E>(json: unknown, dimension: number, fail: (received:
 }
 
 function received(element: unknown): string {
-  if (typeof element === 'number') return `${element}, which a Float32 cannot hold,`
+  if (typeof element === 'number' || typeof element === 'bigint' || isLongNumber(element))
+    return `${excerpt(String(element))}, which a Float32 cannot hold,`
   if (element === null) return 'null'
   if (typeof element === 'object') return Array.isArray(element) ? 'an array' : 'an object'
   return element === undefined ? 'nothing' : `a ${typeof element}`

@@ -82,7 +82,7 @@ function withDigits(number: number, text: string): unknown {
   if (text.length <= SAFE_DIGITS) return number
   if (/^-?\d+$/.test(text)) return Number.isSafeInteger(number) ? number : BigInt(text)
   const digits = text.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '')
-  return digits.length > MAX_DIGITS && JSON_NUMBER.test(text) ? parseExact(text, true) : number
+  return digits.length > MAX_DIGITS && JSON_NUMBER.test(text) ? parseExact(text, 'numbers') : number
 }
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i

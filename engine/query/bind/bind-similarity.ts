@@ -1,5 +1,5 @@
 import { METRICS, type StorageAttribute, type VectorMetric } from '../../catalog/attribute.ts'
-import { rounded } from '../../base/exact-json.ts'
+import { isLongNumber, rounded } from '../../base/exact-json.ts'
 import { suggestion } from '../../base/suggestion.ts'
 import { readFloats } from '../../catalog/types/read-vector.ts'
 import type { ScoreTest, Similarity } from '../../vector/math/similarity.ts'
@@ -65,12 +65,14 @@ function readComparison(
   if (vector === undefined) throw fail('an object without a vector')
   if (!isMetric(metric)) throw fail(`an object whose metric is ${shown(metric)}, none of ${METRICS.join(', ')}`)
   if (threshold !== null && !(typeof threshold === 'number' && Number.isFinite(threshold))) {
-    throw fail(`an object whose threshold is ${shown(threshold)}, not a finite number`)
+    throw fail(`an object whose threshold is ${shown(received)}, not a finite number`)
   }
   return { vector, metric, threshold }
 }
 
 const shown = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'object' ? excerpt(JSON.stringify(value)) : String(value)
+  typeof value === 'string' || (typeof value === 'object' && !isLongNumber(value))
+    ? excerpt(JSON.stringify(value))
+    : String(value)
 
 const isMetric = (metric: unknown): metric is VectorMetric => (METRICS as readonly unknown[]).includes(metric)

@@ -1,6 +1,7 @@
 import type { CalculatedAttribute } from '../../catalog/attribute.ts'
 import { Between, type ComparisonScalar } from '../../catalog/types/operand.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
+import { isLongNumber } from '../../base/exact-json.ts'
 import { withDigits } from '../../catalog/types/with-digits.ts'
 import { isScalarType, type ScalarType, type StorageType } from '../../catalog/value-type.ts'
 import { codeOf, type QueryText } from '../contract/calculated-code.ts'
@@ -72,7 +73,10 @@ function operandValue(attribute: CalculatedAttribute, operand: Operand): unknown
 
 function parameterValue(attribute: CalculatedAttribute, name: string, value: unknown): unknown {
   const { type } = attribute
-  if (typeof value === 'string' && isNumeric(type)) convertNumber(attribute, type, { kind: 'parameter', name, value })
+  if ((typeof value === 'string' || isLongNumber(value)) && isNumeric(type)) {
+    const number = convertNumber(attribute, type, { kind: 'parameter', name, value })
+    if (number instanceof Between) return String(value)
+  }
   return withDigits(type, value)
 }
 

@@ -4,11 +4,13 @@ import type { TypeParameters } from '../../catalog/types/parameters.ts'
 import { isGrouped, plainNumber } from '../../catalog/types/plain-number.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import type { ScalarType } from '../../catalog/value-type.ts'
-import { isLongNumber, rounded } from '../../base/exact-json.ts'
+import { doubleOf, isLongNumber, rounded } from '../../base/exact-json.ts'
 import { fold } from '../../base/text/fold.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
 import type { Scalar } from './predicate.ts'
+
+const IN_DOUBLES = 'a number that double precision can hold'
 
 /** A value of a query before its type is known: a word of the text, or the value of a placeholder in `$params`. */
 export type Operand =
@@ -38,19 +40,21 @@ export function convertValue(operand: Operand, comparand: Comparand): Comparison
   const usable = number === undefined ? expected : `${expected}; write ${number}`
   throw operand.kind === 'literal'
     ? QueryErrors.VALUE(`"${excerpt(operand.text)}"`, comparand.path, usable)
-    : QueryErrors.PLACEHOLDER_TYPE(operand.name, describe(source), usable)
+    : QueryErrors.PLACEHOLDER_TYPE(operand.name, describe(operand.value), usable)
 }
 
 /**
  * Reads an operand that is compared with a JSON value without a declared type: an unquoted number is a number, an unquoted
  * `true` or `false` is a bool, everything else is text. A parameter has its own type.
- * @throws {QueryErrors.VALUE} for an unquoted `1,000`, which as a text would be compared with no number
+ * @throws {QueryErrors.VALUE} for an unquoted `1,000` or `1e400`, which as a text would be compared with no number
  * Source: protocol notes, 2.10.
  */
 export function convertForJson(operand: Operand, path: string): { type: JsonType; value: Scalar } {
   if (operand.kind === 'parameter') {
     // Numbers inside JSON are doubles.
     const value = parameterValue({ ...operand, value: rounded(operand.value) }, 'a text, a number, true or false')
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw QueryErrors.PLACEHOLDER_TYPE(operand.name, describe(operand.value), IN_DOUBLES)
     if (typeof value === 'boolean') return { type: 'bool', value: Number(value) }
     return typeof value === 'string' ? { type: 'text', value: fold(value) } : { type: 'number', value }
   }
@@ -59,7 +63,11 @@ export function convertForJson(operand: Operand, path: string): { type: JsonType
     throw QueryErrors.VALUE(`"${text}"`, path, `a number such as ${plainNumber(text)}, or a text in quotes`)
   }
   if (!quoted && (text === 'true' || text === 'false')) return { type: 'bool', value: Number(text === 'true') }
-  if (!quoted && NUMBER.test(text) && Number.isFinite(Number(text))) return { type: 'number', value: Number(text) }
+  if (!quoted && NUMBER.test(text)) {
+    const value = doubleOf(text)
+    if (Number.isFinite(value)) return { type: 'number', value }
+    throw QueryErrors.VALUE(`"${excerpt(text)}"`, path, `${IN_DOUBLES}, or a text in quotes`)
+  }
   return { type: 'text', value: fold(text) }
 }
 
@@ -92,6 +100,7 @@ function parameterValue({ name, value }: Operand & { kind: 'parameter' }, expect
 }
 
 function describe(value: unknown): string {
+  if (isLongNumber(value)) return `the number ${excerpt(String(value))}`
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
   if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`

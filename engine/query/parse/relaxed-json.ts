@@ -27,7 +27,7 @@ function parseStrict(text: string, received: string, limits: TextLimits): { pars
   if (exceeded && text.length > maxTextLength) throw beyondLimits(exceeded, received, limits)
   let parsed: unknown
   try {
-    parsed = parseExact(text, true)
+    parsed = parseExact(text, 'numbers')
   } catch {
     return undefined
   }

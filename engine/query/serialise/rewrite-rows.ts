@@ -54,7 +54,7 @@ export class RowRewriter {
       this.out.byte(NEW_LINE)
       return
     }
-    const entity = parseExact(Buffer.from(row.buffer, row.byteOffset, row.length).toString(), true)
+    const entity = parseExact(Buffer.from(row.buffer, row.byteOffset, row.length).toString(), 'numbers')
     // A deleted entity has only its stamp.
     if ('__KEY' in (entity as object)) this.line(this.format.columns.map(path => fieldOf(valueAt(entity, path))))
   }

@@ -1,4 +1,3 @@
-import { parse } from 'secure-json-parse'
 import { parseExact } from '../../base/exact-json.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { suggestion } from '../../base/suggestion.ts'
@@ -7,7 +6,7 @@ import { isBinary, type RowAttribute, type StorageAttribute } from '../../catalo
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../../catalog/value.ts'
 import { convertValue } from '../../write/convert.ts'
-import { exactness, isJsonObject } from '../../write/parse-body.ts'
+import { isJsonObject, keptDigits } from '../../write/parse-body.ts'
 import { DumpError, HEAD } from './dump-form.ts'
 
 /** An entity of a dump, until the next one is read. */
@@ -47,8 +46,8 @@ export class DumpRowReader {
 
   constructor(private readonly options: RowReaderOptions) {
     const { dataClass, formerNames } = options
-    const exact = exactness(dataClass)
-    this.parse = exact ? text => parseExact(text, exact === 'numbers') : parse
+    const kept = keptDigits(dataClass)
+    this.parse = text => parseExact(text, kept)
     this.attributes = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
     const own = this.attributes.map(attribute => [attribute.name, attribute] as const)
     this.byName = new Map([

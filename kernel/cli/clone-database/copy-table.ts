@@ -142,7 +142,7 @@ async function save(
 }
 
 function without(name: string, text: string): string {
-  const row = parseExact(text, true) as Record<string, unknown>
+  const row = parseExact(text, 'numbers') as Record<string, unknown>
   delete row[name]
   return stringifyExact(row)
 }

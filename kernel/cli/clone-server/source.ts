@@ -74,7 +74,7 @@ export class Source {
     return this.retried(path, request, async answer => {
       const text = Buffer.concat(await this.collect(answer, MAX_JSON_BYTES, path, request)).toString()
       try {
-        return parseExact(text, true)
+        return parseExact(text, 'numbers')
       } catch {
         throw new Unavailable(`${this.name(path)} answers with text that is not JSON: ${shown(text)}`)
       }

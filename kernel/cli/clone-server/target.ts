@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../../../config/load-config.ts'
-import { parseExact, rounded, stringifyExact } from '../../../engine/base/exact-json.ts'
+import { parseExact, stringifyExact } from '../../../engine/base/exact-json.ts'
 import {
   bytesOf,
   type DataClass,
@@ -91,7 +91,7 @@ export class Target {
     const items = parseAttributeList(attributes.join(','), dataClass)
     const output: ReadRequest['output'] = { form: 'array', attributes: { from: 'path', items } }
     const answer = await this.engine.read({ dataClass, source, skip, top: READ_ROWS, output })
-    return (parseExact(Buffer.from(await bytesOf(answer)).toString(), true) as StoredRow[]).map(row => ({
+    return (parseExact(Buffer.from(await bytesOf(answer)).toString(), 'numbers') as StoredRow[]).map(row => ({
       ...row,
       __KEY: String(row.__KEY),
     }))
@@ -132,8 +132,7 @@ export class Target {
     if (json === null || json === undefined) return 'null'
     const attribute = this.dataClass(dataClass).attributesByName.get(name) as StorageAttribute
     const type = TYPES[attribute.type]
-    const isExact = type.exactJson === 'numbers' || (type.exactJson === 'integers' && typeof json === 'bigint')
-    const value = type.convert(isExact ? json : rounded(json), attribute, true)
+    const value = type.convert(json, attribute, true)
     return value instanceof Mismatch ? undefined : type.encode(value, attribute, this.wire)
   }
 

@@ -83,6 +83,31 @@ t.test('rows may refer to rows further down, in chains', async t => {
   t.match(await people(), [{ bossID: 2 }, { bossID: 3 }, { bossID: null }])
 })
 
+t.test('numbers of NDJSON are read to their last digit, or refused', async t => {
+  const values = [
+    '9007199254740993.0',
+    '-9.007199254740993e15',
+    '9007199254740993.5',
+    '1e-400',
+    '1.00000000000000000001',
+  ]
+  const { load, people } = world(t, {
+    'a.ndjson': values.map((value, i) => `{"ID":${i},"name":"A","big":${value}}\n`).join(''),
+    'b.ndjson': '{"ID":10.0000000000000000001,"name":"B"}\n{"ID":11,"name":"B","extra":{"n":1e-400}}\n',
+  })
+  const { rejected } = await load('a.ndjson')
+  t.match(
+    rejected.map(({ errors }: { errors: string[] }) => errors[0]),
+    values.slice(2).map(value => new RegExp(`big cannot be ${value.replaceAll('.', '\\.')}; a whole number`)),
+  )
+  const errors = (await load('b.ndjson')).rejected.map(({ errors }: { errors: string[] }) => errors[0])
+  t.match(errors, [/ID cannot be 10\.0000000000000000001; a whole/, /extra cannot be JSON with the number 1e-400; /])
+  t.strictSame(
+    (await people()).map(({ big }) => String(big)),
+    ['9007199254740993', '-9007199254740993'],
+  )
+})
+
 t.test(
   'CSV fields are converted to the type of the attribute; an empty field is null, a quoted empty one an empty text',
   async t => {

@@ -196,7 +196,7 @@ t.test('values of several types in one column of JSON are texts, as they are wri
     t.strictSame(
       (await entities(config, name)).map(({ id, v, big, far, o }) => [id, v, big, far, o]),
       [
-        [1, '1.10', '9223372036854775808', '12345678901234567890.5', { n: 9007199254740992 }],
+        [1, '1.10', '9223372036854775808', '12345678901234567890.5', { n: 9007199254740992n }],
         [2, '0042', '1', '0.1', { n: 1 }],
         [3, 'true', null, '1', [1]],
         [4, '{"a": 9007199254740993}', '-5', null, null],

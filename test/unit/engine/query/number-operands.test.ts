@@ -139,6 +139,31 @@ t.test('numbers of plugin code are compared as they are, if they are finite', as
   }
 })
 
+t.test('a number that is not zero is never compared as zero, nor one beyond doubles as another', async t => {
+  const INTEGERS = ['byte', 'word', 'long', 'long64', 'decimal']
+  for (const type of TYPES) {
+    for (const text of ['1e-400', '-1e-400', '1e400']) {
+      const json = JSON.parse(JSON.stringify([text])) as unknown
+      for (const [filter, params] of [
+        [`${type} >= ${text}`, undefined],
+        [`${type} >= :1`, json],
+        [`${type} >= :1`, [Object(text)]],
+      ] as const) {
+        const at = `${filter} ${text}`
+        if (!INTEGERS.includes(type)) t.throws(() => find(filter, params), { message: new RegExp(text) }, at)
+        else t.same(find(filter, params), text === '1e400' ? [] : text === '1e-400' ? [1, 2, 3] : [0, 1, 2, 3], at)
+      }
+    }
+  }
+  for (const path of ['any.size', 'any.n']) {
+    t.throws(() => find(`${path} > 1e-400`), { name: 'QUERY.VALUE', message: /"1e-400"/ }, path)
+    t.throws(() => find(`${path} < 1e400`), { name: 'QUERY.VALUE', message: /"1e400"/ }, path)
+    const expected = { name: 'QUERY.PLACEHOLDER_TYPE', message: /holds the number 1e-400;/ }
+    t.throws(() => find(`${path} > :1`, [Object('1e-400')]), expected, path)
+  }
+  t.same(find('any.n > "1e400"'), [], 'a text in quotes stays a text')
+})
+
 t.test('inside objects a declared number takes numbers, another property what the operand is', async t => {
   t.same(find('any.size > "1"'), [2, 3])
   t.throws(() => find('any.size > "1,000"'), { name: 'QUERY.VALUE', message: /write 1000/ })

@@ -60,6 +60,15 @@ const cases: [attribute: string, json: string, stored: unknown][] = [
   ['big', MAX, MAX],
   ['big', `"-${MAX}"`, `-${MAX}`],
   ['big', '" 12 "', 12],
+  ['big', '9007199254740993.0', '9007199254740993'],
+  ['big', '-9.007199254740993e15', '-9007199254740993'],
+  ['big', '0.09007199254740993e+17', '9007199254740993'],
+  ['big', '1.50e1', 15],
+  ['age', '10000000000000000000000e-20', 100],
+  ['height', '0e-999', 0],
+  ['height', '5e-324', 5e-324],
+  ['height', '1.0000000000000000001', 1],
+  ['extra', '{"n":[1.0000000000000000001]}', { n: [1] }],
   ['active', '1', true],
   ['active', 'false', false],
   ['born', '"31!1!2020"', '2020-01-31'],
@@ -95,18 +104,33 @@ const refused: [attribute: string, json: string][] = [
   ['name', '{"__deferred":{}}'],
   ['age', '1.5'],
   ['age', '128'],
+  ['age', '1.0000000000000000001'],
+  ['age', '"1.0000000000000000001"'],
+  ['age', '1e-400'],
+  ['age', '"1e-400"'],
+  ['rank', '0.99999999999999999'],
   ['age', '"0x10"'],
   ['age', '""'],
   ['age', 'true'],
   ['rank', '32768'],
   ['big', '9223372036854775808'],
   ['big', '1.5'],
+  ['big', '1.0000000000000000001'],
+  ['big', '9007199254740991.4'],
+  ['big', '9007199254740993.5'],
+  ['big', '90071992547409935e-1'],
+  ['big', '1e-400'],
   ['big', '"1e3"'],
   ['big', '"x5"'],
   ['big', `"5${' '.repeat(120)}x"`],
   ['height', '"much"'],
   ['height', '1e999'],
+  ['height', '1e-400'],
+  ['height', '"1e-400"'],
+  ['height', `-0.${'0'.repeat(400)}1`],
   ['height', '"Infinity"'],
+  ['lap', '1e-400'],
+  ['name', '1e-400'],
   ['active', '2'],
   ['active', '"true"'],
   ['born', '"2020-02-30"'],
@@ -115,6 +139,7 @@ const refused: [attribute: string, json: string][] = [
   ['tag', '"xyz"'],
   ['extra', '"text"'],
   ['extra', '1'],
+  ['extra', '{"n":[{"deep":-1e-400}]}'],
   ['extra', '['.repeat(101) + ']'.repeat(101)],
   ['photo', '1'],
   ['cv', '"data:,x"'],
@@ -125,6 +150,20 @@ for (const [attribute, json] of refused) {
     const answer = store.one('Person', `{"${attribute}":${json}}`)
     t.match(answer, { codes: [1508, 1534], httpStatus: 422 })
     t.ok(answer.messages[0]!.startsWith(`${attribute} cannot be `), String(answer.messages[0]))
+  })
+}
+
+for (const [attribute, json, received] of [
+  ['height', '-1e400', '-1e400'],
+  ['height', '1e-400', '1e-400'],
+  ['height', '"1e-400"', '"1e-400"'],
+  ['age', '1.0000000000000000001', '1.0000000000000000001'],
+  ['name', '1e400', '1e400'],
+  ['extra', '{"a":[1,{"b":1e400}]}', 'JSON with the number 1e400'],
+] as const) {
+  t.test(`the message has ${json} as it was received`, async t => {
+    const [message] = openTestStore(t).one('Person', `{"${attribute}":${json}}`).messages
+    t.ok(message!.startsWith(`${attribute} cannot be ${received}; `), String(message))
   })
 }
 
