@@ -20,7 +20,7 @@ export function declaredProperties(
   return new Map(
     Object.entries(properties).map(([path, { type, indexed }]) => {
       const name = `${object.name}.${path}`
-      const source = { object, names: path.split('.'), type: TYPES[type].inObject } as const
+      const source = { object, names: path.split('.'), type: TYPES[type].comparison } as const
       const values = columnOf(object, TYPE_OF_VALUES[source.type], { ...source, holds: 'values' })
       const others = columnOf(object, 'blob', { ...source, holds: 'others' })
       const columns = indexed && {

@@ -3,9 +3,9 @@ const INTEGER_TYPES = ['byte', 'word', 'long', 'long64'] as const
 export const NUMBER_TYPES = [...INTEGER_TYPES, 'number', 'float', 'decimal'] as const
 /** A single value that compares, sorts and can be indexed. */
 export const SCALAR_TYPES = ['bool', ...NUMBER_TYPES, 'date', 'duration', 'string', 'uuid'] as const
-/** Type of a property inside an object, whose numbers are doubles. */
-export type PropertyType = Exclude<ScalarType, 'decimal'>
-export const PROPERTY_TYPES = SCALAR_TYPES.filter((type): type is PropertyType => type !== 'decimal')
+/** Types of properties inside objects, which hold what JSON does: texts as they are written, and numbers that are doubles. */
+export const PROPERTY_TYPES = ['bool', 'byte', 'word', 'long', 'number', 'float', 'duration', 'string'] as const
+export type PropertyType = (typeof PROPERTY_TYPES)[number]
 export const CALCULATED_TYPES = [...SCALAR_TYPES, 'object', 'image', 'blob'] as const
 export const STORAGE_TYPES = [...CALCULATED_TYPES, 'vector'] as const
 

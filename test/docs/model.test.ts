@@ -6,13 +6,7 @@ import t from 'tap'
 import type { StorageAttribute } from '../../engine/catalog/attribute.ts'
 import { ATTRIBUTE_SCHEMAS, MODEL_SCHEMA, TYPES_OF_OPTION } from '../../engine/catalog/model-schema.ts'
 import { assignNumbers } from '../../engine/catalog/table-numbers.ts'
-import {
-  CALCULATED_TYPES,
-  NUMBER_TYPES,
-  PROPERTY_TYPES,
-  SCALAR_TYPES,
-  STORAGE_TYPES,
-} from '../../engine/catalog/value-type.ts'
+import { CALCULATED_TYPES, NUMBER_TYPES, SCALAR_TYPES, STORAGE_TYPES } from '../../engine/catalog/value-type.ts'
 import { ProtocolError } from '../../engine/base/errors.ts'
 import { loadModel } from '../../engine/index.ts'
 import { encodePlain } from '../../engine/row-format/wire-value.ts'
@@ -130,7 +124,6 @@ function valueCell(schema: TSchema): string {
   if (anyOf) return anyOf.map(valueCell).join(', or ')
   if (isDeepStrictEqual(words, STORAGE_TYPES)) return '[type](#types-of-values)'
   if (isDeepStrictEqual(words, CALCULATED_TYPES)) return '[type](#types-of-values) but `vector`'
-  if (isDeepStrictEqual(words, PROPERTY_TYPES)) return 'scalar [type](#types-of-values) but `decimal`'
   if (words) return words.map((word: unknown) => `\`${JSON.stringify(word)}\``).join(', ')
   if (patternProperties) return 'by name'
   if (properties) return 'object'

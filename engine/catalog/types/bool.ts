@@ -1,7 +1,7 @@
 import { schemas } from '../../base/json-schema.ts'
-import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 
-export const bool: PropertyDescriptor = {
+export const bool: ScalarDescriptor = {
   catalogName: () => 'bool',
   options: ['indexed', 'unique'],
   autoFill: [],
@@ -10,7 +10,6 @@ export const bool: PropertyDescriptor = {
   code: { value: 'boolean' },
   field: 'bool',
   comparison: 'bool',
-  inObject: 'bool',
   isNumeric: false,
   keyFamily: () => 'bool',
   jsonSchemas: () => schemas({ type: 'boolean' }),

@@ -1,10 +1,10 @@
 import { schemas } from '../../base/json-schema.ts'
 import { parseDate, parseDay } from '../../base/time/read-date.ts'
-import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 import { formatDate, parseWireDate } from './wire-date.ts'
 
-/** Milliseconds since 1970 UTC; midnight for a date-only attribute. Inside objects a date is a text. */
-export const date: PropertyDescriptor = {
+/** Milliseconds since 1970 UTC; midnight for a date-only attribute. */
+export const date: ScalarDescriptor = {
   catalogName: () => 'date',
   catalogOptions: ({ simpleDate }) => ({ simpleDate }),
   options: ['indexed', 'unique', 'simpleDate'],
@@ -14,7 +14,6 @@ export const date: PropertyDescriptor = {
   code: { value: 'string', assigned: 'string | Date' },
   field: 'date',
   comparison: 'number',
-  inObject: 'text',
   isNumeric: false,
   keyFamily: () => 'date',
   jsonSchemas: ({ simpleDate }) =>

@@ -126,9 +126,3 @@ export interface ScalarDescriptor extends TypeDescriptor {
    */
   readOperand(source: OperandSource, attribute: TypeParameters, isBare: boolean): ComparisonScalar | undefined
 }
-
-/** Type that can be declared for properties of objects. */
-export interface PropertyDescriptor extends ScalarDescriptor {
-  /** JSON type of the values in objects. Texts are compared with the operand as written, without `readOperand`. */
-  readonly inObject: JsonType
-}

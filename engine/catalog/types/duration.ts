@@ -1,11 +1,11 @@
 import { schemas } from '../../base/json-schema.ts'
 import { parseClock } from '../../base/time/read-clock.ts'
-import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 import { NUMERIC, readNumber } from './number.ts'
 import { NUMBER, readDouble } from './operand.ts'
 
 /** Milliseconds. */
-export const duration: PropertyDescriptor = {
+export const duration: ScalarDescriptor = {
   ...NUMERIC,
   catalogName: () => 'duration',
   code: { value: 'number', assigned: 'number | string' },

@@ -1,10 +1,10 @@
 import { schemas } from '../../base/json-schema.ts'
-import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 import { INTEGER_TOTALS, NUMERIC, readLongNumber } from './number.ts'
 import { MAX_SAVED, readExactNumber } from './operand.ts'
 
 /** Integers of 64 bits: numbers where these are exact, else bigints. */
-export const long64: PropertyDescriptor = {
+export const long64: ScalarDescriptor = {
   ...NUMERIC,
   catalogName: () => 'long64',
   autoFill: ['increment'],

@@ -1,6 +1,6 @@
 import { doubleOf, rounded } from '../../base/exact-json.ts'
 import { schemas } from '../../base/json-schema.ts'
-import { type IntegerTotals, Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { type IntegerTotals, Mismatch, type ScalarDescriptor } from './descriptor.ts'
 import { MAX_SAVED, NUMBER, readDouble, readExactNumber, readScaled } from './operand.ts'
 
 /** Common parts of the numeric types. */
@@ -12,7 +12,6 @@ export const NUMERIC = {
   code: { value: 'number' },
   field: 'number',
   comparison: 'number',
-  inObject: 'number',
   isNumeric: true,
   expected: 'a number',
   jsonSchemas: () => schemas({ type: 'number' }),
@@ -23,9 +22,9 @@ export const NUMERIC = {
   keyText: value => String(value),
   decode: json => JSON.parse(json) as number,
   readOperand: readDouble,
-} as const satisfies Partial<PropertyDescriptor>
+} as const satisfies Partial<ScalarDescriptor>
 
-const double = (name: string): PropertyDescriptor => ({
+const double = (name: string): ScalarDescriptor => ({
   ...NUMERIC,
   catalogName: () => name,
   keyFamily: () => 'number',
@@ -52,7 +51,7 @@ function nearestQuotient(dividend: bigint, divisor: bigint): number {
 }
 
 /** Integers of at most 32 bits. */
-const integer = (name: string, bits: number, autoFill: PropertyDescriptor['autoFill']): PropertyDescriptor => {
+const integer = (name: string, bits: number, autoFill: ScalarDescriptor['autoFill']): ScalarDescriptor => {
   const maximum = 2 ** (bits - 1) - 1
   const minimum = -maximum - 1
   return {

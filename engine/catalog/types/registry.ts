@@ -1,9 +1,9 @@
-import type { PropertyType, ScalarType, StorageType } from '../value-type.ts'
+import type { ScalarType, StorageType } from '../value-type.ts'
 import { blob, image } from './binary.ts'
 import { bool } from './bool.ts'
 import { date } from './date.ts'
 import { decimal } from './decimal.ts'
-import type { PropertyDescriptor, ScalarDescriptor, TypeDescriptor } from './descriptor.ts'
+import type { ScalarDescriptor, TypeDescriptor } from './descriptor.ts'
 import { duration } from './duration.ts'
 import { long64 } from './long64.ts'
 import { byte, float, long, number, word } from './number.ts'
@@ -12,11 +12,7 @@ import { string, uuid } from './text.ts'
 import { vector } from './vector.ts'
 
 type Types = {
-  readonly [T in StorageType]: T extends PropertyType
-    ? PropertyDescriptor
-    : T extends ScalarType
-      ? ScalarDescriptor
-      : TypeDescriptor
+  readonly [T in StorageType]: T extends ScalarType ? ScalarDescriptor : TypeDescriptor
 }
 
 /** The types of attributes: every one that `value-type.ts` names. */

@@ -1,6 +1,6 @@
 import { schemas } from '../../base/json-schema.ts'
 import { fold } from '../../base/text/fold.ts'
-import { Mismatch, type PropertyDescriptor } from './descriptor.ts'
+import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 
 const TEXT = {
   autoFill: [],
@@ -9,7 +9,6 @@ const TEXT = {
   code: { value: 'string' },
   field: 'text',
   comparison: 'text',
-  inObject: 'text',
   isNumeric: false,
   // Most texts contain nothing that JSON escapes; testing that takes half as long as `JSON.stringify`.
   encode: value => (ESCAPED.test(value as string) ? JSON.stringify(value) : `"${value as string}"`),
@@ -17,12 +16,12 @@ const TEXT = {
   toCode: value => value,
   codeOfJson: json => JSON.parse(json) as string,
   keyText: value => String(value),
-} as const satisfies Partial<PropertyDescriptor>
+} as const satisfies Partial<ScalarDescriptor>
 
 /** Characters that JSON may escape: control characters, quotes, backslashes, surrogates. */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 
-export const string: PropertyDescriptor = {
+export const string: ScalarDescriptor = {
   ...TEXT,
   catalogName: () => 'string',
   options: ['indexed', 'unique', 'minLength', 'maxLength', 'pattern', 'multiLine'],
@@ -42,7 +41,7 @@ export const string: PropertyDescriptor = {
 }
 
 /** 32 upper-case hex digits. */
-export const uuid: PropertyDescriptor = {
+export const uuid: ScalarDescriptor = {
   ...TEXT,
   catalogName: () => 'uuid',
   options: ['indexed', 'unique'],

@@ -167,8 +167,7 @@ function bindJson(
   const read = (operand: Operand): { type: JsonType; value: ComparisonScalar } => {
     if (isTextual(comparator)) return { type: 'text', value: convertToText(operand) }
     if (declared === undefined) return convertForJson(operand, path.text)
-    // A date inside JSON is a text, and ISO dates sort like texts.
-    if (TYPES[declared].inObject === 'text') return { type: 'text', value: convertToText(operand) }
+    if (TYPES[declared].comparison === 'text') return { type: 'text', value: convertToText(operand) }
     const comparand: Comparand = { path: path.text, type: declared, parameters: parametersOf() }
     return { type: TYPES[declared].comparison, value: convertValue(operand, comparand) }
   }

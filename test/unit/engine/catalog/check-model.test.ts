@@ -135,6 +135,11 @@ const cases: { name: string; model: unknown; problem: string }[] = [
     model: onCompany({ type: 'integer' }),
     problem: `${at}.type: "integer" is none of bool, byte, word, long, long64, number, float, decimal, date, duration, string, uuid, object, image, blob`,
   },
+  ...['date', 'uuid', 'long64', 'decimal'].map(type => ({
+    name: `a property of an object that is a ${type}, which JSON has not`,
+    model: onCompany({ type: 'object', properties: { 'a.b': { type } } }),
+    problem: `${at}.properties.a.b.type: "${type}" is none of bool, byte, word, long, number, float, duration, string${type === 'long64' ? '; did you mean "long"?' : ''}`,
+  })),
   {
     name: 'an unknown kind',
     model: onCompany({ kind: 'relatedEntitys', type: 'X' }),

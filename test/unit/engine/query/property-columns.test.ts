@@ -20,7 +20,7 @@ import { type MemoryWorld, openMemoryWorld } from '../memory/world.ts'
 
 const PATHS = {
   'address.city': 'string',
-  born: 'date',
+  born: 'string',
   size: 'number',
   'tags.length': 'long',
   flag: 'bool',
