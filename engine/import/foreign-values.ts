@@ -27,6 +27,7 @@ const DATE =
 
 /** A date whose year could be of any century, or that has a two-digit part in place of a year. */
 const SHORT_DATE = /^\s*\d{1,2}([./-])\d{1,2}\1\d{1,2}(?:\D|$)/
+export const isShortDate = (text: string): boolean => SHORT_DATE.test(text)
 
 /**
  * A field in the form that the server reads. A field that is not in the given format, or is not a value of the type even then, is
@@ -36,18 +37,26 @@ const SHORT_DATE = /^\s*\d{1,2}([./-])\d{1,2}\1\d{1,2}(?:\D|$)/
 export function readForeign(attribute: Attribute, field: string, { decimal, dates }: ForeignFormat): string {
   if (attribute.kind !== 'storage') return field
   const form = TYPES[attribute.type].field
-  if (form === 'date' && SHORT_DATE.test(field))
+  if (form === 'date' && isShortDate(field))
     throw new Error(`${attribute.name}: the year of "${field}" has fewer than four digits`)
-  const text = field.trim()
   const read =
-    form === 'number' && decimal && GROUPED[decimal].test(text)
-      ? text
-          .replace(/[\s'’]/g, '')
-          .replaceAll(OTHER[decimal], '')
-          .replace(',', '.')
-      : form === 'date' && dates && isoDate(text, dates)
+    form === 'number' ? foreignNumber(field, decimal) : form === 'date' ? foreignDate(field, dates) : undefined
   return read && isValue(attribute, read) ? read : field
 }
+
+/** A number with groups or another decimal character, as the server reads it; undefined if it is not in that format. */
+export function foreignNumber(field: string, decimal: ForeignFormat['decimal']): string | undefined {
+  const text = field.trim()
+  if (!decimal || !GROUPED[decimal].test(text)) return undefined
+  return text
+    .replace(/[\s'’]/g, '')
+    .replaceAll(OTHER[decimal], '')
+    .replace(',', '.')
+}
+
+/** A date in another order, as the server reads it; undefined if it is not in that order. */
+export const foreignDate = (field: string, dates: ForeignFormat['dates']): string | undefined =>
+  dates && isoDate(field.trim(), dates)
 
 const isValue = (attribute: StorageAttribute, text: string): boolean =>
   !(TYPES[attribute.type].convert(text, attribute, true) instanceof Mismatch)
@@ -77,14 +86,14 @@ function hourOf(hours: number, half: string): string | undefined {
 function isRead({ type }: StorageAttribute, field: string, { decimal, dates }: ForeignFormat): boolean {
   const text = field.trim()
   if (type === 'decimal') return Number.isFinite(Number(text)) || (decimal !== undefined && GROUPED[decimal].test(text))
-  return type === 'date' && parseDate((dates && isoDate(text, dates)) || text) !== undefined
+  return type === 'date' && parseDate(foreignDate(text, dates) ?? text) !== undefined
 }
 
 /** Option that would read a field which is not a value of its type, if it looks like a number or a date of another country. */
 export function hintFor(attribute: Attribute, field: string, given: ForeignFormat): string | undefined {
   if (attribute.kind !== 'storage') return undefined
   const form = TYPES[attribute.type].field
-  if ((form !== 'number' && form !== 'date') || SHORT_DATE.test(field)) return undefined
+  if ((form !== 'number' && form !== 'date') || isShortDate(field)) return undefined
   const reads = (format: ForeignFormat): boolean => isValue(attribute, readForeign(attribute, field, format))
   if (reads(given) || isRead(attribute, field, given)) return undefined
   const [what, option, would] =

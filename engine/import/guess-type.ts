@@ -1,5 +1,7 @@
 import { significant } from '../base/exact-json.ts'
 import { parseDate } from '../base/time/read-date.ts'
+import type { StorageAttribute } from '../catalog/attribute.ts'
+import { loadModel } from '../catalog/load-model.ts'
 import { MAX_DIMENSION, type StorageModel } from '../catalog/model-schema.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
@@ -7,7 +9,7 @@ import type { ForeignFormat } from './foreign-values.ts'
 import { NULL_TEXTS } from './guess-format.ts'
 import { csvValue } from './row-reader.ts'
 import { cellText } from './table-file.ts'
-import { attributeOf, FORMS, isTableTime, isUuid, numberIn, TRUTHS } from './value-form.ts'
+import { FORMS, isTableTime, isUuid, numberIn, TRUTHS } from './value-form.ts'
 
 /** Type of a column, as the values of a sample have it. */
 interface GuessedType {
@@ -151,3 +153,11 @@ function holdsAll(model: StorageModel, texts: readonly string[], format: Foreign
     return false
   }
 }
+
+const attributeOf = (value: StorageModel): StorageAttribute =>
+  loadModel({
+    name: 'guess',
+    dataClasses: { Guess: { key: 'ID', attributes: { ID: { type: 'long' }, value } } },
+  })
+    .dataClassesByName.get('Guess')!
+    .attributesByName.get('value') as StorageAttribute

@@ -2,10 +2,9 @@ import { significant } from '../base/exact-json.ts'
 import { parseClock } from '../base/time/read-clock.ts'
 import { excerpt } from '../base/text/excerpt.ts'
 import { parseDate } from '../base/time/read-date.ts'
-import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
-import { loadModel } from '../catalog/load-model.ts'
+import type { Attribute } from '../catalog/attribute.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
-import { type ForeignFormat, readForeign } from './foreign-values.ts'
+import { type ForeignFormat, foreignDate, foreignNumber, isShortDate } from './foreign-values.ts'
 import { lossIn } from './loss.ts'
 
 /**
@@ -91,16 +90,12 @@ function isContainer(text: string): boolean {
 }
 
 /** A number of a file as the server reads it. */
-export const numberIn = (text: string, format: ForeignFormat): string => readForeign(SOME_NUMBER, text, format).trim()
+export const numberIn = (text: string, { decimal }: ForeignFormat): string =>
+  foreignNumber(text, decimal) ?? text.trim()
 
 /** A date of a file as the server reads it; undefined for a year of two digits. */
-function dateIn(text: string, format: ForeignFormat): string | undefined {
-  try {
-    return readForeign(SOME_DATE, text, format).trim()
-  } catch {
-    return undefined
-  }
-}
+const dateIn = (text: string, { dates }: ForeignFormat): string | undefined =>
+  isShortDate(text) ? undefined : (foreignDate(text, dates) ?? text.trim())
 
 /** Digits that identify a double. Source: IEEE 754. */
 const DOUBLE_DIGITS = 17
@@ -117,15 +112,3 @@ function isDouble(text: string): boolean {
   if (digits < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
   return digits <= MAX_PRECISION && written === significant(Number(text).toPrecision(Math.max(digits, 1)))
 }
-
-/** An attribute of a model, to convert values by. */
-export const attributeOf = (value: StorageModel): StorageAttribute =>
-  loadModel({
-    name: 'guess',
-    dataClasses: { Guess: { key: 'ID', attributes: { ID: { type: 'long' }, value } } },
-  })
-    .dataClassesByName.get('Guess')!
-    .attributesByName.get('value') as StorageAttribute
-
-const SOME_NUMBER = attributeOf({ type: 'number' })
-const SOME_DATE = attributeOf({ type: 'date' })
