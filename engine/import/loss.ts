@@ -17,7 +17,7 @@ export function lossOf({ type }: StorageModel, values: readonly unknown[], isTyp
 /** Clause that says what a type does not keep of a text; undefined if it keeps all. */
 export const lossIn = (type: StorageModel['type'], text: string): string | undefined => LOSSES[type]?.(text)
 
-const BEYOND_MILLISECONDS = /:\d\d\.\d{3}0*[1-9]/
+const BEYOND_MILLISECONDS = /:\d\d[.,]\d{3}0*[1-9]/
 
 const time = (text: string): string | undefined =>
   BEYOND_MILLISECONDS.test(text) ? `seconds have three places, not as many as ${text}` : undefined

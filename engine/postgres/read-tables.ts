@@ -1,3 +1,4 @@
+import type { StorageAttribute } from '../catalog/attribute.ts'
 import type { DataClass, RemoteStorage } from '../catalog/dataclass.ts'
 import type { Cells } from './database.ts'
 import { markOf, uniqueIndexes } from './owned/table-spec.ts'
@@ -103,6 +104,13 @@ export function readTables(
   )
 }
 
+/** True for a key and for a foreign key. */
+const isIdentity = ({ key, attributes }: DataClass, attribute: StorageAttribute): boolean =>
+  attribute === key || attributes.some(each => each.kind === 'relatedEntity' && each.foreignKey === attribute)
+
+const cutKey = ({ name, type }: StorageAttribute, column: RemoteColumn): string =>
+  `the column ${quoteName(column.name)} is of type ${column.sqlType}; ${name}, a ${type}, would show several of its values as one key: a string holds them all`
+
 function tableOf(
   dataClass: DataClass,
   { schema, table, stamp, timestamp, owned, columns: wanted }: RemoteStorage,
@@ -129,6 +137,7 @@ function tableOf(
     if (!found.every(column => column !== undefined)) continue
     const form = columnForm(attribute, found)
     if (typeof form === 'string') problems.push(form)
+    else if (form.isCut && isIdentity(dataClass, attribute)) problems.push(cutKey(attribute, found[0]!))
     else {
       columns.set(attribute, found)
       forms.set(attribute, form)

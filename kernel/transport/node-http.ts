@@ -117,7 +117,7 @@ class NodeHttpConnections {
   #serve(connection: NodeHttpConnection, req: IncomingMessage, res: ServerResponse): NodeHttpExchange {
     const { socket, rawHeaders } = req
     const exchange = new NodeHttpExchange(this.edge, req, res, connection)
-    if ((socket as Duplex) instanceof EncodedConnection) exchange.endConnection()
+    if ((socket as Duplex) instanceof EncodedConnection || offersUpgrade(req)) exchange.endConnection()
     // The parser also accepts 0.9, whose answers have no head, and 2.0, which is another protocol.
     if (req.httpVersionMajor !== 1) exchange.refuse(EdgeErrors.UNKNOWN_VERSION(req.httpVersion))
     else {
@@ -161,6 +161,10 @@ class NodeHttpConnections {
     else end()
   }
 }
+
+/** True for a request behind which the parser of Node.js drops what has arrived with it: the next bytes may be in the middle of a body. */
+const offersUpgrade = ({ headers: { upgrade, connection = '' } }: IncomingMessage): boolean =>
+  upgrade !== undefined && /\bupgrade\b/i.test(connection)
 
 /** Protocol error for an error of the parser. */
 function parserError({ code, message }: ParserError, limits: TransportLimits): ProtocolError {

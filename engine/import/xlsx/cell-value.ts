@@ -1,4 +1,4 @@
-import { parseExact } from '../../base/exact-json.ts'
+import { doubleOf, parseExact } from '../../base/exact-json.ts'
 import type { NumberKind } from './number-format.ts'
 
 /** A cell as a sheet has it. */
@@ -44,7 +44,7 @@ export function cellValue({ type, style, text, isFormula }: SheetCell, context: 
       : null
   switch (type) {
     case 's':
-      return context.strings[Number(text)] ?? new CellProblem('refers to a text that the file does not have')
+      return sharedText(text, context) ?? new CellProblem('refers to a text that the file does not have')
     case 'b':
       return BOOLS[text] ?? new CellProblem(`has "${text}" for a truth value`)
     case 'n':
@@ -54,15 +54,21 @@ export function cellValue({ type, style, text, isFormula }: SheetCell, context: 
   }
 }
 
+const sharedText = (index: string, { strings }: CellContext): string | undefined =>
+  /^\d+$/.test(index) ? strings[Number(index)] : undefined
+
 const BOOLS: Readonly<Record<string, boolean>> = { 0: false, 1: true, false: false, true: true }
 
 /** Numbers in XML. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
 
 function meaningOf(text: string, style: number, context: CellContext): unknown {
-  const number = NUMBER.test(text) ? Number(text) : Number.NaN
+  const number = NUMBER.test(text) ? doubleOf(text) : Number.NaN
   if (!Number.isFinite(number)) return new CellProblem(`has "${text}" for a number`)
-  switch (context.kinds[style]) {
+  const { kinds } = context
+  if (style > 0 && kinds.length > 0 && kinds[style] === undefined)
+    return new CellProblem('has a format that the file does not have')
+  switch (kinds[style]) {
     case 'date':
       return momentOf(number, context.is1904) ?? new CellProblem(`has the number ${text}, which is not a date`)
     case 'duration':
@@ -79,10 +85,9 @@ const MAX_DIGITS = 17
 
 /** A double, or the digits that some program has written beyond it. */
 function withDigits(number: number, text: string): unknown {
-  if (text.length <= SAFE_DIGITS) return number
-  if (/^-?\d+$/.test(text)) return Number.isSafeInteger(number) ? number : BigInt(text)
+  if (text.length <= SAFE_DIGITS || !JSON_NUMBER.test(text)) return number
   const digits = text.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '')
-  return digits.length > MAX_DIGITS && JSON_NUMBER.test(text) ? parseExact(text, 'numbers') : number
+  return parseExact(text, digits.length > MAX_DIGITS ? 'numbers' : 'integers')
 }
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i

@@ -9,6 +9,7 @@ export interface SheetRow {
 
 /** Columns of a sheet. Source: Excel specifications and limits. */
 const MAX_COLUMNS = 16_384
+const MAX_ROWS = 1_048_576
 
 /** The shared texts of a file, as many together as are at hand. @throws {Error} the XML is damaged */
 export function sharedTexts(xml: AsyncIterable<string>): AsyncGenerator<string[]> {
@@ -31,21 +32,30 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
   let cell = { column: -1, type: 'n', style: 0, text: '', isFormula: false }
   /** Columns of the cells of a row that are not in order. */
   let unordered: Set<number> | undefined
+  /** Elements of these names occur elsewhere as well, such as behind the rows. */
+  let isInRow = false
+  let isInCell = false
   let isValue = false
   return readXml(xml, {
     open(name, attributes) {
+      if (isInCell ? name === 'c' || name === 'row' : isInRow && name === 'row')
+        throw new Error(`row ${index + 1} has a ${name === 'c' ? 'cell within a cell' : 'row within it'}`)
+      if (!isInRow && name !== 'row') return
+      if (isInRow && !isInCell && name !== 'c') return
       switch (name) {
         case 'row': {
           const { r } = attributes
           index = rowAfter(index, r)
           cells = []
+          isInRow = true
           unordered = undefined
           cell = { ...cell, column: -1 }
           break
         }
         case 'c': {
           const { r, t: type = 'n', s = '0' } = attributes
-          const column = r === undefined ? cell.column + 1 : columnOf(r)
+          const column = r === undefined ? columnAfter(cell.column) : columnOf(r, index)
+          isInCell = true
           if (column <= cell.column) unordered ??= new Set(cells.map(each => each.column))
           if (unordered?.has(column)) throw new Error(`cell ${columnName(column)}${index + 1} occurs twice`)
           unordered?.add(column)
@@ -56,6 +66,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
           cell.isFormula = true
           break
         case 'v':
+          if (cell.text !== '') throw new Error(`cell ${columnName(cell.column)}${index + 1} has two values`)
           isValue = true
           break
         case 'is':
@@ -70,6 +81,7 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
       else inline.add(text)
     },
     close(name) {
+      if (!isInCell && !(isInRow && name === 'row')) return undefined
       switch (name) {
         case 'v':
           isValue = false
@@ -80,8 +92,10 @@ export function sheetRows(xml: AsyncIterable<string>): AsyncGenerator<SheetRow[]
         case 'c':
           if (cell.type === 'str') cell.text = unescaped(cell.text)
           cells.push(cell)
+          isInCell = false
           break
         case 'row':
+          isInRow = false
           return { index, cells }
         default:
           inline.close(name)
@@ -151,26 +165,40 @@ class TextCollector {
 }
 
 /** Characters that XML does not have are written as `_x000D_`. Source: ECMA-376, part 1, 22.9.2.19. */
-const unescaped = (text: string): string =>
-  text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+function unescaped(text: string): string {
+  const read = text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+  // Half a character is none.
+  return read.isWellFormed() ? read : text
+}
 
-/** Number from 0 of a row. @throws {Error} it is not a row behind the one before */
+/** Number from 0 of a row. @throws {Error} it is not a row behind the one before, or beyond what a sheet has */
 function rowAfter(index: number, name: string | undefined): number {
   const next = name === undefined ? index + 1 : Number(name) - 1
-  if (Number.isSafeInteger(next) && next > index) return next
+  if (Number.isSafeInteger(next) && next > index && next < MAX_ROWS) return next
   throw new Error(`row "${name}" is behind row ${index + 1}`)
 }
 
-/** Number from 0 of the column in the name of a cell, such as `AB12`. @throws {Error} it is beyond what a sheet has */
-function columnOf(cell: string): number {
+function columnAfter(column: number): number {
+  if (column + 1 < MAX_COLUMNS) return column + 1
+  throw new Error(`a row has more than ${MAX_COLUMNS} cells`)
+}
+
+/**
+ * Number from 0 of the column in the name of a cell, such as `AB12`.
+ * @throws {Error} it is beyond what a sheet has, or the cell is of another row
+ */
+function columnOf(cell: string, row: number): number {
   let column = 0
-  for (let i = 0; i < cell.length; i++) {
+  let i = 0
+  for (; i < cell.length; i++) {
     const letter = cell.charCodeAt(i) | 0x20
     if (letter < 0x61 || letter > 0x7a) break
     column = column * 26 + letter - 0x60
     if (column > MAX_COLUMNS) break
   }
   if (column < 1 || column > MAX_COLUMNS) throw new Error(`a cell is named "${cell.slice(0, 20)}"`)
+  if (i < cell.length && cell.slice(i) !== String(row + 1))
+    throw new Error(`cell "${cell.slice(0, 20)}" is in row ${row + 1}`)
   return column - 1
 }
 

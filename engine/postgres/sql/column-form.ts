@@ -26,7 +26,7 @@ export interface ColumnForm {
   readonly isText: boolean
   /** Order in which {@link compared} is compared with operands; undefined if it is not. */
   readonly domain: Domain | undefined
-  /** Different values of the column are read as one, as times are without their microseconds. */
+  /** Different values of the column are read as one, as times are without their microseconds. No key is. */
   readonly isCut?: boolean
   /** SQL that is compared, in a form that indexes of the column serve. */
   compared(...columns: readonly string[]): string
@@ -73,10 +73,16 @@ function formOf(attribute: StorageAttribute, { type, modifier, isEnum }: RemoteC
       return numberForm(attribute.scale, type, modifier)
     case 'date':
       if (type === 'date') return day
-      return type === 'timestamp' || type === 'timestamptz' ? moment(type, attribute.simpleDate === true) : undefined
+      return type === 'timestamp' || type === 'timestamptz'
+        ? moment(type, modifier, attribute.simpleDate === true)
+        : undefined
     case 'duration':
       if (type === 'numeric') return undefined
-      return type === 'time' ? time : type === 'interval' ? interval(modifier) : numberForm('integer', type, modifier)
+      return type === 'time'
+        ? time(modifier)
+        : type === 'interval'
+          ? interval(modifier)
+          : numberForm('integer', type, modifier)
     case 'uuid':
       return type === 'uuid' ? uuid : TEXTS.has(type) ? uuidText(modifier) : undefined
     case 'string':

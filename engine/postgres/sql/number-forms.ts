@@ -66,6 +66,7 @@ function integerForm(kind: NumberKind, type: string): ColumnForm {
     read: kind === 'double' ? readDouble : kind === 'integer' ? readNumber : text => readScaledText(text, kind),
     // Integers are written without places, which are zeros.
     write: value => writer(kind)(value).replace(/\.0+$/, ''),
+    isCut: kind === 'double' && type === 'int8',
     // There is no sum of such numbers.
     ...(type === 'oid' && { sorted: (column?: string) => `${column}::int8` }),
   })
@@ -114,6 +115,7 @@ function numericForm(kind: NumberKind, declared: Declared | undefined): ColumnFo
   }
   return plain(domain, {
     read: kind === 'double' ? readDouble : kind === 'integer' ? readWhole : text => readScaledText(text, kind),
+    isCut: isRounded,
     write: writer(kind),
   })
 }

@@ -68,8 +68,11 @@ function aroundMs(value: Scalar, placeOf: (ms: number) => Cut, unit = 1): readon
   return ms === next ? [placeOf(ms), placeOf(ms + unit)] : between(placeOf(next))
 }
 
+/** True for a column whose times have more digits after the seconds than milliseconds. @param places 0xffff without a declaration */
+const isFiner = (places: number): boolean => (places & 0xffff) > 3
+
 /** A time with microseconds, of which a value has the milliseconds or the day. */
-export const moment = (type: 'timestamp' | 'timestamptz', isDay: boolean): ColumnForm => {
+export const moment = (type: 'timestamp' | 'timestamptz', modifier: number, isDay: boolean): ColumnForm => {
   const unit = isDay ? DAY_MS : 1
   const zone = type === 'timestamptz' ? '+00' : ''
   const placeOf = (ms: number): Cut =>
@@ -82,7 +85,7 @@ export const moment = (type: 'timestamp' | 'timestamptz', isDay: boolean): Colum
     { type, around: value => aroundMs(value, placeOf, unit), above: ABOVE, below: `'${LAST} 00:00:00.001${zone}'` },
     {
       read: fitting(text => Math.floor(readDateTime(text) / unit) * unit),
-      isCut: true,
+      isCut: isDay || isFiner(modifier),
       sorted: column => `date_trunc('${isDay ? 'day' : 'milliseconds'}', ${column})`,
       write: value => momentText(value as number, zone),
     },
@@ -105,16 +108,17 @@ const intervalText = (ms: number): string => `${Math.trunc(ms / DAY_MS)} days ${
 
 const sortedMs = (column?: string): string => `floor(extract(epoch FROM ${column}) * 1000)`
 
-export const time = plain(
-  {
-    type: 'time',
-    around: value =>
-      aroundMs(value, ms =>
-        ms <= 0 ? 'start' : ms > DAY_MS ? 'end' : { at: ms === DAY_MS ? '24:00' : clockText(ms), isBehind: false },
-      ),
-  },
-  { read: fitting(readClock), isCut: true, sorted: sortedMs, write: clockText },
-)
+export const time = (modifier: number): ColumnForm =>
+  plain(
+    {
+      type: 'time',
+      around: value =>
+        aroundMs(value, ms =>
+          ms <= 0 ? 'start' : ms > DAY_MS ? 'end' : { at: ms === DAY_MS ? '24:00' : clockText(ms), isBehind: false },
+        ),
+    },
+    { read: fitting(readClock), isCut: isFiner(modifier), sorted: sortedMs, write: clockText },
+  )
 
 /** Fields of the modifier of an interval that can have months: `month` and `year`. */
 const MONTHS = 0b110 << 16
@@ -134,7 +138,7 @@ export const interval = (modifier: number): ColumnForm =>
     },
     {
       read: fitting(readInterval),
-      isCut: true,
+      isCut: isFiner(modifier),
       sorted: sortedMs,
       write: keepsDaysOnly(modifier)
         ? value => intervalText(value as number)

@@ -54,7 +54,7 @@ export function updateStatement(
     ...(column === undefined ? [] : [`${quoteName(column)} = coalesce(${from.alias}.${quoteName(column)}, 1) + 1`]),
   ]
   return sql.parameters.statement(
-    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_to_record(${json}) AS r (${typesOf(names, table)}) WHERE ${oneWith(key, from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING ${writtenRow(from)}`,
+    `UPDATE ${from.source} SET ${sets.join(', ')} FROM json_to_record(${json}) AS r (${typesOf(names, table)}) WHERE ${sql.among(table.dataClass.key, [key], from)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING ${writtenRow(from)}`,
   )
 }
 
@@ -63,19 +63,8 @@ export function deleteStatement(table: RemoteTable, key: Value, stamp: number, a
   const sql = new PredicateSql(NO_SCOPE)
   const from = sql.from(table)
   return sql.parameters.statement(
-    `DELETE FROM ${from.source} WHERE ${oneWith(key, from, sql)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING true`,
+    `DELETE FROM ${from.source} WHERE ${sql.among(table.dataClass.key, [key], from)} AND ${hasStamp(stamp, from, sql)}${further(also, sql)} RETURNING true`,
   )
-}
-
-/**
- * Condition for the one row with a key. Keys of times may be finer than what clients see: then no row changes if several look the same.
- */
-function oneWith(key: Value, from: From, sql: PredicateSql): string {
-  const { dataClass, forms } = from.table
-  const has = sql.among(dataClass.key, [key], from)
-  if (!forms.get(dataClass.key)!.isCut) return has
-  const other = sql.from(from.table)
-  return `${has} AND (SELECT count(*) FROM ${other.source} WHERE ${sql.among(dataClass.key, [key], other)}) = 1`
 }
 
 /** Statement that finds a row if it still has a stamp. */

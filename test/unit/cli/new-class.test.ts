@@ -240,6 +240,7 @@ t.test('digits of CSV that a number would lose', async t => {
     'a.csv':
       'mixed,long,places,measured,tiny\n9007199254740993,1.5,0.1234567890123456789,0.10000000000000001,1e-400\n1.5,123456789012345678901.5,0.1,12.300000000000001,1\n',
     'times.csv': 'at,took\n2024-12-25 13:30:00.123456,00:00:01.0005\n',
+    'commas.tsv': 'at\ttook\n2024-12-25 13:30:00,1234567\t00:00:01,2509\n',
   })
   const { notes } = await load('a.csv', { create: { newClass: 'A', yes: true } })
   t.match(notes, /mixed +mixed +decimal\(1\)/)
@@ -251,6 +252,9 @@ t.test('digits of CSV that a number would lose', async t => {
   const times = await load('times.csv', { create: { newClass: 'T', yes: true } })
   t.match(times.notes, /^at: seconds have three places, not as many as 2024-12-25 13:30:00\.123456\.$/m)
   t.match(times.notes, /^took: seconds have three places, not as many as 00:00:01\.0005\.$/m)
+  const commas = await load('commas.tsv', { create: { newClass: 'C', yes: true } })
+  t.match(commas.notes, /^at: seconds have three places, not as many as 2024-12-25 13:30:00,1234567\.$/m)
+  t.match(commas.notes, /^took: seconds have three places, not as many as 00:00:01,2509\.$/m)
 })
 
 t.test('a store that is in use is found before the model is changed', async t => {

@@ -79,7 +79,10 @@ t.test('numbers', async t => {
     ['1.1000000000000001', 1.1],
     ['0.30000000000000004', 0.30000000000000004],
     ['9007199254740993', 9007199254740993n],
-    ['1.152921504606847E+18', 1152921504606847000],
+    ['1.152921504606847E+18', 1152921504606847000n],
+    ['9007199254740993.0', 9007199254740993n],
+    ['9.007199254740993E15', 9007199254740993n],
+    ['1e-400', 'cell A2 has "1e-400" for a number'],
     ['12345678901234567890123', 12345678901234567890123n],
     ['', null],
     ['abc', 'cell A2 has "abc" for a number'],
@@ -183,6 +186,14 @@ t.test('cells and rows without names, prefixes, and rows with gaps', async t => 
   t.strictSame(await rowsOf(t, { rows: '', others: { 'xl/worksheets/sheet1.xml': sheet } }), [{ line: 2, cells: [1] }])
 })
 
+t.test('elements behind the rows do not change the last cell', async t => {
+  const rows = '<row><c t="inlineStr"><is><t>n</t></is></c></row><row><c s="0"/><c><v>3</v></c><c r="C2" s="0"/></row>'
+  const behind =
+    '<extLst><ext xmlns:xm="urn:x"><xm:f>Sheet2!A1</xm:f><xm:sqref>A1</xm:sqref><v>77</v><c r="A9"><is><t>x</t></is></c></ext></extLst>'
+  const sheet = `<worksheet><sheetData>${rows.replace('<c s="0"/>', '')}</sheetData>${behind}</worksheet>`
+  t.strictSame(await rowsOf(t, { rows: '', others: { 'xl/worksheets/sheet1.xml': sheet } }), [{ line: 2, cells: [3] }])
+})
+
 t.test('parts with blanks and letters beyond ASCII in their names, percent-encoded or not', async t => {
   const rows = `<row><c t="inlineStr"><is><t>n</t></is></c></row><row><c><v>1</v></c></row>`
   const sheet = `<worksheet><sheetData>${rows}</sheetData></worksheet>`
@@ -211,6 +222,12 @@ t.test('damaged files', async t => {
     [{ rows: '<row r="x"/>' }, /row "x" is behind row 0$/],
     [{ rows: '<row r="2"/><row r="2"/>' }, /row "2" is behind row 2$/],
     [{ rows: '<row><c r="A1"/><c r="B1"/><c r="A1"/></row>' }, /cell A1 occurs twice$/],
+    [{ rows: '<row><c r="A2"/></row>' }, /cell "A2" is in row 1$/],
+    [{ rows: '<row><c><v>1</v><v>2</v></c></row>' }, /cell A1 has two values$/],
+    [{ rows: '<row><c><c><v>1</v></c></c></row>' }, /row 1 has a cell within a cell$/],
+    [{ rows: '<row><row/></row>' }, /row 1 has a row within it$/],
+    [{ rows: `<row>${'<c/>'.repeat(16_385)}</row>` }, /a row has more than 16384 cells$/],
+    [{ rows: '<row r="1048577"/>' }, /row "1048577" is behind row 0$/],
     [{ rows: '<row><c r="C1"/><c r="A1"/><c r="B1"/><c r="B1"/></row>' }, /cell B1 occurs twice$/],
     [
       { others: { 'xl/worksheets/sheet1.xml': Buffer.from([0x3c, 0x61, 0xe9, 0x2f, 0x3e]) } },

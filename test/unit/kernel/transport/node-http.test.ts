@@ -31,6 +31,27 @@ const echoed = (received: string): unknown[] =>
     .filter(body => body.startsWith('['))
     .map(body => JSON.parse(body))
 
+t.test('a request that offers another protocol is the last of its connection', async t => {
+  const { port } = await startTransport(t, 'node-http', echo)
+  const upgrade = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n'
+  const hidden = `GET /hidden HTTP/1.1\r\n${HOST}\r\n`
+  // Node.js drops what has arrived with the request: the body of the second one would be read as a request.
+  const second = `POST /second HTTP/1.1\r\n${HOST}Content-Length: ${hidden.length}\r\n\r\n`
+  const sent = [raw(`GET /first HTTP/1.1\r\n${HOST}${upgrade}\r\n${second}`), raw(hidden)]
+  const { received } = await exchangeRaw(port, sent, 'server')
+  t.same(echoed(received), [['GET', '/first', '', '', '']])
+  t.match(received, /\r\nConnection: close\r\n/i)
+  const waiting = await exchangeRaw(port, [raw(`GET /zero HTTP/1.1\r\n${HOST}\r\n`), ...sent], 'server')
+  t.same(echoed(waiting.received), [
+    ['GET', '/zero', '', '', ''],
+    ['GET', '/first', '', '', ''],
+  ])
+  const plain = `POST /body HTTP/1.1\r\n${HOST}${upgrade}Content-Length: 2\r\n\r\nok`
+  t.same(echoed((await exchangeRaw(port, [raw(plain)], 'server')).received), [['POST', '/body', '', '', 'ok']])
+  const one = `GET /one HTTP/1.1\r\n${HOST}Upgrade: h2c\r\n\r\nGET /two HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`
+  t.equal(echoed((await exchangeRaw(port, [raw(one)], 'server')).received).length, 2, 'a header by itself is none')
+})
+
 t.test('targets with raw bytes above ASCII', async t => {
   const { port } = await startTransport(t, 'node-http', echo)
 
