@@ -195,16 +195,16 @@ const KEYS: Readonly<
     left: ["'infinity'", "'-infinity'", "'275760-09-14'"],
   },
   TimeKey: {
-    type: 'timestamptz',
+    type: 'timestamptz(3)',
     attribute: { type: 'date' },
     keys: ["'2020-01-31 10:00Z'"],
     left: ["'infinity'", "'294276-01-01'"],
   },
-  TextKey: {
-    type: 'text',
+  UuidKey: {
+    type: 'uuid',
     attribute: { type: 'uuid' },
     keys: ["'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'"],
-    left: ["'no'", "''"],
+    left: [],
   },
   BoolKey: { type: 'bool', attribute: { type: 'bool' }, keys: ['true', 'false'], left: [] },
 }

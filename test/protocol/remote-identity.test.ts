@@ -103,6 +103,7 @@ const model = {
     Day: keyed('day_key', { type: 'date', simpleDate: true }),
     Time: keyed('time_key', { type: 'date' }),
     FineTime: keyed('fine_key', { type: 'date' }),
+    TextUuid: keyed('citext_key', { type: 'uuid' }),
     ExactNumber: keyed('exact_key', { type: 'number' }),
     Parent: keyed('double_key', { type: 'number' }),
     Child: {
@@ -275,7 +276,7 @@ else {
   }
 
   t.test('a key or a foreign key that would show several values as one is refused', async t => {
-    for (const dataClass of ['FineTime', 'ExactNumber', 'Child']) {
+    for (const dataClass of ['FineTime', 'TextUuid', 'ExactNumber', 'Child']) {
       const { status, json } = await server.get(`/${dataClass}`)
       t.equal(status, 503, dataClass)
       t.match(json, { __ERROR: [{ message: /does not fit its model; the operator finds the reason in the log/ }] })

@@ -142,6 +142,8 @@ const uuidText = (modifier: number): ColumnForm => {
     },
     fits: column => `replace(${column}::text, '-', '') ~* '${UUID.source}'`,
     isValue: operand => UUID.test(String(operand)),
+    // With and without hyphens, in any case.
+    isCut: true,
     sorted: column => `lower(replace(${column}::text, '-', '') COLLATE "C")`,
     domain: undefined,
     compared: cannotCompare,

@@ -85,14 +85,15 @@ export const DATE_FORMS: Readonly<Record<string, DateForm>> = {
       return `${local(ms, offset)}${written(offset, 'minutes')}[${name}]`
     },
   },
-  'one or two digits for month, day and hour; `/` or `.` between year, month and day': {
-    precision: MINUTE,
-    write(ms, random) {
-      const [year, month, date] = day(ms).split('-') as [string, string, string]
-      const separator = random.pick(['-', '/', '.'])
-      return `${year}${separator}${Number(month)}${separator}${Number(date)} ${Number(time(ms, 2))}${time(ms, 5).slice(2)}`
+  'one or two digits for month, day and hour, always two for minutes and seconds; `/` or `.` between year, month and day':
+    {
+      precision: MINUTE,
+      write(ms, random) {
+        const [year, month, date] = day(ms).split('-') as [string, string, string]
+        const separator = random.pick(['-', '/', '.'])
+        return `${year}${separator}${Number(month)}${separator}${Number(date)} ${Number(time(ms, 2))}${time(ms, 5).slice(2)}`
+      },
     },
-  },
   'year with a sign and six digits, as in JavaScript': { precision: 1, years: [10_000, 275_759], write: iso },
   'year before 0: year 0 is 1 BC': { precision: DAY, years: [-271_820, -1], write: day },
   'year after 9999 without a sign, as in PostgreSQL': {
