@@ -2,7 +2,7 @@
  * The one reader of dates. A text is one of these forms as a whole, or it is not a date; `config/MODEL.md` lists the forms for users.
  *
  *   day      2020-01-31   2020/1/31   2020.1.31   +012345-01-31   -000044-03-15   12345-01-31   0044-03-15 BC
- *            31!1!2020   15!3!-44   !31!1!2020!   !2020-01-31!   !!2020-01-31!!
+ *            31!1!2020   !31!1!2020!   15!3!-44   !2020-01-31!   !!2020-01-31!!
  *   time     after `T` or a blank: 15:23   15:23:00   15:23:00.5   15:23:00,123456789
  *   offset   after a time: Z   +02   +0200   +02:00   +00:19:32   +02:00[Europe/Berlin]
  *
@@ -73,7 +73,7 @@ function leadingDigits(text: string, start: number): number {
 // Four digits at least, since `12/06/17` may be of any century. A minus needs six: `-0044` is 45 BC in ISO 8601, 44 BC elsewhere.
 const YEAR_FIRST = String.raw`(?<year>\+?\d{4,6}|-\d{6})(?<separator>[-/.])(?<month>\d\d?)\k<separator>(?<day>\d\d?)`
 /** The older form of the protocol, which servers also write for years of fewer digits and before 0. */
-const DAY_FIRST = String.raw`(?<mark>!?)(?<first>\d\d?)!(?<second>\d\d?)!(?<last>-?\d{1,6})\k<mark>`
+const DAY_FIRST = String.raw`!?(?<first>\d\d?)!(?<second>\d\d?)!(?<last>-?\d{1,6})!?`
 const TIME = String.raw`(?<hours>\d\d?):(?<minutes>\d\d)(?::(?<seconds>\d\d)(?:[.,](?<fraction>\d+))?)?`
 /** The name of a zone, which Java and Temporal write after an offset, does not change the instant. */
 const ZONE = String.raw`\[[\w+:/-]+\]`

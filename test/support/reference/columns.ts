@@ -116,7 +116,7 @@ const bytes: ColumnSpec = { ...plain('bytea'), sql: (_, value) => (value === nul
 /** Collations of columns, which must not influence any answer. */
 const COLLATIONS = ['', '', ' COLLATE "en-x-icu"', ' COLLATE "und-x-icu"', ' COLLATE loose']
 
-/** A column for an attribute. @param isKey true for a key or a foreign key, whose column tells all texts apart */
+/** A column for an attribute. @param isKey true for a key or a foreign key, which holds every value of its column */
 export function columnFor(
   random: Random,
   { type, simpleDate, mandatory, maxLength }: StorageSpec,
@@ -145,6 +145,7 @@ export function columnFor(
     case 'duration':
       return random.pick([interval, interval, clock, plain('int8')])
     case 'uuid':
+      if (isKey) return plain('uuid')
       return random.pick([plain('uuid'), plain('uuid'), uuidText('text'), uuidText('varchar(36)')])
     case 'string': {
       const collation = isKey ? '' : random.pick(COLLATIONS)

@@ -54,7 +54,7 @@ export function naiveDate(written: string): NaiveDate | undefined {
 }
 
 function readDayFirst(place: Place): number | undefined {
-  const mark = place.sign('!')
+  place.sign('!')
   const day = place.digits(1, 2)
   if (!day || !place.sign('!')) return undefined
   const month = place.digits(1, 2)
@@ -62,7 +62,7 @@ function readDayFirst(place: Place): number | undefined {
   const sign = place.sign('-') ? -1 : 1
   const year = place.digits(1, 6)
   if (!year) return undefined
-  if (mark && !place.sign('!')) return undefined
+  place.sign('!')
   return naiveDay(sign * Number(year), Number(month), Number(day))
 }
 
