@@ -93,7 +93,8 @@ const EXAMINED = [
 ] as const
 
 for (const [where, config] of [
-  ['in the thread that serves', {}],
+  // A query that takes much longer than expected, as on a busy machine, begins once more in the pool.
+  ['in the thread that serves', { pool: { inlineCostMs: 1000 } }],
   ['in the pool', { pool: { inlineCostMs: 0 } }],
 ] as const) {
   t.test(`rows examined ${where}`, async t => {
