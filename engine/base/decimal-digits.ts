@@ -1,4 +1,4 @@
-const NUMBER = /^\s*([-+]?)(\d*)(?:\.(\d*))?(?:e([-+]?\d{1,6}))?\s*$/i
+const NUMBER = /^\s*([-+]?)(\d*)(?:\.(\d*))?(?:e([-+]?\d+))?\s*$/i
 
 /** A number without zeros at its ends. */
 interface Digits {
@@ -6,13 +6,15 @@ interface Digits {
   readonly places: number
 }
 
+const ZERO: Digits = { digits: '0', places: Number.NEGATIVE_INFINITY }
+
 /** @returns undefined if it is not a finite number */
 export function digitsOf(text: string): Digits | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   if (sign === undefined || (whole === '' && fraction === '')) return undefined
   const all = (whole + fraction).replace(/^0+/, '')
   const digits = withoutZeros(all)
-  if (digits === '') return { digits: '0', places: Number.NEGATIVE_INFINITY }
+  if (digits === '') return ZERO
   return {
     digits: (sign === '-' ? '-' : '') + digits,
     places: fraction.length - Number(exponent) - (all.length - digits.length),
@@ -30,4 +32,10 @@ export function withoutZeros(digits: string): string {
 export function isSameNumber(one: string, other: string): boolean {
   const [a, b] = [digitsOf(one), digitsOf(other)]
   return a !== undefined && b !== undefined && a.digits === b.digits && a.places === b.places
+}
+
+/** Significant digits of a number without its sign, and their power of ten, as `125e-2` or empty for zero: the same text for equal numbers. */
+export function significant(number: string): string {
+  const { digits, places } = digitsOf(number) ?? ZERO
+  return digits === ZERO.digits ? '' : `${digits.replace('-', '')}e${-places}`
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { parse } from 'secure-json-parse'
+import { significant } from './decimal-digits.ts'
 
 /**
  * A number that is neither a double nor an integer of 64 bits: its text, as a String object. Messages between threads preserve
@@ -166,15 +167,6 @@ function integerOf(number: string): string | undefined {
   const [digits, power] = significant(number).split('e') as [string, string?]
   if (power === undefined) return '0'
   return Number(power) < 0 ? undefined : `${number.startsWith('-') ? '-' : ''}${digits}${'0'.repeat(Number(power))}`
-}
-
-/** Significant digits of a number and their power of ten, as `125e-2` or empty for zero: the same text for equal numbers. */
-export function significant(number: string): string {
-  const [mantissa, exponent = '0'] = number.toLowerCase().split('e') as [string, string?]
-  const [whole, fraction = ''] = mantissa.split('.') as [string, string?]
-  const digits = (whole + fraction).replace(/^-?0*/, '')
-  const kept = digits.replace(/0+$/, '')
-  return kept && `${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`
 }
 
 /** Replaces texts that stand for numbers by the numbers, in place. */

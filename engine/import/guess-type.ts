@@ -1,4 +1,4 @@
-import { significant } from '../base/exact-json.ts'
+import { significant } from '../base/decimal-digits.ts'
 import { parseDate } from '../base/time/read-date.ts'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import { loadModel } from '../catalog/load-model.ts'

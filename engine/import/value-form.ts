@@ -1,4 +1,4 @@
-import { significant } from '../base/exact-json.ts'
+import { significant } from '../base/decimal-digits.ts'
 import { parseClock } from '../base/time/read-clock.ts'
 import { excerpt } from '../base/text/excerpt.ts'
 import { parseDate } from '../base/time/read-date.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { rounded, significant, stringifyExact } from '../../engine/base/exact-json.ts'
+import { significant } from '../../engine/base/decimal-digits.ts'
+import { rounded, stringifyExact } from '../../engine/base/exact-json.ts'
 import fc from '../support/fast-check.ts'
 import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../support/guessed-class.ts'
 

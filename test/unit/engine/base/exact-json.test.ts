@@ -1,13 +1,7 @@
 import fc from '../../../support/fast-check.ts'
 import t from 'tap'
-import {
-  doubleOf,
-  isLongNumber,
-  parseExact,
-  rounded,
-  significant,
-  stringifyExact,
-} from '../../../../engine/base/exact-json.ts'
+import { significant } from '../../../../engine/base/decimal-digits.ts'
+import { doubleOf, isLongNumber, parseExact, rounded, stringifyExact } from '../../../../engine/base/exact-json.ts'
 
 t.test('integers beyond 2^53 keep their digits', async t => {
   t.strictSame(
@@ -162,4 +156,17 @@ t.test('every JSON value survives a round trip', async t => {
     }),
     { numRuns: 300 },
   )
+})
+
+t.test('numbers of a megabyte cost as much as other text of that length', async t => {
+  const zeros = '0'.repeat(2 ** 20)
+  // With a cost that grows by the square, each of them takes an hour.
+  for (const kept of ['doubles', 'integers', 'numbers'] as const) {
+    t.equal(String(parseExact(`1.${zeros}1`, kept)), `1.${zeros}1`, kept)
+    t.equal(parseExact(`1.${zeros}`, kept), 1, kept)
+    // Infinite, which every type refuses.
+    t.equal(String(parseExact(`1${zeros}`, kept)), kept === 'doubles' ? 'Infinity' : `1${zeros}`, kept)
+    t.equal(String(parseExact(`0.${zeros}1`, kept)), `0.${zeros}1`, kept)
+    t.equal(Number(parseExact(`[[0.5${zeros}5]]`, kept)), 0.5, kept)
+  }
 })
