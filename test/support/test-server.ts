@@ -104,6 +104,7 @@ export async function startServer(
   const { trustedProxies } = (config.server ?? {}) as { trustedProxies?: unknown }
   const isProxied = isBehindNginx() && !isDirect && trustedProxies === undefined
   const remote = setting === 'remote' ? await remoteFixture(fixture, folder) : undefined
+  const startedAt = performance.now()
   const server = await createTestServer({
     model: remote?.model ?? fixture.model,
     data: fixture.rows,
@@ -118,6 +119,7 @@ export async function startServer(
     },
     now,
   })
+  performance.measure('test server', { start: startedAt })
   const nginx = isProxied ? await startNginx(server.port) : undefined
   const port = nginx?.ports.plain ?? server.port
   const url = nginx ? `http://127.0.0.1:${port}` : server.url

@@ -1,0 +1,70 @@
+/**
+ * Loaded before a test file and in each of its threads (`test/times.mjs`). Appends lines of JSON to the file TESSER_TEST_TIMES: one for
+ * each thread when it has loaded its modules, and one for the process when it ends. Times are in milliseconds.
+ */
+import { ChildProcess } from 'node:child_process'
+import { appendFileSync, readFileSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import threads from 'node:worker_threads'
+
+const { TESSER_TEST_TIMES: output } = process.env
+/** Processor time per tick in `/proc`, on all usual kernels. */
+const TICK_MS = 10
+
+/** Fields of `/proc/…/stat` from the third one on. */
+const statOf = path => {
+  const text = readFileSync(path, 'utf8')
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+const ownMs = ([, , , , , , , , , , , user, system]) => (Number(user) + Number(system)) * TICK_MS
+const childrenMs = stat => (Number(stat[13]) + Number(stat[14])) * TICK_MS
+let isLoaded = false
+const write = line => appendFileSync(output, `${JSON.stringify(line)}\n`)
+
+if (threads.isMainThread) {
+  process.execArgv.push(`--import=${import.meta.url}`)
+  let children = 0
+  const { spawn } = ChildProcess.prototype
+  ChildProcess.prototype.spawn = function (...args) {
+    children++
+    return spawn.apply(this, args)
+  }
+  // The first test begins when the modules of all files have been loaded, or a top-level await waits.
+  const { default: t } = await import('tap')
+  let loaded
+  const { test } = t
+  t.test = (...args) => {
+    loaded ??= { wall: performance.now(), cpu: ownMs(statOf('/proc/thread-self/stat')) }
+    return test.apply(t, args)
+  }
+  process.on('exit', () => {
+    const { user, system } = process.cpuUsage()
+    const stat = statOf('/proc/self/stat')
+    const servers = performance.getEntriesByName('test server')
+    write({
+      kind: 'process',
+      wall: performance.now(),
+      cpu: (user + system) / 1000,
+      main: ownMs(statOf('/proc/thread-self/stat')),
+      loaded: loaded ?? { wall: performance.now(), cpu: 0 },
+      idle: performance.eventLoopUtilization().idle,
+      children,
+      childrenCpu: childrenMs(stat),
+      servers: servers.length,
+      serversWall: servers.reduce((sum, { duration }) => sum + duration, 0),
+    })
+  })
+} else {
+  // All of them listen to the thread that has started them once they are loaded.
+  const { parentPort } = threads
+  for (const name of ['on', 'once', 'addListener', 'addEventListener']) {
+    const own = parentPort[name]
+    parentPort[name] = function (event, ...args) {
+      if (event === 'message' && !isLoaded) {
+        isLoaded = true
+        setImmediate(() => write({ kind: 'thread', cpu: ownMs(statOf('/proc/thread-self/stat')) }))
+      }
+      return own.call(this, event, ...args)
+    }
+  }
+}
