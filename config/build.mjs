@@ -12,6 +12,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
@@ -40,7 +41,7 @@ const sources = async (folder, pattern) =>
         .filter(file => pattern.test(file) && !file.includes('node_modules'))
     : []
 
-/** Threads and processes without plugin code: one file each, which loads faster than many chunks. */
+/** Threads and processes without plugin code: one chunk each, which loads faster than many. */
 const threads = [
   'engine/threads/writer-thread.ts',
   'engine/threads/pool-thread.ts',
@@ -137,7 +138,31 @@ const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
 )
 const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })
 
-const plugins = [compileGrammars, importBuiltins, requireLmdb]
+/**
+ * Keeps the imports of a thread out of its own module, in a chunk: a thread of the tests that goes from store to store evaluates
+ * its module again, but not its imports (`test/support/threads`).
+ */
+const IMPORTS = '?imports'
+const importsOfThreads = {
+  name: 'imports-of-threads',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?imports$/ }, ({ path }) => ({ path: path.slice(0, -IMPORTS.length), namespace: 'imports' }))
+    onLoad({ filter: /./, namespace: 'imports' }, async ({ path }) => {
+      const source = await readFile(new URL(path, root), 'utf8')
+      const imported = [...source.matchAll(/^import (?!type)[^;]*?from '(\..+)'$/gm)]
+      return {
+        contents: imported.map(([, from]) => `import '${from}'\n`).join(''),
+        resolveDir: fileURLToPath(new URL('.', new URL(path, root))),
+      }
+    })
+  },
+}
+const threadEntries = file => [
+  { in: file, out: file.slice(0, -'.ts'.length) },
+  { in: `${file}${IMPORTS}`, out: `chunks/imports-of-${basename(file, '.ts')}` },
+]
+
+const plugins = [importsOfThreads, compileGrammars, importBuiltins, requireLmdb]
 if (options.with) plugins.unshift((await import(new URL(options.with, root))).default)
 
 await rm(new URL(`${options.out}/`, root), { recursive: true, force: true })
@@ -177,7 +202,7 @@ const split = { ...common, splitting: true, chunkNames: 'chunks/[name]-[hash]' }
 const results = await Promise.all([
   build({ ...split, entryPoints: [...entryPoints, ...sharing] }),
   build({ ...split, entryPoints: others }),
-  build({ ...common, entryPoints: threads }),
+  ...threads.map(file => build({ ...split, entryPoints: threadEntries(file) })),
 ])
 for (const { metafile } of results) {
   const imports = Object.values(metafile.outputs).flatMap(output => output.imports)

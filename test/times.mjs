@@ -7,7 +7,7 @@
  * As many files as there are processors run at once: processor times are comparable, wall times on an idle machine only.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { runTestFile } from './support/run-test-file.mjs'
@@ -17,6 +17,17 @@ const TABLE = /(?<=<!-- times -->\n)[\s\S]*?(?=<!-- \/times -->)/
 
 const given = process.argv.slice(2)
 const folder = mkdtempSync(join(tmpdir(), 'tesser-times-'))
+/** Times of a process that ended itself at once. */
+const NOTHING = {
+  cpu: 0,
+  main: 0,
+  loaded: { cpu: 0 },
+  idle: 0,
+  children: 0,
+  childrenCpu: 0,
+  servers: 0,
+  serversWall: 0,
+}
 const seconds = ms => (ms / 1000).toFixed(1)
 
 function build() {
@@ -36,11 +47,12 @@ async function measured(file) {
     },
   })
   const wall = performance.now() - startedAt
-  const lines = readFileSync(times, 'utf8')
+  const lines = (existsSync(times) ? readFileSync(times, 'utf8') : '')
     .trim()
     .split('\n')
+    .filter(line => line !== '')
     .map(line => JSON.parse(line))
-  const own = lines.find(({ kind }) => kind === 'process')
+  const own = lines.find(({ kind }) => kind === 'process') ?? NOTHING
   const threads = lines.filter(({ kind }) => kind === 'thread')
   const starting = threads.reduce((sum, { cpu }) => sum + cpu, 0)
   return {

@@ -4,8 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
  * Test files that share a process in `npm test`, with a maximum number for each folder: most of them take less time than the
  * start of Node, tap and the engine. Each can still be run alone.
  */
-const GROUPED = /^test\/(protocol|unit\/[^/]+)\//
-const GROUP_SIZE = 9
+const GROUPED = /^test\/(protocol|property|functions|plugin|docs|client|unit\/[^/]+)\//
+const GROUP_SIZE = 40
 /** Tests that change what others share, or measure the time or memory of their process. */
 const ALONE =
   /protocol\/(aborts|pooled|demo|session|hostile-uploads)\.|simd\/sketch\.|write\/slices\.|cli\/(accounts|clone-obstacles|clone-shop|clone-types|load|main)\.|exposed-files|transport\/(body-collector|connection-limit|memory|slow-readers|streaming)\.|explorer\/base\/(counts|format)\./

@@ -7,6 +7,7 @@ import asyncHooks from 'node:async_hooks'
 import { ChildProcess } from 'node:child_process'
 import module, { syncBuiltinESMExports } from 'node:module'
 import threads from 'node:worker_threads'
+import { hostedWorker } from './threads/depot.mjs'
 
 const isOfTap = text => text.includes('@tapjs/processinfo')
 
@@ -19,18 +20,23 @@ module.register = (specifier, ...options) => {
 // Options of threads and child processes, unless a test sets others. Source maps come from tap, too: each thread would parse megabytes.
 process.env.NODE_OPTIONS = ''
 process.execArgv = process.execArgv.filter(argument => !isOfTap(argument) && argument !== '--enable-source-maps')
+// They do not load this module, which is for the tests themselves.
+const execArgv = process.env.TESSER_TEST_TIMES
+  ? [...process.execArgv, `--import=${new URL('times/record.mjs', import.meta.url)}`]
+  : process.execArgv
 const { Worker } = threads
-threads.Worker = class extends Worker {
-  constructor(file, options) {
-    super(file, { execArgv: process.execArgv, ...options })
-  }
-}
+threads.Worker = new Proxy(Worker, {
+  construct(_, [file, options]) {
+    const all = { ...options, execArgv: options?.execArgv ?? execArgv }
+    return hostedWorker(file, all) ?? new Worker(file, all)
+  },
+})
 // Following every promise would show to which test an uncaught error belongs. Such an error ends the process, and its trace shows that.
 asyncHooks.createHook = () => ({ enable() {}, disable() {} })
 syncBuiltinESMExports()
 
 // Processes that a test has started end with it. A test that fails may not get to end them, and would wait for them.
-// Threads load this module too, but are not tests: in them, tap would send messages to the threads that started them.
+// Threads and their children are not tests: in them, tap would send messages to those that started them.
 if (threads.isMainThread) {
   const children = new Set()
   const { spawn } = ChildProcess.prototype

@@ -139,6 +139,8 @@ export const entity: Scenarios = {
     await sees('Oceania was saved.')
     const answer = await fetch(`${stored}?$imageformat=best&$expand=flag`)
     t.equal(await answer.text(), image(2).toString(), 'mine is stored')
+    // The page asks for the image again.
+    await visit.settled()
     await fetch(`${visit.url}/rest/Country(XO)?$method=delete`, { method: 'POST' })
   },
   'chosen rows are deleted, and those that stay are said': async visit => {

@@ -22,7 +22,6 @@ let isLoaded = false
 const write = line => appendFileSync(output, `${JSON.stringify(line)}\n`)
 
 if (threads.isMainThread) {
-  process.execArgv.push(`--import=${import.meta.url}`)
   let children = 0
   const { spawn } = ChildProcess.prototype
   ChildProcess.prototype.spawn = function (...args) {
