@@ -16,7 +16,17 @@ const processes = readdirSync(new URL('bench/processes/', root))
 installPackages(new URL('bench/', root), { scripts: true })
 const { status } = spawnSync(
   process.execPath,
-  ['config/build.mjs', '--out', 'dist-bench', '--only', 'kernel/api.ts', 'bench/run.ts', ...processes, ...plugins],
+  [
+    'config/build.mjs',
+    '--out',
+    'dist-bench',
+    '--only',
+    'kernel/api.ts',
+    'kernel/cli/main.ts',
+    'bench/run.ts',
+    ...processes,
+    ...plugins,
+  ],
   { cwd: fileURLToPath(root), stdio: 'inherit' },
 )
 if (status === 0) await import(new URL('dist-bench/bench/run.js', root).href)

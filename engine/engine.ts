@@ -176,17 +176,13 @@ export class Engine implements PluginEngine {
     if (problems.length > 0) throw new Error(problems.join('\n'))
   }
 
-  /**
-   * Starts the threads and compiles the parser, which otherwise happens with the first query that needs them. Resolves when a
-   * thread of the pool answers.
-   */
-  async warmUp(): Promise<void> {
+  /** Starts the threads and compiles the parser, which otherwise happens with the first query that needs them. */
+  warmUp(): void {
     void warmUpGrammar()
     this.parts.pool.warmUp()
     this.parts.remote?.warmUp()
     this.parts.vectors?.warmUp()
     this.parts.functions?.warmUp()
-    await this.parts.pool.run({ kind: 'problems' })
   }
 
   /** Makes the tables of dataclasses in databases, which nothing waits for. */

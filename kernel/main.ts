@@ -98,7 +98,7 @@ function checkNetwork({ server }: Config): void {
 interface StartOptions {
   /** Clock for lifetimes. */
   now?: () => number
-  /** Starts all threads and waits until a query has been answered before the server is ready. Otherwise they start on demand. */
+  /** Starts all threads once the server is ready. Otherwise they start on demand. */
   warmUp?: boolean
 }
 
@@ -176,7 +176,6 @@ export async function startServer(
     if (renewal) opened.push(renewal)
     metrics.add(undefined, () => serverMetrics(transport, visitors.sessions, lifecycle))
     await plugins.ready()
-    if (warmUp) await engine.warmUp()
     lifecycle.state = 'ready'
     const openWarning = openServerWarning(config, engine.permissions.hasRoles)
     const exposed = exposureWarnings(
@@ -187,6 +186,8 @@ export async function startServer(
     if (openWarning) log.warn(openWarning)
     const url = `${tls ? 'https' : 'http'}://${hostInUrl(config.server.host)}:${transport.port}`
     log.info({ url, transport: selected.name, plugins: plugins.names }, 'listening')
+    // A query that needs another thread waits for it; all other requests are answered meanwhile.
+    if (warmUp) engine.warmUp()
 
     let closing: Promise<void> | undefined
     const close = (): Promise<void> => {

@@ -23,7 +23,7 @@ export async function measureCommand(
       title,
       problem,
       lines: [],
-      verdicts: [{ case: name, goal: 'every row', found: problem, met: false }],
+      verdicts: [{ case: name, goal: 'a right outcome', found: problem, met: false }],
     }
   }
 }

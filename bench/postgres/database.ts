@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { FOLD_FUNCTION, foldCall } from '../../engine/postgres/sql/fold-sql.ts'
+import { foldCall, foldFunction } from '../../engine/postgres/sql/fold-sql.ts'
 import type { MODEL } from '../world/model.ts'
 import { storageNames } from '../world/sqlite-database.ts'
 import type { World } from '../world/world.ts'
@@ -37,7 +37,7 @@ const INDEXES = `
 `
 /** Indexes for the texts of our server, which ignores accents as well. */
 const REMOTE_INDEXES = `
-  ${FOLD_FUNCTION};
+  ${foldFunction()};
   DROP INDEX "CompanyName", "EmployeeLastName", "EmployeeDepartment";
   CREATE INDEX "CompanyName" ON "Company" (${foldCall('"name"')});
   CREATE INDEX "EmployeeLastName" ON "Employee" (${foldCall('"lastName"')}, "ID");

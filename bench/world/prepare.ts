@@ -33,7 +33,7 @@ export function newFolder(): string {
   const folder = resolve(CACHE, `copy-${process.pid}-${++folders}`)
   // Servers that end at the same time may still write.
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  mkdirSync(folder)
+  mkdirSync(folder, { recursive: true })
   return folder
 }
 

@@ -1,3 +1,4 @@
+import { type Schema, Validator } from '@cfworker/json-schema'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from '@sinclair/typebox'
 import { suggestion } from '../base/suggestion.ts'
@@ -5,18 +6,31 @@ import { suggestion } from '../base/suggestion.ts'
 // `strict` would only reject TypeBox's own keywords; formats and unions of types are not used.
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
+const interpreters = new WeakMap<TSchema, Validator>()
 
 /**
  * Reasons why `value` does not have the shape of `schema`, a sentence each: `{path}: what was found, what is expected`.
  * @param path position of the value in its file, for example `dataClasses.City`; empty for the file itself
  */
 export function shapeProblems(schema: TSchema, value: unknown, path: string): string[] {
+  // Compiling the schemas of a configuration and a model takes a third of the start of a command. Only a wrong value needs that.
+  if (hasShape(schema, value)) return []
   let validate = compiled.get(schema)
   if (!validate) {
     validate = ajv.compile(schema)
     compiled.set(schema, validate)
   }
   return validate(value) ? [] : (validate.errors ?? []).map(error => sentence(error, path))
+}
+
+/** False if the value is wrong, or cannot be in a file of JSON. */
+export function hasShape(schema: TSchema, value: unknown): boolean {
+  let interpreter = interpreters.get(schema)
+  if (!interpreter) {
+    interpreter = new Validator(schema as Schema)
+    interpreters.set(schema, interpreter)
+  }
+  return interpreter.validate(value).valid
 }
 
 function sentence(error: ErrorObject, path: string): string {

@@ -23,16 +23,21 @@ interface OpenTask {
 }
 /** Tasks of this thread that have not ended. */
 const open = new Set<OpenTask>()
-let isWatching = false
+let watching: NodeJS.Timeout | undefined
 
 /** Aborts a task soon after its answer is no longer needed. */
 function watch(task: OpenTask, cancelled: Int32Array): void {
   open.add(task)
-  if (isWatching) return
-  isWatching = true
-  setInterval(() => {
+  watching ??= setInterval(() => {
     for (const { slot, waiting } of open) if (Atomics.load(cancelled, slot) === 1) waiting.abort()
   }, WATCH_MS).unref()
+}
+
+function unwatch(task: OpenTask): void {
+  open.delete(task)
+  if (open.size > 0) return
+  clearInterval(watching)
+  watching = undefined
 }
 
 /**
@@ -66,7 +71,7 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   } catch (error) {
     return failed(error, sink)
   } finally {
-    open.delete(watched)
+    unwatch(watched)
     sink?.close()
     releaseBuffers()
   }

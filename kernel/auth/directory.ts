@@ -5,7 +5,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
-import { fold } from '../../engine/index.ts'
+import { fold, hasShape } from '../../engine/index.ts'
 import { costProblem, HASH, verifyPassword } from './password.ts'
 import type { User } from './user.ts'
 
@@ -76,8 +76,9 @@ export function readDirectory(file: string): DirectoryFile {
 
 /** @throws {DirectoryError} with all reasons why the content cannot be used */
 function checked(content: unknown, file: string): DirectoryFile {
-  const ajv = new Ajv({ allErrors: true })
-  if (!ajv.validate(FILE, content)) {
+  if (!hasShape(FILE, content)) {
+    const ajv = new Ajv({ allErrors: true })
+    ajv.validate(FILE, content)
     const problems = ajv.errors!.map(({ instancePath, message }) => `${file}: ${instancePath || 'the file'} ${message}`)
     throw new DirectoryError(problems.join('\n'))
   }

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Static, Type } from '@sinclair/typebox'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import type { User } from './user.ts'
 
@@ -30,7 +30,12 @@ const CLAIMS = Type.Object({
   roles: NAMES,
   groups: NAMES,
 })
-const areClaims = new Ajv().compile<Static<typeof CLAIMS>>(CLAIMS)
+type Claims = Static<typeof CLAIMS>
+let check: ValidateFunction<Claims> | undefined
+const areClaims = (payload: unknown): payload is Claims => {
+  check ??= new Ajv({ validateSchema: false }).compile<Claims>(CLAIMS)
+  return check(payload)
+}
 
 /** Maximum number of remembered tokens; only the first request with a token waits for its verification. */
 const REMEMBERED = 10_000

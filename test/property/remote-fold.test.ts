@@ -7,7 +7,7 @@
 import t from 'tap'
 import { compareFolded, fold } from '../../engine/base/text/fold.ts'
 import {
-  FOLD_FUNCTION,
+  foldFunction,
   foldCall,
   foldExpression,
   fromStored,
@@ -38,7 +38,7 @@ else {
   t.teardown(() => server.stop())
   const sql = await openRemoteSql(server, MODEL)
   t.teardown(() => sql.close())
-  await server.run(FOLD_FUNCTION)
+  await server.run(foldFunction())
 
   /** Folds of texts by an expression. */
   const foldsOf = async (texts: readonly string[], expression: string): Promise<string[]> => {

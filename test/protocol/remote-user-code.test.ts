@@ -11,7 +11,7 @@ import { notesPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder } from '../support/test-server.ts'
 
 const SQL = `
-CREATE ROLE clerk LOGIN;
+CREATE ROLE scribe LOGIN;
 CREATE TABLE note (id text COLLATE "C" PRIMARY KEY, owner text NOT NULL DEFAULT current_setting('app.user'), body text, scan bytea);
 INSERT INTO note (id, owner, body, scan) VALUES ('all', '', 'for all', NULL), ('a/1', 'ada', 'a1', '\\x01'), ('a2', 'ada', 'a2', NULL),
   ('a3', 'ada', 'secret', '\\x02'), ('k1', 'kurt', 'k1', NULL);
@@ -19,7 +19,7 @@ ALTER TABLE note ENABLE ROW LEVEL SECURITY;
 CREATE POLICY see ON note FOR SELECT USING (owner IN ('', current_setting('app.user')));
 CREATE POLICY change ON note FOR UPDATE USING (owner = current_setting('app.user'));
 CREATE POLICY make ON note FOR INSERT WITH CHECK (owner = current_setting('app.user'));
-GRANT SELECT, INSERT, UPDATE ON note TO clerk;
+GRANT SELECT, INSERT, UPDATE ON note TO scribe;
 `
 const model = {
   name: 'notes',
@@ -46,7 +46,7 @@ else {
   const folder = temporaryFolder(t)
   const directory = { users: [], keys: Object.entries(keys).map(([name, key]) => ({ name, hash: hashKey(key) })) }
   writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify(directory))
-  const url = postgres.url.replace('bench@', 'clerk@')
+  const url = postgres.url.replace('bench@', 'scribe@')
   const config = {
     plugins: [notesPlugin],
     functions: { threads: 1 },

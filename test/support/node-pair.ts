@@ -66,7 +66,7 @@ export async function startShared(t: Test): Promise<SharedServer | string> {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
   })
-  return { url: `postgres://bench@/postgres?host=${encodeURIComponent(folder)}`, run: server.run, goAway, comeBack }
+  return { url: server.url.replace(/host=.*/, `host=${encodeURIComponent(folder)}`), run: server.run, goAway, comeBack }
 }
 
 interface PairOptions {

@@ -96,7 +96,7 @@ export const SAMPLE_DATABASES: readonly SampleDatabase[] = [
 export async function loadSample(server: SqlServer, sample: SampleDatabase): Promise<string | undefined> {
   if (!existsSync(sample.file)) return undefined
   await server.run(`CREATE DATABASE ${sample.name}`)
-  const url = server.url.replace('/postgres?', `/${sample.name}?`)
+  const url = server.url.replace(/\/\w+\?/, `/${sample.name}?`)
   const client = new pg.Client(url.replace('@/', '@localhost/'))
   await client.connect()
   try {

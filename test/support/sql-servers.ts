@@ -6,8 +6,9 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
+import root from 'tap'
 import { findPostgres } from '../../bench/postgres/installation.ts'
-import { startCluster } from '../../bench/postgres/cluster.ts'
+import { type Cluster, startCluster } from '../../bench/postgres/cluster.ts'
 
 /** A database server for one test file. */
 export interface SqlServer {
@@ -18,27 +19,48 @@ export interface SqlServer {
 }
 
 /** Nothing of a test has to outlive the machine. */
-const FOR_TESTS = ['fsync = off', 'synchronous_commit = off', 'full_page_writes = off', 'shared_buffers = 128MB']
+const FOR_TESTS = [
+  'fsync = off',
+  'synchronous_commit = off',
+  'full_page_writes = off',
+  'shared_buffers = 128MB',
+  'max_connections = 500',
+]
 
-/** @returns the reason if there is none on this machine */
-export async function startPostgres(): Promise<SqlServer | string> {
-  const installation = findPostgres()
-  if ('missing' in installation) return `PostgreSQL: ${installation.missing}`
+let cluster: Promise<Cluster> | undefined
+let databases = 0
+
+/** The server of this process: starting one takes a second. It ends with the root of tap. */
+async function startShared(): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'tesser-postgres-'))
   // The server has a user of its own.
   chmodSync(folder, 0o755)
-  const cluster = await startCluster(folder, FOR_TESTS)
-  const url = `postgres://bench@/postgres?host=${encodeURIComponent(cluster.folder)}`
-  const client = new pg.Client({ host: cluster.folder, user: 'bench', database: 'postgres' })
+  const started = startCluster(folder, FOR_TESTS)
+  // Registered before the teardowns of tests that use it, and so run after them.
+  root.teardown(async () => {
+    await (await started).stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return started
+}
+
+/** An empty database. Roles are shared with the other files of the process. @returns the reason if there is none on this machine */
+export async function startPostgres(): Promise<SqlServer | string> {
+  const installation = findPostgres()
+  if ('missing' in installation) return `PostgreSQL: ${installation.missing}`
+  cluster ??= startShared()
+  const { folder: host } = await cluster
+  const database = `test${++databases}`
+  const admin = new pg.Client({ host, user: 'bench', database: 'postgres' })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${database} TEMPLATE template0`)
+  await admin.end()
+  const client = new pg.Client({ host, user: 'bench', database })
   await client.connect()
   return {
-    url,
+    url: `postgres://bench@/${database}?host=${encodeURIComponent(host)}`,
     run: async sql => void (await client.query(sql)),
-    async stop() {
-      await client.end()
-      await cluster.stop()
-      rmSync(folder, { recursive: true, force: true })
-    },
+    stop: () => client.end(),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { Note } from '../../data/store-options.ts'
 import { type Cells, isOfStatement } from '../database.ts'
-import { FOLD_FUNCTION } from '../sql/fold-sql.ts'
+import { foldFunction } from '../sql/fold-sql.ts'
 import type { Statement } from '../sql/statement.ts'
 import { planRelations, planTable, type TablePlan } from './plan-table.ts'
 import { type TableSpec, tableSpec } from './table-spec.ts'
@@ -59,7 +59,7 @@ const SCHEMA = 'CREATE SCHEMA IF NOT EXISTS tesser;\n'
 
 /** To make a schema needs a right even if it exists. */
 function planFunctions({ schemas, hasFold, hasTriggers }: DatabaseState): TablePlan {
-  const functions = [...(hasFold ? [] : [FOLD_FUNCTION]), ...(hasTriggers ? [] : [TRIGGER_FUNCTIONS])]
+  const functions = [...(hasFold ? [] : [foldFunction()]), ...(hasTriggers ? [] : [TRIGGER_FUNCTIONS])]
   const steps = functions.map(text => text.replace(SCHEMA, ''))
   return { ...NOTHING, steps: [...(steps.length > 0 && !schemas.has('tesser') ? [SCHEMA] : []), ...steps] }
 }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { counted } from '../../../engine/base/counted.ts'
 import { suggestion } from '../../../engine/base/suggestion.ts'
 import { loadModel } from '../../../engine/index.ts'
-import { FOLD_FUNCTION } from '../../../engine/postgres/sql/fold-sql.ts'
+import { foldFunction } from '../../../engine/postgres/sql/fold-sql.ts'
 import { openSource } from '../clone-database/open-source.ts'
 import { SourceError, type SourceTable, type SqlSource } from '../clone-database/source.ts'
 import { attachedModel, type AttachedModel, type AttachOptions } from './attached-model.ts'
@@ -114,7 +114,7 @@ function writeFiles(
 ): void {
   loadModel(model)
   const { username } = new URL(source.address)
-  const { sql, indexes } = prepareSql(FOLD_FUNCTION, model, tables, decodeURIComponent(username) || undefined)
+  const { sql, indexes } = prepareSql(foldFunction(), model, tables, decodeURIComponent(username) || undefined)
   const variable = `TESSER_${connection.replaceAll('-', '_').toUpperCase()}_PASSWORD`
   const config = {
     $schema: 'node_modules/tesser/config/tesser.config.schema.json',

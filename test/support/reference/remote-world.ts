@@ -2,7 +2,7 @@
  * A world whose dataclasses, or some of them, are tables of PostgreSQL, and an engine that reads them.
  */
 import { type Engine, openEngine } from '../../../engine/index.ts'
-import { FOLD_FUNCTION } from '../../../engine/postgres/sql/fold-sql.ts'
+import { foldFunction } from '../../../engine/postgres/sql/fold-sql.ts'
 import { engineOptions } from '../engine-options.ts'
 import type { SqlServer } from '../sql-servers.ts'
 import { addRow } from './changes.ts'
@@ -47,7 +47,7 @@ export class RemoteWorld implements ComparedWorld {
     }
     addRows(random, world, columns, maxRows)
     await server.run(
-      `DROP SCHEMA IF EXISTS tesser CASCADE; ${random.chance(0.5) ? FOLD_FUNCTION : ''};
+      `DROP SCHEMA IF EXISTS tesser CASCADE; ${random.chance(0.5) ? foldFunction() : ''};
        ${tablesSql(random, world, columns, schema)}`,
     )
     const engine = await openEngine(

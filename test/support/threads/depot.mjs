@@ -13,6 +13,9 @@ const IDLE = 4
 /** Time for which a thread may take to leave its store before it is terminated, in milliseconds: it may be busy. */
 const LEAVE_MS = 200
 
+/** Options that only threads of the pool have, or the thread that asks databases. */
+const READERS = ['tasks', 'connections']
+
 const { Worker, setEnvironmentData, getEnvironmentData } = threads
 /** Idle threads by module and options. */
 const idle = new Map()
@@ -52,7 +55,7 @@ class HostedWorker extends EventEmitter {
     port1.on('message', message => this.emit('message', message))
     port1.unref()
     const { worker } = host
-    worker.on('error', error => this.emit('error', error))
+    worker.on('error', error => this.#isEnding || this.emit('error', error))
     worker.on('exit', code => this.#end(code))
     worker.on('message', () => this.#leave())
     worker.ref()
@@ -127,9 +130,10 @@ class HostedWorker extends EventEmitter {
 export function hostedWorker(file, options) {
   const path = file instanceof URL && file.protocol === 'file:' ? fileURLToPath(file) : String(file)
   const { workerData, transferList, ...rest } = options
-  const isPool = path.endsWith('/piscina/dist/worker.js') && workerData?.tasks !== undefined
-  if (!isPool && !path.endsWith('/engine/threads/writer-thread.js')) return undefined
+  const isReader =
+    path.endsWith('/piscina/dist/worker.js') && READERS.some(option => workerData?.[option] !== undefined)
+  if (!isReader && !path.endsWith('/engine/threads/writer-thread.js')) return undefined
   const kind = JSON.stringify([path, rest])
-  const host = idle.get(kind)?.pop() ?? new Host(kind, isPool, rest)
+  const host = idle.get(kind)?.pop() ?? new Host(kind, isReader, rest)
   return new HostedWorker(host, path, workerData, transferList)
 }

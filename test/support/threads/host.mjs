@@ -3,6 +3,7 @@
  * again, as if it were that thread. The imports of the module stay loaded.
  */
 import module, { createRequire, syncBuiltinESMExports } from 'node:module'
+import { Socket } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import threads from 'node:worker_threads'
 
@@ -13,13 +14,13 @@ const lmdb = require('lmdb')
 
 /** Left behind by a store whose thread is terminated. */
 const environments = new Set()
-const timers = new Set()
 const { open } = lmdb
 lmdb.open = (...args) => {
   const environment = open(...args)
   environments.add(environment)
   return environment
 }
+const timers = new Set()
 const { setInterval, clearInterval } = globalThis
 globalThis.setInterval = (...args) => {
   const timer = setInterval(...args)
@@ -29,6 +30,13 @@ globalThis.setInterval = (...args) => {
 globalThis.clearInterval = timer => {
   timers.delete(timer)
   clearInterval(timer)
+}
+const sockets = new Set()
+const { connect } = Socket.prototype
+Socket.prototype.connect = function (...args) {
+  sockets.add(this)
+  this.once('close', () => sockets.delete(this))
+  return connect.apply(this, args)
 }
 
 let served = 0
@@ -75,6 +83,7 @@ async function servePool(start, own) {
 async function leave() {
   for (const timer of timers) clearInterval(timer)
   timers.clear()
+  for (const socket of sockets) socket.destroy()
   process.removeAllListeners('uncaughtException')
   await Promise.all([...environments].map(environment => environment.close()))
   environments.clear()
