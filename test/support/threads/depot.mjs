@@ -28,13 +28,42 @@ threads.setEnvironmentData = (key, value) => {
 /** A thread, idle or with a store. */
 class Host {
   isFresh = true
+  /** @type {HostedWorker | undefined} set while it has a store */
+  user
+  #isTerminated = false
 
   /** @param mayLeave it can leave a store that it reads when it is terminated; a writer is terminated in the middle of its work */
   constructor(kind, mayLeave, options) {
-    this.kind = kind
     this.mayLeave = mayLeave
     this.worker = new Worker(HOST, options)
     this.worker.unref()
+    const others = idle.get(kind) ?? []
+    idle.set(kind, others)
+    this.worker.on('message', () => {
+      // It has left its store. Its end follows if it took too long.
+      if (this.#isTerminated) return
+      this.isFresh = false
+      this.worker.unref()
+      if (others.length < IDLE) others.push(this)
+      else this.terminate()
+      this.#release()
+    })
+    this.worker.on('error', error => this.user?.failed(error))
+    this.worker.on('exit', code => {
+      if (others.includes(this)) others.splice(others.indexOf(this), 1)
+      this.#release(code)
+    })
+  }
+
+  terminate() {
+    this.#isTerminated = true
+    void this.worker.terminate()
+  }
+
+  #release(code) {
+    const { user } = this
+    this.user = undefined
+    user?.ended(code)
   }
 }
 
@@ -43,21 +72,18 @@ class HostedWorker extends EventEmitter {
   #host
   #port
   #hasEnded = false
-  #code = 0
   #isEnding = false
   #leaving
 
   constructor(host, file, data, transferList = []) {
     super()
     this.#host = host
+    host.user = this
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     port1.on('message', message => this.emit('message', message))
     port1.unref()
     const { worker } = host
-    worker.on('error', error => this.#isEnding || this.emit('error', error))
-    worker.on('exit', code => this.#end(code))
-    worker.on('message', () => this.#leave())
     worker.ref()
     const environment = [...environmentKeys].map(key => [key, getEnvironmentData(key)])
     const variables = { ...process.env }
@@ -65,7 +91,7 @@ class HostedWorker extends EventEmitter {
   }
 
   get threadId() {
-    return this.#host.worker.threadId
+    return this.#hasEnded ? -1 : this.#host.worker.threadId
   }
 
   get performance() {
@@ -73,6 +99,7 @@ class HostedWorker extends EventEmitter {
   }
 
   postMessage(message, transfer) {
+    if (this.#hasEnded) return
     // The thread has its priority already.
     if (message.niceIncrement && !this.#host.isFresh) message.niceIncrement = 0
     this.#port.postMessage(message, transfer)
@@ -83,39 +110,27 @@ class HostedWorker extends EventEmitter {
   }
 
   unref() {
-    this.#host.worker.unref()
+    if (!this.#hasEnded) this.#host.worker.unref()
   }
 
   terminate() {
     if (this.#hasEnded) return Promise.resolve()
     if (!this.#isEnding) {
       this.#isEnding = true
-      const { worker, mayLeave } = this.#host
-      this.#code = 1
-      if (mayLeave) {
-        worker.postMessage({ leave: true })
-        this.#leaving = setTimeout(() => void worker.terminate(), LEAVE_MS)
-      } else void worker.terminate()
+      if (this.#host.mayLeave) {
+        this.#host.worker.postMessage({ leave: true })
+        this.#leaving = setTimeout(() => this.#host.terminate(), LEAVE_MS)
+      } else this.#host.terminate()
     }
     return new Promise(resolve => this.once('exit', resolve))
   }
 
-  /** The thread has left its store. */
-  #leave() {
-    const host = this.#host
-    const { worker, kind } = host
-    for (const event of ['error', 'exit', 'message']) worker.removeAllListeners(event)
-    worker.unref()
-    host.isFresh = false
-    const others = idle.get(kind) ?? []
-    idle.set(kind, others)
-    if (others.length < IDLE) others.push(host)
-    else void worker.terminate()
-    this.#end(this.#code)
+  failed(error) {
+    if (!this.#isEnding) this.emit('error', error)
   }
 
-  #end(code) {
-    if (this.#hasEnded) return
+  /** @param code of the thread; undefined: it goes on without this store */
+  ended(code = this.#isEnding ? 1 : 0) {
     this.#hasEnded = true
     clearTimeout(this.#leaving)
     // Messages that it has sent before its end.
