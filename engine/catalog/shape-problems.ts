@@ -23,14 +23,19 @@ export function shapeProblems(schema: TSchema, value: unknown, path: string): st
   return validate(value) ? [] : (validate.errors ?? []).map(error => sentence(error, path))
 }
 
-/** False if the value is wrong, or cannot be in a file of JSON. */
+/** False if the value is wrong, or perhaps if it has parts that JSON has not, such as `undefined`: Ajv decides then. */
 export function hasShape(schema: TSchema, value: unknown): boolean {
   let interpreter = interpreters.get(schema)
   if (!interpreter) {
     interpreter = new Validator(schema as Schema)
     interpreters.set(schema, interpreter)
   }
-  return interpreter.validate(value).valid
+  try {
+    return interpreter.validate(value).valid
+  } catch {
+    // It refuses values of types that JSON has not. Models of plugins are objects of their code.
+    return false
+  }
 }
 
 function sentence(error: ErrorObject, path: string): string {

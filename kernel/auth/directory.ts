@@ -76,9 +76,8 @@ export function readDirectory(file: string): DirectoryFile {
 
 /** @throws {DirectoryError} with all reasons why the content cannot be used */
 function checked(content: unknown, file: string): DirectoryFile {
-  if (!hasShape(FILE, content)) {
-    const ajv = new Ajv({ allErrors: true })
-    ajv.validate(FILE, content)
+  const ajv = hasShape(FILE, content) ? undefined : new Ajv({ allErrors: true })
+  if (ajv && !ajv.validate(FILE, content)) {
     const problems = ajv.errors!.map(({ instancePath, message }) => `${file}: ${instancePath || 'the file'} ${message}`)
     throw new DirectoryError(problems.join('\n'))
   }

@@ -91,3 +91,16 @@ t.test('a table number of the model is used, and refused when the store has anot
   model.dataClasses.City!.tableNumber = 7
   t.throws(() => assignNumbers(model, numbers), { name: 'ModelError', problems: [/City\.tableNumber: 7, .*under 40/] })
 })
+
+t.test('members that are undefined, as code of a plugin may leave them, are absent', async t => {
+  const attributes = { ID: { type: 'long', indexed: undefined }, name: { type: 'string', maxLength: undefined } }
+  const { key, attributesByName } = loadModel({ name: 'test', dataClasses: { City: { key: 'ID', attributes } } })
+    .dataClasses[0]!
+  t.match(key, { name: 'ID', indexed: true })
+  t.ok(attributesByName.has('name'))
+  const wrong = { ...attributes, size: { type: 'string', maxLength: undefined, indexed: 'yes' } }
+  t.throws(() => loadModel({ name: 'test', dataClasses: { City: { key: 'ID', attributes: wrong } } }), {
+    name: 'ModelError',
+    message: /size\.indexed: expected a boolean, received "yes"/,
+  })
+})
