@@ -4,11 +4,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
  * Test files that share a process in `npm test`, with a maximum number for each folder: most of them take less time than the
  * start of Node, tap and the engine. Each can still be run alone.
  */
-const GROUPED = /^test\/(protocol|property|functions|plugin|docs|client|unit\/[^/]+)\//
+const GROUPED =
+  /^test\/(browser|client|concurrency|deploy|docs|edge|functions|generators|house|plugin|property|protocol|unit\/[^/]+)\//
 const GROUP_SIZE = 40
 /** Tests that change what others share, or measure the time or memory of their process. */
 const ALONE =
-  /protocol\/(aborts|pooled|demo|session|hostile-uploads)\.|simd\/sketch\.|write\/slices\.|cli\/(accounts|clone-obstacles|clone-shop|clone-types|load|main)\.|exposed-files|transport\/(body-collector|connection-limit|memory|slow-readers|streaming)\.|explorer\/base\/(counts|format)\./
+  /browser\/explorer|protocol\/(aborts|pooled|demo|session|hostile-uploads)\.|simd\/sketch\.|write\/slices\.|cli\/(accounts|clone-obstacles|clone-shop|clone-types|load|main)\.|exposed-files|transport\/(body-collector|connection-limit|memory|slow-readers|streaming)\.|explorer\/base\/(counts|format)\./
 
 /**
  * Writes `groups/*.test.js` into a build: what `npm test` runs, one process each.
@@ -19,8 +20,8 @@ export async function writeTestGroups(output, files) {
   const folder = new URL('groups/', output)
   await mkdir(folder)
   for (const [name, members] of groupsOf(files)) {
-    const imports = members.map(file => `    import('../${file.replace(/ts$/, 'js')}'),\n`)
-    await writeFile(new URL(`${name}.test.js`, folder), groupOf(imports.join('')))
+    const built = members.map(file => `../${file.replace(/ts$/, 'js')}`)
+    await writeFile(new URL(`${name}.test.js`, folder), groupOf(built))
   }
 }
 
@@ -28,13 +29,14 @@ export async function writeTestGroups(output, files) {
  * Ends the root of tap once all files are loaded. Once any file has called `t.teardown`, tap ends it as soon as it is idle, and the
  * tests of a file that is still waiting, such as for a database, would be left out without failing.
  */
-const groupOf = imports => `import t from 'tap'
+const groupOf = files => `import t from 'tap'
+import { inOrder } from '../../test/support/in-order.mjs'
 
+const files = ${JSON.stringify(files, undefined, 2)}
 const { end } = t
 t.end = () => t
 try {
-  await Promise.all([
-${imports}  ])
+  await Promise.all(inOrder(t, files).map(file => import(new URL(file, import.meta.url))))
 } finally {
   t.end = end
   t.end()

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
+
 /**
  * Setup of the server or engine of a test that does not choose one itself. TESSER_TEST_SETTING names a setting; otherwise
- * the tests of a file take them in turns, or the seed of a random world selects one. `npm run test:long` runs the protocol and
+ * the name of the test selects one, or the seed of a random world. `npm run test:long` runs the protocol and
  * the property tests on all of them. `remote` is for the tests of `npm run test:remote` alone.
  */
 export type Setting = 'normal' | 'memory-minimum' | 'pool' | 'remote'
@@ -22,7 +24,7 @@ interface SettingOptions {
 }
 
 const SETTINGS = Object.keys(OPTIONS) as Setting[]
-const IN_TURNS = SETTINGS.filter(setting => setting !== 'remote')
+const USUAL = SETTINGS.filter(setting => setting !== 'remote')
 
 /** Setting named by TESSER_TEST_SETTING. Read each time, because a test may set it for others. */
 export function wantedSetting(): Setting | undefined {
@@ -31,19 +33,14 @@ export function wantedSetting(): Setting | undefined {
   throw new Error(`TESSER_TEST_SETTING is "${name}"; there are ${SETTINGS.join(', ')}`)
 }
 
-/** Outermost tests of each file that have a setting, in the order in which they asked for it. */
-const tests = new Map<string, string[]>()
-
 /**
- * Setting of a test: that of the outermost test that contains it, below its file and the root of tap. These take the settings in
- * turns.
+ * Setting of a test, by the name of the outermost test that contains it, below its process and the root of tap: it does not depend on
+ * the tests that run before.
  */
 export function settingOf({ fullname }: { fullname: string }): Setting {
-  const [file = '', , outermost = file] = fullname.split(' > ')
-  const known = tests.get(file) ?? []
-  tests.set(file, known)
-  if (!known.includes(outermost)) known.push(outermost)
-  return IN_TURNS[known.indexOf(outermost) % IN_TURNS.length]!
+  const [process = '', , outermost = process] = fullname.split(' > ')
+  const [byte] = createHash('sha256').update(outermost).digest()
+  return USUAL[byte! % USUAL.length]!
 }
 
 export const optionsOf = (setting: Setting): SettingOptions => OPTIONS[setting]
