@@ -13,6 +13,7 @@ const IDLE = 4
 /** Time for which a thread may take to leave its store before it is terminated, in milliseconds: it may be busy. */
 const LEAVE_MS = 200
 
+const OTHERS = /\/engine\/threads\/(writer|function)-thread\.js$/
 /** Options that only threads of the pool have, or the thread that asks databases. */
 const READERS = ['tasks', 'connections']
 
@@ -147,7 +148,7 @@ export function hostedWorker(file, options) {
   const { workerData, transferList, ...rest } = options
   const isReader =
     path.endsWith('/piscina/dist/worker.js') && READERS.some(option => workerData?.[option] !== undefined)
-  if (!isReader && !path.endsWith('/engine/threads/writer-thread.js')) return undefined
+  if (!isReader && !OTHERS.test(path)) return undefined
   const kind = JSON.stringify([path, rest])
   const host = idle.get(kind)?.pop() ?? new Host(kind, isReader, rest)
   return new HostedWorker(host, path, workerData, transferList)

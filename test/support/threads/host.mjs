@@ -2,9 +2,11 @@
  * A thread that serves one store after the other (`depot.mjs`): for each it evaluates the module of a thread of the engine
  * again, as if it were that thread. The imports of the module stay loaded.
  */
+import asyncHooks from 'node:async_hooks'
 import module, { createRequire, syncBuiltinESMExports } from 'node:module'
 import { Socket } from 'node:net'
 import { pathToFileURL } from 'node:url'
+import { promiseHooks } from 'node:v8'
 import threads from 'node:worker_threads'
 
 const { parentPort: control } = threads
@@ -39,6 +41,57 @@ Socket.prototype.connect = function (...args) {
   return connect.apply(this, args)
 }
 
+const hooks = new Set()
+const { createHook } = asyncHooks
+asyncHooks.createHook = callbacks => {
+  const hook = createHook(callbacks)
+  hooks.add(() => hook.disable())
+  return hook
+}
+const { createHook: createPromiseHook } = promiseHooks
+promiseHooks.createHook = callbacks => {
+  const stop = createPromiseHook(callbacks)
+  hooks.add(stop)
+  return stop
+}
+const { console, fetch } = globalThis
+// Defined once for a thread otherwise (`engine/author/run/measure-memory.ts`).
+const MEASURE = Symbol.for('tesser.measureMemory')
+Object.defineProperty(globalThis, MEASURE, { value: undefined, configurable: true })
+
+/** Objects that all code of a thread shares, as they are before plugins run. */
+const SHARED = [
+  Object,
+  Function,
+  Array,
+  Map,
+  Set,
+  WeakMap,
+  Promise,
+  String,
+  Number,
+  BigInt,
+  Date,
+  RegExp,
+  Error,
+  Buffer,
+  URL,
+]
+  .flatMap(each => [each, each.prototype])
+  .concat(JSON, Math, Reflect, Atomics)
+const VARYING = new Set(['prepareStackTrace', 'stackTraceLimit'])
+const partsOf = shared =>
+  Reflect.ownKeys(shared)
+    .filter(name => !VARYING.has(name))
+    .map(name => Object.getOwnPropertyDescriptor(shared, name))
+    .map(({ value, get }) => value ?? get)
+const before = SHARED.map(partsOf)
+const isUnchanged = () =>
+  SHARED.every((shared, i) => {
+    const parts = partsOf(shared)
+    return parts.length === before[i].length && parts.every((part, j) => Object.is(part, before[i][j]))
+  })
+
 let served = 0
 let port
 
@@ -50,6 +103,8 @@ control.on('message', message => {
 function serve({ file, data, environment, variables, port: own }) {
   served++
   port = own
+  const runsFunctions = data.modules !== undefined
+  if (runsFunctions) prepareFunctions(data, own)
   for (const [key, value] of environment) threads.setEnvironmentData(key, value)
   for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name]
   Object.assign(process.env, variables)
@@ -58,7 +113,20 @@ function serve({ file, data, environment, variables, port: own }) {
   syncBuiltinESMExports()
   own.on('close', leave)
   if (file === PISCINA) own.once('message', message => servePool(message, own))
-  else void evaluated(file).then(() => endIfIdle(own))
+  else void evaluated(file).then(() => runsFunctions || endIfIdle(own))
+}
+
+/** Modules of plugins are evaluated again as well. Their thread ends when it is told to, and stays if they have left it as it was. */
+function prepareFunctions(data, own) {
+  const { port: tasks } = data
+  const { on } = tasks
+  const end = () => {
+    if (!isUnchanged()) process.exit()
+    tasks.close()
+    own.close()
+  }
+  tasks.on = (event, listen) => on.call(tasks, event, message => ('close' in message ? end() : listen(message)))
+  data.modules = data.modules.map(each => ({ ...each, url: `${each.url}?${served}` }))
 }
 
 /** A thread that listens to nobody has ended. */
@@ -84,7 +152,10 @@ async function leave() {
   for (const timer of timers) clearInterval(timer)
   timers.clear()
   for (const socket of sockets) socket.destroy()
-  process.removeAllListeners('uncaughtException')
+  for (const stop of hooks) stop()
+  hooks.clear()
+  Object.assign(globalThis, { console, fetch })
+  for (const event of ['uncaughtException', 'unhandledRejection']) process.removeAllListeners(event)
   await Promise.all([...environments].map(environment => environment.close()))
   environments.clear()
   control.postMessage('left')
