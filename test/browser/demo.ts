@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from '../support/password.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { startDemo } from '../support/demo-server.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 
-const password = await hashPassword('correct horse')
+const password = await quickHash('correct horse')
 const users = [
   { name: 'ada', fullName: 'Ada Lovelace', password, privileges: ['viewBoxOffice'] },
   { name: 'admin', password, privileges: ['WebAdmin'] },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import type { Page } from 'playwright-core'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from '../support/password.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { temporaryFolder } from '../support/test-server.ts'
@@ -17,7 +17,7 @@ const at = (file: string): URL => pathToFileURL(join(FOLDER, file))
 
 async function start(t: Test, transport: TransportName): Promise<string> {
   const directoryFile = join(temporaryFolder(t), 'directory.json')
-  const password = await hashPassword(PASSWORD)
+  const password = await quickHash(PASSWORD)
   const users = [
     { name: ADA, password, roles: ['customer'] },
     { name: 'kurt', password, roles: ['agent'] },

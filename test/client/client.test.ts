@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { hashKey } from '../../kernel/auth/directory.ts'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from '../support/password.ts'
 import { connect } from '../../plugins/client/runtime/client.ts'
 import { runTesser } from '../support/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
@@ -618,7 +618,7 @@ t.test('requests to busy servers are repeated', async t => {
 })
 
 t.test('sessions and keys', async t => {
-  const password = await hashPassword('correct horse')
+  const password = await quickHash('correct horse')
   const folder = temporaryFolder(t)
   const users = [{ name: 'ada', fullName: 'Ada Lovelace', password, privileges: ['boss'] }]
   const keys = [{ name: 'robot', hash: hashKey('tesser_robot'), privileges: ['boss'] }]

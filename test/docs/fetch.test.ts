@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { format } from 'node:util'
 import sharp from 'sharp'
 import t from 'tap'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from '../support/password.ts'
 import { startDemo } from '../support/demo-server.ts'
 import { temporaryFolder } from '../support/test-server.ts'
 
@@ -19,7 +19,7 @@ t.test('the blocks print what the page says', async t => {
   t.ok(blocks.length > 8)
   t.equal(printed.length, blocks.join('').split('console.log').length - 1, 'each says what it prints')
   const users = join(temporaryFolder(t), 'tesser.directory.json')
-  const password = await hashPassword('correct horse')
+  const password = await quickHash('correct horse')
   writeFileSync(users, JSON.stringify({ users: [{ name: 'ada', password, privileges: [] }] }))
   const { url } = await startDemo(t, { 'auth-directory-file': users })
   const png = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'red' } })

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Dispatcher } from 'undici'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from '../support/password.ts'
 import { company } from '../support/fixtures/company.ts'
 import { exchangeRaw } from '../support/raw-connection.ts'
 import { inTurn } from '../support/reference/rounds.ts'
@@ -11,7 +11,7 @@ import { startServer, type TestAnswer, type TestServer, temporaryFolder, transpo
 /** Every way in which a page of another site can reach a server, with and without a session: none changes anything. */
 
 const EVIL = 'https://evil.example'
-const password = await hashPassword('correct horse')
+const password = await quickHash('correct horse')
 
 /** Headers that a browser adds to requests from pages of other sites. */
 const ofBrowser = {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from '../support/password.ts'
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/test-plugins.ts'
 import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
@@ -10,7 +10,7 @@ import { startServer, temporaryFolder, type TestServer } from '../support/test-s
 /** `$info` and the quotas of entity sets. Source: protocol notes, 8.6 and 8.7. */
 
 const NOW = Date.parse('2026-06-01T00:00:00Z')
-const password = await hashPassword('correct horse')
+const password = await quickHash('correct horse')
 const key = createKey()
 
 async function open(t: Test, config: Record<string, unknown> = {}, roles?: object): Promise<TestServer> {

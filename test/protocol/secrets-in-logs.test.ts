@@ -4,7 +4,7 @@ import t from 'tap'
 import { request } from 'undici'
 import { loadConfig } from '../../config/load-config.ts'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from '../support/password.ts'
 import { createLogger } from '../../kernel/log.ts'
 import { createServer } from '../../kernel/main.ts'
 import { insertRows } from '../../kernel/testing.ts'
@@ -41,7 +41,7 @@ t.test('no secret is in any line of the log, whatever is logged', async t => {
   file('model.json', company.model)
   file('careless.mjs', CARELESS)
   file('tesser.directory.json', {
-    users: [{ name: 'Ada', password: await hashPassword(PASSWORD), roles: [] }],
+    users: [{ name: 'Ada', password: await quickHash(PASSWORD), roles: [] }],
     keys: [{ name: 'nightly', hash: hashKey(key), privileges: [] }],
   })
   file('tesser.config.json', {

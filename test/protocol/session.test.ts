@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { exportJWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from '../support/password.ts'
 import { company } from '../support/fixtures/company.ts'
 import {
   startServer,
@@ -19,9 +19,9 @@ import { until } from '../support/until.ts'
 
 const HOUR = 3_600_000
 const COOKIE = /^4DSID_tesser=[0-9A-F]{32}; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/
-const password = await hashPassword('correct horse')
+const password = await quickHash('correct horse')
 const key = createKey()
-const otherPassword = await hashPassword('another horse')
+const otherPassword = await quickHash('another horse')
 const oldKey = createKey()
 const pair = generateKeyPairSync('ed25519')
 

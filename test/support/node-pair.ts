@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
-import { hashPassword } from '../../kernel/auth/password.ts'
+import { quickHash } from './password.ts'
 import { CINEMA_MODEL, CINEMA_SQL } from './fixtures/cinema.ts'
 import { company } from './fixtures/company.ts'
 import { startPostgres } from './sql-servers.ts'
@@ -19,7 +19,7 @@ export const PAIR_MODEL = {
 export const KEY = createKey()
 export const PASSWORD = 'correct horse'
 /** The servers have the same file: a session ends where the entry of its user is another one. */
-const password = await hashPassword(PASSWORD)
+const password = await quickHash(PASSWORD)
 
 /** A database that can go away and come back: a proxy in front of one. */
 export interface SharedServer {
