@@ -45,7 +45,8 @@ export interface TestServerOptions {
 }
 
 /** Sections of a config file that the test kit adds to. */
-type ConfigFile = Partial<Record<'auth' | 'server' | 'log' | 'storage', object>> & { plugins?: readonly TestPlugin[] }
+type Section = 'auth' | 'server' | 'log' | 'storage' | 'pool' | 'functions'
+type ConfigFile = Partial<Record<Section, object>> & { plugins?: readonly TestPlugin[] }
 
 export type TestPlugin = string | URL | ({ readonly plugin: string | URL; readonly options?: object } & TestRights)
 
@@ -83,13 +84,22 @@ export interface TestClient {
 }
 
 /**
- * Starts a server on a free port of 127.0.0.1. It logs errors only.
+ * Starts a server on a free port of 127.0.0.1. It logs errors only, and has one thread for queries and one for plugin code.
  * @throws {Error} for anything that `tesser start` would refuse, for entities that cannot be saved, and for users with roles or
  * privileges that `roles` does not declare
  */
 export async function createTestServer(options: TestServerOptions): Promise<TestServer> {
   const { model, data = {}, users = {}, roles, now, folder = temporaryFolder() } = options
-  const { plugins = [], auth, server: serverOptions, log, storage, ...config } = (options.config ?? {}) as ConfigFile
+  const {
+    plugins = [],
+    auth,
+    server: serverOptions,
+    log,
+    storage,
+    pool,
+    functions,
+    ...config
+  } = (options.config ?? {}) as ConfigFile
   const removeFolder = (): void => {
     if (!options.folder) rmSync(folder, { recursive: true, force: true })
   }
@@ -111,6 +121,8 @@ export async function createTestServer(options: TestServerOptions): Promise<Test
       server: { port: 0, graceMs: 1_000, ...serverOptions },
       log: { level: 'error', ...log },
       storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB', ...storage },
+      pool: { threads: 1, ...pool },
+      functions: { threads: 1, ...functions },
     }
     writeFileSync(file, JSON.stringify(content))
     server = await createServer(

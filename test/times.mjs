@@ -28,6 +28,10 @@ const NOTHING = {
   servers: 0,
   serversWall: 0,
 }
+/** Times of the tests of each file, in milliseconds; processes run many. */
+const files = new Map()
+/** Processor time from which a file is in the table, in milliseconds. */
+const LARGE_FILE = 3_000
 const seconds = ms => (ms / 1000).toFixed(1)
 
 function build() {
@@ -54,6 +58,11 @@ async function measured(file) {
     .map(line => JSON.parse(line))
   const own = lines.find(({ kind }) => kind === 'process') ?? NOTHING
   const threads = lines.filter(({ kind }) => kind === 'thread')
+  for (const { kind, file, wall, cpu } of lines)
+    if (kind === 'test' && file !== undefined) {
+      const sum = files.get(file) ?? { name: file, wall: 0, cpu: 0 }
+      files.set(file, { name: file, wall: sum.wall + wall, cpu: sum.cpu + cpu })
+    }
   const starting = threads.reduce((sum, { cpu }) => sum + cpu, 0)
   return {
     name: basename(file, '.test.js'),
@@ -74,7 +83,7 @@ async function measured(file) {
 }
 
 const COLUMNS = [
-  ['file', ({ name, status }) => (status === 0 ? name : `${name} (failed)`)],
+  ['process', ({ name, status }) => (status === 0 ? name : `${name} (failed)`)],
   ['wall', ({ wall }) => seconds(wall)],
   ['CPU', ({ cpu }) => seconds(cpu)],
   ['loading', ({ loading }) => seconds(loading)],
@@ -86,12 +95,18 @@ const COLUMNS = [
   ['waiting', ({ waiting }) => seconds(waiting)],
 ]
 
+const FILE_COLUMNS = [
+  ['file', ({ name }) => name],
+  ['wall', ({ wall }) => seconds(wall)],
+  ['CPU', ({ cpu }) => seconds(cpu)],
+]
+
 const line = cells => `| ${cells.join(' | ')} |`
-const table = all =>
+const table = (columns, rows) =>
   [
-    line(COLUMNS.map(([name]) => name)),
-    line(COLUMNS.map((_, i) => (i === 0 ? '---' : '--:'))),
-    ...all.map(each => line(COLUMNS.map(([, cell]) => cell(each)))),
+    line(columns.map(([name]) => name)),
+    line(columns.map((_, i) => (i === 0 ? '---' : '--:'))),
+    ...rows.map(each => line(columns.map(([, cell]) => cell(each)))),
   ].join('\n')
 
 const built = given.length > 0 ? undefined : build()
@@ -114,10 +129,15 @@ const sum = { name: 'all', status: 0 }
 for (const each of all)
   for (const [name, value] of Object.entries(each))
     if (typeof value === 'number' && name !== 'status') sum[name] = (sum[name] ?? 0) + value
-const text = table([sum, ...all])
+const large = [...files.values()].filter(({ cpu }) => cpu >= LARGE_FILE).sort((a, b) => b.cpu - a.cpu)
+const text = `${table(COLUMNS, [sum, ...all])}
+
+Of the ${files.size} files, the tests of these take ${seconds(LARGE_FILE)} s of processor time or more, without what is loaded:
+
+${table(FILE_COLUMNS, large)}`
 if (built === undefined) console.log(text)
 else {
-  const heading = `Building took ${seconds(built)} s, the files ${seconds(wall)} s on ${availableParallelism()} processors.`
+  const heading = `Building took ${seconds(built)} s, the processes ${seconds(wall)} s on ${availableParallelism()} processors.`
   writeFileSync(README, readFileSync(README, 'utf8').replace(TABLE, `${heading}\n\n${text}\n`))
 }
 process.exitCode = all.some(({ status }) => status !== 0) ? 1 : 0

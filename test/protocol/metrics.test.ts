@@ -66,13 +66,13 @@ async function abandon(server: TestServer, requests: number): Promise<void> {
   for (const socket of sockets) socket.destroy()
 }
 
-const COUNT = isLong ? 1_000_000 : 6_000
+const COUNT = isLong ? 1_000_000 : 2_400
 const CLIENTS = 64
 const ABANDONED = 50
 
 for (const transport of transports) {
   t.test(`counters match the counts of the clients on ${transport}`, async t => {
-    const server = await open(t, transport, { quota: { requestsPerSession: 500 } })
+    const server = await open(t, transport, { quota: { requestsPerSession: 150 } })
     const limited = String((await server.get('/Company(1)')).headers['set-cookie']).split(';')[0]!
     const tag = String((await server.get('//docs/')).headers.etag)
     const before = requestsOf(await read(server))

@@ -25,6 +25,9 @@ export async function writeTestGroups(output, files) {
   }
 }
 
+/** Time that the files of a process have together, in milliseconds, in addition to what each asks for by `t.setTimeout`. */
+const TIMEOUT_MS = 3_600_000
+
 /**
  * Ends the root of tap once all files are loaded. Once any file has called `t.teardown`, tap ends it as soon as it is idle, and the
  * tests of a file that is still waiting, such as for a database, would be left out without failing.
@@ -33,8 +36,10 @@ const groupOf = files => `import t from 'tap'
 import { inOrder } from '../../test/support/in-order.mjs'
 
 const files = ${JSON.stringify(files, undefined, 2)}
-const { end } = t
+const { end, setTimeout } = t
 t.end = () => t
+let timeout = ${TIMEOUT_MS}
+t.setTimeout = ms => setTimeout.call(t, (timeout += ms))
 try {
   await Promise.all(inOrder(t, files).map(file => import(new URL(file, import.meta.url))))
 } finally {

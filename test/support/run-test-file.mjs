@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process'
 export function runTestFile(file, { env = {}, endsAt } = {}) {
   const child = spawn(process.execPath, [file], {
     // Not as an argument, which threads would receive too.
-    env: { ...process.env, NODE_OPTIONS: '--import=./test/support/without-tap-hooks.mjs', TAP_TIMEOUT: '900', ...env },
+    env: { ...process.env, NODE_OPTIONS: '--import=./test/support/without-tap-hooks.mjs', TAP_TIMEOUT: '3600', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A separate process group, so that servers that it has started end with it.
     detached: true,

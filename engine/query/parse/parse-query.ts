@@ -26,7 +26,7 @@ export function parseQuery(text: string, limits: TextLimits = TEXT_LIMITS): Quer
 export function follows(text: string, rule: 'Query' | 'OrderList', { maxTextLength }: TextLimits): boolean {
   if (text.length > maxTextLength) return false
   try {
-    return filterGrammar.match(text, rule).succeeded()
+    return filterGrammar().match(text, rule).succeeded()
   } catch (error) {
     if (error instanceof RangeError) return false
     throw error
@@ -43,7 +43,7 @@ export function parseBounded<Tree>(
 ): Tree {
   if (text.length > maxTextLength) throw ParseErrors.QUERY_TOO_LONG(text.length, maxTextLength)
   try {
-    const match = filterGrammar.match(text, rule)
+    const match = filterGrammar().match(text, rule)
     if (match.failed()) throw failure(match)
     return toTree(match)
   } catch (error) {

@@ -47,10 +47,18 @@ interface Grant {
   readonly user: Claims
 }
 
+/** Keys that providers take in turns, since an RSA key takes a quarter of a second: two providers of a test have different ones. */
+let keys: ReturnType<typeof makeKeys>[] | undefined
+let started = 0
+async function makeKeys() {
+  const { privateKey: strange } = await generateKeyPair('RS256')
+  return { ...(await generateKeyPair('RS256', { extractable: true })), strange }
+}
+
 /** An OpenID provider on a free port of 127.0.0.1, at which every user is logged in at once. It checks what real ones check. */
 export async function startOidcProvider(t: Test, redirectUri: string): Promise<OidcProvider> {
-  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
-  const { privateKey: strange } = await generateKeyPair('RS256')
+  keys ??= [makeKeys(), makeKeys()]
+  const { privateKey, publicKey, strange } = await keys[started++ % keys.length]!
   const publicJwk = { ...(await exportJWK(publicKey)), kid: 'first', alg: 'RS256', use: 'sig' }
   const codes = new Map<string, Grant>()
   const accessTokens = new Map<string, Claims>()

@@ -1,6 +1,7 @@
 /**
  * Loaded before a test file and in each of its threads (`test/times.mjs`). Appends lines of JSON to the file TESSER_TEST_TIMES: one for
- * each thread when it has loaded its modules, and one for the process when it ends. Times are in milliseconds.
+ * each test when it ends, one for each thread when it has loaded its modules, and one for the process when it ends. Times are in
+ * milliseconds.
  */
 import { ChildProcess } from 'node:child_process'
 import { appendFileSync, readFileSync } from 'node:fs'
@@ -32,9 +33,28 @@ if (threads.isMainThread) {
   const { default: t } = await import('tap')
   let loaded
   const { test } = t
+  const now = () => {
+    const { user, system } = process.cpuUsage()
+    return { wall: performance.now(), cpu: (user + system) / 1000 + childrenMs(statOf('/proc/self/stat')) }
+  }
   t.test = (...args) => {
     loaded ??= { wall: performance.now(), cpu: ownMs(statOf('/proc/thread-self/stat')) }
-    return test.apply(t, args)
+    const [, file] = /\/(test\/[^:]*\.test)\.js:/.exec(new Error().stack) ?? []
+    const measured = args.map(each => {
+      if (typeof each !== 'function') return each
+      return own => {
+        const { wall, cpu } = now()
+        const ends = () => {
+          const ended = now()
+          write({ kind: 'test', file, wall: ended.wall - wall, cpu: ended.cpu - cpu })
+        }
+        const result = each(own)
+        if (result?.finally) return result.finally(ends)
+        ends()
+        return result
+      }
+    })
+    return test.apply(t, measured)
   }
   process.on('exit', () => {
     const { user, system } = process.cpuUsage()
