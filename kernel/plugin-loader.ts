@@ -6,7 +6,7 @@ import type { Reference, ReferencedText } from '../config/reference.ts'
 import { type ClassModule, type Granted, messageWithPlace, outputUrl, type TaskModule } from '../engine/index.ts'
 import { KERNEL_VERSION, type PluginDefinition } from './api.ts'
 import type { ModuleBundler } from './module-bundler.ts'
-import { optionProblems } from './plugin-options.ts'
+import { hasOnlyDefaults, optionProblems } from './plugin-options.ts'
 import { NOTHING_GRANTED } from './session/session.ts'
 
 /** Plugins that cannot be used, with every reason found. The message names the plugins and what they lack. */
@@ -67,7 +67,10 @@ export async function importPlugins(
       return readReference(reference)
     }
     problems.push(...metadataProblems(candidate, candidates.slice(0, i)))
-    problems.push(...optionProblems(nameOf(definition, specifier), definition.options, options, read))
+    const { options: schema } = definition
+    // The schemas of built-in plugins need no check.
+    if (candidate.entry === undefined && schema && hasOnlyDefaults(schema, options)) continue
+    problems.push(...optionProblems(nameOf(definition, specifier), schema, options, read))
   }
   if (problems.length > 0) throw new PluginError(problems)
   return Promise.all(
@@ -89,9 +92,16 @@ async function importPlugin(
   baseFolder: string,
   bundler: ModuleBundler,
 ): Promise<Pick<Plugin, 'definition' | 'entry'>> {
-  const builtIn = /^tesser\/plugins\/([a-z-]+)$/.exec(specifier)
+  const [, builtIn] = /^tesser\/plugins\/([a-z-]+)$/.exec(specifier) ?? []
+  if (builtIn !== undefined) {
+    const byDefault: { default: Readonly<Record<string, PluginDefinition>> } = await import(
+      outputUrl('plugins/built-in.js').href
+    )
+    const definition = byDefault.default[builtIn]
+    if (definition) return { definition, entry: undefined }
+  }
   const source = builtIn ? undefined : new URL(resolveModule(specifier, pathToFileURL(`${baseFolder}/`).href))
-  const url = source ? await bundler.importable(source) : outputUrl(`plugins/${builtIn![1]}/index.js`)
+  const url = source ? await bundler.importable(source) : outputUrl(`plugins/${builtIn}/index.js`)
   const module: { default?: Partial<PluginDefinition> } = await import(url.href).catch(cause => {
     throw new Error(messageWithPlace(cause), { cause })
   })

@@ -15,7 +15,20 @@ import { suggestion } from '../engine/index.ts'
 const MAX_REFERENCES = 100
 
 /** Shared by all plugins: creating an instance takes longer than compiling a schema. */
-const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true })
+let ajv: Ajv | undefined
+
+/**
+ * Fills in the defaults of a plugin to which no options are given, without a checker, which takes 40 ms to make.
+ * @returns false: an option has to be given, or a default has parts with defaults of their own; {@link optionProblems} tells
+ */
+export function hasOnlyDefaults({ properties, required = [] }: TObject, options: Record<string, unknown>): boolean {
+  if (Object.keys(options).length > 0) return false
+  const defaults = Object.entries(properties).filter(([, schema]) => schema.default !== undefined)
+  if (defaults.some(([, schema]) => schema.properties !== undefined)) return false
+  if (!required.every(name => defaults.some(([given]) => given === name))) return false
+  for (const [name, schema] of defaults) options[name] = structuredClone(schema.default)
+  return true
+}
 
 /**
  * Problems of the options of a plugin. Fills in what references lead to, and defaults. What references lead to is hidden from now
@@ -40,6 +53,7 @@ export function optionProblems(
   const tell = (path: string, text: string) =>
     void problems.push(`plugin ${plugin}: option ${path.slice(1).replaceAll('/', '.')}${text}`)
   for (const [path, { problem }] of found) if (problem !== undefined) tell(path, `: ${problem}`)
+  ajv ??= new Ajv({ allErrors: true, useDefaults: true, verbose: true })
   const validate = ajv.compile(schema as TSchema)
   if (!validate(options)) {
     for (const error of withoutAlternatives(validate.errors ?? [])) {

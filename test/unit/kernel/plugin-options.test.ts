@@ -2,7 +2,7 @@ import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import t from 'tap'
 import type { Reference } from '../../../config/reference.ts'
 import { withoutKnownSecrets } from '../../../engine/base/known-secrets.ts'
-import { optionProblems } from '../../../kernel/plugin-options.ts'
+import { hasOnlyDefaults, optionProblems } from '../../../kernel/plugin-options.ts'
 
 const VALUES: Readonly<Record<string, string>> = {
   KEY: 'geheim-1234',
@@ -179,5 +179,49 @@ t.test('a plugin has a maximum number of references, and defaults beside them', 
   const of = (count: number) => resolve(schema, { list: Array.from({ length: count }, () => ({ env: 'KEY' })) })
   t.match(of(100), { problems: [], options: { currency: 'EUR' } })
   t.match(of(101).problems, [/^plugin acme: option list\.100: there are more than 100 references; /])
+  t.end()
+})
+
+t.test('defaults without a checker are those of the checker, or left to it', t => {
+  const table: { name: string; schema: TObject; given?: object; isLeft?: boolean }[] = [
+    { name: 'no options', schema: Type.Object({}) },
+    {
+      name: 'a number and a text',
+      schema: Type.Object({ n: Type.Integer({ default: 3 }), s: Type.String({ default: '' }) }),
+    },
+    { name: 'one that may be left out', schema: Type.Object({ s: Type.Optional(Type.String()) }) },
+    {
+      name: 'lists and empty objects',
+      schema: Type.Object({
+        list: Type.Array(Type.String(), { default: ['a'] }),
+        of: Type.Record(Type.String(), Type.String(), { default: {} }),
+      }),
+    },
+    {
+      name: 'one that has to be given',
+      schema: Type.Object({ s: Type.String(), n: Type.Integer({ default: 3 }) }),
+      isLeft: true,
+    },
+    {
+      name: 'parts with defaults',
+      schema: Type.Object({ of: Type.Object({ n: Type.Integer({ default: 3 }) }, { default: {} }) }),
+      isLeft: true,
+    },
+    {
+      name: 'one that is given',
+      schema: Type.Object({ n: Type.Integer({ default: 3 }) }),
+      given: { n: 4 },
+      isLeft: true,
+    },
+  ]
+  for (const { name, schema, given = {}, isLeft = false } of table) {
+    const options = structuredClone(given) as Record<string, unknown>
+    t.equal(hasOnlyDefaults(schema, options), !isLeft, name)
+    t.strictSame(options, isLeft ? given : resolve(schema, {}).options, name)
+  }
+  const [first, second]: Record<string, unknown>[] = [{}, {}]
+  const schema = Type.Object({ list: Type.Array(Type.String(), { default: [] }) })
+  for (const options of [first!, second!]) hasOnlyDefaults(schema, options)
+  t.not(first!.list, second!.list, 'servers of a process share none')
   t.end()
 })
