@@ -97,8 +97,7 @@ async function importPlugin(
     const byDefault: { default: Readonly<Record<string, PluginDefinition>> } = await import(
       outputUrl('plugins/built-in.js').href
     )
-    const definition = byDefault.default[builtIn]
-    if (definition) return { definition, entry: undefined }
+    if (Object.hasOwn(byDefault.default, builtIn)) return { definition: byDefault.default[builtIn]!, entry: undefined }
   }
   const source = builtIn ? undefined : new URL(resolveModule(specifier, pathToFileURL(`${baseFolder}/`).href))
   const url = source ? await bundler.importable(source) : outputUrl(`plugins/${builtIn}/index.js`)
