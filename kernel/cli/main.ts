@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Command, Option } from 'commander'
 import type { Config } from '../../config/load-config.ts'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
 import { counted } from '../../engine/base/counted.ts'
+import { outputUrl } from '../../engine/base/output-root.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -21,6 +24,11 @@ import { addRowCommands } from './row-commands.ts'
 import type { ClientArguments } from './client.ts'
 
 // The action of a command imports its modules: without the engine `tesser --help` takes a third of the time.
+
+// Node.js 22 and later keep the compiled code. It lies beside the code itself, so that only users who can change the code can change
+// it. Elsewhere, and if the folder cannot be written to, this does nothing.
+const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown }
+enableCompileCache?.(fileURLToPath(new URL('../../compile-cache', outputUrl('kernel/cli/main.js'))))
 
 /** Flags, configuration, model, roles or plugins are unusable: another try changes nothing. */
 const UNUSABLE = 2

@@ -151,9 +151,10 @@ t.test('wrong options of a plugin are refused with the nearest known one', async
 })
 
 t.test('a plugin that does not exist is refused with its specifier', async t => {
-  await t.rejects(startServer(t, company, { config: { plugins: ['acme-nowhere'] } }), {
-    message: /plugin acme-nowhere cannot be loaded/,
-  })
+  for (const specifier of ['acme-nowhere', 'tesser/plugins/nowhere', 'tesser/plugins/constructor'])
+    await t.rejects(startServer(t, company, { config: { plugins: [specifier] } }), {
+      message: new RegExp(`plugin ${specifier} cannot be loaded`),
+    })
 })
 
 t.test('a built-in plugin can be left out', async t => {

@@ -16,7 +16,7 @@ import { Stores } from '../support/non-interference/stores.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 
-const WORLDS = isLong ? longCount(60) : 2
+const WORLDS = isLong ? longCount(60) : 4
 /** Requests in each world; each is sent to both stores. */
 const REQUESTS = isLong ? 3_400 : 1_250
 /** Number of concurrent reads. Writes between them are sent after them, one by one. */

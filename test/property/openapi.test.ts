@@ -84,7 +84,7 @@ function unreadable(document: Json): string[] {
 }
 
 t.test('documents of random models are valid', async t => {
-  const worlds = seeds(isLong ? 200 : 25)
+  const worlds = seeds(isLong ? 200 : 50)
   for (const seed of worlds) {
     const source = modelOf(randomModel(randomOf(seed)))
     const document = documentOf(source)

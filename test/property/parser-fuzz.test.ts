@@ -74,7 +74,7 @@ const random = fc.oneof(
   fc.array(fc.constantFrom(...signs), { maxLength: 40 }).map(parts => parts.join('')),
 )
 
-const INPUTS = isLong ? 100_000 : 15_000
+const INPUTS = isLong ? 100_000 : 30_000
 const seed = seedOf()
 
 for (const { name, parse, samples } of parsers) {

@@ -12,7 +12,7 @@ import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds
 import { startPostgres } from '../support/sql-servers.ts'
 
 const FILTERS = 100
-const WORLDS = isLong ? longCount(200) : 10
+const WORLDS = isLong ? longCount(200) : 20
 
 const server = await startPostgres()
 if (typeof server === 'string') t.comment(`skipped: ${server}`)

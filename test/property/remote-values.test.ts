@@ -12,7 +12,7 @@ import { PREPARE_SQL, RemoteWorld } from '../support/reference/remote-world.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { startPostgres } from '../support/sql-servers.ts'
 
-const WORLDS = isLong ? longCount(100) : 5
+const WORLDS = isLong ? longCount(100) : 10
 const READS = 60
 
 const server = await startPostgres()

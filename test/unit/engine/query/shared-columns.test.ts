@@ -9,7 +9,6 @@ import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import { type Random, randomOf } from '../../../support/reference/random.ts'
-import { isLong } from '../../../support/reference/rounds.ts'
 import { runQuery } from '../../../support/run-query.ts'
 import type { RowWriter, TestEntity } from '../../../support/write-rows.ts'
 import { openMemoryWorld } from '../memory/world.ts'
@@ -134,7 +133,7 @@ function aggregates(snapshot: Snapshot, catalog: Parameters<typeof runQuery>[0],
 }
 
 t.test('filters, orders and aggregates give the same from shared memory and from LMDB', async t => {
-  for (const seed of isLong ? [1, 2] : [1]) {
+  for (const seed of [1, 2]) {
     const random = randomOf(seed)
     const world = openMemoryWorld(t, model)
     const { catalog } = world.rows
