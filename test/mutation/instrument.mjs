@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 export const instrument = (files, isTraced) => ({
   name: 'mutants',
   setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\.ts$/, namespace: 'file' }, ({ path }) => {
       const file = files.get(relative(root, path).split(sep).join('/'))
       if (!file) return undefined
       return {
