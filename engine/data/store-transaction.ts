@@ -6,6 +6,7 @@ import type { RowValues } from '../row-format/encode-row.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
 import type { RowView } from '../row-format/row-view.ts'
 import type { Change } from './change.ts'
+import type { Reads } from './reads.ts'
 import type { RecordChange, TableState } from './record-store.ts'
 import type { StoredSetChange } from './stored-sets.ts'
 import type { Upload, UploadChange } from './stored-uploads.ts'
@@ -74,6 +75,8 @@ export interface StoreTransaction {
   readonly changeCount: number
   /** Changes after the first `start` ones, with their rows. */
   changesFrom(start: number): readonly Change[]
+  /** True if nothing of what was read has changed since. May be false without a change, after a restart. */
+  stillHolds(reads: Reads): boolean
 
   layout(dataClass: DataClass): RowLayout
   /** A row id that no entity has had. */

@@ -15,6 +15,10 @@ const STAMP_MEMBER = ',"__STAMP":'
 /** In quotes. */
 const TIMESTAMP_LENGTH = '"2026-01-31T10:00:00.000Z"'.length
 
+/** Global stamp of a row. */
+export const globalStampOf = (row: Uint8Array): number =>
+  new DataView(row.buffer, row.byteOffset, row.byteLength).getFloat64(8, true)
+
 /**
  * A stored row, read in place. The bytes belong to the store. They are valid until the next read from the same snapshot, or
  * until the snapshot is released if the view is stable.

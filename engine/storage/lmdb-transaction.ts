@@ -10,6 +10,7 @@ import { indexesOf, valueAmong } from '../catalog/property-columns.ts'
 import type { StoredSetChange } from '../data/stored-sets.ts'
 import { EntitySetTable } from './entity-set-table.ts'
 import { type Change, DELETED, INSERTED, UPDATED } from '../data/change.ts'
+import type { Reads } from '../data/reads.ts'
 import type { RecordChange, TableState } from '../data/record-store.ts'
 import type {
   EntityContent,
@@ -26,7 +27,7 @@ import { type Environment, getBytes } from './environment.ts'
 import { binaryKey, rowKey } from './keys.ts'
 import { writeRowStamp } from '../row-format/new-row.ts'
 import { keyText, NO_ROW, type RowLayout } from '../row-format/row-layout.ts'
-import { RowView } from '../row-format/row-view.ts'
+import { globalStampOf, RowView } from '../row-format/row-view.ts'
 import { LmdbIndex } from './secondary-index.ts'
 import { readGlobalStamp, readTableState, writeGlobalStamp, writeTableState } from './store-state.ts'
 import type { StoreLog } from './store-log.ts'
@@ -52,6 +53,10 @@ export class LmdbTransaction implements StoreTransaction {
   /** By table number. */
   private readonly tables: (WrittenTable | undefined)[] = []
   private globalStamp = 0
+  /** Global stamp of the last change of each table since this object was made, by table number. */
+  private lastChanges: (number | undefined)[] = []
+  /** Changes up to this global stamp are not in {@link lastChanges}. */
+  private firstStamp: number | undefined
   private readonly states = new Map<number, TableState>()
   private changes: Change[] = []
   /** Effects of the transaction so far, for the log. */
@@ -80,12 +85,15 @@ export class LmdbTransaction implements StoreTransaction {
   run(work: () => void): number {
     const { log, options } = this
     const { onCommit, onPhase } = options
+    const { lastChanges } = this
     let isLogged = false
     onPhase?.('working')
     try {
       this.environment.root.transactionSync(() => {
         this.owner?.verify()
         this.globalStamp = readGlobalStamp(this.environment)
+        this.firstStamp ??= this.globalStamp
+        this.lastChanges = lastChanges.slice()
         work()
         this.finish()
         onPhase?.('committing')
@@ -102,6 +110,7 @@ export class LmdbTransaction implements StoreTransaction {
       onCommit?.(this.changes, this.globalStamp)
       return this.globalStamp
     } catch (error) {
+      this.lastChanges = lastChanges
       this.forget()
       if (isLogged) log!.failed()
       throw error
@@ -137,10 +146,11 @@ export class LmdbTransaction implements StoreTransaction {
   }
 
   attempt(work: () => boolean): boolean {
-    const { globalStamp, changes } = this
+    const { globalStamp, changes, lastChanges } = this
     const effectCount = this.effects.length
     const states = new Map([...this.states].map(([table, state]) => [table, { ...state }]))
     this.changes = []
+    this.lastChanges = lastChanges.slice()
     this.indexes.flush()
     let kept = false
     try {
@@ -153,6 +163,7 @@ export class LmdbTransaction implements StoreTransaction {
       if (kept) for (const change of this.changes) changes.push(change)
       else {
         this.globalStamp = globalStamp
+        this.lastChanges = lastChanges
         this.states.clear()
         for (const [table, state] of states) this.states.set(table, state)
         this.effects.length = effectCount
@@ -173,6 +184,17 @@ export class LmdbTransaction implements StoreTransaction {
 
   changesFrom(start: number): readonly Change[] {
     return this.changes.slice(start)
+  }
+
+  stillHolds({ globalStamp, tables, rows }: Reads): boolean {
+    const lastChange = (tableNumber: number) => this.lastChanges[tableNumber] ?? this.firstStamp!
+    if (tables.some(tableNumber => lastChange(tableNumber) > globalStamp)) return false
+    for (let i = 0; i < rows.length; i += 3) {
+      const [tableNumber, rowId, stamp] = [rows[i]!, rows[i + 1]!, rows[i + 2]!]
+      const bytes = getBytes(this.environment.rows, rowKey(tableNumber, rowId))
+      if (!bytes || globalStampOf(bytes) !== stamp) return false
+    }
+    return true
   }
 
   layout(dataClass: DataClass): RowLayout {
@@ -338,6 +360,7 @@ export class LmdbTransaction implements StoreTransaction {
   /** @param deleted the row of a deletion as it was */
   private changed(change: Change, deleted?: RowView): void {
     this.changes.push(change)
+    this.lastChanges[change.tableNumber] = this.globalStamp
     const isLogged = deleted && this.log?.logsDeletedRows
     this.effects.push({ kind: 'row', change: isLogged ? { ...change, row: deleted.copy().bytes } : change })
   }

@@ -346,8 +346,9 @@ function unlink(
   transaction.update(dataClass, { rowId, row }, { stamp: row.stamp + 1, values, references }, timestamp)
 }
 
-/** True if code has seen the current version of all rows that it has to see. */
+/** True if code has seen the current version of all rows that it has to see, and of everything else that it has read. */
 const isSeen = (transaction: StoreTransaction, rows: readonly TableRow[], hooked: SeenRows): boolean =>
+  (!hooked.reads || transaction.stillHolds(hooked.reads)) &&
   rows.every(({ dataClass, rowId }) => {
     if (!hooked.demands(dataClass)) return true
     return hooked.find(dataClass, rowId)?.seen === transaction.row(dataClass, rowId)!.stamp
@@ -357,9 +358,11 @@ const isSeen = (transaction: StoreTransaction, rows: readonly TableRow[], hooked
 export class SeenRows {
   private readonly dataClasses: ReadonlySet<string>
   private readonly rows = new Map<string, Map<number, HookedRow>>()
+  readonly reads: HookedDeletion['reads']
 
-  constructor({ dataClasses, rows }: HookedDeletion) {
+  constructor({ dataClasses, rows, reads }: HookedDeletion) {
     this.dataClasses = new Set(dataClasses)
+    this.reads = reads
     for (const row of rows) {
       const ofClass = this.rows.get(row.dataClass) ?? new Map<number, HookedRow>()
       this.rows.set(row.dataClass, ofClass.set(row.rowId, row))

@@ -31,7 +31,7 @@ import type {
 } from './contract/requests.ts'
 import type { SaveContext } from './entity-change.ts'
 import { saveEncoded } from './save-encoded.ts'
-import { saveEntity } from './save-entity.ts'
+import { OUTDATED, saveEntity } from './save-entity.ts'
 import type { SaveRules } from './validate.ts'
 import { WriteErrors } from './contract/write-errors.ts'
 import { isOneTransaction, type WriteLimits } from './contract/write-limits.ts'
@@ -118,7 +118,11 @@ export class SaveJob implements WriteJob {
       enqueued,
     }
     this.digest.described = this.described
-    const slice = isOneTransaction(this.request) ? this.saveTogether(context) : this.saveSlice(context, step)
+    const slice = this.isOutdated(transaction)
+      ? Array.from({ length: this.body.length - this.entities.length }, () => OUTDATED)
+      : isOneTransaction(this.request)
+        ? this.saveTogether(context)
+        : this.saveSlice(context, step)
     const { described } = this.digest
     if (this.request.mark) this.putMark(transaction, slice)
     return globalStamp => {
@@ -137,6 +141,12 @@ export class SaveJob implements WriteJob {
       while (this.entities.length < this.body.length) this.entities.push({ failure })
       this.finish()
     }
+  }
+
+  /** True if what code has read for the rest of the entities has changed. */
+  private isOutdated(transaction: StoreTransaction): boolean {
+    const { reads } = this.request
+    return reads !== undefined && !transaction.stillHolds(reads)
   }
 
   private putMark(transaction: StoreTransaction, slice: readonly SavedEntity[]): void {
@@ -181,9 +191,9 @@ export class SaveJob implements WriteJob {
     }
     const kept = transaction.attempt(() => {
       entities = save(mode)
-      return mode === 'update' && !entities.some(entity => entity.failure)
+      return mode === 'update' && !entities.some(({ failure, isOutdated }) => failure || isOutdated)
     })
-    if (kept || mode !== 'update') return entities
+    if (kept || mode !== 'update' || entities.some(({ isOutdated }) => isOutdated)) return entities
     // Entities that did not fail themselves are shown with their new values and the old stamp (protocol notes, 5.5).
     const tried = entities
     transaction.attempt(() => {

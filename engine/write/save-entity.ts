@@ -68,7 +68,9 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   const isNamed = isExpected(ifMatch, row)
   const needsStamp = !anyStamp && (sentStamp !== undefined || ifMatch === undefined || ifMatch === 'any')
   const isCurrent = !needsStamp || stampOf(sentStamp) === row.stamp
-  if (!isNamed || !isCurrent || (hooked?.expectedStamp ?? row.stamp) !== row.stamp) {
+  const isSeen = (hooked?.expectedStamp ?? row.stamp) === row.stamp
+  if (isNamed && isCurrent && !isSeen && !dataClass.remote) return OUTDATED
+  if (!isNamed || !isCurrent || !isSeen) {
     const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
     const failure = saveFailure(
       [
@@ -83,6 +85,9 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   }
   return save(new EntityChange(context, { rowId, row }), element, hooked)
 }
+
+/** Its code has to run again. */
+export const OUTDATED: SavedEntity = { isOutdated: true }
 
 /** Sent stamp as a number; NaN for objects and arrays, because converting nested arrays to text recurses. */
 const stampOf = (json: unknown): number => (typeof json === 'object' || json === undefined ? Number.NaN : Number(json))

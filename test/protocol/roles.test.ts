@@ -216,7 +216,7 @@ t.test('no plugin code runs on entities that a client may not write', async t =>
   const fullName = { ...lastName, applyTo: 'Employee.fullName' }
   const salary = { ...lastName, applyTo: 'Employee.salary', update: ['hr'] }
   const config = { plugins: [hookedPlugin], functions: { threads: 1 } }
-  const server = await open(t, allowed(employee('create'), lastName, fullName, salary), ['hr'], config)
+  const server = await open(t, allowed(employee('create'), lastName, fullName, salary), ['hr', 'boss'], config)
   const update = (values: object) => server.post('/Employee?$method=update', { __KEY: '2', __STAMP: 1, ...values })
   t.equal((await server.post('/City(constructed)?$method=delete')).status, 200, 'by the entities of the fixture')
   const failing = await update({ firstName: 'throws' })
@@ -239,6 +239,8 @@ t.test('no plugin code runs on entities that a client may not write', async t =>
   t.match((await server.get('/Employee(2)')).json, { lastName: 'Gödel', __STAMP })
   t.equal((await server.get('/City(constructed)')).status, 404, 'not even a constructor')
   t.match(await server.as('POST', '/Employee?$method=update', { notes: 'fails' }), { status: 500 })
+  t.equal((await server.get('/City(constructed)')).status, 404, 'nothing that it writes stays of a save that fails')
+  t.match(await server.as('POST', '/Employee?$method=update', { lastName: 'New' }), { status: 200 })
   t.equal((await server.get('/City(constructed)')).status, 200, 'it runs where entities may be created')
 })
 

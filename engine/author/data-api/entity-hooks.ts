@@ -18,6 +18,12 @@ export interface EntityHooks {
   readonly visible?: ((dataClass: DataClass, language: Language) => Visible | undefined) | undefined
   /** Called after a new entity has been made. */
   constructed?(entity: EntityBase): void
+  /** True if {@link beforeSave} may run code for entities of a dataclass. */
+  runsBeforeSave?(dataClass: DataClass): boolean
+  /** True if the events before saves of this number of entities of a dataclass have needed a transaction. */
+  needsTransaction?(dataClass: DataClass, entities: number): boolean
+  /** @param always false: only saves of several entities need one, whose events read entities of their own dataclass */
+  noteTransaction?(dataClass: DataClass, always: boolean): void
   /** @returns the reason why it must not be saved */
   beforeSave?(entity: EntityBase): SaveFailure | undefined
   /** Jobs that its events have enqueued in {@link beforeSave}. */

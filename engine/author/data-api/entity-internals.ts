@@ -31,6 +31,10 @@ interface EntityInternals {
   show(entity: EntityBase, bytes: Uint8Array | undefined): void
   /** After a save. */
   saved(entity: EntityBase, rowId: number, bytes: Uint8Array): void
+  /** Takes over the row of another object of the same entity, unless it has unsaved values. */
+  follow(entity: EntityBase, other: EntityBase): void
+  /** @returns a function that brings back the values that it has now */
+  keep(entity: EntityBase): () => void
 }
 
 export let internals!: EntityInternals

@@ -90,6 +90,8 @@ export class EntityBase {
       related(entity, relation, find) {
         const { related } = entity.#edit()
         const known = related.get(relation)
+        const { eventRun } = entity[BINDING].language
+        if (eventRun && !(known && known.#collect().size > 0)) return eventRun.relatedOf(entity, relation, known, find)
         if (known !== undefined) return known
         const found = find()
         related.set(relation, found)
@@ -118,6 +120,26 @@ export class EntityBase {
           language.transactionOverlay?.addBinary(attribute, rowId, value as BinaryValue | null)
         }
         entity.#become(rowId, new RowView(layout, bytes))
+        language.eventRun?.hasSaved(entity)
+      },
+      follow(entity, other) {
+        if (entity.#collect().size === 0) entity.#become(other.#rowId!, other.#row)
+      },
+      keep(entity) {
+        const more = entity.#more
+        const changes = new Map(more?.changes)
+        const related = new Map(more?.related)
+        const objects = [...(more?.objects ?? [])].map(([attribute, object]) => ({
+          attribute,
+          object,
+          copy: structuredClone(object),
+        }))
+        return () => {
+          const { isStale, isDropped } = entity.#edit()
+          for (const { object, copy } of objects) overwrite(object, copy)
+          const kept = new Map(objects.map(({ attribute, object }) => [attribute, object]))
+          entity.#more = { changes: new Map(changes), objects: kept, related: new Map(related), isStale, isDropped }
+        }
       },
     })
   }
@@ -263,8 +285,12 @@ export class EntityBase {
   }
 
   #load(): RowView | undefined {
-    if (this.#row || this.#rowId === undefined) return this.#row
+    if (this.#rowId === undefined) return this.#row
     const { language, dataClass } = this[BINDING]
+    if (this.#row) {
+      language.eventRun?.recorded?.sawRow(dataClass, this.#rowId, this.#row.globalStamp)
+      return this.#row
+    }
     const row = language.snapshot.table(dataClass).row(this.#rowId)
     if (!row) throw LanguageErrors.ENTITY_GONE(dataClass.name)
     this.#row = row.copy()
@@ -287,13 +313,17 @@ export class EntityBase {
   }
 
   #put(attribute: StorageAttribute, value: Value): void {
-    const { layout } = this[BINDING]
+    const { layout, language } = this[BINDING]
     // Loads the row, so that attributes that are not assigned keep their present values.
     this.#load()
     const { changes, objects, related } = this.#edit()
     changes.set(attribute, value)
     objects.delete(attribute)
-    for (const relation of layout.references) if (relation.foreignKey === attribute) related.delete(relation)
+    for (const relation of layout.references) {
+      if (relation.foreignKey !== attribute) continue
+      related.delete(relation)
+      language.eventRun?.forget(this, relation)
+    }
   }
 
   /** Assigned values, and objects whose contents were changed. */
@@ -324,6 +354,14 @@ export class EntityBase {
     this.#more = undefined
     this.#isPeeked = false
   }
+}
+
+/** Gives an object from a JSON value the contents of another one. */
+function overwrite(object: unknown, contents: unknown): void {
+  if (typeof object !== 'object' || object === null) return
+  for (const name of Object.keys(object)) delete (object as Record<string, unknown>)[name]
+  if (Array.isArray(object)) object.length = 0
+  Object.assign(object, contents)
 }
 
 const isComparable = ({ kind }: { kind: string }): boolean => kind !== 'relatedEntities' && kind !== 'relatedEntity'

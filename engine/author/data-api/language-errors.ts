@@ -20,6 +20,18 @@ export const LanguageErrors = defineErrors('LANGUAGE', {
     message: (dataClass: string) =>
       `entities of ${dataClass} are in a database, which knows nothing of this transaction; save or drop them before it begins or after it has ended`,
   },
+  REMOTE_IN_EVENT: {
+    errCode: 1562,
+    http: 500,
+    message: (dataClass: string) =>
+      `entities of ${dataClass} are in a database, so an event cannot save or drop them as part of what it belongs to; do it in afterSave or afterDrop, or in a job`,
+  },
+  REMOTE_EVENT: {
+    errCode: 1562,
+    http: 500,
+    message: (dataClass: string) =>
+      `the entity of ${dataClass} is saved or dropped in a database, so its event cannot save or drop others as part of that; do it in afterSave or afterDrop, or in a job`,
+  },
   NO_SESSION: {
     errCode: 1562,
     http: 500,

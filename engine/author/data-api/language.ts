@@ -43,11 +43,14 @@ import { DataStore, setCurrent } from './data-store.ts'
 import { derived } from './derived-class.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
 import type { EntityHooks, Visible } from './entity-hooks.ts'
+import { internals } from './entity-internals.ts'
 import { LanguageErrors } from './language-errors.ts'
 import { type JobInfo, jobNames, jobProgress } from './jobs.ts'
 import { type NewJob, ownKey } from '../../jobs/job.ts'
 import { NoSession } from './no-session.ts'
 import { Overlay } from '../../columns/overlay.ts'
+import { RecordedSnapshot } from '../../data/recorded-snapshot.ts'
+import { type EventRun, NeedsTransaction } from './event-run.ts'
 import { type WaitingScope, waitingScope } from './waiting-scope.ts'
 
 export interface LanguageOptions {
@@ -149,6 +152,8 @@ export class Language {
   private overlay: Overlay | undefined
   /** Jobs of the entity whose events run; undefined: none do. */
   private collected: CollectedJobs | undefined
+  /** The run of the events before a save or a deletion; undefined: none run. */
+  eventRun: EventRun | undefined
 
   constructor(readonly options: LanguageOptions) {
     const { store, limits, classes = [] } = options
@@ -241,7 +246,16 @@ export class Language {
     if (!this.call) throw LanguageErrors.NO_CALL()
     if (this.overlay) return this.overlay
     this.open ??= this.withDatabases(this.options.store.snapshot(), snapshot => snapshot)
-    return this.open
+    return this.eventRun && !this.eventRun.dataClass.remote ? this.recorded(this.eventRun, this.open) : this.open
+  }
+
+  private recorded(run: EventRun, snapshot: Snapshot): Snapshot {
+    if (!run.recorded) {
+      run.recorded = new RecordedSnapshot(snapshot)
+      const reads = this.reads.get(snapshot)
+      if (reads) this.reads.set(run.recorded, reads)
+    }
+    return run.recorded
   }
 
   /** Session of the call; an empty one without a request. @throws {LanguageErrors.NO_CALL} */
@@ -385,6 +399,7 @@ export class Language {
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
+    this.demandWrite()
     // Events run with their own rights, the deletion itself with those of the caller.
     const { rights } = this
     const { dataClass } = this.binding(request.dataClass)
@@ -425,6 +440,7 @@ export class Language {
   /** Changes entities of a remote dataclass. */
   private changed<Result>(change: RemoteChange, dataClass: DataClass): Result {
     this.writer()
+    if (this.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(dataClass.name)
     if (this.overlay) throw LanguageErrors.REMOTE_IN_TRANSACTION(dataClass.name)
     this.settleAll()
     const { connection } = dataClass.remote!
@@ -496,6 +512,54 @@ export class Language {
     }
   }
 
+  /** Runs events before a save or a deletion: records what they read, and binds what they write to the run. */
+  runEvents<T>(run: EventRun, work: () => T): T {
+    const outer = this.eventRun
+    this.eventRun = run
+    try {
+      return work()
+    } finally {
+      this.eventRun = outer
+    }
+  }
+
+  /** Keeps or undoes what the events of a run have written in the transaction. */
+  endRun(run: EventRun, keep: boolean): void {
+    const { mark, outer, later } = run
+    if (mark !== undefined) {
+      if (!keep) this.overlay!.rollback(mark)
+      this.version++
+      this.options.writer!.finish(keep)
+    }
+    if (!keep) return
+    for (const [before, saved] of run.replaced) internals.follow(before, saved)
+    if (outer) for (const each of later) outer.later.push(each)
+  }
+
+  /** Does work when what the running events write has been committed: now, if none run. */
+  afterCommit(work: () => void): void {
+    if (this.eventRun) this.eventRun.later.push(work)
+    else work()
+  }
+
+  /** To be called before a write of which events may be a part. @throws like {@link beginWrites} */
+  demandWrite(): void {
+    if (this.eventRun) this.beginWrites(this.eventRun)
+  }
+
+  /** @throws {NeedsTransaction} the events of the run write outside of a transaction; {@link LanguageErrors.REMOTE_EVENT} */
+  private beginWrites(run: EventRun): void {
+    if (run.dataClass.remote) throw LanguageErrors.REMOTE_EVENT(run.dataClass.name)
+    if (!this.overlay) {
+      run.needsTransaction = true
+      throw new NeedsTransaction()
+    }
+    if (run.mark !== undefined) return
+    if (run.outer) this.beginWrites(run.outer)
+    this.options.writer!.begin(this.timeLeft())
+    run.mark = this.overlay.mark
+  }
+
   /** The entity whose events before a save run. */
   get saving(): object | undefined {
     return this.collected?.entity
@@ -511,6 +575,10 @@ export class Language {
     return this.jobNames.get(called)
   }
 
+  get isInTransaction(): boolean {
+    return this.overlay !== undefined
+  }
+
   /** The open transaction, which keeps the bytes of images and blobs that it has saved. */
   get transactionOverlay(): Overlay | undefined {
     return this.overlay
@@ -523,6 +591,7 @@ export class Language {
    */
   transaction<T>(work: () => T): T {
     const writer = this.writer()
+    this.demandWrite()
     const isOutermost = !this.overlay
     this.settleAll()
     writer.begin(this.timeLeft())
@@ -572,6 +641,7 @@ export class Language {
 
   private written<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {
     const writer = this.writer()
+    this.demandWrite()
     this.settleAll()
     const { result, changes } = write(writer)
     this.overlay?.add(changes)

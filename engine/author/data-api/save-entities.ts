@@ -1,11 +1,16 @@
 import { partsOf } from '../../write/body-outline.ts'
 import type { SavedEntity, SaveFailure } from '../../write/contract/requests.ts'
+import type { Reads } from '../../data/reads.ts'
 import type { Status } from '../declare/author-types.ts'
 import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'
+import { EventRun } from './event-run.ts'
 import { internals } from './entity-internals.ts'
 import type { Language } from './language.ts'
 import { statusOf, success } from './status.ts'
+
+/** How often events run beside those of other saves; when what they have read has changed each time, they run in a transaction. */
+export const SHARED_RUNS = 2
 
 /** An entity that is to be saved. */
 interface Saving {
@@ -14,8 +19,11 @@ interface Saving {
   readonly assigned: readonly string[]
 }
 
+/** Outcome of the save of an entity; undefined: it is saved. */
+type Outcome = SaveFailure | undefined
+
 /**
- * Saves entities of one dataclass, each separately, in one request to the writer.
+ * Saves entities of one dataclass, each separately and in their order.
  * @returns a status for each
  */
 export function saveEntities(entities: readonly EntityBase[]): Status[] {
@@ -23,42 +31,153 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   if (!first) return []
   const { language, dataClass } = first[BINDING]
   const { hooks } = language.options
-  const failures = savedWithEvents(entities, language, dataClass.name)
-  return entities.map((entity, i) => {
-    const failure = failures[i]
-    language.withOwnRights(() => hooks?.afterSave?.(entity, failure))
-    return failure ? { ...statusOf(failure.error), ...failure.status } : success()
-  })
-}
-
-/** @returns the failure of each entity; undefined: saved */
-function savedWithEvents(
-  entities: readonly EntityBase[],
-  language: Language,
-  dataClass: string,
-): (SaveFailure | undefined)[] {
-  const { hooks } = language.options
-  // Values that events assign need no permission.
-  const saving = entities.map(entity => ({ entity, assigned: entity.touchedAttributes() }))
+  language.demandWrite()
+  let outcomes: ReadonlyMap<EntityBase, Outcome>
   try {
-    const failures = entities.map(entity => language.withOwnRights(() => hooks?.beforeSave?.(entity)))
-    const waiting = saving.filter(({ entity }, i) => !failures[i] && !isUnchanged(entity))
-    const results = waiting.length > 0 ? send(language, dataClass, waiting) : []
-    for (const [i, { rowId, row, failure }] of results.entries()) {
-      const { entity } = waiting[i]!
-      if (failure) failures[entities.indexOf(entity)] = failure
-      else internals.saved(entity, rowId!, row!)
-    }
-    return failures
+    outcomes = hooks?.runsBeforeSave?.(dataClass)
+      ? saveWithEvents(entities, language, hooks.needsTransaction!(dataClass, entities.length))
+      : send(entities.filter(isChanged).map(withAssigned), language, dataClass.name)
   } catch (error) {
     for (const entity of entities) hooks?.interrupted?.(entity)
     throw error
   }
+  return entities.map(entity => {
+    const failure = outcomes.get(entity)
+    language.afterCommit(() => language.withOwnRights(() => hooks?.afterSave?.(entity, failure)))
+    return failure ? { ...statusOf(failure.error), ...failure.status } : success()
+  })
 }
 
-const isUnchanged = (entity: EntityBase): boolean => !entity.isNew() && !entity.touched()
+function saveWithEvents(
+  entities: readonly EntityBase[],
+  language: Language,
+  needsTransaction: boolean,
+): Map<EntityBase, Outcome> {
+  const outcomes = new Map<EntityBase, Outcome>()
+  let left = entities
+  for (let runs = 0; runs < SHARED_RUNS && !needsTransaction && !language.isInTransaction; runs++) {
+    const done = saveShared(left, language)
+    if (!done) break
+    for (const [entity, outcome] of done) outcomes.set(entity, outcome)
+    left = left.filter(entity => !done.has(entity))
+    if (left.length === 0) return outcomes
+  }
+  for (const entity of left) outcomes.set(entity, saveAlone(entity, language))
+  return outcomes
+}
 
-function send(language: Language, dataClass: string, entities: readonly Saving[]): readonly SavedEntity[] {
+/**
+ * Runs events beside other saves.
+ * @returns outcomes, without those of entities whose events have read what has changed since; undefined: nothing has been saved, as the
+ * events need a transaction
+ */
+function saveShared(entities: readonly EntityBase[], language: Language): Map<EntityBase, Outcome> | undefined {
+  const { hooks } = language.options
+  const { dataClass } = entities[0]![BINDING]
+  const run = new EventRun(dataClass)
+  const outcomes = new Map<EntityBase, Outcome>()
+  const restore = entities.map(internals.keep)
+  const saving: Saving[] = []
+  for (const entity of entities) {
+    const { assigned } = withAssigned(entity)
+    run.entity = entity
+    const failure = beforeSave(entity, run, language)
+    if (run.needsTransaction || run.hasReadEarlier(entity)) {
+      hooks!.noteTransaction!(dataClass, run.needsTransaction)
+      undo(entities, restore, language)
+      return undefined
+    }
+    if (failure || !isChanged(entity)) outcomes.set(entity, failure)
+    else saving.push({ entity, assigned })
+  }
+  const sent = send(saving, language, dataClass.name, run.recorded?.reads)
+  for (const [entity, outcome] of sent) outcomes.set(entity, outcome)
+  const left = entities.flatMap((entity, i) => (outcomes.has(entity) ? [] : [i]))
+  undo(
+    left.map(i => entities[i]!),
+    left.map(i => restore[i]!),
+    language,
+  )
+  return outcomes
+}
+
+/** Runs the events before the save of an entity. */
+function beforeSave(entity: EntityBase, run: EventRun, language: Language): Outcome {
+  const { hooks } = language.options
+  try {
+    return language.runEvents(run, () => language.withOwnRights(() => hooks?.beforeSave?.(entity)))
+  } catch (error) {
+    if (!run.needsTransaction) throw error
+    return undefined
+  }
+}
+
+/** Brings back the values that entities had before their events ran. */
+function undo(entities: readonly EntityBase[], restore: readonly (() => void)[], { options }: Language): void {
+  for (const [i, entity] of entities.entries()) {
+    restore[i]!()
+    options.hooks?.interrupted?.(entity)
+  }
+}
+
+/** Runs the events of an entity in a transaction of its own, or in the one that is open, where no other client writes. */
+function saveAlone(entity: EntityBase, language: Language): Outcome {
+  const { dataClass } = entity[BINDING]
+  const run = new EventRun(dataClass, language.eventRun)
+  run.entity = entity
+  const { assigned } = withAssigned(entity)
+  let outcome: Outcome
+  const save = (): boolean => {
+    let isKept = false
+    try {
+      outcome = beforeSave(entity, run, language)
+      if (!outcome && isChanged(entity)) outcome = send([{ entity, assigned }], language, dataClass.name).get(entity)
+      isKept = !outcome
+    } finally {
+      language.endRun(run, isKept)
+    }
+    return isKept
+  }
+  if (language.isInTransaction) save()
+  else {
+    language.transaction(save)
+    for (const each of run.later) each()
+  }
+  return outcome
+}
+
+const isChanged = (entity: EntityBase): boolean => entity.isNew() || entity.touched()
+
+// Values that events assign need no permission.
+const withAssigned = (entity: EntityBase): Saving => ({ entity, assigned: entity.touchedAttributes() })
+
+/**
+ * @param reads what their events have read
+ * @returns outcomes, without those of entities that are {@link SavedEntity.isOutdated}
+ */
+function send(
+  entities: readonly Saving[],
+  language: Language,
+  dataClass: string,
+  reads?: Reads,
+): Map<EntityBase, Outcome> {
+  const outcomes = new Map<EntityBase, Outcome>()
+  if (entities.length === 0) return outcomes
+  for (const [i, { rowId, row, failure, isOutdated }] of written(entities, language, dataClass, reads).entries()) {
+    if (isOutdated) continue
+    const { entity } = entities[i]!
+    if (!failure) internals.saved(entity, rowId!, row!)
+    outcomes.set(entity, failure)
+  }
+  return outcomes
+}
+
+function written(
+  entities: readonly Saving[],
+  language: Language,
+  dataClass: string,
+  reads: Reads | undefined,
+): readonly SavedEntity[] {
   const { hooks } = language.options
   const saving = entities.map(({ entity, assigned }) => ({
     ...internals.toSave(entity),
@@ -82,6 +201,7 @@ function send(language: Language, dataClass: string, entities: readonly Saving[]
     atomic: false,
     trusted: true,
     hooked,
+    reads,
   } as const
   return language.save(request).entities
 }

@@ -4,6 +4,8 @@ import { type ErrorData, ProtocolError } from '../../base/errors.ts'
 import { BINDING } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
+import { EventRun } from '../data-api/event-run.ts'
+import { SHARED_RUNS } from '../data-api/save-entities.ts'
 import type { Language } from '../data-api/language.ts'
 import { rowExists } from '../../data/existing.ts'
 import type { NewJob } from '../../jobs/job.ts'
@@ -17,12 +19,18 @@ import type { Hooks } from './hooks.ts'
 
 export type DropRequest = Omit<DeleteRequest, 'kind'>
 
-/** Maximum number of attempts when other requests change the entities meanwhile. */
+/** Maximum number of attempts in which nothing is deleted because it has changed. */
 const MAX_ATTEMPTS = 5
+
+/** Time for which the deletions of one transaction may hold up the writes of others, unless all have to be in one. */
+const TRANSACTION_MS = 90
 
 /**
  * Deletes entities with the events of all deleted entities, including those that deletion control adds: validateDrop and dropping
  * before, which can stop the deletion, and afterDrop afterwards.
+ *
+ * Events run beside other writes, and the writer compares what they have read. When that has changed again and again, when events write,
+ * or when they read other entities that are to be deleted, each entity is deleted in turn in a transaction, during which no other client writes.
  * Source: protocol notes, 9.
  */
 export function dropWithEvents(
@@ -34,13 +42,83 @@ export function dropWithEvents(
   const { dataClass } = language.binding(request.dataClass)
   if (!hooks.classes.onDrop(dataClass)) return send(request)
   let deleted = 0
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const { changed, ...result } = new Drop(dataClass, language, hooks).run(request, send)
-    deleted += result.deleted
-    if (!changed) return { ...result, deleted }
+  if (!language.isInTransaction && !hooks.dropsInTransaction.has(dataClass)) {
+    const attempts = dataClass.remote ? MAX_ATTEMPTS : SHARED_RUNS
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const drop = new Drop(dataClass, language, hooks)
+      const result = drop.run(request, send)
+      if (!result) break
+      deleted += result.deleted
+      const { changed, ...rest } = result
+      if (changed) continue
+      drop.tell()
+      return { ...rest, deleted }
+    }
+    if (dataClass.remote) return changedMeanwhile(dataClass, deleted)
   }
-  // Entities that are not deleted have no afterDrop here.
-  return { kind: 'delete', deleted, error: WriteErrors.CHANGED_MEANWHILE(dataClass.name, MAX_ATTEMPTS).toData() }
+  const alone = dropAlone(request, dataClass, language, hooks, send)
+  return { ...alone, deleted: deleted + alone.deleted }
+}
+
+/** Entities that are not deleted have no afterDrop here. */
+const changedMeanwhile = ({ name }: DataClass, deleted: number): DeleteResult => ({
+  kind: 'delete',
+  deleted,
+  error: WriteErrors.CHANGED_MEANWHILE(name, MAX_ATTEMPTS).toData(),
+})
+
+function dropAlone(
+  request: DropRequest,
+  dataClass: DataClass,
+  language: Language,
+  hooks: Hooks,
+  send: (request: DropRequest) => DeleteResult,
+): DeleteResult {
+  const { rowIds, stamps, atomic } = request
+  const left = Array.from(rowIds, (_, i) => i)
+  /** Stopped by references of others, which may be among those that are deleted later, or refer to one another. */
+  const blocked: number[] = []
+  const total: { deleted: number; error: ErrorData | undefined } = { deleted: 0, error: undefined }
+  const later: (() => void)[] = []
+  /** @param mayWait true for a deletion that can be tried again with others */
+  const drop = (positions: readonly number[], mayWait: boolean): void => {
+    const part = {
+      ...request,
+      rowIds: Uint32Array.from(positions, i => rowIds[i]!),
+      ...(stamps && { stamps: Uint32Array.from(positions, i => stamps[i]!) }),
+    }
+    const attempt = new Drop(dataClass, language, hooks, language.eventRun)
+    const { events } = attempt
+    let result: DeleteResult | undefined
+    try {
+      result = attempt.run(part, send)!
+    } finally {
+      language.endRun(events, result !== undefined && !result.error && !result.changed)
+    }
+    const { error = result.changed ? changedMeanwhile(dataClass, 0).error : undefined } = result
+    // Nothing is left of a deletion whose events have written.
+    if (!error || events.mark === undefined) total.deleted += result.deleted
+    if (mayWait && error && isReferenced(error)) blocked.push(...positions)
+    else {
+      total.error ??= error
+      later.push(...(error ? [] : events.later), () => attempt.tell())
+    }
+  }
+  const step = (): boolean => {
+    const endsAt = atomic ? Number.POSITIVE_INFINITY : performance.now() + TRANSACTION_MS
+    do {
+      const position = left.shift()
+      if (position === undefined) drop(blocked.splice(0), false)
+      else drop([position], rowIds.length > 1)
+    } while (left.length + blocked.length > 0 && performance.now() < endsAt)
+    return !(atomic && total.error)
+  }
+  while (left.length + blocked.length > 0) {
+    const isKept = language.isInTransaction && !atomic ? step() : language.transaction(step)
+    if (!isKept) total.deleted = 0
+    for (const each of later.splice(0)) language.afterCommit(each)
+  }
+  return { kind: 'delete', deleted: total.deleted, ...(total.error && { error: total.error }) }
 }
 
 /** A row whose events have run. */
@@ -57,28 +135,36 @@ class Drop {
   private readonly looked = new Map<number, Looked>()
   private readonly deletable = new Map<number, TableRow>()
   private readonly dataClasses: readonly DataClass[]
+  readonly events: EventRun
 
+  /** @param outer run of the events that delete */
   constructor(
     private readonly root: DataClass,
     private readonly language: Language,
     private readonly hooks: Hooks,
+    outer?: EventRun,
   ) {
     this.dataClasses = hooks.classes.reach(root)
+    this.events = new EventRun(root, outer)
   }
 
-  run(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult {
+  /** @returns undefined: nothing has been deleted, as the events need a transaction */
+  run(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult | undefined {
     try {
-      const result = this.attempt(request, send)
-      if (!result.changed) this.tell()
-      return result
+      return this.attempt(request, send)
     } finally {
       for (const id of this.looked.keys()) this.hooks.dropping.delete(id)
     }
   }
 
-  private attempt(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult {
+  private attempt(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult | undefined {
     const { rowIds, stamps, atomic } = request
     const stopped = this.look(rowIds)
+    if (this.events.needsTransaction) {
+      this.hooks.dropsInTransaction.add(this.root)
+      return undefined
+    }
+    if (rowIds.length > 1 && this.hasReadDeleted()) return undefined
     const free = rowIds.filter(rowId => !stopped.rowIds.has(rowId))
     if ((stopped.error && atomic) || free.length === 0) {
       return { kind: 'delete', deleted: 0, ...(stopped.error && { error: stopped.error }) }
@@ -125,11 +211,20 @@ class Drop {
       unlinked.set(identify(row), known)
     }
     for (const { row, relations } of unlinked.values()) rows.push(this.unlink(row, relations))
-    return { dataClasses: this.dataClasses.map(({ name }) => name), rows }
+    const { recorded } = this.events
+    // The stamps of these rows are compared anyway.
+    for (const { dataClass, rowId } of this.deletable.values()) recorded?.forgetRow(dataClass, rowId)
+    return { dataClasses: this.dataClasses.map(({ name }) => name), rows, reads: recorded?.reads }
+  }
+
+  /** True if events have read entities that are to be deleted with theirs, as all of their dataclass, or one by one. */
+  private hasReadDeleted(): boolean {
+    const classes = new Set(Array.from(this.deletable.values(), ({ dataClass }) => dataClass))
+    return [...classes].some(dataClass => this.events.recorded?.hasRead(dataClass, NO_ROWS))
   }
 
   /** Runs afterDrop. The status depends only on whether the entity is gone. */
-  private tell(): void {
+  tell(): void {
     for (const [id, { row, entity, failure }] of this.looked) {
       const events = this.hooks.classes.events(row.dataClass)!
       const isGone = !rowExists(this.language.unrestricted.table(row.dataClass), row.rowId)
@@ -150,15 +245,19 @@ class Drop {
     const id = identify(row)
     const known = this.looked.get(id)
     if (known) return known.failure
-    if (this.hooks.dropping.has(id)) return busyFailure('drop', dataClass.name).error
     const entity = this.entity(dataClass, rowId)
+    const chain = this.events.chainTo(entity)
+    if (this.hooks.dropping.has(id) || chain) return busyFailure('drop', dataClass.name, chain).error
     // Read now: it is gone after the deletion.
     const key = describe(entity.getKey())
     const looked: Looked = { row, entity, failure: undefined, jobs: [] }
     this.looked.set(id, looked)
     this.hooks.dropping.add(id)
     const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
-    looked.failure = this.language.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence))
+    this.events.entity = entity
+    looked.failure = this.language.runEvents(this.events, () =>
+      this.language.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence)),
+    )
     return looked.failure
   }
 
@@ -171,7 +270,7 @@ class Drop {
         if (refusal) return failureOf(eventFailure(refusal.error, kind === 'validateDrop', consequence), consequence)
       }
     } catch (thrown) {
-      if (!(thrown instanceof ProtocolError)) this.hooks.onFault(thrown)
+      if (!(thrown instanceof ProtocolError || this.events.needsTransaction)) this.hooks.onFault(thrown)
       return thrownFailure(thrown, dataClass.name, consequence).error
     }
     return undefined
@@ -182,7 +281,9 @@ class Drop {
     const entity = this.entity(dataClass, rowId)
     const seen = entity.getStamp()
     for (const { foreignKey } of relations) internals.put(entity, foreignKey, null)
-    return { dataClass: dataClass.name, rowId, seen, values: this.hooks.calculated(entity) }
+    const values = this.language.runEvents(this.events, () => this.hooks.calculated(entity))
+    this.events.recorded?.forgetRow(dataClass, rowId)
+    return { dataClass: dataClass.name, rowId, seen, values }
   }
 
   private entity(dataClass: DataClass, rowId: number): EntityBase {
@@ -202,6 +303,10 @@ class Drop {
       ? []
       : [...this.language.unrestricted.table(relation.dataClass).referencing(relation, rowId)]
 }
+
+const isReferenced = ({ name }: ErrorData): boolean => name === WriteErrors.STILL_REFERENCED('', '', '').name
+
+const NO_ROWS: ReadonlySet<number> = new Set()
 
 /** Error of a stopped deletion: a mild error fails it too. */
 function failureOf({ error, status }: SaveFailure, consequence: ProtocolError): ErrorData {

@@ -40,9 +40,12 @@ export function eventFailure(
   return { status, error: (isMild ? own : own.followedBy(consequence)).toData() }
 }
 
-/** Failure for an entity that code of its own events tries to save or drop. */
-export function busyFailure(action: 'save' | 'drop', dataClass: string): SaveFailure {
-  const error = WriteErrors.IN_EVENT(action, dataClass)
+/**
+ * Failure for an entity that code of its own events tries to save or drop.
+ * @param chain the entities whose events led to it
+ */
+export function busyFailure(action: 'save' | 'drop', dataClass: string, chain?: string): SaveFailure {
+  const error = WriteErrors.IN_EVENT(action, dataClass, chain)
   return { status: OTHER, error: error.toData() }
 }
 

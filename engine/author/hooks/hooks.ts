@@ -52,6 +52,11 @@ export class Hooks implements EntityHooks {
   private readonly refused = new WeakSet<EntityBase>()
   /** Rows whose drop is in progress, by `identify`. */
   readonly dropping = new Set<number>()
+  /** Dataclasses whose events before a save have written, or have read other entities of the same dataclass. */
+  private readonly writing = new Set<DataClass>()
+  private readonly readingOwn = new Set<DataClass>()
+  /** Dataclasses whose events before a deletion have written. */
+  readonly dropsInTransaction = new Set<DataClass>()
   private readonly touching = new WeakMap<EntityBase, Set<StorageAttribute>>()
 
   /** Entities that are shown with their unsaved values, by row id. */
@@ -87,6 +92,19 @@ export class Hooks implements EntityHooks {
     }
   }
 
+  runsBeforeSave(dataClass: DataClass): boolean {
+    return this.classes.onSave(dataClass)
+  }
+
+  needsTransaction(dataClass: DataClass, entities: number): boolean {
+    return this.writing.has(dataClass) || (entities > 1 && this.readingOwn.has(dataClass))
+  }
+
+  noteTransaction(dataClass: DataClass, always: boolean): void {
+    if (always) this.writing.add(dataClass)
+    else this.readingOwn.add(dataClass)
+  }
+
   /**
    * @param view of the client that saves it; attributes that it does not show are not named
    * @returns the reason why it must not be saved
@@ -94,9 +112,10 @@ export class Hooks implements EntityHooks {
   beforeSave(entity: EntityBase, view?: View): SaveFailure | undefined {
     const { dataClass } = entity[BINDING]
     if (!this.classes.onSave(dataClass) || !(entity.isNew() || entity.touched())) return undefined
-    if (this.saving.has(entity)) {
+    const chain = entity[BINDING].language.eventRun?.chainTo(entity)
+    if (this.saving.has(entity) || chain) {
       this.refused.add(entity)
-      return busyFailure('save', dataClass.name)
+      return busyFailure('save', dataClass.name, chain)
     }
     const saving: Saving = { attributes: entity.touchedAttributes(), jobs: [] }
     this.saving.set(entity, saving)

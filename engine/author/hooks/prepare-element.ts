@@ -9,6 +9,7 @@ import { excerpt } from '../../base/text/excerpt.ts'
 import type { Binding } from '../data-api/binding.ts'
 import { valueAt } from '../data-api/attributes.ts'
 import { EntityBase } from '../data-api/entity.ts'
+import type { EventRun } from '../data-api/event-run.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import { toJson } from '../data-api/values.ts'
 import { convertValue, foreignKeyFor } from '../../write/convert.ts'
@@ -27,7 +28,7 @@ export interface Prepared {
   readonly entity?: EntityBase
 }
 
-interface PrepareContext {
+export interface PrepareContext {
   readonly trusted: boolean
   /** View and rights of the caller. */
   readonly view: View
@@ -35,8 +36,11 @@ interface PrepareContext {
   readonly hooks: Hooks
 }
 
-/** Runs the code before the save of an element. Invalid elements are reported by the writer. */
-export function prepareElement(element: unknown, context: PrepareContext): Prepared {
+/**
+ * Runs the code before the save of an element. Invalid elements are reported by the writer.
+ * @param run learns the entity
+ */
+export function prepareElement(element: unknown, context: PrepareContext, run: EventRun): Prepared {
   if (!isJsonObject(element)) return { hooked: NOTHING_SEEN }
   const { view, binding, hooks } = context
   const { dataClass } = binding
@@ -51,9 +55,13 @@ export function prepareElement(element: unknown, context: PrepareContext): Prepa
     // The writer refuses it, so no plugin code runs.
     if (!view.may(entity ? 'update' : 'create', dataClass))
       return { hooked: { expectedStamp: seen, values: {}, unchanged: [] } }
-    return prepareEntity(element, entity ?? binding.entity(undefined), seen, context)
+    return binding.language.runEvents(run, () => {
+      const own = entity ?? binding.entity(undefined)
+      run.entity = own
+      return prepareEntity(element, own, seen, context)
+    })
   } catch (thrown) {
-    if (!(thrown instanceof ProtocolError)) hooks.onFault(thrown)
+    if (!(thrown instanceof ProtocolError || run.needsTransaction)) hooks.onFault(thrown)
     const consequence =
       key === null
         ? WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)

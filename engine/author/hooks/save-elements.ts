@@ -1,3 +1,4 @@
+import type { Reads } from '../../data/reads.ts'
 import { stringifyExact } from '../../base/exact-json.ts'
 import type { Binding } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
@@ -5,10 +6,12 @@ import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
 import { partsOf } from '../../write/body-outline.ts'
 import { unsavedId } from '../../query/serialise/row-writer.ts'
+import { EventRun } from '../data-api/event-run.ts'
+import { SHARED_RUNS } from '../data-api/save-entities.ts'
 import { FailureDigest } from '../../write/failure-digest.ts'
 import { isJsonObject, openBody, type SaveBody } from '../../write/parse-body.ts'
 import { own } from '../../write/read-element.ts'
-import type { BodyParts, SavedEntity, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
+import type { SavedEntity, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
 import { notFound } from '../../write/contract/write-errors.ts'
 import {
   bodyLimits,
@@ -18,7 +21,7 @@ import {
   TRUSTED_BODY,
 } from '../../write/contract/write-limits.ts'
 import type { Hooks, Preview } from './hooks.ts'
-import { type Prepared, prepareElement } from './prepare-element.ts'
+import { type Prepared, type PrepareContext, prepareElement } from './prepare-element.ts'
 
 /** A save that takes one request to the writer. */
 interface OneWrite<Answer> {
@@ -30,9 +33,22 @@ interface OneWrite<Answer> {
 /** Number of entities in one request to the writer, so that other requests can interleave. */
 const SLICE = 500
 
+/** Time for which the saves of one transaction may hold up those of others, unless all have to be in one. */
+const TRANSACTION_MS = 90
+
+/** An element whose save is decided. */
+interface Decided extends Prepared {
+  readonly sent: unknown
+  readonly saved: SavedEntity
+}
+
 /**
- * Saves the body of a client with the plugin code of its dataclass. The writer receives the original body, so that it reports
- * invalid elements as usual, together with the result of the code for each element.
+ * Saves the body of a client with the plugin code of its dataclass. The writer receives each element as it was sent, so that it reports
+ * invalid ones as usual, together with the result of the code for it.
+ *
+ * The code of many elements runs before their save, beside other saves, and the writer compares what it has read. When that has changed
+ * again and again, when events write, or when they read other elements of the same body, each element is prepared and saved in turn in a
+ * transaction, during which no other client writes.
  * @param answer makes the answer; in it, calculated attributes of unsaved entities are computed from their new values
  * @returns the answer; for most saves what is to be written first, so that the thread can run others meanwhile
  * @throws errors of the body as a whole; what code throws
@@ -46,7 +62,7 @@ export function saveElements<Answer>(
   answer: (saved: SaveResult) => Answer,
 ): Answer | OneWrite<Answer> {
   const binding = language.binding(request.dataClass)
-  const { mode, atomic, trusted = false, parts } = request
+  const { mode, atomic, trusted = false } = request
   const body = openBody(request, binding.dataClass, trusted ? TRUSTED_BODY : bodyLimits(request, limits))
   checkTransactionSize(request, body.length, limits)
   const context = { trusted, view: language.views.of(request.access, trusted ? 'code' : 'client'), binding, hooks }
@@ -56,46 +72,18 @@ export function saveElements<Answer>(
   /** Entities that have not failed, by their index. */
   const fine = new Map<number, EntityBase>()
   const digest = new FailureDigest(trusted ? Number.POSITIVE_INFINITY : limits.maxDescribed)
-  let globalStamp = 0
-  const writing: Writing = {
-    language,
-    prepare(slice) {
-      const isAll = slice.length === body.length
-      const sent = isAll ? request.body : Buffer.from(stringifyExact(slice))
-      const sentParts = isAll ? (parts ?? partsOf(sent)) : partsOf(sent)
-      return {
-        body: sent,
-        ...(sentParts && { parts: sentParts }),
-        sent: slice,
-        elements: slice.map(element => prepareElement(element, context)),
-      }
-    },
-    request: ({ body, parts, elements }, mode) => ({
-      ...request,
-      // Rows that were encoded in advance are those of the whole body, and code may change them.
-      encoded: undefined,
-      trusted,
-      mode,
-      body,
-      parts,
-      hooked: elements.map(({ hooked }) => hooked),
-    }),
-  }
-  const take = (done: readonly SavedSlice[]): void => {
-    globalStamp = done.at(-1)!.result.globalStamp
-    const saved = done.flatMap(({ result }) => result.entities)
-    const sent = done.flatMap(({ slice }) => slice.sent)
+  const saving = new Saving(request, body.length, language, context)
+  const take = (decided: readonly Decided[]): void => {
     // If an atomic request fails, none of its entities has been saved.
-    const common = atomic ? saved.find(({ failure }) => failure)?.failure : undefined
-    for (const [i, { entity }] of done.flatMap(({ slice }) => slice.elements).entries()) {
-      const outcome = saved[i]!
-      const { failure = common, rowId, row } = outcome
-      if (outcome.failure) {
-        sentKeys.set(entities.length, (sent[i] as { __KEY?: unknown } | null)?.__KEY)
-        entities.push({ ...outcome, failure: digest.add(outcome.failure) })
-      } else entities.push(outcome)
+    const common = atomic ? decided.find(({ saved }) => saved.failure)?.saved.failure : undefined
+    for (const { sent, saved, entity } of decided) {
+      const { failure = common, rowId, row } = saved
+      if (saved.failure) {
+        sentKeys.set(entities.length, (sent as { __KEY?: unknown } | null)?.__KEY)
+        entities.push({ ...saved, failure: digest.add(saved.failure) })
+      } else entities.push(saved)
       if (!entity) continue
-      if (!outcome.failure) fine.set(entities.length - 1, entity)
+      if (!saved.failure) fine.set(entities.length - 1, entity)
       if (mode !== 'update') continue
       if (!failure) internals.saved(entity, rowId!, row!)
       hooks.afterSave(entity, failure)
@@ -107,31 +95,179 @@ export function saveElements<Answer>(
     const isPreview = mode === 'refresh' || (atomic && entities.some(({ failure }) => failure))
     const { many } = body
     const previews = isPreview ? [...fine].flatMap(([index, entity]) => previewOf(entity, entities[index]!, index)) : []
+    const { globalStamp } = saving
     return hooks.showing(binding, previews, () => answer({ kind: 'save', many, entities, globalStamp }))
   }
   const slices = sliced(body, isOneTransaction(request) ? Number.POSITIVE_INFINITY : SLICE, mode !== 'update')
   if (atomic) {
     const all = [...slices]
-    take(all.length > 1 ? saveTogether(all, writing) : [saveSlice(all[0]!, mode, writing)])
+    take(all.length > 1 ? saving.alone(all.flat()) : saving.slice(all[0]!))
     return finish()
   }
   const first = slices.next().value!
   const second = slices.next()
   // A database is asked by a thread that waits.
-  if (second.done && mode === 'update' && !binding.dataClass.remote) {
-    const slice = writing.prepare(first)
+  const prepared = second.done && mode === 'update' && !binding.dataClass.remote ? saving.prepare(first) : undefined
+  if (prepared) {
     return {
-      write: language.saveRequest(writing.request(slice, mode)),
+      write: language.saveRequest(prepared.request),
       complete(result) {
-        take([{ slice, result }])
+        take(saving.slice(first, saving.decided(prepared, result)))
         return finish()
       },
     }
   }
-  take([saveSlice(first, mode, writing)])
-  if (!second.done) take([saveSlice(second.value, mode, writing)])
-  for (const elements of slices) take([saveSlice(elements, mode, writing)])
+  take(saving.slice(first))
+  if (!second.done) take(saving.slice(second.value))
+  for (const elements of slices) take(saving.slice(elements))
   return finish()
+}
+
+/** Elements that are sent to the writer together. */
+interface Slice {
+  readonly request: Omit<SaveRequest, 'kind'>
+  readonly sent: readonly unknown[]
+  readonly elements: readonly Prepared[]
+}
+
+/** The save of a body, element by element or many at once. */
+class Saving {
+  /** After the last write. */
+  globalStamp = 0
+
+  constructor(
+    private readonly request: SaveRequest,
+    /** Number of elements of the body. */
+    private readonly length: number,
+    private readonly language: Language,
+    private readonly context: PrepareContext,
+  ) {}
+
+  /**
+   * Saves elements, beside other saves where that is possible.
+   * @param first outcomes of a first attempt; undefined for elements whose code has to run again
+   */
+  slice(elements: readonly unknown[], first?: readonly (Decided | undefined)[]): Decided[] {
+    const decided: (Decided | undefined)[] = first ? [...first] : elements.map(() => undefined)
+    const isOpen = (_: unknown, i: number): boolean => decided[i] === undefined
+    for (let runs = first ? 1 : 0; runs < SHARED_RUNS; runs++) {
+      const open = elements.filter(isOpen)
+      const slice = open.length > 0 ? this.prepare(open) : undefined
+      if (!slice) break
+      const now = this.decided(slice, this.language.save(slice.request))
+      for (let i = 0, next = 0; i < decided.length; i++) decided[i] ??= now[next++]
+    }
+    const left = this.alone(elements.filter(isOpen))
+    return decided.map(each => each ?? left.shift()!)
+  }
+
+  /** Runs the code of elements. @returns undefined: it needs a transaction */
+  prepare(elements: readonly unknown[]): Slice | undefined {
+    const { language, context } = this
+    const { dataClass } = context.binding
+    const { hooks } = context
+    if (language.isInTransaction || hooks.needsTransaction(dataClass, elements.length)) return undefined
+    const run = new EventRun(context.binding.dataClass)
+    const prepared: Prepared[] = []
+    for (const element of elements) {
+      const each = prepareElement(element, context, run)
+      const { entity } = each
+      prepared.push(each)
+      if (!run.needsTransaction && !(entity && run.hasReadEarlier(entity))) continue
+      hooks.noteTransaction(dataClass, run.needsTransaction)
+      for (const { entity } of prepared) if (entity) hooks.interrupted(entity)
+      return undefined
+    }
+    return this.sliceOf(elements, prepared, this.request.mode, run.recorded?.reads)
+  }
+
+  /** Outcomes of a slice; undefined for elements whose code has to run again. */
+  decided({ sent, elements }: Slice, { entities, globalStamp }: SaveResult): (Decided | undefined)[] {
+    const { hooks } = this.context
+    this.globalStamp = globalStamp
+    // In a request for all or nothing, the others are decided with them.
+    const isOpen = isOneTransaction(this.request) && entities.some(({ isOutdated }) => isOutdated)
+    return entities.map((saved, i) => {
+      const { entity } = elements[i]!
+      if (!isOpen && !saved.isOutdated) return { sent: sent[i], saved, ...elements[i]! }
+      if (entity) hooks.interrupted(entity)
+      return undefined
+    })
+  }
+
+  /** Runs the code of each element and saves it, in turn, in a transaction in which no other client writes. */
+  alone(elements: readonly unknown[]): Decided[] {
+    const { language } = this
+    const isOne = isOneTransaction(this.request)
+    const decided: Decided[] = []
+    while (decided.length < elements.length) {
+      const later: (() => void)[] = []
+      const endsAt = isOne ? Number.POSITIVE_INFINITY : performance.now() + TRANSACTION_MS
+      const outcomes: { preview: Decided; saved: Decided }[] = []
+      const isKept = language.transaction(() => {
+        do outcomes.push(this.saveAlone(elements[decided.length + outcomes.length], later))
+        while (decided.length + outcomes.length < elements.length && performance.now() < endsAt)
+        return (
+          this.request.mode === 'update' &&
+          !(this.request.atomic && outcomes.some(({ saved }) => saved.saved.failure !== undefined))
+        )
+      })
+      for (const { preview, saved } of outcomes) decided.push(isKept ? saved : preview)
+      if (isKept) for (const each of later) each()
+    }
+    return decided
+  }
+
+  /** @param later receives the work for the time after the commit */
+  private saveAlone(element: unknown, later: (() => void)[]): { preview: Decided; saved: Decided } {
+    const { language, context } = this
+    const { mode, atomic } = this.request
+    const run = new EventRun(context.binding.dataClass)
+    let isKept = false
+    try {
+      const prepared = prepareElement(element, context, run)
+      const save = (as: SaveRequest['mode']): Decided => {
+        const { entities, globalStamp } = language.save(this.sliceOf([element], [prepared], as).request)
+        this.globalStamp = globalStamp
+        return { sent: element, saved: entities[0]!, ...prepared }
+      }
+      // Entities that are not kept are shown with its new values and the old stamp. Source: protocol notes, 5.5.
+      const preview = mode !== 'update' || atomic ? save(mode === 'update' ? 'refresh' : mode) : undefined
+      const saved = preview?.saved.failure ? preview : save('update')
+      isKept = saved.saved.failure === undefined
+      return { preview: isKept && preview ? preview : saved, saved }
+    } finally {
+      language.endRun(run, isKept)
+      if (isKept) later.push(...run.later)
+    }
+  }
+
+  private sliceOf(
+    sent: readonly unknown[],
+    elements: readonly Prepared[],
+    mode: SaveRequest['mode'],
+    reads?: Reads,
+  ): Slice {
+    const { request } = this
+    const isAll = sent.length === this.length
+    const body = isAll ? request.body : Buffer.from(stringifyExact(sent))
+    const parts = isAll ? (request.parts ?? partsOf(body)) : partsOf(body)
+    return {
+      sent,
+      elements,
+      request: {
+        ...request,
+        // Rows that were encoded in advance are those of the whole body, and code may change them.
+        encoded: undefined,
+        trusted: request.trusted ?? false,
+        mode,
+        body,
+        parts,
+        hooked: elements.map(({ hooked }) => hooked),
+        reads,
+      },
+    }
+  }
 }
 
 const previewOf = (entity: EntityBase, { row, rowId }: SavedEntity, index: number): readonly Preview[] =>
@@ -152,56 +288,6 @@ function hideUnseen(
     const seen = language.snapshot.table(dataClass).row(rowId)?.copy()
     entities[i] = seen ? { row: seen.bytes, rowId, failure: failure! } : { failure: notFound(sentKey, dataClass) }
   }
-}
-
-/** Elements that are sent to the writer together. */
-interface Slice {
-  readonly body: Uint8Array
-  readonly parts?: BodyParts
-  readonly sent: readonly unknown[]
-  readonly elements: readonly Prepared[]
-}
-
-interface SavedSlice {
-  readonly slice: Slice
-  readonly result: SaveResult
-}
-
-interface Writing {
-  readonly language: Language
-  /** Runs the code before a save. */
-  prepare(elements: readonly unknown[]): Slice
-  request(slice: Slice, mode: SaveRequest['mode']): Omit<SaveRequest, 'kind'>
-}
-
-function saveSlice(elements: readonly unknown[], mode: SaveRequest['mode'], writing: Writing): SavedSlice {
-  const slice = writing.prepare(elements)
-  return { slice, result: writing.language.save(writing.request(slice, mode)) }
-}
-
-/** Saves all of several slices or nothing; each slice sees the writes of the earlier ones. */
-function saveTogether(slices: readonly (readonly unknown[])[], writing: Writing): SavedSlice[] {
-  const { language } = writing
-  const save = (slice: Slice, mode: SaveRequest['mode']) => language.save(writing.request(slice, mode))
-  const saved: SavedSlice[] = []
-  const isKept = language.transaction(() => {
-    for (const elements of slices) saved.push(saveSlice(elements, 'update', writing))
-    return !saved.some(({ result }) => result.entities.some(({ failure }) => failure))
-  })
-  if (isKept) return saved
-  // Entities that did not fail themselves are shown with their new values and the old stamp (protocol notes, 5.5).
-  const shown: SavedSlice[] = []
-  language.transaction(() => {
-    for (const { slice, result } of saved) {
-      const { entities, ...rest } = save(slice, 'refresh')
-      // A failure remains, even if its reason has gone meanwhile.
-      const told = entities.map((entity, i) => (result.entities[i]!.failure ? result.entities[i]! : entity))
-      shown.push({ slice, result: { ...rest, entities: told } })
-      save(slice, 'update')
-    }
-    return false
-  })
-  return shown
 }
 
 /**

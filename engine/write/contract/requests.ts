@@ -1,3 +1,4 @@
+import type { Reads } from '../../data/reads.ts'
 import type { UploadChange, UploadOwner } from '../../data/stored-uploads.ts'
 import type { RecordChange } from '../../data/record-store.ts'
 import type { EntitySetChange } from '../../entity-set/entity-set-header.ts'
@@ -51,6 +52,8 @@ export interface SaveRequest {
   owner?: string | undefined
   /** Results of the hooks of the dataclass, one for each element of the body. */
   hooked?: readonly PreparedElement[]
+  /** Everything that the hooks have read besides the entities. When it has changed, the rest is not saved: {@link SavedEntity.isOutdated}. */
+  reads?: Reads | undefined
   /** Entities are changed whatever their version: the body has no stamps. */
   anyStamp?: boolean
   /** Versions of which each entity of the body has to have one; it needs no `__STAMP` then. */
@@ -149,6 +152,8 @@ export interface HookedDeletion {
   /** Dataclasses whose entities may be deleted or lose a reference only if {@link rows} has them in their current version. */
   dataClasses: readonly string[]
   rows: readonly HookedRow[]
+  /** Everything that the code has read. If that has changed, nothing is deleted: {@link DeleteResult.changed}. */
+  reads?: Reads | undefined
 }
 
 export interface HookedRow {
@@ -242,6 +247,8 @@ export interface SavedEntity {
   rowId?: number
   /** Absent on success. `row` is then the entity as it exists on the server (base specification, 7.1). */
   failure?: SaveFailure
+  /** Something that its code has read has changed since, so it was not saved: the code has to run again. */
+  isOutdated?: true
 }
 
 export interface SaveFailure {

@@ -144,8 +144,9 @@ export const WriteErrors = defineErrors('WRITE', {
   IN_EVENT: {
     errCode: 1562,
     http: 500,
-    message: (action: string, dataClass: string) =>
-      `an entity of ${dataClass} cannot be ${action === 'save' ? 'saved' : 'dropped'} by code of its own events`,
+    message: (action: string, dataClass: string, chain?: string) =>
+      `an entity of ${dataClass} cannot be ${action === 'save' ? 'saved' : 'dropped'} by code of its own events` +
+      (chain === undefined ? '' : `: ${chain}`),
   },
   /** The log has the details. */
   EVENT_FAILED: {

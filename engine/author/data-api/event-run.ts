@@ -1,0 +1,120 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
+import type { RecordedSnapshot } from '../../data/recorded-snapshot.ts'
+import { describe } from '../../write/contract/write-errors.ts'
+import { BINDING } from './binding.ts'
+import type { EntityBase } from './entity.ts'
+import { internals } from './entity-internals.ts'
+
+/**
+ * Thrown when events write outside of a transaction: they have to run again in one. Code may catch it, so
+ * {@link EventRun.needsTransaction} decides.
+ */
+export class NeedsTransaction extends Error {
+  override readonly name = 'NeedsTransaction'
+
+  constructor() {
+    super('the events of this save or deletion write, so they run again in a transaction')
+  }
+}
+
+/** Maximum number of entities whose events save or drop one another. Each may need a nested transaction. */
+const LONGEST_CHAIN = 6
+
+/** One run of the events before saves or a deletion, from the first event to the last. */
+export class EventRun {
+  /** Their reads. Undefined before the first one, and in a transaction, where no other client writes. */
+  recorded: RecordedSnapshot | undefined
+  needsTransaction = false
+  /** Begin of their writes in the transaction. Undefined: they have written nothing. */
+  mark: number | undefined
+  /** Work to do when the transaction has been committed. */
+  readonly later: (() => void)[] = []
+  /** Rows of the entities whose events have run. */
+  private readonly earlier = new Set<number>()
+  private isFirst = true
+  private readonly related = new Map<EntityBase, Map<RelatedEntityAttribute, EntityBase | null>>()
+  private readonly replacements: (readonly [before: EntityBase, related: EntityBase])[] = []
+  private readonly saved = new Set<EntityBase>()
+
+  /** The entity whose events run now. */
+  entity: EntityBase | undefined
+
+  /**
+   * @param dataClass of the entities. A database knows nothing of what the events of its entities read and write: they may not write
+   * @param outer run in which an event saves or deletes the entity
+   */
+  constructor(
+    readonly dataClass: DataClass,
+    readonly outer?: EventRun,
+  ) {}
+
+  /**
+   * The chain of saves and deletions that leads to an entity, if it is in it already or the chain is too long.
+   * @returns undefined: it may be saved or dropped
+   */
+  chainTo(entity: EntityBase): string | undefined {
+    const chain: EntityBase[] = []
+    for (let run = this.outer; run; run = run.outer) if (run.entity) chain.unshift(run.entity)
+    const isIn = chain.some(other => isSame(other, entity))
+    return isIn || chain.length >= LONGEST_CHAIN ? [...chain, entity].map(nameOf).join(' → ') : undefined
+  }
+
+  /**
+   * To be called when the events before the save of an entity have run.
+   * @returns true if they have read others whose events ran before, and which are not saved yet
+   */
+  hasReadEarlier(entity: EntityBase): boolean {
+    const { dataClass } = entity[BINDING]
+    const rowId = internals.rowId(entity)
+    // The stamp of the entity itself is compared anyway.
+    if (rowId !== undefined) this.recorded?.forgetRow(dataClass, rowId)
+    const hasRead = this.isFirst ? false : (this.recorded?.hasRead(dataClass, this.earlier) ?? false)
+    if (rowId !== undefined) this.earlier.add(rowId)
+    this.isFirst = false
+    return hasRead
+  }
+
+  /**
+   * A related entity, as it is now.
+   * @param before the object that the entity had before, which may have been read long ago
+   */
+  relatedOf(
+    entity: EntityBase,
+    relation: RelatedEntityAttribute,
+    before: EntityBase | null | undefined,
+    find: () => EntityBase | null,
+  ): EntityBase | null {
+    const ofEntity = this.related.get(entity) ?? new Map<RelatedEntityAttribute, EntityBase | null>()
+    this.related.set(entity, ofEntity)
+    let related = ofEntity.get(relation)
+    if (related === undefined) {
+      related = find()
+      ofEntity.set(relation, related)
+      if (before && related) this.replacements.push([before, related])
+    }
+    return related
+  }
+
+  /** Forgets a related entity: its key has changed. */
+  forget(entity: EntityBase, relation: RelatedEntityAttribute): void {
+    this.related.get(entity)?.delete(relation)
+  }
+
+  hasSaved(entity: EntityBase): void {
+    this.saved.add(entity)
+  }
+
+  /** Objects that entities had before, and those that the events have read in their place and saved. */
+  get replaced(): readonly (readonly [before: EntityBase, saved: EntityBase])[] {
+    return this.replacements.filter(([, related]) => this.saved.has(related))
+  }
+}
+
+const isSame = (a: EntityBase, b: EntityBase): boolean =>
+  a === b || (a[BINDING] === b[BINDING] && !a.isNew() && internals.rowId(a) === internals.rowId(b))
+
+function nameOf(entity: EntityBase): string {
+  const { name } = entity[BINDING].dataClass
+  return entity.isNew() ? `a new ${name}` : `${name} ${describe(entity.getKey())}`
+}
