@@ -15,6 +15,8 @@ interface ErrorEntry {
   errCode: number
   /** Path of the attribute that the error is about, for forms. */
   attribute?: string
+  /** Position, in what the client has sent, of the entity that the error is about. */
+  index?: number
   /** Values that the code of an event put into its error, as JSON. */
   extraDescription?: unknown
 }

@@ -2,7 +2,7 @@ import { type ErrorData, errorText } from './errors.ts'
 
 /**
  * Converts an error that plugin code throws for its client: an object other than an `Error` that has an `errCode`. It may choose
- * its `httpStatus`, from 400 to 599.
+ * its `httpStatus`, from 400 to 599; 422 without one.
  * @returns undefined for anything else, which is a fault
  * Source: protocol notes, 7.4; the status by our decision.
  */
@@ -15,7 +15,7 @@ export function errorOfThrown(thrown: unknown): ErrorData | undefined {
     componentSignature: typeof componentSignature === 'string' ? errorText(componentSignature) : '',
     errCode,
   }
-  return { name: 'FUNCTIONS.THROWN', httpStatus: isErrorStatus(httpStatus) ? httpStatus : 500, entries: [entry] }
+  return { name: 'FUNCTIONS.THROWN', httpStatus: isErrorStatus(httpStatus) ? httpStatus : 422, entries: [entry] }
 }
 
 const isErrorStatus = (status: unknown): status is number =>

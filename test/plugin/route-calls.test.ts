@@ -276,7 +276,7 @@ t.test('results, arguments and errors', async t => {
 
   const failing: [name: string, args: unknown[], status: number, expected: object][] = [
     ['Store.fails', [], 500, { errCode: 1562, message: /ds\.fails failed with TypeError/ }],
-    ['Store.refuses', [], 500, { errCode: 9001, message: 'too much' }],
+    ['Store.refuses', [], 422, { errCode: 9001, message: 'too much' }],
     ['Store.refused', [], 409, { errCode: 9002, message: 'taken' }],
     ['Store.declared', ['x'], 400, { errCode: 1603, message: /"count", has to be an integer/ }],
     ['Store.echo', ['x'.repeat(10_000)], 413, { message: /10000/ }],

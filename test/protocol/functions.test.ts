@@ -495,15 +495,15 @@ const results: ProtocolCase[] = [
     spec: 'P7.4',
     name: 'an error object goes through',
     post: '/Employee/refuses',
-    status: 500,
+    status: 422,
     json: { __ERROR: [{ message: 'not on Sundays', componentSignature: 'acme', errCode: 4711 }] },
   },
   {
     spec: 'P7.4',
-    name: 'an error object may say that it is the fault of the client',
+    name: 'an error object may say that something is missing',
     post: '/Employee/blames',
-    body: [422],
-    status: 422,
+    body: [404],
+    status: 404,
     errors: [4712],
   },
   {
@@ -516,10 +516,10 @@ const results: ProtocolCase[] = [
   },
   ...[200, 399, 400.5, 600, '404', null].map(status => ({
     spec: 'P7.4',
-    name: `an error object with the status ${JSON.stringify(status)} is answered with 500`,
+    name: `an error object with the status ${JSON.stringify(status)} is answered with 422`,
     post: '/Employee/blames',
     body: [status],
-    status: 500,
+    status: 422,
     errors: [4712],
   })),
   {

@@ -197,7 +197,7 @@ t.test('§P8.5 storage is kept with the session, over calls and a restart', asyn
   await Promise.all([ada.result('keep', 'a', 1), ada.result('keep', 'b', 2)])
   await ada.result('forget', 'a')
   const answer = await ada.call('$catalog/keepAndFail')
-  t.same([answer.status, answer.json.__ERROR[0].errCode], [500, 12])
+  t.same([answer.status, answer.json.__ERROR[0].errCode], [422, 12])
   const kept = { cart: [1, { two: 'ü' }], b: 2, failed: true }
   t.match((await ada.get('/$catalog/kept')).json.result, kept)
   t.equal(({} as { polluted?: boolean }).polluted, undefined)

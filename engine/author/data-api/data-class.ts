@@ -47,10 +47,10 @@ export class DataClassBase {
 
   fromCollection(objects: readonly object[]): SelectionBase {
     const entities = objects.map(object => this.#fromObject(object as Record<string, unknown>))
-    const statuses = saveEntities(entities.flatMap(entity => entity ?? []))
+    const failures = saveEntities(entities.flatMap(entity => entity ?? []))
     const saved = this.newSelection()
     let done = 0
-    for (const entity of entities) if (entity && statuses[done++]!.success) saved.add(entity)
+    for (const entity of entities) if (entity && !failures[done++]) saved.add(entity)
     return saved
   }
 

@@ -1,8 +1,9 @@
 import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { BinaryValue, Value } from '../../catalog/value.ts'
+import type { ErrorData } from '../../base/errors.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import { suggestion } from '../../base/suggestion.ts'
-import type { Status } from '../declare/author-types.ts'
+import type { OrThrowOptions, Status } from '../declare/author-types.ts'
 import { BINDING, type Binding, KIND } from './binding.ts'
 import { construct, takeArgument } from './construct.ts'
 import { internals, shareInternals } from './entity-internals.ts'
@@ -10,7 +11,7 @@ import type { SelectionBase } from './entity-selection.ts'
 import { LanguageErrors } from './language-errors.ts'
 import type { Reading } from './reading.ts'
 import { saveEntities } from './save-entities.ts'
-import { statusOf, success } from './status.ts'
+import { saveStatusOf, statusOf, success, throwError } from './status.ts'
 import { assignObject, toObject } from './to-object.ts'
 import { plain, toAuthor, toJson } from './values.ts'
 import { lockStatus } from '../../write/contract/write-errors.ts'
@@ -34,6 +35,11 @@ interface More {
   isStale: boolean
   isDropped: boolean
 }
+
+/** Number of attempts of `update` while others save the entity too. */
+const UPDATE_ATTEMPTS = 5
+/** Status of a save whose entity has changed since it was loaded. */
+const STALE = 2
 
 export class EntityBase {
   declare readonly [BINDING]: Binding
@@ -193,27 +199,53 @@ export class EntityBase {
   }
 
   save(): Status {
-    return saveEntities([this])[0]!
+    return saveStatusOf(saveEntities([this])[0])
   }
 
-  drop({ force = false }: { force?: boolean } = {}): Status {
+  saveOrThrow(options?: OrThrowOptions): void {
+    throwError(saveEntities([this])[0]?.error, options)
+  }
+
+  update(
+    changes: object | ((entity: this) => void),
+    { attempts = UPDATE_ATTEMPTS }: { attempts?: number } = {},
+  ): Status {
+    // Another attempt would lose what has been assigned before.
+    const most = this.touched() ? 1 : attempts
+    for (let attempt = 1; ; attempt++) {
+      if (typeof changes === 'function') changes(this)
+      else this.fromObject(changes)
+      const status = this.save()
+      if (status.status !== STALE || attempt >= most || !this.reload().success) return status
+    }
+  }
+
+  drop(options?: { force?: boolean }): Status {
+    const error = this.#drop(options)
+    return error ? statusOf(error) : success()
+  }
+
+  dropOrThrow({ index, ...options }: { force?: boolean } & OrThrowOptions = {}): void {
+    throwError(this.#drop(options), { index })
+  }
+
+  #drop({ force = false }: { force?: boolean } = {}): ErrorData | undefined {
     const { language, dataClass } = this[BINDING]
     const row = this.#load()
     // Found by key, not by row id: after a transaction that was rolled back the row id may be another entity's.
     const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
-    if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
+    if (rowId === undefined) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
     const { error } = language.drop({
       dataClass: dataClass.name,
       rowIds: Uint32Array.of(rowId),
       atomic: false,
       ...(!force && { stamps: Uint32Array.of(this.#sentStamp(row!)) }),
     })
-    const status = error ? statusOf(error) : success()
     if (!error) {
       this.#rowId = undefined
       this.#edit().isDropped = true
     }
-    return status
+    return error
   }
 
   lock(): Status {

@@ -1,13 +1,11 @@
 import { partsOf } from '../../write/body-outline.ts'
 import type { SavedEntity, SaveFailure } from '../../write/contract/requests.ts'
 import type { Reads } from '../../data/reads.ts'
-import type { Status } from '../declare/author-types.ts'
 import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'
 import { EventRun } from './event-run.ts'
 import { internals } from './entity-internals.ts'
 import type { Language } from './language.ts'
-import { statusOf, success } from './status.ts'
 
 /** How often events run beside those of other saves; when what they have read has changed each time, they run in a transaction. */
 export const SHARED_RUNS = 2
@@ -22,11 +20,8 @@ interface Saving {
 /** Outcome of the save of an entity; undefined: it is saved. */
 type Outcome = SaveFailure | undefined
 
-/**
- * Saves entities of one dataclass, each separately and in their order.
- * @returns a status for each
- */
-export function saveEntities(entities: readonly EntityBase[]): Status[] {
+/** Saves entities of one dataclass, each separately and in their order. */
+export function saveEntities(entities: readonly EntityBase[]): Outcome[] {
   const [first] = entities
   if (!first) return []
   const { language, dataClass } = first[BINDING]
@@ -44,7 +39,7 @@ export function saveEntities(entities: readonly EntityBase[]): Status[] {
   return entities.map(entity => {
     const failure = outcomes.get(entity)
     language.afterCommit(() => language.withOwnRights(() => hooks?.afterSave?.(entity, failure)))
-    return failure ? { ...statusOf(failure.error), ...failure.status } : success()
+    return failure
   })
 }
 

@@ -76,6 +76,12 @@ export interface Status {
   readonly errors?: readonly { message: string; componentSignature: string; errCode: number; attribute?: string }[]
 }
 
+/** Options of `saveOrThrow` and `dropOrThrow`. */
+export interface OrThrowOptions {
+  /** Position of the entity in what the client has sent: the `index` of its errors. */
+  readonly index?: number | undefined
+}
+
 /** Values of a query by name, in addition to or instead of values by number: `{ parameters: { name: 'Ada' } }`. */
 export interface QuerySettings {
   readonly parameters?: object
@@ -130,8 +136,18 @@ export interface BaseEntity<N extends string> {
   touchedAttributes(): string[]
   /** Saves the assigned values durably, unless the entity has been saved elsewhere since it was loaded. */
   save(): Status
+  /** Like `save`. @throws a `ProtocolError`, which the client receives unless code catches it: with its status, code and attribute */
+  saveOrThrow(options?: OrThrowOptions): void
+  /**
+   * Assigns and saves changes. If the entity has been saved elsewhere meanwhile, it is loaded again and the changes are repeated, in 5
+   * attempts unless `attempts` says otherwise. Unsaved values from before allow one attempt only.
+   * @param changes values by name, or a function that assigns them: `account.update(it => { it.balance += 5 })`
+   */
+  update(changes: NewValues<N> | ((entity: this) => void), options?: { attempts?: number }): Status
   /** Deletes the entity, unless it has been saved elsewhere since it was loaded. `force`: in any case. */
   drop(options?: { force?: boolean }): Status
+  /** Like `drop`. @throws a `ProtocolError`, as `saveOrThrow` does */
+  dropOrThrow(options?: { force?: boolean } & OrThrowOptions): void
   /**
    * Keeps other sessions from locking, changing and deleting the entity until this session unlocks it or ends. Fails with status
    * 3 when another session has locked it.

@@ -26,6 +26,63 @@ t.test('saving', async t => {
     })
   })
 
+  t.test('saveOrThrow and dropOrThrow throw what the client is to receive', async t => {
+    run(ds => {
+      const entity = ds.Employee!.new({ lastName: 'Noether', salary: -1 })
+      const error = (work: () => void) => {
+        try {
+          work()
+        } catch (thrown) {
+          const { httpStatus, entries } = thrown as { httpStatus: number; entries: object[] }
+          return { httpStatus, first: entries[0] }
+        }
+        return undefined
+      }
+      t.match(
+        error(() => entity.saveOrThrow({ index: 3 })),
+        {
+          httpStatus: 422,
+          first: { errCode: 1568, attribute: 'salary', index: 3 },
+        },
+      )
+      t.match(error(() => entity.saveOrThrow())?.first, { index: undefined })
+      entity.salary = 1
+      entity.saveOrThrow()
+      const other = ds.Employee!.get(entity.ID)!
+      other.update({ salary: 2 })
+      t.match(
+        error(() => entity.dropOrThrow()),
+        { httpStatus: 409, first: { errCode: 1263 } },
+      )
+      entity.dropOrThrow({ force: true })
+      t.equal(ds.Employee!.get(other.ID), null)
+    })
+  })
+
+  t.test('update repeats changes to an entity that others have saved', async t => {
+    run(ds => {
+      const [mine, other] = [ds.Employee!.get(6)!, ds.Employee!.get(6)!]
+      t.equal(mine.salary, 30_000)
+      t.same(other.update({ salary: 40_000 }), { success: true })
+      let attempts = 0
+      const add = (it: { salary: number }) => {
+        attempts++
+        it.salary += 5
+      }
+      t.same(mine.update(add), { success: true })
+      t.equal(ds.Employee!.get(6)!.salary, 40_005)
+      t.equal(attempts, 2)
+      t.match(other.update(add, { attempts: 1 }), { success: false, status: 2 })
+      t.same(other.reload(), { success: true })
+      t.equal(other.salary, 40_005)
+      mine.update({ salary: 7 })
+      other.firstName = 'Unsaved'
+      t.match(other.update({ salary: 8 }), { success: false, status: 2 }, 'what was assigned before is not lost')
+      t.equal(other.firstName, 'Unsaved')
+      mine.update({ salary: 30_000 })
+    })
+  })
+
   t.test('only assigned attributes change; dates and related entities can be assigned as objects', async t => {
     run(ds => {
       const kurt = ds.Employee!.get(2)!
