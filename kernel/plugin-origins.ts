@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fileOfFrame } from '../engine/base/stack-frame.ts'
 import { outputUrl } from '../engine/index.ts'
 import type { Plugin } from './plugin-loader.ts'
 
@@ -67,12 +68,10 @@ function packageFolder(file: string): string {
 const MAX_STACK = 20_000
 
 /** Absolute paths of the frames, innermost first. Never throws: it is called for uncaught errors. */
-function filesOf(error: unknown): string[] {
-  const frames = stackOf(error).matchAll(
-    /^ +at (?:.*? \()?(?:async )?(file:\/\/\S+?|\/.*?|[A-Za-z]:\\.*?):\d+:\d+\)?$/gm,
-  )
-  return [...frames].flatMap(([, file]) => (file!.startsWith('file:') ? localPath(file!) : file!))
-}
+const filesOf = (error: unknown): string[] =>
+  stackOf(error)
+    .split('\n')
+    .flatMap(line => fileOfFrame(line) ?? [])
 
 function stackOf(error: unknown): string {
   try {
@@ -80,14 +79,5 @@ function stackOf(error: unknown): string {
   } catch {
     // `stack` may be a getter of the plugin.
     return ''
-  }
-}
-
-/** Path of a file URL; nothing for a file on another host. */
-function localPath(url: string): string | [] {
-  try {
-    return fileURLToPath(url)
-  } catch {
-    return []
   }
 }

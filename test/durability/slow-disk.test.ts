@@ -5,14 +5,16 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { survey, withLog } from './world.ts'
 
-/** The library that delays a sync, or the reason why it cannot be used here. */
+/**
+ * The library that delays a sync, or the reason why it cannot be used here. LD_PRELOAD separates paths by blanks, so it has the name
+ * alone, and the folder is that of the process.
+ */
 function compile(folder: string): { preload: string } | { missing: string } {
   if (process.platform !== 'linux') return { missing: 'libraries are preloaded on Linux only' }
-  const preload = join(folder, 'slow-disk.so')
   try {
     const source = join(process.cwd(), 'test/durability/slow-disk.c')
-    execFileSync('cc', ['-shared', '-fPIC', '-o', preload, source, '-ldl'], { stdio: 'pipe' })
-    return { preload }
+    execFileSync('cc', ['-shared', '-fPIC', '-o', 'slow-disk.so', source, '-ldl'], { cwd: folder, stdio: 'pipe' })
+    return { preload: './slow-disk.so' }
   } catch (error) {
     return { missing: `there is no C compiler (cc): ${(error as Error).message.split('\n')[0]}` }
   }
@@ -27,6 +29,7 @@ t.test('a disk that hangs for longer than the stall watch waits loses no answer 
   }
   const child = fork(fileURLToPath(new URL('slow-disk.child.js', import.meta.url)), [join(path, 'store')], {
     silent: true,
+    cwd: path,
     env: {
       ...process.env,
       LD_PRELOAD: compiled.preload,
@@ -65,6 +68,7 @@ t.test('with a log, a failing disk is answered with 503, and nothing that was ac
   }
   const child = fork(fileURLToPath(new URL('failing-disk.child.js', import.meta.url)), [join(path, 'store')], {
     silent: true,
+    cwd: path,
     env: { ...withLog(true), LD_PRELOAD: compiled.preload, FAILING_SYNC_FILE: join(path, 'failing') },
   })
   let output = ''

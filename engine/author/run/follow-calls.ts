@@ -3,6 +3,7 @@ import { dirname, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promiseHooks } from 'node:v8'
 import { outputUrl } from '../../base/output-root.ts'
+import { fileOfFrame } from '../../base/stack-frame.ts'
 import { codeContext, type RunningCall } from '../declare/running-call.ts'
 
 interface Observer {
@@ -91,16 +92,13 @@ export class ForgottenPromises {
   }
 
   private ownerOf(frame: string): 'plugin' | 'server' | 'library' {
-    const [, url, file] = FILE.exec(frame) ?? []
-    const path = url === undefined ? file : fileURLToPath(url)
+    const path = fileOfFrame(frame)
     if (path === undefined) return 'server'
     if (this.folders.some(folder => isBelow(folder, path))) return 'plugin'
     return isBelow(PACKAGE, path) ? 'server' : 'library'
   }
 }
 
-/** The file of a frame: a URL or a path; Node.js itself has neither. */
-const FILE = /(?:^|[\s(])(?:(file:\/\/[^\s)]+)|(\/[^\s)]+)):\d+:\d+\)?$/
 /** Folder of this package, above its build. */
 const PACKAGE = dirname(dirname(dirname(dirname(fileURLToPath(outputUrl('engine/threads/function-thread.js'))))))
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert'
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import type { Plugin } from '../../../kernel/plugin-loader.ts'
 import { PluginOrigins } from '../../../kernel/plugin-origins.ts'
@@ -42,7 +43,7 @@ t.test('errors are attributed by the files of their traces', async t => {
     const forms = [
       files.map(file => `    at run (${file}:1:2)`),
       files.map(file => `    at async Promise.all (index 0)\n    at async ${file}:1:2`),
-      files.map(file => `    at new Thing (${file.startsWith('/') ? `file://${file}` : file}:10:20)`),
+      files.map(file => `    at new Thing (${file.startsWith('/') ? pathToFileURL(file).href : file}:10:20)`),
     ]
     for (const frames of forms) t.strictSame(origins.of(error(frames)), expected, `${name}: ${frames}`)
   }
