@@ -13,6 +13,7 @@ export interface CalculatedDeclaration extends ParameterOptions {
   /** True if clients can see it. */
   readonly exposed: boolean
   readonly settable: boolean
+  readonly unrestricted?: boolean | undefined
   /** Changes with the code. */
   readonly fingerprint: string
 }
@@ -66,8 +67,12 @@ function declared(declaration: CalculatedDeclaration): CalculatedModel {
   }
 }
 
-const codeOf = ({ settable, fingerprint }: CalculatedDeclaration): Pick<CalculatedModel, 'code'> => ({
-  code: { settable, fingerprint },
+const codeOf = ({
+  settable,
+  fingerprint,
+  unrestricted,
+}: CalculatedDeclaration): Required<Pick<CalculatedModel, 'code'>> => ({
+  code: { settable, fingerprint, ...(unrestricted && { unrestricted }) },
 })
 
 function contradiction(

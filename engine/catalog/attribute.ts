@@ -107,6 +107,8 @@ interface Calculation {
   readonly settable: boolean
   /** Changes with the code; empty when there is no code, so that the attribute is null. */
   readonly fingerprint: string
+  /** True if its code reads everything: its value is the same for every caller. */
+  readonly unrestricted?: boolean
 }
 
 /** N→1. The related entity is found by the value of `foreignKey`, which the writer keeps valid. */

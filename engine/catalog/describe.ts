@@ -94,7 +94,7 @@ function options(attribute: Attribute, view: View): Record<string, unknown> {
       return { type: target.collectionName, path: shown(inverse), inverseName: shown(inverse), reversePath: true }
     }
     case 'calculated':
-      return { ...catalogType(attribute), readOnly: isReadOnly(attribute) }
+      return { ...catalogType(attribute), readOnly: isReadOnly(attribute), unrestricted: isUnrestricted(attribute) }
     case 'alias': {
       const { target } = attribute
       const type = isRelation(target) ? { type: selectionOrEntity(attribute, target) } : catalogType(target)
@@ -116,6 +116,7 @@ function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
     // An attribute that is filled automatically need not be sent.
     mandatory: (mandatory && !autoFill) || undefined,
     readOnly: isReadOnly(attribute),
+    unrestricted: isUnrestricted(attribute),
     minValue,
     maxValue,
     minLength,
@@ -152,6 +153,8 @@ function catalogType(attribute: ValueAttribute): { type: string } {
 /** A calculated attribute is read-only, unless its code takes values. */
 const isReadOnly = (attribute: ValueAttribute): true | undefined =>
   attribute.calculation?.settable ? undefined : attribute.kind === 'calculated' || attribute.readOnly || undefined
+
+const isUnrestricted = ({ calculation }: ValueAttribute): true | undefined => calculation?.unrestricted || undefined
 
 const withoutUndefined = (object: Record<string, unknown>): object =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))

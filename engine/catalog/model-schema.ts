@@ -202,7 +202,7 @@ export const ATTRIBUTE_SCHEMAS = {
       indexed: flag('Keep an ordered index; only if stored.'),
       code: Type.Optional(
         Type.Object(
-          { settable: Type.Boolean(), fingerprint: Type.String() },
+          { settable: Type.Boolean(), fingerprint: Type.String(), unrestricted: Type.Optional(Type.Boolean()) },
           { ...closed, description: 'Filled in by the server from the code of the plugins.' },
         ),
       ),

@@ -114,6 +114,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       unique: flag,
       mandatory: flag,
       readOnly: flag,
+      unrestricted: flag,
       path: text,
       foreignKey: text,
       inverseName: text,

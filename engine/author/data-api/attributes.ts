@@ -36,7 +36,10 @@ export function defineAttributes(prototype: EntityBase, binding: Binding): void 
     if (!own && name in prototype) continue
     const member = own && calculated.get(name)
     const code = member ? named(own, placeOf(member, authorClass.name)) : own
-    const accessor = guarded(code ?? accessorOf(attribute, binding), attribute, binding)
+    // A stored value is one for every caller.
+    const isUnrestricted = member?.kind === 'calculated' && (member.unrestricted || member.stored)
+    const seeing = code && isUnrestricted ? seeingAll(code, binding) : code
+    const accessor = guarded(seeing ?? accessorOf(attribute, binding), attribute, binding)
     Object.defineProperty(prototype, name, { ...accessor, enumerable: own?.enumerable ?? true })
   }
 }
@@ -60,6 +63,14 @@ const named = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDesc
     function (this: EntityBase, value: unknown) {
       runAs(place, () => set.call(this, value))
     },
+})
+
+/** A getter that reads what restrict events hide from the caller. */
+const seeingAll = ({ get, set }: PropertyDescriptor, { language }: Binding): PropertyDescriptor => ({
+  get(this: EntityBase) {
+    return language.run({ seesAll: true }, () => get!.call(this) as unknown)
+  },
+  set,
 })
 
 /** Hides unreadable attributes. Computed attributes and aliases can be read even when their sources cannot. */

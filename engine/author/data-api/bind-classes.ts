@@ -56,7 +56,8 @@ export function bindClasses(
       entity(rowId, reading) {
         if (rowId !== undefined) language.demandRead(dataClass)
         const entity = EntityBase.make(entityClass, rowId, reading)
-        if (rowId === undefined) language.withOwnRights(() => language.options.hooks?.constructed?.(entity))
+        const { hooks } = language.options
+        if (rowId === undefined && hooks?.constructed) language.asEvent(() => hooks.constructed!(entity))
         return entity
       },
       selection(rows) {

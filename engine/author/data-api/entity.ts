@@ -341,7 +341,8 @@ export class EntityBase {
   #assign(attribute: StorageAttribute, value: Value): void {
     this.#put(attribute, value)
     const { language } = this[BINDING]
-    language.withOwnRights(() => language.options.hooks?.touched?.(this, attribute))
+    const { hooks } = language.options
+    if (hooks?.touched) language.asEvent(() => hooks.touched!(this, attribute))
   }
 
   #put(attribute: StorageAttribute, value: Value): void {

@@ -84,6 +84,8 @@ export interface CallOptions {
   readonly canWrite?: boolean
   /** True for work of the server itself: restrict events do not apply. */
   readonly isUnrestricted?: boolean
+  /** True for events and unrestricted getters: restrict events do not apply to what they read. */
+  readonly seesAll?: boolean
   /** Snapshot of a restrict event while it runs. */
   readonly restricting?: Snapshot
   /** Undefined for work of the server itself. */
@@ -141,12 +143,13 @@ export class Language {
   /** Cached rights of the last promotion. */
   private raised: { from: Access; privileges: readonly string[]; access: Access } | undefined
   private open: Snapshot | undefined
-  private seen: { readonly of: Snapshot; readonly snapshot: Snapshot } | undefined
+  /** Restricted snapshots of one version, by the rights of the session. */
+  private seen:
+    | { readonly of: Snapshot; readonly version: number; readonly byRights: Map<string, Snapshot> }
+    | undefined
   /** Reads from databases, by the snapshots that they belong to. */
   private readonly reads = new WeakMap<Snapshot, RemoteReads>()
   private readonly nextNumber = counter()
-  /** Version of `seen`: restrict events may find other entities after each write. */
-  private seenVersion = -1
   private jobNames: ReadonlyMap<unknown, string> | undefined
   /** Changes of the open transaction. */
   private overlay: Overlay | undefined
@@ -198,15 +201,25 @@ export class Language {
   get snapshot(): Snapshot {
     const { unrestricted } = this
     const { hooks } = this.options
-    const { isUnrestricted, restricting } = this.call!
-    if (!hooks?.visible || isUnrestricted) return unrestricted
+    const { isUnrestricted, seesAll, restricting } = this.call!
+    if (!hooks?.visible || isUnrestricted || seesAll) return unrestricted
     if (restricting) return restricting
-    if (this.seen?.of !== unrestricted || this.seenVersion !== this.version) {
-      const snapshot = this.restricted(unrestricted, dataClass => hooks.visible!(dataClass, this))
-      this.seen = { of: unrestricted, snapshot }
-      this.seenVersion = this.version
+    // Restrict events may find other entities after each write.
+    if (this.seen?.of !== unrestricted || this.seen.version !== this.version)
+      this.seen = { of: unrestricted, version: this.version, byRights: new Map() }
+    const { byRights } = this.seen
+    const { rightsKey } = this
+    let snapshot = byRights.get(rightsKey)
+    if (!snapshot) {
+      snapshot = this.restricted(unrestricted, dataClass => hooks.visible!(dataClass, this))
+      byRights.set(rightsKey, snapshot)
     }
-    return this.seen.snapshot
+    return snapshot
+  }
+
+  /** Different for different rights and users of the session. */
+  get rightsKey(): string {
+    return this.call?.session?.rightsKey ?? ''
   }
 
   /** A snapshot of the call without the entities that are not visible. */
@@ -309,6 +322,11 @@ export class Language {
   /** Runs `work` with the rights of the code itself. */
   withOwnRights<T>(work: () => T): T {
     return this.hasCallerRights ? this.run({ access: undefined }, work) : work()
+  }
+
+  /** Runs events: with the rights of the code itself, and whatever restrict events hide from the caller. */
+  asEvent<T>(work: () => T): T {
+    return this.hasCallerRights || !this.call?.seesAll ? this.run({ access: undefined, seesAll: true }, work) : work()
   }
 
   /** Runs `work` with the privileges to which `roles.json` promotes a function while it runs. Source: protocol notes, 8.4. */

@@ -38,7 +38,7 @@ export function saveEntities(entities: readonly EntityBase[]): Outcome[] {
   }
   return entities.map(entity => {
     const failure = outcomes.get(entity)
-    language.afterCommit(() => language.withOwnRights(() => hooks?.afterSave?.(entity, failure)))
+    language.afterCommit(() => language.asEvent(() => hooks?.afterSave?.(entity, failure)))
     return failure
   })
 }
@@ -100,7 +100,7 @@ function saveShared(entities: readonly EntityBase[], language: Language): Map<En
 function beforeSave(entity: EntityBase, run: EventRun, language: Language): Outcome {
   const { hooks } = language.options
   try {
-    return language.runEvents(run, () => language.withOwnRights(() => hooks?.beforeSave?.(entity)))
+    return language.runEvents(run, () => language.asEvent(() => hooks?.beforeSave?.(entity)))
   } catch (error) {
     if (!run.needsTransaction) throw error
     return undefined

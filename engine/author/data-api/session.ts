@@ -47,6 +47,8 @@ export class TaskSession implements CallSession {
   private nextPromotion = 1
   /** A new array after each change. */
   promotedPrivileges: readonly string[] = []
+  /** Different for different rights and users: what restrict events return may depend on them. */
+  rightsKey = ''
 
   constructor(
     private readonly data: SessionData,
@@ -160,13 +162,22 @@ export class TaskSession implements CallSession {
   promote(name: string): number {
     const id = this.nextPromotion++
     this.promoted.set(id, name)
-    this.promotedPrivileges = [...this.promoted.values()]
+    this.changePromotions()
     return id
   }
 
   demote(id: number): void {
     this.promoted.delete(id)
+    this.changePromotions()
+  }
+
+  private changePromotions(): void {
     this.promotedPrivileges = [...this.promoted.values()]
+    this.changeRights()
+  }
+
+  private changeRights(): void {
+    this.rightsKey = JSON.stringify([this.user, this.expanded, this.promotedPrivileges])
   }
 
   createOTP(seconds = this.idleTimeout * 60): string {
@@ -211,6 +222,7 @@ export class TaskSession implements CallSession {
     this.expanded = this.context.expand(rights)
     if (userName !== undefined) this.user = userName
     this.changed.granted = { ...rights, ...(userName !== undefined && { userName }) }
+    this.changeRights()
   }
 }
 

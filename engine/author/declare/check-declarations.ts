@@ -177,6 +177,13 @@ function handlerProblems(member: Of<'queryOf' | 'orderByOf'>, described: ClassDe
   if (attribute.kind !== 'calculated') {
     return [`"${name}" is stored: queries look at its values, and never ask a handler`]
   }
+  const isUnrestricted = described.members.some(
+    each => each.kind === 'calculated' && each.name === name && each.unrestricted,
+  )
+  if (isUnrestricted)
+    return [
+      `"${name}" is unrestricted: a query would find only what its caller sees, so its values are compared instead`,
+    ]
   const first = described.members.find(each => each.kind === kind && each.attribute === name)
   return first === member ? [] : [`${first!.name} is the @${kind} of "${name}" already`]
 }

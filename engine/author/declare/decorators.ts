@@ -43,6 +43,11 @@ export interface CalculatedOptions {
   readonly asText?: boolean
   /** Change it when the code computes something different: stored values are computed again. */
   readonly version?: number | string
+  /**
+   * True: its code reads entities that restrict events hide from the caller, so that its value is the same for every caller. By default
+   * it sees what the caller sees.
+   */
+  readonly unrestricted?: boolean
   /** False: only plugin code sees it. */
   readonly exposed?: boolean
 }
@@ -110,7 +115,7 @@ const declared = ({ parameters, result, ...options }: FunctionOptions) => ({
 
 const FUNCTION_OPTIONS: readonly (keyof FunctionOptions)[] = ['deadlineSeconds', 'description', 'parameters', 'result']
 const CALCULATED_OPTIONS: readonly (keyof CalculatedOptions)[] = [
-  ...(['type', 'stored', 'indexed', ...PARAMETER_NAMES, 'version', 'exposed'] as const),
+  ...(['type', 'stored', 'indexed', ...PARAMETER_NAMES, 'version', 'unrestricted', 'exposed'] as const),
 ]
 
 /** A function that clients can call (POST). `@exposed` or `@exposed({ deadlineSeconds: 2 })`. */

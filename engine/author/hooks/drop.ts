@@ -231,7 +231,7 @@ class Drop {
       // This row stays because of the events of others.
       if (!isGone && !failure && !this.deletable.has(id)) continue
       try {
-        events.run('afterDrop', entity, [], { dropStatus: isGone ? 'success' : 'failed' })
+        this.language.asEvent(() => events.run('afterDrop', entity, [], { dropStatus: isGone ? 'success' : 'failed' }))
       } catch (error) {
         this.hooks.onFault(error)
       }
@@ -256,7 +256,9 @@ class Drop {
     const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
     this.events.entity = entity
     looked.failure = this.language.runEvents(this.events, () =>
-      this.language.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence)),
+      this.language.asEvent(() =>
+        this.language.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence)),
+      ),
     )
     return looked.failure
   }
@@ -281,7 +283,9 @@ class Drop {
     const entity = this.entity(dataClass, rowId)
     const seen = entity.getStamp()
     for (const { foreignKey } of relations) internals.put(entity, foreignKey, null)
-    const values = this.language.runEvents(this.events, () => this.hooks.calculated(entity))
+    const values = this.language.runEvents(this.events, () =>
+      this.language.asEvent(() => this.hooks.calculated(entity)),
+    )
     this.events.recorded?.forgetRow(dataClass, rowId)
     return { dataClass: dataClass.name, rowId, seen, values }
   }

@@ -132,6 +132,7 @@ export function calculatedDeclarations(classes: readonly ClassDescriptor[]): Cal
                   indexed: member.indexed,
                   exposed: member.exposed !== false,
                   settable: setters.includes(member.name),
+                  unrestricted: member.unrestricted,
                   fingerprint: fingerprints[member.name]!,
                 },
               ],

@@ -104,7 +104,7 @@ function prepareEntity(
     if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
     assign(entity, each.attribute, each.json, { trusted, sent, binding })
   }
-  const failure = hooks.beforeSave(entity, view)
+  const failure = binding.language.asEvent(() => hooks.beforeSave(entity, view))
   const values: Record<string, unknown> = {}
   for (const [attribute, value] of internals.changes(entity)) {
     if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)

@@ -24,8 +24,8 @@ interface Running {
 export class Restrictions {
   /** Innermost last. */
   private readonly running: Running[] = []
-  /** Results for one version of the data that do not depend on a running dataclass. */
-  private readonly known = new Map<DataClass, Visible | undefined>()
+  /** Results for one version of the data that do not depend on a running dataclass, by the rights of the session. */
+  private readonly knownByRights = new Map<string, Map<DataClass, Visible | undefined>>()
   private knownVersion = -1
 
   constructor(private readonly classes: HookedClasses) {}
@@ -37,16 +37,18 @@ export class Restrictions {
   visible(dataClass: DataClass, language: Language): Visible | undefined {
     const code = this.classes.restrict(dataClass)
     if (!code) return undefined
-    const { running, known } = this
+    const { running, knownByRights } = this
     const index = running.findIndex(each => each.dataClass === dataClass)
     if (index >= 0) {
       for (const inner of running.slice(index + 1)) inner.dependsOn = Math.min(inner.dependsOn, index)
       return undefined
     }
     if (this.knownVersion !== language.version) {
-      known.clear()
+      knownByRights.clear()
       this.knownVersion = language.version
     }
+    const known = knownByRights.get(language.rightsKey) ?? new Map<DataClass, Visible | undefined>()
+    knownByRights.set(language.rightsKey, known)
     if (known.has(dataClass)) return known.get(dataClass)
     const { unrestricted } = language
     const own: Running = { dataClass, dependsOn: running.length }

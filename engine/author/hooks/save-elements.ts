@@ -86,7 +86,7 @@ export function saveElements<Answer>(
       if (!saved.failure) fine.set(entities.length - 1, entity)
       if (mode !== 'update') continue
       if (!failure) internals.saved(entity, rowId!, row!)
-      hooks.afterSave(entity, failure)
+      language.asEvent(() => hooks.afterSave(entity, failure))
     }
   }
   const finish = (): Answer => {
