@@ -68,7 +68,7 @@ const named = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDesc
 /** A getter that reads what restrict events hide from the caller. */
 const seeingAll = ({ get, set }: PropertyDescriptor, { language }: Binding): PropertyDescriptor => ({
   get(this: EntityBase) {
-    return language.run({ seesAll: true }, () => get!.call(this) as unknown)
+    return language.seeingAll(() => get!.call(this) as unknown)
   },
   set,
 })

@@ -129,7 +129,7 @@ export class EntityBase {
         language.eventRun?.hasSaved(entity)
       },
       follow(entity, other) {
-        if (entity.#collect().size === 0) entity.#become(other.#rowId!, other.#row)
+        if (entity.#collect().size === 0 && other.#rowId !== undefined) entity.#become(other.#rowId, other.#row)
       },
       keep(entity) {
         const more = entity.#more
@@ -138,11 +138,12 @@ export class EntityBase {
         const objects = [...(more?.objects ?? [])].map(([attribute, object]) => ({
           attribute,
           object,
-          copy: structuredClone(object),
+          json: JSON.stringify(object),
         }))
         return () => {
           const { isStale, isDropped } = entity.#edit()
-          for (const { object, copy } of objects) overwrite(object, copy)
+          for (const { object, json } of objects)
+            if (JSON.stringify(object) !== json) overwrite(object, JSON.parse(json))
           const kept = new Map(objects.map(({ attribute, object }) => [attribute, object]))
           entity.#more = { changes: new Map(changes), objects: kept, related: new Map(related), isStale, isDropped }
         }

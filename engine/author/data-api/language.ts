@@ -326,7 +326,13 @@ export class Language {
 
   /** Runs events: with the rights of the code itself, and whatever restrict events hide from the caller. */
   asEvent<T>(work: () => T): T {
-    return this.hasCallerRights || !this.call?.seesAll ? this.run({ access: undefined, seesAll: true }, work) : work()
+    return this.hasCallerRights ? this.run({ access: undefined, seesAll: true }, work) : this.seeingAll(work)
+  }
+
+  /** Runs `work`, which sees what restrict events hide from the caller. */
+  seeingAll<T>(work: () => T): T {
+    const isRestricted = this.options.hooks?.visible !== undefined && !this.call?.seesAll
+    return isRestricted ? this.run({ seesAll: true }, work) : work()
   }
 
   /** Runs `work` with the privileges to which `roles.json` promotes a function while it runs. Source: protocol notes, 8.4. */

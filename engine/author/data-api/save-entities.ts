@@ -134,10 +134,9 @@ function saveAlone(entity: EntityBase, language: Language): Outcome {
     return isKept
   }
   if (language.isInTransaction) save()
-  else {
-    language.transaction(save)
-    for (const each of run.later) each()
-  }
+  else language.transaction(save)
+  // Inside of another run, that run passes them on.
+  if (!outcome && !run.outer) for (const each of run.later) each()
   return outcome
 }
 

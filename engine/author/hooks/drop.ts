@@ -134,6 +134,9 @@ class Drop {
   /** Rows to be deleted, with the failure that their events returned, if any. */
   private readonly looked = new Map<number, Looked>()
   private readonly deletable = new Map<number, TableRow>()
+  private readonly deletableIds = new Map<DataClass, Set<number>>()
+  /** Events have read entities that are to be deleted before theirs. */
+  private hasReadEarlier = false
   private readonly dataClasses: readonly DataClass[]
   readonly events: EventRun
 
@@ -164,7 +167,7 @@ class Drop {
       this.hooks.dropsInTransaction.add(this.root)
       return undefined
     }
-    if (rowIds.length > 1 && this.hasReadDeleted()) return undefined
+    if (this.hasReadEarlier) return undefined
     const free = rowIds.filter(rowId => !stopped.rowIds.has(rowId))
     if ((stopped.error && atomic) || free.length === 0) {
       return { kind: 'delete', deleted: 0, ...(stopped.error && { error: stopped.error }) }
@@ -185,10 +188,13 @@ class Drop {
       const rows = withCascades([{ dataClass: this.root, rowId }], this.referencing)
       let failure: ErrorData | undefined
       for (const row of rows.values()) failure ??= this.lookAt(row)
+      // The stamps of these rows are compared anyway.
+      for (const { dataClass, rowId } of rows.values()) this.events.recorded?.forgetRow(dataClass, rowId)
+      this.hasReadEarlier ||= this.hasReadDeletable()
       if (failure) {
         stopped.add(rowId)
         error ??= failure
-      } else for (const [id, row] of rows) this.deletable.set(id, row)
+      } else for (const [id, row] of rows) this.willDelete(id, row)
     }
     return { rowIds: stopped, error }
   }
@@ -211,16 +217,18 @@ class Drop {
       unlinked.set(identify(row), known)
     }
     for (const { row, relations } of unlinked.values()) rows.push(this.unlink(row, relations))
-    const { recorded } = this.events
-    // The stamps of these rows are compared anyway.
-    for (const { dataClass, rowId } of this.deletable.values()) recorded?.forgetRow(dataClass, rowId)
-    return { dataClasses: this.dataClasses.map(({ name }) => name), rows, reads: recorded?.reads }
+    return { dataClasses: this.dataClasses.map(({ name }) => name), rows, reads: this.events.recorded?.reads }
   }
 
-  /** True if events have read entities that are to be deleted with theirs, as all of their dataclass, or one by one. */
-  private hasReadDeleted(): boolean {
-    const classes = new Set(Array.from(this.deletable.values(), ({ dataClass }) => dataClass))
-    return [...classes].some(dataClass => this.events.recorded?.hasRead(dataClass, NO_ROWS))
+  private willDelete(id: number, row: TableRow): void {
+    const rowIds = this.deletableIds.get(row.dataClass) ?? new Set()
+    this.deletableIds.set(row.dataClass, rowIds.add(row.rowId))
+    this.deletable.set(id, row)
+  }
+
+  /** True if events have read one of the rows that are to be deleted so far, or its dataclass as a whole. */
+  private hasReadDeletable(): boolean {
+    return [...this.deletableIds].some(([dataClass, ids]) => this.events.recorded?.hasRead(dataClass, ids))
   }
 
   /** Runs afterDrop. The status depends only on whether the entity is gone. */
@@ -309,8 +317,6 @@ class Drop {
 }
 
 const isReferenced = ({ name }: ErrorData): boolean => name === WriteErrors.STILL_REFERENCED('', '', '').name
-
-const NO_ROWS: ReadonlySet<number> = new Set()
 
 /** Error of a stopped deletion: a mild error fails it too. */
 function failureOf({ error, status }: SaveFailure, consequence: ProtocolError): ErrorData {

@@ -79,7 +79,7 @@ export class AccountEntity extends Entity('Account') {
 }
 
 export class Store extends DataStore {
-  /** Saves an operation from code, twice in one transaction if it is told so. */
+  /** Saves an operation from code; with `twice`, two of them in one transaction. */
   @exposed operate(values: object, twice: boolean) {
     const save = () => ds.Operation!.new(structuredClone(values)).save().success
     return twice ? ds.transaction(() => save() && save()) : save()

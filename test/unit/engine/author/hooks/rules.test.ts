@@ -34,6 +34,12 @@ class EmployeeEntity extends Entity('Employee') {
   }
 }
 
+class CompanyEntity extends Entity('Company') {
+  @event('saving') saving() {
+    return run('company', this)
+  }
+}
+
 const NO: EventError = { errCode: 99, message: 'no', seriousError: true }
 const named = (lastName: string): number => ds.Employee!.query('lastName = :1', lastName).length
 const codes = ({ entities }: ReturnType<HookedWorld['save']>) =>
@@ -318,4 +324,47 @@ t.test('entities that refer to one another are dropped together, also when their
   )
   t.match(drop(world, [4, 6]), { deleted: 2, error: undefined })
   t.equal(trace(), before + 2)
+})
+
+t.test('a drop event that reads one other entity sees that it has been deleted before', async t => {
+  const world = await open(t)
+  // Each needs the other.
+  code.set('validateDrop', entity => (ds.Employee!.get(entity.getKey() === 5 ? 6 : 5) ? undefined : NO))
+  t.match(drop(world, [5, 6]), { deleted: 1, error: { entries: [{ errCode: 99 }, {}] } })
+})
+
+t.test('afterSave of what events save runs once in ds.transaction, and not after a refused save of code', async t => {
+  const world = await open(t)
+  code.set('saving', entity => {
+    if (entity.getKey() === 1) return undefined
+    const first = ds.Employee!.get(1) as Loose
+    first.salary += 1
+    first.save()
+    return entity.firstName === 'refused' ? NO : undefined
+  })
+  const saved = () => calls.filter(each => each === 'afterSave success 1').length
+  world.language.run({}, () => {
+    ds.transaction(() => ds.Employee!.new({ lastName: 'A' }).save())
+    t.equal(saved(), 1)
+    t.match(ds.Employee!.new({ lastName: 'B', firstName: 'refused' }).save(), { success: false })
+    t.equal(saved(), 1)
+    ds.Employee!.new({ lastName: 'C' }).save()
+    t.equal(saved(), 2)
+  })
+})
+
+t.test('events that run again find objects as they were', async t => {
+  const world = await openHookedWorld(t, [EmployeeEntity, CompanyEntity])
+  const meanwhile = once(() => world.other({ lastName: 'Other' }))
+  code.set('company', entity => {
+    entity.info.tags.push('seen')
+    named('Other')
+    meanwhile()
+  })
+  world.run(() => {
+    const company = ds.Company!.get(1) as Loose
+    company.info.tags.push('own')
+    t.match(company.save(), { success: true })
+    t.same((ds.Company!.get(1) as Loose).info.tags, ['big', 'old', 'own', 'seen'])
+  })
 })
