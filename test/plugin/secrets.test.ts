@@ -234,13 +234,7 @@ t.test('commands print no value, and name what a reference lacks', async t => {
   }
   const table: [name: string, key: object, args: string[], code: number, output: RegExp][] = [
     // The place of plugin code, and no place of code that has called this server.
-    [
-      'register',
-      { file: 'key' },
-      ['start'],
-      2,
-      /failed to register: cannot use \(hidden\) \(\S+\/register\.ts:\d+\)$/m,
-    ],
+    ['register', { file: 'key' }, ['start'], 2, /failed to register: cannot use \(hidden\) \(.+\/register\.ts:\d+\)$/m],
     ['oidc', { file: 'key' }, ['start'], 2, /failed to register: providers\.x\.issuer: .* accepts it for tests$/m],
     [
       'register',
