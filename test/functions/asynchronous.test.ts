@@ -176,7 +176,7 @@ t.test('errors of asynchronous functions', async t => {
     ['throws', 500, /ds\.throws failed with Error/],
     ['throwsProtocol', 418, /^short and stout$/],
     ['throwsNothing', 500, /ds\.throwsNothing failed/],
-    ['refused', 404, /nothing/],
+    ['refused', 500, /ds\.refused failed with UsageError/],
     ['waitsForever', 503, /ds\.waitsForever was stopped: it exceeded its deadline of 0\.2 s/],
     ['promiseInside', 500, /"total" is a promise; await it/],
     ['rejectsBeside', 500, /ds\.rejectsBeside failed with Error/],

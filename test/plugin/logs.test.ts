@@ -59,6 +59,18 @@ export class EmployeeEntity extends Entity('Employee') {
 export class EmployeeSelection extends EntitySelection('Employee') {}
 export class Basket extends Singleton {
   @exposed add() { console.log('added'); fail('of a singleton') }
+}
+export class Company extends DataClass('Company') {
+  @exposed misspells() { return this.query('infos.size > 3').length }
+  @exposed compares() { return this.query('founded > :1', 'soon').length }
+  @exposed adds() { return this.all().sum('name') }
+  @exposed assigns() { this.new({ nmae: 'x' }) }
+  @exposed waits() { return ds.transaction(async () => {}) }
+}
+export class CompanyEntity extends Entity('Company') {
+  @calculated({ type: 'string' }) get label(): string { return this.name ?? '' }
+  @queryOf('label') byLabel() { return 'nmae = x' }
+  @calculated({ type: 'number' }) get size(): number { return 'large' as any }
 }`
 /** A second module with classes for the same subjects. */
 const MORE = `import { DataStore, Entity, event, exposed, job } from 'tesser/classes'
@@ -204,6 +216,38 @@ t.test('log lines name plugin, class, function, event and attribute, and the pla
   const causes = await post('/Employee/causes')
   t.equal(causes.lines[0]!.err!.type, 'Error')
   t.match(causes.lines[0]!.err!.stack, /Error: second\n[\s\S]*caused by TypeError: first\n[\s\S]*classes\.ts:33:11/)
+})
+
+t.test('a mistake in the use of the data API is told to its author, and not to the client', async t => {
+  const { post, folder, engine } = await start(t)
+  await insertRows(engine, 'Company', [{ ID: 1, name: 'Acme' }])
+  const inClass = (name: string) => ({ class: 'Company', function: name })
+  const mistakes: [path: string, body: unknown, place: object, message: RegExp, code?: RegExp][] = [
+    ['/Company/misspells', [], inClass('misspells'), /"infos" not found in class "Company"; did you mean "info"\?/],
+    ['/Company/compares', [], inClass('compares'), /the placeholder :1 holds the text "soon"; it takes a date/],
+    ['/Company/adds', [], inClass('adds'), /name/],
+    ['/Company/assigns', [], inClass('assigns'), /no attribute "nmae" in Company; did you mean "name"\?/],
+    [
+      '/Company/$query',
+      { $filter: 'label = x' },
+      { class: 'CompanyEntity', function: 'byLabel', attribute: 'label' },
+      /the code of "Company\.label" gives a query that cannot be used, nmae = x: .*did you mean "name"\?/,
+      /^/,
+    ],
+    ['/Company/$query', { $attributes: 'size' }, { class: 'CompanyEntity', attribute: 'size' }, /of another type/, /^/],
+  ]
+  for (const [path, body, place, message, code = /classes\.ts:\d+:\d+/] of mistakes) {
+    const { lines, text } = await post(path, body)
+    t.match(lines, [{ level: 'error', plugin: 'acme', ...place, err: { type: 'UsageError', message } }], text)
+    t.match(lines[0]?.err?.stack ?? '', code)
+    t.match(text, /"errCode":1562/)
+    t.match(text, /failed with UsageError; the log of the server tells more/)
+    t.notMatch(text, /info|nmae|founded|did you|"label"/)
+  }
+  const waits = await post('/Company/waits')
+  t.match(waits.lines, [{ level: 'error', ...inClass('waits'), err: { message: /^a transaction cannot wait/ } }])
+  t.match(waits.text, /a transaction cannot wait/)
+  t.match(waits.lines[0]?.err?.stack, new RegExp(`${folder}/classes\\.ts:\\d+`))
 })
 
 t.test('the console of plugin code is the log', async t => {

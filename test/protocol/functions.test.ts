@@ -524,10 +524,10 @@ const results: ProtocolCase[] = [
   })),
   {
     spec: 'P7.4',
-    name: 'an error of the data API goes through',
+    name: 'a query text that cannot be used is a fault of the code',
     post: '/Employee/badQuery',
-    status: 404,
-    errors: [1500],
+    status: 500,
+    errors: [1562],
   },
   { spec: 'P7.4', name: 'the settings of the plugin have arrived', post: '/Employee/bonus', json: result(100) },
 ]

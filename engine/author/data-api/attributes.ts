@@ -15,7 +15,7 @@ import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { type Binding, isEntity, isSelection } from './binding.ts'
 import type { EntityBase } from './entity.ts'
 import { internals } from './entity-internals.ts'
-import { LanguageErrors } from './language-errors.ts'
+import { UsageErrors } from '../declare/usage-error.ts'
 import { membersOf } from '../declare/members.ts'
 import type { NumberReader } from './reading.ts'
 import { type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
@@ -186,7 +186,7 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
     set(value) {
       const related = value ?? null
       const isFitting = related === null || (isEntityOf(related, bindingOf()) && !related.isNew())
-      if (!isFitting) throw LanguageErrors.WRONG_ENTITY(name, nameOf(related), target.name)
+      if (!isFitting) throw UsageErrors.wrongEntity(name, nameOf(related), target.name)
       internals.setRelated(this, relation, related as EntityBase | null)
     },
   }

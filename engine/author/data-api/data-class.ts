@@ -20,7 +20,7 @@ export class DataClassBase {
     const binding = this[BINDING]
     return binding.selection({
       from: this.#all(),
-      query: binding.language.queries.prepare(binding.dataClass, queryTexts(text, values), binding.language.view),
+      query: binding.language.prepare(binding.dataClass, queryTexts(text, values)),
     })
   }
 

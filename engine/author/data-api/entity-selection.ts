@@ -1,6 +1,6 @@
 import { isRelation } from '../../catalog/attribute.ts'
 import { parseExact } from '../../base/exact-json.ts'
-import { type AggregateFunction, aggregate, bindAggregates } from '../../query/aggregate/aggregate.ts'
+import { type AggregateFunction, type Aggregation, aggregate, bindAggregates } from '../../query/aggregate/aggregate.ts'
 import { type Measure, ownScalar } from '../../query/aggregate/measure.ts'
 import { itemText } from '../../query/aggregate/read-values.ts'
 import { distinctValues } from '../../query/aggregate/summarise.ts'
@@ -24,6 +24,7 @@ import { construct, takeArgument } from './construct.ts'
 import type { EntityBase } from './entity.ts'
 import { internals } from './entity-internals.ts'
 import { LanguageErrors } from './language-errors.ts'
+import { UsageErrors } from '../declare/usage-error.ts'
 import { queryTexts } from './query-values.ts'
 import { Reading } from './reading.ts'
 import { objectWriter, type ObjectOptions } from './to-object.ts'
@@ -122,14 +123,14 @@ export class SelectionBase implements Iterable<EntityBase> {
 
   query(text: string, ...values: unknown[]): SelectionBase {
     const { dataClass, language } = this[BINDING]
-    const query = language.queries.prepare(dataClass, queryTexts(text, values), language.view)
+    const query = language.prepare(dataClass, queryTexts(text, values))
     return this.#derive({ from: this.#find(), query })
   }
 
   orderBy(order: string): SelectionBase {
     const { dataClass, language } = this[BINDING]
     const texts = { orderBy: order, orderedFilter: this.#pending?.query.filter }
-    const { orderBy } = language.queries.prepare(dataClass, texts, language.view)
+    const { orderBy } = language.prepare(dataClass, texts)
     const pending = this.#pending
     // Combined with the pending query, unless that has an order or a page.
     return pending && !pending.page && pending.query.orderBy.length === 0
@@ -184,9 +185,8 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   distinct(attribute: string): unknown[] {
-    const { language, dataClass } = this[BINDING]
-    const { context, view } = language
-    const [measure] = bindAggregates([itemOf(attribute)], { function: 'count', distinct: true }, dataClass, view)
+    const { context } = this[BINDING].language
+    const [measure] = this.#measures(attribute, { function: 'count', distinct: true })
     const { values, rowIds } = distinctValues(measure!, this.#selected(), context)
     return values
       .map((value, i) => [value, rowIds[i]!] as const)
@@ -219,7 +219,7 @@ export class SelectionBase implements Iterable<EntityBase> {
       for (const rowId of other.#find().rowIds) this.#added.push(rowId)
     } else {
       const rowId = this.#rowIdOf(other)
-      if (rowId === undefined) throw LanguageErrors.INCOMPATIBLE('an entity that is not saved', 'a saved one')
+      if (rowId === undefined) throw UsageErrors.incompatible('an entity that is not saved', 'a saved one')
       this.#added.push(rowId)
     }
     return this
@@ -239,7 +239,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { dataClass, language } = this[BINDING]
     const paths = attributes.map(attribute => {
       const path = attribute.split('.')
-      resolvePath(path.map(stepOf), dataClass, language.view)
+      language.reading(view => resolvePath(path.map(stepOf), dataClass, view))
       return path
     })
     if (paths.length === 1) return Array.from(this, entity => valueAt(entity, paths[0]!))
@@ -251,9 +251,9 @@ export class SelectionBase implements Iterable<EntityBase> {
   related(relation: string): SelectionBase {
     const { language, dataClass } = this[BINDING]
     const { snapshot } = language
-    const attribute = visibleAttribute(dataClass, relation, language.view)
+    const attribute = language.reading(view => visibleAttribute(dataClass, relation, view))
     const target = attribute.kind === 'alias' ? attribute.target : attribute
-    if (!isRelation(target)) throw LanguageErrors.NOT_A_RELATION(relation, dataClass.name)
+    if (!isRelation(target)) throw UsageErrors.notARelation(relation, dataClass.name)
     let rows = this.#find().set
     for (const step of attribute.kind === 'alias' ? [...attribute.relations, target] : [target]) {
       const found: number[] = []
@@ -280,7 +280,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   valuesAt(names: readonly string[]): unknown {
     const [name, ...rest] = names as [string, ...string[]]
     const { dataClass, language } = this[BINDING]
-    const attribute = visibleAttribute(dataClass, name, language.view)
+    const attribute = language.reading(view => visibleAttribute(dataClass, name, view))
     if (!isRelation(attribute.kind === 'alias' ? attribute.target : attribute)) return this.extract(names.join('.'))
     const related = this.related(name)
     return rest.length === 0 ? related : related.valuesAt(rest)
@@ -389,10 +389,15 @@ export class SelectionBase implements Iterable<EntityBase> {
     return this[BINDING].selection(pending)
   }
 
-  #aggregate(name: AggregateFunction, attribute: string): unknown {
+  #measures(attribute: string, aggregation: Aggregation): Measure[] {
     const { language, dataClass } = this[BINDING]
+    return language.reading(view => bindAggregates([itemOf(attribute)], aggregation, dataClass, view))
+  }
+
+  #aggregate(name: AggregateFunction, attribute: string): unknown {
+    const { language } = this[BINDING]
     const aggregation = { function: name, distinct: false } as const
-    const [measure] = bindAggregates([itemOf(attribute)], aggregation, dataClass, language.view)
+    const [measure] = this.#measures(attribute, aggregation)
     const texts = aggregate(measure!, aggregation, this.#selected(), language.context)
     const json = texts.get(name)!
     if (name === 'count') return Number(json)
@@ -428,7 +433,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const isOurs = isSelection(other) || isEntity(other)
     if (isOurs && other.getDataClass() === instance) return
     const received = isOurs ? `something of ${other[BINDING].dataClass.name}` : typeof other
-    throw LanguageErrors.INCOMPATIBLE(received, `an entity or a selection of ${dataClass.name}`)
+    throw UsageErrors.incompatible(received, `an entity or a selection of ${dataClass.name}`)
   }
 }
 

@@ -9,6 +9,7 @@ import { construct, takeArgument } from './construct.ts'
 import { internals, shareInternals } from './entity-internals.ts'
 import type { SelectionBase } from './entity-selection.ts'
 import { LanguageErrors } from './language-errors.ts'
+import { UsageErrors } from '../declare/usage-error.ts'
 import type { Reading } from './reading.ts'
 import { saveEntities } from './save-entities.ts'
 import { saveStatusOf, statusOf, success, throwError } from './status.ts'
@@ -280,7 +281,7 @@ export class EntityBase {
   ): { attributeName: string; value: unknown; otherValue: unknown }[] {
     const { dataClass } = this[BINDING]
     if (other[BINDING] !== this[BINDING])
-      throw LanguageErrors.INCOMPATIBLE('an entity of another class', `one of ${dataClass.name}`)
+      throw UsageErrors.incompatible('an entity of another class', `one of ${dataClass.name}`)
     const names = attributes ?? dataClass.attributes.filter(isComparable).map(({ name }) => name)
     const valueIn = (entity: EntityBase, name: string): unknown => (entity as unknown as Record<string, unknown>)[name]
     return names
@@ -378,7 +379,7 @@ export class EntityBase {
     for (const name of Object.keys(this)) {
       if (fields.has(name)) continue
       const known = dataClass.attributes.map(attribute => attribute.name)
-      throw LanguageErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
+      throw UsageErrors.unknownAttribute(name, dataClass.name, suggestion(name, known))
     }
   }
 

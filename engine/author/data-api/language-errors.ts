@@ -92,28 +92,6 @@ export const LanguageErrors = defineErrors('LANGUAGE', {
     save: { status: 5, statusText: 'Entity does not exist anymore' },
     message: (dataClass: string) => `cannot load the entity of ${dataClass}: it has been deleted`,
   },
-  /** Assigned to an entity, where a typing error would go unnoticed. */
-  UNKNOWN_ATTRIBUTE: {
-    errCode: 1500,
-    http: 500,
-    message: (name: string, dataClass: string, hint: string) => `no attribute "${name}" in ${dataClass}${hint}`,
-  },
-  NOT_A_RELATION: {
-    errCode: 1500,
-    http: 500,
-    message: (name: string, dataClass: string) => `"${name}" is not a relation of ${dataClass}`,
-  },
-  WRONG_ENTITY: {
-    errCode: 1536,
-    http: 500,
-    message: (relation: string, received: string, expected: string) =>
-      `${relation} cannot be ${received}; a saved entity of ${expected}, {"__KEY":…} or null is expected`,
-  },
-  INCOMPATIBLE: {
-    errCode: 1587,
-    http: 500,
-    message: (received: string, expected: string) => `${received} does not fit; ${expected} is expected`,
-  },
   WRONG_BASE: {
     errCode: 1800,
     http: 500,

@@ -1,6 +1,7 @@
 import type { Attribute } from '../../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import { EngineErrors } from '../../base/engine-errors.ts'
+import { ProtocolError } from '../../base/errors.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { RemoteLimits, RemoteLink } from '../../postgres/remote-link.ts'
 import { RemoteReads } from '../../postgres/remote-reads.ts'
@@ -14,7 +15,7 @@ import { RowView } from '../../row-format/row-view.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import type { QueryContext } from '../../query/operators/query-context.ts'
 import { type BudgetLimits, QueryBudget, type RowCounter } from '../../query/scan/query-budget.ts'
-import { QueryCache } from '../../query/plan/query-cache.ts'
+import { type PreparedQuery, QueryCache, type QueryTexts } from '../../query/plan/query-cache.ts'
 import type { QueryLimits } from '../../query/contract/query-limits.ts'
 import type { ReadStore } from '../../data/read-store.ts'
 import { RestrictedSnapshot } from '../../data/restricted-snapshot.ts'
@@ -35,6 +36,7 @@ import type {
 import { isThenable } from '../../base/promised.ts'
 import type { CallRequest, CallSession } from '../declare/author-types.ts'
 import { codeContext, inContext } from '../declare/running-call.ts'
+import { UsageError } from '../declare/usage-error.ts'
 import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../../write/writer-link.ts'
 import { bindClasses } from './bind-classes.ts'
@@ -302,6 +304,35 @@ export class Language {
   /** View of the running code. */
   get view(): View {
     return this.views.of(this.access, 'code')
+  }
+
+  /** @throws like {@link reading} */
+  prepare(dataClass: DataClass, texts: QueryTexts): PreparedQuery {
+    return this.reading(view => this.queries.prepare(dataClass, texts, view))
+  }
+
+  /**
+   * Reads names and texts that plugin code has written, in the view of the running code.
+   * @throws {PermissionErrors.READ} one of them is hidden from the caller; {UsageError} they cannot be used
+   */
+  reading<T>(read: (view: View) => T): T {
+    try {
+      return read(this.view)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      throw this.hasCallerRights ? this.whyHidden(read, error) : new UsageError(error.message, error)
+    }
+  }
+
+  /** The error of names and texts that cannot be used in the view of the caller. */
+  private whyHidden(read: (view: View) => unknown, inCallersView: ProtocolError): Error {
+    try {
+      read(this.views.of(undefined, 'code'))
+      return PermissionErrors.READ()
+    } catch (error) {
+      const refusal = isRefusal(error) ? error : inCallersView
+      return new UsageError(refusal.message, refusal)
+    }
   }
 
   /** True if the rights of the running code are limited to those of the caller. */
@@ -725,6 +756,9 @@ const keyRead = ({ name }: DataClass, keys: readonly string[]): ReadRequest => (
   top: keys.length,
   output: { form: 'collection' },
 })
+
+/** A text that could not be used, in contrast to work that took too long. */
+const isRefusal = (error: unknown): error is ProtocolError => error instanceof ProtocolError && error.httpStatus < 500
 
 const NEVER_ABORTED = new AbortController().signal
 

@@ -4,7 +4,7 @@ import type { Attribute } from '../../catalog/attribute.ts'
 import { suggestion } from '../../base/suggestion.ts'
 import { type Binding, isEntity, isSelection } from './binding.ts'
 import type { EntityBase } from './entity.ts'
-import { LanguageErrors } from './language-errors.ts'
+import { UsageErrors } from '../declare/usage-error.ts'
 
 export interface ObjectOptions {
   readonly withKey?: boolean
@@ -34,7 +34,7 @@ export function objectWriter(
   return entity => write(entity, tree, binding, options)
 }
 
-/** Assigns the values of a plain object. @throws {LanguageErrors.UNKNOWN_ATTRIBUTE} and what assignments throw */
+/** Assigns the values of a plain object. @throws {UsageErrors.unknownAttribute} and what assignments throw */
 export function assignObject(entity: EntityBase, binding: Binding, values: object): void {
   const { dataClass, language } = binding
   for (const [name, value] of Object.entries(values)) {
@@ -42,7 +42,7 @@ export function assignObject(entity: EntityBase, binding: Binding, values: objec
     const attribute = dataClass.attributesByName.get(name)
     if (!attribute) {
       const known = dataClass.attributes.map(each => each.name)
-      throw LanguageErrors.UNKNOWN_ATTRIBUTE(name, dataClass.name, suggestion(name, known))
+      throw UsageErrors.unknownAttribute(name, dataClass.name, suggestion(name, known))
     }
     if (attribute.kind === 'relatedEntities') continue
     const isLink = attribute.kind === 'relatedEntity' && value !== null && !isEntity(value)
@@ -54,13 +54,14 @@ export function assignObject(entity: EntityBase, binding: Binding, values: objec
 function related({ name }: Attribute, link: unknown, target: Binding): EntityBase {
   const key = typeof link === 'object' && link !== null && '__KEY' in link ? link.__KEY : link
   const found = target.instance.get(key)
-  if (!found) throw LanguageErrors.WRONG_ENTITY(name, JSON.stringify(key) ?? 'nothing', target.dataClass.name)
+  if (!found) throw UsageErrors.wrongEntity(name, JSON.stringify(key) ?? 'nothing', target.dataClass.name)
   return found
 }
 
 function treeOf(filter: string | readonly string[], binding: Binding): Tree {
   const text = typeof filter === 'string' ? filter : filter.join(',')
-  const items = parseAttributeList(text, binding.dataClass.name, binding.language.limits)
+  const { language, dataClass } = binding
+  const items = language.reading(() => parseAttributeList(text, dataClass.name, language.limits))
   const tree: Tree = new Map()
   if (items.length === 0) addAll(tree, binding)
   for (const { path } of items) add(tree, path, binding)
@@ -89,7 +90,7 @@ function add(tree: Tree, [name, ...rest]: readonly string[], binding: Binding): 
     addAll(tree, binding)
     return
   }
-  const attribute = shown(visibleAttribute(binding.dataClass, name!, binding.language.view))
+  const attribute = shown(binding.language.reading(view => visibleAttribute(binding.dataClass, name!, view)))
   const isRelation = attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
   const inner = isRelation && rest.length > 0 ? (tree.get(name!) ?? new Map()) : tree.get(name!)
   // Members of an object are shown with it.

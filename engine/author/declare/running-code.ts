@@ -26,6 +26,12 @@ export const runningCode = (): CodePlace | undefined => running ?? codeContext()
 export const placeOfFault = (thrown: unknown): CodePlace | undefined =>
   typeof thrown === 'object' && thrown !== null ? places.get(thrown) : undefined
 
+/** Sets the place of an error of plugin code that is not thrown in it. */
+export function at<E extends object>(place: CodePlace, error: E): E {
+  places.set(error, place)
+  return error
+}
+
 /** Calls `observer` when plugin code begins or ends to run in this thread; for the outermost code only. */
 export function observeCode(observer: (isRunning: boolean) => void): void {
   observe = observer

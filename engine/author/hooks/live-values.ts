@@ -3,9 +3,14 @@ import type { Value } from '../../catalog/value.ts'
 import type { Binding } from '../data-api/binding.ts'
 import type { ClassDescriptor } from '../declare/describe-classes.ts'
 import type { Language } from '../data-api/language.ts'
-import { type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
-import { attachCode, type CalculatedCode, type QueryText } from '../../query/contract/calculated-code.ts'
-import { QueryErrors } from '../../query/contract/query-errors.ts'
+import { at, type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
+import { UsageErrors } from '../declare/usage-error.ts'
+import {
+  attachCode,
+  type CalculatedCode,
+  type HandlerText,
+  type QueryText,
+} from '../../query/contract/calculated-code.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
 import type { Hooks } from './hooks.ts'
 import { computedValue } from './computed-value.ts'
@@ -72,9 +77,10 @@ class CalculatedByCode {
   query(method: Handler): NonNullable<CalculatedCode['query']> {
     return (operator, value) => {
       const result = this.ask(method, { kind: 'query', operator, value })
-      if (typeof result === 'string') return { text: result, parameters: [] }
-      if (isQuery(result)) return { text: result.query, parameters: result.parameters ?? [] } satisfies QueryText
-      return this.nothing(result)
+      const fault = this.faultOf(method)
+      if (typeof result === 'string') return { text: result, parameters: [], fault }
+      if (isQuery(result)) return { text: result.query, parameters: result.parameters ?? [], fault } satisfies QueryText
+      return nothing(result, fault)
     }
   }
 
@@ -82,7 +88,8 @@ class CalculatedByCode {
     return descending => {
       const operator = descending ? 'desc' : 'asc'
       const result = this.ask(method, { kind: 'orderBy', operator, descending })
-      return typeof result === 'string' ? result : this.nothing(result)
+      const fault = this.faultOf(method)
+      return typeof result === 'string' ? { text: result, fault } : nothing(result, fault)
     }
   }
 
@@ -102,16 +109,20 @@ class CalculatedByCode {
     return event.result ?? returned
   }
 
-  private nothing(result: unknown): undefined {
-    if (result === undefined || result === null) return undefined
+  private faultOf({ place }: Handler): HandlerText['fault'] {
     const { dataClass, name } = this.attribute
-    throw QueryErrors.HANDLER(`${dataClass.name}.${name}`, `gives ${typeof result}, which is not a query text`)
+    return (problem, cause) => at(place, UsageErrors.badResult(`${dataClass.name}.${name}`, problem, cause))
   }
 
   /** Runs code in the middle of a read: it cannot write. The right to read the attribute includes its sources. */
   private read<T>(work: () => T): T {
     return this.binding.language.run({ canWrite: false, access: undefined }, work)
   }
+}
+
+function nothing(result: unknown, fault: HandlerText['fault']): undefined {
+  if (result === undefined || result === null) return undefined
+  throw fault(`gives ${typeof result}, which is not a query text`)
 }
 
 const isQuery = (value: unknown): value is { query: string; parameters?: unknown } =>

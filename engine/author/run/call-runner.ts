@@ -1,4 +1,4 @@
-import { ProtocolError, errorWithoutKnownSecrets } from '../../base/errors.ts'
+import { type ErrorData, ProtocolError, errorWithoutKnownSecrets } from '../../base/errors.ts'
 import { errorOfThrown } from '../../base/thrown-error.ts'
 import { nextSlice } from '../hooks/calculate.ts'
 import { HookedClasses } from '../hooks/hooked-classes.ts'
@@ -359,12 +359,16 @@ function failedCode(thrown: unknown): TaskOutcome {
 function outcomeOfThrown(thrown: unknown): TaskOutcome {
   if (thrown instanceof ProtocolError) {
     const error = thrown.toData()
+    const place = placeOfFault(thrown)
     // Plugin code may have put a secret into what it asked of the data API.
-    return { error: placeOfFault(thrown) ? errorWithoutKnownSecrets(error) : error }
+    const told = { error: place ? errorWithoutKnownSecrets(error) : error }
+    return isMisuse(error) ? { ...told, fault: faultOf(thrown), place: place ?? runningCode() } : told
   }
   const error = errorOfThrown(thrown)
   return error ? { error } : { fault: faultOf(thrown), place: placeOfFault(thrown) ?? runningCode() }
 }
+
+const isMisuse = ({ name, httpStatus }: ErrorData): boolean => name.startsWith('LANGUAGE.') && httpStatus === 500
 
 const UNREADABLE = faultOf(new TypeError('what was thrown cannot be read: it throws an error itself'))
 

@@ -120,11 +120,14 @@ export class FunctionClient {
     const conclude = async (outcome: FunctionOutcome): Promise<TaskOutcome> => {
       caller?.examined?.(outcome.examined)
       if (outcome.session) await session?.change(outcome.session)
+      if ('fault' in outcome) {
+        const { fault: error, place = options.place } = outcome
+        const line = { text: `${options.name} failed`, place, error, trace: traceOf(caller), job: jobOf(task) }
+        this.onLog({ level: 'error', ...line })
+      }
       if ('error' in outcome) throw new ProtocolError(outcome.error)
       if (!('fault' in outcome)) return outcome
-      const { fault, place = options.place } = outcome
-      const trace = traceOf(caller)
-      this.onLog({ level: 'error', text: `${options.name} failed`, place, error: fault, trace, job: jobOf(task) })
+      const { fault } = outcome
       throw Object.assign(FunctionErrors.THREW(options.name, fault.name), { cause: fault })
     }
     const sent = { ...task, session: session?.data, traceparent: caller?.traceparent }

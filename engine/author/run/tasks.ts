@@ -123,7 +123,8 @@ export type TaskOutcome =
   | { readonly dropped: DeleteResult }
   | { readonly calculated: CalculatedSlice }
   /** A `ProtocolError`. */
-  | { readonly error: ErrorData }
+  /** With the fault if code has misused the data API: the message is for the client too. */
+  | { readonly error: ErrorData; readonly fault?: Fault; readonly place?: CodePlace | undefined }
   /** Anything else that was thrown, and the code that threw it, for the log. The client receives only its type. */
   | { readonly fault: Fault; readonly place?: CodePlace | undefined }
 

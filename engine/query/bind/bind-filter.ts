@@ -126,15 +126,13 @@ function compare(path: ResolvedPath, comparator: Comparator, value: ComparisonVa
 
 function bindHandlerQuery(
   attribute: CalculatedAttribute,
-  { text, parameters }: QueryText,
+  { text, parameters, fault }: QueryText,
   scope: FilterScope,
 ): Predicate {
-  const name = `${attribute.dataClass.name}.${attribute.name}`
-  if (scope.handlers === MAX_HANDLERS) throw QueryErrors.HANDLER(name, `gives queries that lead to themselves`)
+  if (scope.handlers === MAX_HANDLERS) throw fault('gives queries that lead to themselves')
   try {
     const { condition, orderBy } = parseQuery(text, scope.limits)
-    if (!condition || orderBy.length > 0)
-      throw QueryErrors.HANDLER(name, 'gives an order; it may give a condition only')
+    if (!condition || orderBy.length > 0) throw fault('gives an order; it may give a condition only')
     const { dataClass } = attribute
     // The handler may use attributes that the caller may not see.
     const view = wholeView(scope.view.catalog)
@@ -142,7 +140,7 @@ function bindHandlerQuery(
     return bind(condition, inner, 0)
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
-    throw QueryErrors.HANDLER(name, `gives a query that cannot be used: ${excerpt(text)}`).causedBy(error)
+    throw fault(`gives a query that cannot be used, ${excerpt(text)}`, error)
   }
 }
 

@@ -52,17 +52,17 @@ function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, view: View
 function orderByCode(path: ResolvedPath, descending: boolean, view: View, handlers: number): SortKey[] | undefined {
   const { target } = path
   if (target.kind !== 'calculated' || !target.calculation) return undefined
-  const text = codeOf(target).orderBy?.(descending)
-  if (text === undefined) return undefined
-  const name = `${target.dataClass.name}.${target.name}`
-  if (handlers === MAX_HANDLERS) throw QueryErrors.HANDLER(name, 'gives orders that lead to themselves')
+  const order = codeOf(target).orderBy?.(descending)
+  if (!order) return undefined
+  const { text, fault } = order
+  if (handlers === MAX_HANDLERS) throw fault('gives orders that lead to themselves')
   const relations = toOne(path)
   try {
     const keys = bindTerms(parseOrderBy(text), target.dataClass, wholeView(view.catalog), handlers + 1)
     return keys.map(key => ({ ...key, relations: [...relations, ...key.relations] }))
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
-    throw QueryErrors.HANDLER(name, `gives an order that cannot be used: ${excerpt(text)}`).causedBy(error)
+    throw fault(`gives an order that cannot be used, ${excerpt(text)}`, error)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { CalculatedAttribute } from '../../catalog/attribute.ts'
 import type { WireOptions } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
+import type { ProtocolError } from '../../base/errors.ts'
 import { RequiresPluginCode } from '../../data/requires-plugin-code.ts'
 import { encodePlain } from '../../row-format/wire-value.ts'
 
@@ -18,12 +19,18 @@ export interface CalculatedCode {
   /** Query that replaces a condition; undefined to compute and compare every value. */
   readonly query?: (operator: string, value: unknown) => QueryText | undefined
   /** Order that replaces an order by the attribute; undefined to compute and compare every value. */
-  readonly orderBy?: (descending: boolean) => string | undefined
+  readonly orderBy?: (descending: boolean) => HandlerText | undefined
+}
+
+/** A text returned by code. */
+export interface HandlerText {
+  readonly text: string
+  /** Makes the error of a text that cannot be used: a fault of the code. */
+  readonly fault: (problem: string, cause?: ProtocolError) => Error
 }
 
 /** A query returned by code: its text, and the values of its placeholders in the form of `$params`. */
-export interface QueryText {
-  readonly text: string
+export interface QueryText extends HandlerText {
   readonly parameters: unknown
 }
 

@@ -97,12 +97,6 @@ export const QueryErrors = defineErrors('QUERY', {
     http: 500,
     message: (dataClass: string) => `the restrict event of ${dataClass} gives no selection of ${dataClass}`,
   },
-  /** The result of a query or order handler is not a query, or its queries never end. */
-  HANDLER: {
-    errCode: 1562,
-    http: 500,
-    message: (attribute: string, problem: string) => `the code of "${attribute}" ${problem}`,
-  },
   TOO_DEEP: {
     errCode: 1201,
     http: 400,

@@ -4,10 +4,9 @@ import type { CalculatedAttribute } from '../../../../engine/catalog/attribute.t
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import { publicView } from '../../../../engine/catalog/view.ts'
-import { ProtocolError } from '../../../../engine/base/errors.ts'
 import { bindAggregates } from '../../../../engine/query/aggregate/aggregate.ts'
 import { writeAggregates, writeDistinct } from '../../../../engine/query/serialise/write-values.ts'
-import { attachCode, type CalculatedCode } from '../../../../engine/query/contract/calculated-code.ts'
+import { attachCode, type CalculatedCode, type QueryText } from '../../../../engine/query/contract/calculated-code.ts'
 import { RequiresPluginCode } from '../../../../engine/data/requires-plugin-code.ts'
 import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
@@ -166,7 +165,7 @@ t.test('P3.8 a query handler defines the meaning of a comparison', async t => {
   const asked: unknown[] = []
   const query = (operator: string, value: unknown) => {
     asked.push([operator, value])
-    return operator === '>' ? undefined : { text: 'age = :1 or name = ada', parameters: [20] }
+    return operator === '>' ? undefined : { text: 'age = :1 or name = ada', parameters: [20], fault }
   }
   const { catalog, computed } = twinCatalog(STAFF, { salary: { query } })
   const find = (filter: string, params?: unknown) =>
@@ -192,7 +191,7 @@ t.test('P2.7 a query handler of a number gets numbers, never a text that is none
   const asked: unknown[] = []
   const query = (_: string, value: unknown) => {
     asked.push(value)
-    return { text: 'age = :1', parameters: [20] }
+    return { text: 'age = :1', parameters: [20], fault }
   }
   const { catalog } = twinCatalog(STAFF, { salary: { query }, age: { query }, note: { query }, shift: { query } })
   const find = (filter: string, params?: unknown) => runQuery(catalog, fakeStore(catalog, STAFF), { filter, params })
@@ -209,7 +208,7 @@ t.test('P2.7 a query handler of a number gets numbers, never a text that is none
 })
 
 t.test('P3.8 an order handler defines the order', async t => {
-  const orderBy = (descending: boolean) => `age ${descending ? 'desc' : 'asc'}, ID desc`
+  const orderBy = (descending: boolean) => ({ text: `age ${descending ? 'desc' : 'asc'}, ID desc`, fault })
   const { catalog } = twinCatalog(STAFF, { name: { orderBy } })
   const order = (orderBy: string) =>
     [...runQuery(catalog, fakeStore(catalog, STAFF), { orderBy }).rowIds].map(r => r + 1)
@@ -219,7 +218,7 @@ t.test('P3.8 an order handler defines the order', async t => {
 })
 
 t.test('P3.8 an order handler may lead through further relations', async t => {
-  const { catalog } = twinCatalog(STAFF, { name: { orderBy: () => 'employer.city.name' } })
+  const { catalog } = twinCatalog(STAFF, { name: { orderBy: () => ({ text: 'employer.city.name', fault }) } })
   const order = (orderBy: string) =>
     [...runQuery(catalog, fakeStore(catalog, STAFF), { orderBy }).rowIds].map(r => r + 1)
   t.same(order('itsName, ID desc'), order('employer.city.name, ID desc'))
@@ -228,7 +227,7 @@ t.test('P3.8 an order handler may lead through further relations', async t => {
 
 t.test('P3.8 a query handler with except, behind a relation that is null', async t => {
   const find = (text: string) => {
-    const { catalog } = twinCatalog(STAFF, { salary: { query: () => ({ text, parameters: [] }) } })
+    const { catalog } = twinCatalog(STAFF, { salary: { query: () => ({ text, parameters: [], fault }) } })
     return [...runQuery(catalog, fakeStore(catalog, STAFF), { filter: 'manager.itsSalary = 1' }).rowIds].map(r => r + 1)
   }
   t.same(find('token = null except age > 1'), find('token = null and (age = null or age <= 1)'))
@@ -240,42 +239,34 @@ t.test(
   '4.3.1 in the query of a handler a bare word is no attribute either, unless the caller may not know it',
   async t => {
     const find = (text: string) => {
-      const { catalog } = twinCatalog(STAFF, { name: { query: () => ({ text, parameters: [] }) } })
+      const { catalog } = twinCatalog(STAFF, { name: { query: () => ({ text, parameters: [], fault }) } })
       return runQuery(catalog, fakeStore(catalog, STAFF), { filter: 'itsName = a' }).count
     }
-    t.throws(() => find('name = note'), { name: 'QUERY.HANDLER' })
+    t.throws(() => find('name = note'), /^fault of code: gives a query that cannot be used/)
     t.equal(find('name = secret'), 0)
   },
 )
 
-t.test('P3.8 handlers with invalid or endless queries are internal errors', async t => {
+t.test('P3.8 invalid or endless queries of handlers are faults of their code', async t => {
   const cases = [
     [
-      { query: () => ({ text: 'nmae = 1', parameters: [] }) },
+      { query: () => ({ text: 'nmae = 1', parameters: [], fault }) },
       'itsName = a',
-      /^500: .*gives a query that cannot be used: nmae = 1/,
+      /gives a query that cannot be used, nmae = 1: .*"nmae"/,
     ],
-    [{ query: () => ({ text: 'age = 1 order by age', parameters: [] }) }, 'itsName = a', /gives an order/],
-    [{ query: () => ({ text: 'itsName = a', parameters: [] }) }, 'itsName = a', /^500: .*lead to themselves/],
-    [{ orderBy: () => 'itsName' }, 'order by itsName', /^500: .*lead to themselves/],
-    [{ orderBy: () => 'a b c' }, 'order by itsName', /^500: .*gives an order that cannot be used: a b c/],
+    [{ query: () => ({ text: 'age = 1 order by age', parameters: [], fault }) }, 'itsName = a', /gives an order/],
+    [{ query: () => ({ text: 'itsName = a', parameters: [], fault }) }, 'itsName = a', /lead to themselves/],
+    [{ orderBy: () => ({ text: 'itsName', fault }) }, 'order by itsName', /lead to themselves/],
+    [{ orderBy: () => ({ text: 'a b c', fault }) }, 'order by itsName', /gives an order that cannot be used, a b c: /],
   ] as const
   for (const [code, filter, message] of cases) {
     const { catalog } = twinCatalog(STAFF, { name: code })
-    const find = () => runQuery(catalog, fakeStore(catalog, STAFF), { filter })
-    t.match(failure(find), message)
+    t.throws(() => runQuery(catalog, fakeStore(catalog, STAFF), { filter }), message)
   }
 })
 
-/** Status and messages of the error that `work` throws. */
-function failure(work: () => unknown): string {
-  try {
-    return String(work())
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error
-    return `${error.httpStatus}: ${error.entries.map(({ message }) => message).join('; ')}`
-  }
-}
+const fault: QueryText['fault'] = (problem, cause) =>
+  new Error(`fault of code: ${problem}${cause ? `: ${cause.message}` : ''}`)
 
 t.test('a thread without the code throws before it reads a row', async t => {
   const catalog = loadModel(addCalculated(staffModel, declarations))

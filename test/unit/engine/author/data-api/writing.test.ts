@@ -5,6 +5,9 @@ import { openWorld } from './world.ts'
 const codes = (...errCodes: number[]): Error =>
   ({ entries: errCodes.map(errCode => ({ errCode })) }) as unknown as Error
 
+/** An error about a text of the code. */
+const misuse = (...errCodes: number[]): Error => ({ name: 'UsageError', cause: codes(...errCodes) }) as unknown as Error
+
 t.test('saving', async t => {
   const { run, engine } = await openWorld(t)
 
@@ -195,16 +198,16 @@ t.test('wrong names and values', async t => {
     t.throws(() => (ada.birthDate = new Date(Number.NaN)), codes(1508))
     t.throws(() => (ada.directReports = null), codes(1516))
     t.throws(() => (ada.employerName = 'x'), codes(1516))
-    t.throws(() => (ada.employer = ada), codes(1536))
-    t.throws(() => (ada.employer = ds.Company!.new()), codes(1536))
-    t.throws(() => ds.Employee!.new({ lastNam: 'x' }), { message: /lastName/ })
-    t.throws(() => ds.Employee!.query('salry > 1'), { message: /salary/ })
-    t.throws(() => ds.Employee!.query('salary >'), codes(1201))
-    t.throws(() => ds.Employee!.query('salary > :1'), codes(1279))
-    t.throws(() => ds.Employee!.all().sum('salry'), codes(1500, 1804))
-    t.throws(() => ds.Employee!.all().sum('lastName'), codes(1817))
-    t.throws(() => ds.Employee!.all().orderBy('employer'), codes(1594, 1810))
-    t.throws(() => ds.Employee!.all().and(ds.Company!.all() as never), codes(1587))
+    t.throws(() => (ada.employer = ada), { name: 'UsageError', message: /a saved entity of Company/ })
+    t.throws(() => (ada.employer = ds.Company!.new()), { name: 'UsageError' })
+    t.throws(() => ds.Employee!.new({ lastNam: 'x' }), { name: 'UsageError', message: /lastName/ })
+    t.throws(() => ds.Employee!.query('salry > 1'), { name: 'UsageError', message: /salary/ })
+    t.throws(() => ds.Employee!.query('salary >'), misuse(1201))
+    t.throws(() => ds.Employee!.query('salary > :1'), misuse(1279))
+    t.throws(() => ds.Employee!.all().sum('salry'), misuse(1500, 1804))
+    t.throws(() => ds.Employee!.all().sum('lastName'), misuse(1817))
+    t.throws(() => ds.Employee!.all().orderBy('employer'), misuse(1594, 1810))
+    t.throws(() => ds.Employee!.all().and(ds.Company!.all() as never), { name: 'UsageError' })
     ada.salry = 5
     t.throws(() => ada.save(), { message: /salary/ })
   })
@@ -253,7 +256,7 @@ t.test('collections and objects', async t => {
       directReports: [{ __KEY: 4, lastName: 'Hopper' }],
     })
     t.same(ds.Employee!.all().orderBy('ID').toCollection('ID', { begin: 1, howMany: 2 }), [{ ID: 2 }, { ID: 3 }])
-    t.throws(() => kurt.toObject('nam'), codes(1500))
+    t.throws(() => kurt.toObject('nam'), misuse(1500))
 
     const clone = kurt.clone()
     clone.salary = 7
