@@ -27,11 +27,14 @@ function writeDataClass(dataClass: DataClass): string {
   const relations = attributes
     .filter(isRelation)
     .map(({ name, target }) => `${nameText(name)}: ${stringText(target.name)}`)
+  const durations = attributes.filter(attribute => attribute.kind === 'storage' && attribute.type === 'duration')
   return block(nameText(dataClass.name), [
     `key: ${TYPES[key.type].code.value}`,
     block('attributes', attributes.filter(attribute => !isCalculated(attribute)).map(writeAttribute)),
     block('calculated', attributes.filter(isCalculated).map(writeAttribute)),
     block('relations', relations),
+    // Numbers that a query may also give as texts.
+    ...(durations.length > 0 ? [`durations: ${durations.map(({ name }) => stringText(name)).join(' | ')}`] : []),
   ])
     .split('\n')
     .map(line => `    ${line}`)

@@ -2,6 +2,7 @@
  * Types of plugin classes. With the file that `tesser types` writes, only names of the model compile; without it, any dataclass
  * and attribute name does.
  */
+import type { OrderText, PathText, QueryText } from './query-text.ts'
 
 /** The dataclasses of the model; `tesser types` adds them. */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
@@ -104,9 +105,12 @@ export interface DataClassInfo<N extends string = string> {
 export interface BaseDataClass<N extends string> {
   /**
    * Entities that match a query: the text of a `$filter`, optionally with `order by`, and values for `:1`, `:2`.
-   * @throws a `ProtocolError` as `$filter` does
+   * The compiler checks names and values in a literal text. @throws a `UsageError`, which the client does not see: the query cannot be used
    */
-  query(text: string, ...values: QueryValue[]): SelectionOf<N>
+  query<Text extends string, Values extends QueryValue[]>(
+    text: QueryText<N, Text, Values>,
+    ...values: Values
+  ): SelectionOf<N>
   /** The entity with this primary key, or null. */
   get(key: Key<N>): EntityOf<N> | null
   all(): SelectionOf<N>
@@ -186,8 +190,11 @@ export interface BaseSelection<N extends string> extends Iterable<EntityOf<N>> {
   getDataClass(): DataClassOf<N>
   /** True if it has an order of its own (and may hold an entity twice). */
   isOrdered(): boolean
-  query(text: string, ...values: QueryValue[]): SelectionOf<N>
-  orderBy(order: string): SelectionOf<N>
+  query<Text extends string, Values extends QueryValue[]>(
+    text: QueryText<N, Text, Values>,
+    ...values: Values
+  ): SelectionOf<N>
+  orderBy<Text extends string>(order: OrderText<N, Text>): SelectionOf<N>
   first(): EntityOf<N> | null
   last(): EntityOf<N> | null
   /** Entity at a position, from the end if negative. Null if there is none or it has been deleted. */
@@ -202,7 +209,7 @@ export interface BaseSelection<N extends string> extends Iterable<EntityOf<N>> {
   /** Entities that have a value in the attribute. */
   count(attribute: AttributePath<N>): number
   /** Distinct values, ascending, without null. */
-  distinct<A extends AttributePath<N>>(attribute: A): ValueOf<N, A>[]
+  distinct<A extends AttributePath<N>>(attribute: PathText<N, A>): ValueOf<N, A>[]
   /** Entities that are in both. */
   and(other: SelectionOf<N> | EntityOf<N>): SelectionOf<N>
   or(other: SelectionOf<N> | EntityOf<N>): SelectionOf<N>

@@ -114,6 +114,64 @@ export class EmployeeSelection extends EntitySelection('Employee') {
 }
 const NAME = Type.String({ title: 'name' })
 const COUNT = Type.Optional(Type.Integer({ title: 'count' }))
+export const queries = (name: string, any: any, values: number[], text: string, either: string | number) => [
+  ds.Employee.query('salary > 1 and lastName = "nothing and = order by x"'),
+  ds.Employee.query('  not( salary>=:1 OR  (employer.name begin :2)) except hired < :3 order  by lastName desc, employer.name', 1, name, new Date()),
+  ds.Employee.query('woman'),
+  ds.Employee.query('!woman && lastName in :1', [name]),
+  ds.Employee.query('salary in :1 or salary = :2 or lastName = :3', [1, 2], either, 5),
+  ds.Employee.query('lastName in [a and b, c or d] and employer.info.anything[].x = 3 and __KEY = 1'),
+  ds.Employee.query('lastName in ["a and b", "c or d"]'),
+  ds.Employee.query("lastName = 'a and b' or lastName = 'c or d'"),
+  ds.Employee.query('salary=:1|nothing=2', 'x'),
+  ds.Employee.query('employer.staff.manager.employer.info.a.b = 1 and employerName = x and fullName = :1', name),
+  ds.Employee.query('salary = :a and lastName = :1', { parameters: { a: 'x' } }),
+  ds.Employee.query('salary = :1', { parameters: [1] }),
+  ds.Employee.query('salary = :1 and ID = :2', any, ...values),
+  ds.Employee.query(text, 1),
+  ds.Employee.query(\`salary > \${values.length}\`),
+  ds.Employee.query(\`
+    salary > :1
+    and employer.name = :2
+    order by lastName
+  \`, 5, 'x'),
+  ds.Employee.query('employer = null and :1 = 3 and dailyWork > :2 and lastName = O"Hara and none = 1', 'lastName', '01:00'),
+  ds.Employee.query('order by lastName'),
+  ds.Employee.query(''),
+  ds.Employee.all().orderBy('lastName, employer.name desc'),
+  ds.Employee.all().orderBy(text),
+  ds.Employee.all().distinct('employer.name'),
+  // @ts-expect-error no such attribute
+  ds.Employee.query('salry > 1'),
+  // @ts-expect-error no such attribute
+  ds.Employee.query('salary > 1 and lastNam = :1', name),
+  // @ts-expect-error no such attribute
+  ds.Employee.query('not(lastNam=:1)', name),
+  // @ts-expect-error no such attribute behind the relation
+  ds.Employee.query('employer.nme = "x"'),
+  // @ts-expect-error no such attribute behind three relations
+  ds.Employee.query('employer.staff.manager.nme = "x and y"'),
+  // @ts-expect-error no such attribute in the order
+  ds.Employee.query('salary > 1 order by lastNam'),
+  // @ts-expect-error no such attribute in the order
+  ds.Employee.query('order by lastName desc, employer.nme'),
+  // @ts-expect-error no such bool
+  ds.Employee.query('woman and actve'),
+  // @ts-expect-error no such attribute in an alternative
+  ds.Employee.query('(salary in [1, 2]) or(wman)'),
+  // @ts-expect-error a text for a number
+  ds.Employee.query('lastName = :1 and salary > :2', name, 'much'),
+  // @ts-expect-error a date for a number
+  ds.Employee.query('salary>:1', new Date()),
+  // @ts-expect-error a number for a bool
+  ds.Employee.query('woman = :1', 1),
+  // @ts-expect-error no such attribute
+  ds.Employee.all().query('lastNam = :1', name),
+  // @ts-expect-error no such attribute
+  ds.Employee.all().orderBy('lastName, firstNam desc'),
+  // @ts-expect-error no such attribute behind the relation
+  ds.Employee.all().distinct('employer.nme'),
+]
 export class City extends DataClass('City') {
   @exposed({ parameters: Type.Tuple([NAME, COUNT]), result: selectionOf('City') }) right(name: string, count = 1) {
     return this.query('name = :1', name).slice(0, count)
@@ -195,12 +253,15 @@ const OPTIONS: ts.CompilerOptions = {
   paths: { 'tesser/classes': [resolve('engine/author/data-api/tesser-classes.d.ts')] },
 }
 
-function problems(folder: string, files: Record<string, string>): string[] {
+function programOf(folder: string, files: Record<string, string>): ts.Program {
   mkdirSync(folder, { recursive: true })
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
   const names = Object.keys(files).map(name => join(folder, name))
-  const program = ts.createProgram(names, { ...OPTIONS, typeRoots: [resolve('node_modules/@types')] })
-  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+  return ts.createProgram(names, { ...OPTIONS, typeRoots: [resolve('node_modules/@types')] })
+}
+
+function problems(folder: string, files: Record<string, string>): string[] {
+  return ts.getPreEmitDiagnostics(programOf(folder, files)).map(({ file, start, messageText }) => {
     const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : ''
     return `${file?.fileName ?? ''}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
   })
@@ -222,6 +283,41 @@ ds.Employee.all().first()?.fullName satisfies string | undefined
 ds.Company.get(1)?.staff.query('salary > 1').total()
 `
   t.same(problems(join(t.testdir(), 'typed'), { 'model.d.ts': model, 'classes.ts': classes }), [])
+  t.end()
+})
+
+t.test('a wrong name in a text is told with its dataclass', t => {
+  const model = writeTypes(loadModel(company.model), 'model.json')
+  const found = problems(join(t.testdir(), 'texts'), {
+    'model.d.ts': model,
+    'classes.ts': `${HEAD}
+ds.Employee.query('salary > 1 and employer.nme = :1', 'x')
+ds.Employee.query('salary > :1', 'much')`,
+  })
+  t.match(found, [
+    /not assignable to parameter of type '"no attribute \\"nme\\" in Company"'\.$/,
+    /not assignable to parameter of type '":1 is not a value for \\"salary\\""'\.$/,
+  ])
+  t.end()
+})
+
+t.test('each text of five conditions costs the compiler at most 1,000 instantiations', t => {
+  const model = writeTypes(loadModel(company.model), 'model.json')
+  const folder = t.testdir()
+  const condition = (index: number): string =>
+    ['salary > ', 'lastName = y', 'employer.name begin :1 or ID = ', 'not(woman) and ID > ', 'employer.staff.ID < '][
+      index % 5
+    ]! + index
+  const costOf = (count: number): number => {
+    const query = (_: unknown, i: number): string =>
+      `ds.Employee.query('${condition(i)} and ${condition(i + 1)} or ${condition(i * 3)} order by lastName', 'x')\n`
+    const source = HEAD + Array.from({ length: count }, query).join('')
+    const program = programOf(join(folder, `${count}`), { 'model.d.ts': model, 'classes.ts': source })
+    t.same(ts.getPreEmitDiagnostics(program), [])
+    return program.getInstantiationCount()
+  }
+  const each = (costOf(51) - costOf(1)) / 50
+  t.ok(each <= 1_000, `${each} instantiations`)
   t.end()
 })
 
