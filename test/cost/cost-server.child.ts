@@ -10,6 +10,11 @@ import { createTestServer, insertRows } from '../../kernel/testing.ts'
 import { BIG, type Cost, MODEL, NOTES, ROWS, rowsOf } from './world.ts'
 
 const [folder, config] = process.argv.slice(2) as [string, string]
+// The server survives faults that are not its own: a failure here would leave the test waiting.
+process.on('uncaughtException', error => {
+  console.error(error)
+  process.exit(1)
+})
 const server = await createTestServer({ model: MODEL, folder, config: JSON.parse(config) })
 await insertRows(server.engine, 'City', rowsOf(ROWS))
 await insertRows(server.engine, 'Note', NOTES)

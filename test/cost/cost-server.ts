@@ -22,6 +22,8 @@ const configIn = (folder: string) => ({
   log: { level: 'silent' },
   storage: { mapSizeBytes: '4 GiB', memoryBytes: '256 MiB' },
   server: { allowedHosts: ['*'] },
+  // The events of 2,000 notes: some seconds on a busy machine.
+  functions: { deadlineSeconds: 60 },
 })
 const keyFileIn = (folder: string): string => join(folder, 'tokens.pem')
 

@@ -37,7 +37,7 @@ t.test('an image that takes long in each of its sizes does not delay others', as
 
 t.test('it occupies one process at a time, and others continue', async t => {
   const { convert, done } = start(t, { maxConcurrent: 2 })
-  const slow = [convert('slow', 1_000), convert('slow', 1_000)]
+  const slow = [convert('slow', 5_000), convert('slow', 1)]
   for (let i = 0; i < 3; i++) await convert(`quick ${i}`, 1)
   t.same(done, ['quick 0', 'quick 1', 'quick 2'])
   await Promise.all(slow)

@@ -103,6 +103,7 @@ control.on('message', message => {
 function serve({ file, data, environment, variables, port: own }) {
   served++
   port = own
+  for (const event of FAULTS) process.off(event, ignore)
   const runsFunctions = data.modules !== undefined
   if (runsFunctions) prepareFunctions(data, own)
   for (const [key, value] of environment) threads.setEnvironmentData(key, value)
@@ -115,6 +116,10 @@ function serve({ file, data, environment, variables, port: own }) {
   if (file === PISCINA) own.once('message', message => servePool(message, own))
   else void evaluated(file).then(() => runsFunctions || endIfIdle(own))
 }
+
+const FAULTS = ['uncaughtException', 'unhandledRejection']
+/** Faults of code that a store has left behind, until the next one has its own listeners. */
+const ignore = () => {}
 
 /** Modules of plugins are evaluated again as well. Their thread ends when it is told to, and stays if they have left it as it was. */
 function prepareFunctions(data, own) {
@@ -155,7 +160,7 @@ async function leave() {
   for (const stop of hooks) stop()
   hooks.clear()
   Object.assign(globalThis, { console, fetch })
-  for (const event of ['uncaughtException', 'unhandledRejection']) process.removeAllListeners(event)
+  for (const event of FAULTS) process.removeAllListeners(event).on(event, ignore)
   await Promise.all([...environments].map(environment => environment.close()))
   environments.clear()
   control.postMessage('left')
