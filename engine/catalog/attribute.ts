@@ -17,6 +17,8 @@ interface AttributeBase {
   readonly scope: Scope
   /** Position in the table, from 1; stays when the model changes. `fieldPos` of the catalog. */
   readonly position: number
+  /** For people and programs that read the catalog. */
+  readonly description: string | undefined
   /** Free-form, passed on in the catalog. */
   readonly extraProperties: Readonly<Record<string, unknown>> | undefined
 }

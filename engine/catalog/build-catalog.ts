@@ -71,6 +71,7 @@ export function buildCatalog(
       dataClass: draft.dataClass,
       scope: model.scope ?? 'public',
       position: draft.positions[name]!,
+      description: model.description,
       extraProperties: model.extraProperties,
     } as const
     switch (model.kind) {
@@ -161,6 +162,7 @@ function emptyDataClass(
     tableNumber,
     scope: model.scope ?? 'public',
     defaultTopSize: model.defaultTopSize,
+    description: model.description,
     extraProperties: model.extraProperties,
     // Set once the attributes are made.
     key: undefined as unknown as StorageAttribute,

@@ -11,6 +11,8 @@ export interface DataClass {
   readonly tableNumber: number
   readonly scope: Scope
   readonly defaultTopSize: number | undefined
+  /** For people and programs that read the catalog. */
+  readonly description: string | undefined
   readonly extraProperties: Readonly<Record<string, unknown>> | undefined
   readonly key: StorageAttribute
   /** Names for queries besides the attributes: `__KEY`, `__STAMP`, `__TIMESTAMP`, `__GlobalStamp`. */

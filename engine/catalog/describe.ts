@@ -47,12 +47,13 @@ export function describeDataClass(dataClass: DataClass, view: View): { name: str
   }
 }
 
-const identity = ({ name, collectionName, tableNumber, scope }: DataClass, { catalog }: View) => ({
+const identity = ({ name, collectionName, tableNumber, scope, description }: DataClass, { catalog }: View) => ({
   name,
   className: name,
   collectionName,
   tableNumber,
   scope,
+  ...(description !== undefined && { description }),
   dataURI: `${catalog.restPath}/${name}`,
 })
 
@@ -62,13 +63,14 @@ const structure = (dataClass: DataClass, view: View) => ({
 })
 
 function describeAttribute(attribute: Attribute, view: View): object {
-  const { name, scope, extraProperties } = attribute
+  const { name, scope, description, extraProperties } = attribute
   const kind = attribute.kind === 'storage' && attribute.calculation ? 'calculated' : attribute.kind
   return withoutUndefined({
     name,
     kind,
     fieldPos: kind === 'storage' ? attribute.position : undefined,
     scope,
+    description,
     ...options(attribute, view),
     extraProperties,
   })

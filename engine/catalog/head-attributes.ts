@@ -19,6 +19,7 @@ export function headAttributes(key: StorageAttribute): ReadonlyMap<string, Stora
       indexed: false,
       unique: false,
       autoFill: undefined,
+      description: undefined,
       extraProperties: undefined,
     },
   ]

@@ -54,6 +54,13 @@ const formerName = Type.Optional(
 const common = {
   formerName,
   scope: Type.Optional(oneOf(['public', 'private'], 'Visibility to clients; public by default.')),
+  description: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: 'What it is, for people and programs that read the catalog.',
+    }),
+  ),
   extraProperties: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), { description: 'Any properties; clients find them in the catalog.' }),
   ),
@@ -257,6 +264,7 @@ const dataClassSchema = <A extends TSchema>(attribute: A) =>
       defaultTopSize: Type.Optional(
         Type.Integer({ minimum: 1, description: 'Page size if the client does not set one; 100 by default.' }),
       ),
+      description: common.description,
       extraProperties: common.extraProperties,
       storage: Type.Optional(STORAGE_SCHEMA),
       key: Type.String({ description: 'The attribute that is the primary key.' }),

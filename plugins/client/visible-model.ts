@@ -10,6 +10,7 @@ export interface AttributeDescription {
   readonly mandatory?: true
   readonly readOnly?: true
   readonly foreignKey?: string
+  readonly description?: string
   readonly simpleDate?: boolean
   /** Decimal places. */
   readonly scale?: number
@@ -20,6 +21,7 @@ export interface AttributeDescription {
 export interface ClassDescription {
   readonly name: string
   readonly collectionName: string
+  readonly description?: string
   readonly attributes: readonly AttributeDescription[]
   readonly key: readonly { readonly name: string }[]
 }

@@ -1,5 +1,5 @@
 import type { AttributeDescription, ClassDescription, VisibleModel } from './visible-model.ts'
-import { block, nameText, partOfIdentifier, stringText, unionOf } from './text.ts'
+import { block, commentOf, nameText, partOfIdentifier, stringText, unionOf } from './text.ts'
 import { writeFunctions } from './write-functions.ts'
 
 export interface WriteOptions {
@@ -122,20 +122,20 @@ function writeShape(
   const own = [...read.map(each => each.name), '*', ...(vectors.length > 0 ? ['__SCORE'] : [])]
   const keyName = dataClass.key[0]!.name
   const key = attributes.find(each => each.name === keyName)
-  return `export interface ${shapeName(name)} ${block([
+  return `${commentOf(dataClass.description)}export interface ${shapeName(name)} ${block([
     `name: ${stringText(name)}`,
     `key: ${key ? keyType(key) : 'string | number | bigint'}`,
     `values: ${block([
       ...HEAD_VALUES,
       ...(vectors.length > 0 ? ['readonly __SCORE: number | null'] : []),
-      ...read.map(each => `${nameText(each.name)}: ${readType(each, relations, dates)}`),
+      ...read.map(each => `${commentOf(each.description)}${nameText(each.name)}: ${readType(each, relations, dates)}`),
     ])}`,
     `own: ${unionOf(own.map(stringText))}`,
     `near: ${unionOf([`${shapeName(name)}['own']`, ...related.map(behind)])}`,
     `inside: ${unionOf(objects.map(each => `\`${each.name}.\${string}\``))}`,
     `to: ${block(related.map(({ attribute, target }) => `${nameText(attribute.name)}: ${shapeName(target)}`))}`,
     `many: ${unionOf(many.map(each => stringText(each.name)))}`,
-    `input: ${block(written.map(each => `${nameText(each.name)}?: ${writtenType(each, relations)}`))}`,
+    `input: ${block(written.map(each => `${commentOf(each.description)}${nameText(each.name)}?: ${writtenType(each, relations)}`))}`,
     `needs: ${unionOf(needs.map(each => stringText(each.name)))}`,
     `functions: ${block(Object.entries(functions).map(([kind, all]) => `${kind}: ${writeFunctions(all, shows)}`))}`,
   ])}\n`

@@ -10,12 +10,14 @@ interface Attribute {
   readonly foreignKey?: string
   readonly inverseName?: string
   readonly dimension?: number
+  readonly description?: string
   readonly [option: string]: unknown
 }
 
 export interface DataClass {
   readonly name: string
   readonly collectionName: string
+  readonly description?: string
   readonly attributes: readonly Attribute[]
   readonly key: readonly { readonly name: string }[]
   readonly methods?: readonly Method[]
@@ -90,10 +92,14 @@ function shortened(text: string): string {
 /** Full description of some classes. */
 export const detailOf = ({ dataClasses }: CatalogText): string => dataClasses.map(describeClass).join('\n\n')
 
-function describeClass({ name, key, attributes, methods = [] }: DataClass): string {
-  const lines = attributes.map(each => `${each.name}: ${facts(each).join(', ')}`)
-  return [`${name}, key ${key.map(each => each.name).join()}`, ...lines, ...methods.map(signatureOf)].join('\n')
+function describeClass({ name, description, key, attributes, methods = [] }: DataClass): string {
+  const lines = attributes.map(each => `${each.name}: ${facts(each).join(', ')}${remark(each.description)}`)
+  const title = `${name}, key ${key.map(each => each.name).join()}${remark(description)}`
+  return [title, ...lines, ...methods.map(signatureOf)].join('\n')
 }
+
+const remark = (description?: string): string =>
+  description === undefined ? '' : `; ${description.replace(/\s+/g, ' ')}`
 
 /** Options that are shown with their value. */
 const VALUED = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern', 'scale', 'dimension']

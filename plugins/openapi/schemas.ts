@@ -32,13 +32,15 @@ export const ENTITY_SCHEMA: JsonSchema = { type: 'object', properties: SERVICE }
 /** Schemas of a dataclass, as far as the view shows it. */
 export function schemasOf(dataClass: DataClass, view: View): Record<string, JsonSchema> {
   const values = (isStored: boolean): JsonSchema =>
-    Object.fromEntries(view.attributes(dataClass).map(each => [each.name, sentSchema(each, view, isStored)]))
+    Object.fromEntries(
+      view.attributes(dataClass).map(each => [each.name, described(each, sentSchema(each, view, isStored))]),
+    )
   const name = componentName(dataClass.name)
   const entity = partRef(dataClass.name)
   const { properties, required, example } = saveParts(dataClass, view)
   const found: Record<string, JsonSchema> = {
     [name]: {
-      description: `An entity of ${dataClass.name}. Attributes that were not asked for are absent.`,
+      description: `${dataClass.description ?? `An entity of ${dataClass.name}.`} Attributes that were not asked for are absent.`,
       allOf: [shared('Entity')],
       type: 'object',
       properties: values(true),
@@ -116,6 +118,9 @@ export function relatedBy(attribute: Attribute): { target: DataClass; isMany: bo
   return { target: end.target, isMany: [...passed, end].some(({ kind }) => kind === 'relatedEntities') }
 }
 
+const described = ({ description }: Attribute, schema: JsonSchema): JsonSchema =>
+  description === undefined ? schema : { ...schema, description }
+
 /** @param isStored false for values that may not have been saved */
 function sentSchema(attribute: Attribute, view: View, isStored: boolean): JsonSchema {
   const relation = relatedBy(attribute)
@@ -160,7 +165,7 @@ function saveParts(
   for (const attribute of view.attributes(dataClass)) {
     const taken = takenSchema(attribute, view)
     if (!taken) continue
-    properties[attribute.name] = taken
+    properties[attribute.name] = described(attribute, taken)
     if (attribute.kind !== 'storage') continue
     const isNeeded = (attribute.mandatory || attribute === dataClass.key) && !attribute.autoFill
     if (isNeeded) required.push(attribute.name)

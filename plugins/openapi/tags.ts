@@ -11,7 +11,7 @@ const SERVICES: Readonly<Record<string, string>> = {
 /** Tags of the operations of a document, those of dataclasses first. */
 export function tagsOf(paths: object, dataClasses: readonly DataClass[]): object[] {
   const described = new Map([
-    ...dataClasses.map(({ name }) => [name, `Entities of ${name}.`] as const),
+    ...dataClasses.map(({ name, description }) => [name, description ?? `Entities of ${name}.`] as const),
     ...Object.entries(SERVICES).filter(([name]) => !dataClasses.some(each => each.name === name)),
   ])
   const used = new Set<string>()

@@ -85,7 +85,7 @@ const refuses = (name: string, path: string, body: unknown[], message: RegExp): 
   status: path.includes('put') ? 422 : 500,
   has: { __ERROR: [{ message }] },
 })
-/** What is wrong with a query of code is for the log. */
+/** The log says why a query of code is refused. */
 const FAULT = /failed with UsageError/
 const strange = (name: string, message: RegExp): ProtocolCase[] => [
   refuses(`${name} as a question`, '/Passage/findStrange', [name], FAULT),

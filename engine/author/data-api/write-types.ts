@@ -28,14 +28,14 @@ function writeDataClass(dataClass: DataClass): string {
     .filter(isRelation)
     .map(({ name, target }) => `${nameText(name)}: ${stringText(target.name)}`)
   const durations = attributes.filter(attribute => attribute.kind === 'storage' && attribute.type === 'duration')
-  return block(nameText(dataClass.name), [
+  return `${commentOf(dataClass.description)}${block(nameText(dataClass.name), [
     `key: ${TYPES[key.type].code.value}`,
     block('attributes', attributes.filter(attribute => !isCalculated(attribute)).map(writeAttribute)),
     block('calculated', attributes.filter(isCalculated).map(writeAttribute)),
     block('relations', relations),
     // Numbers that a query may also give as texts.
     ...(durations.length > 0 ? [`durations: ${durations.map(({ name }) => stringText(name)).join(' | ')}`] : []),
-  ])
+  ])}`
     .split('\n')
     .map(line => `    ${line}`)
     .join('\n')
@@ -47,7 +47,9 @@ function block(name: string, members: readonly string[]): string {
   return `${name}: {\n${lines.map(line => `  ${line}`).join('\n')}\n}`
 }
 
-function writeAttribute(attribute: Attribute): string {
+const writeAttribute = (attribute: Attribute): string => `${commentOf(attribute.description)}${writeMembers(attribute)}`
+
+function writeMembers(attribute: Attribute): string {
   const name = nameText(attribute.name)
   switch (attribute.kind) {
     case 'storage': {
@@ -87,5 +89,7 @@ function writeAlias(name: string, { relations, target }: AliasAttribute): string
 }
 
 const stringText = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll("'", "\\'")}'`
+const commentOf = (text: string | undefined): string =>
+  text === undefined ? '' : `/** ${text.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */\n`
 const nameText = (name: string): string => (IDENTIFIER.test(name) ? name : stringText(name))
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u

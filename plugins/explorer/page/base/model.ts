@@ -4,6 +4,7 @@ export interface Attribute {
   readonly kind: 'storage' | 'alias' | 'calculated' | 'relatedEntity' | 'relatedEntities'
   /** `string`, `long`, `date`, …; for a relation the dataclass or its selection. */
   readonly type: string
+  readonly description?: string
   readonly indexed?: boolean
   readonly identifying?: boolean
   readonly unique?: boolean

@@ -41,7 +41,7 @@ export function Header({ columns, shown, numbers, width, focused }: HeaderProps)
               class={`${isNumeric(column.attribute) ? 'numeric' : ''}${focused === at ? ' focused' : ''}`}
               aria-colindex={at + 2}
               aria-sort={term ? (term.isDescending ? 'descending' : 'ascending') : undefined}
-              title={column.path}
+              title={column.attribute.description ?? column.path}
               draggable
               style={cellStyle(column.width, index === 0 ? shown.left : 0)}
               onDragStart={event => {

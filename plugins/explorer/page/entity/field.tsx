@@ -20,7 +20,7 @@ export function Field({ draft, attribute, editor, problems }: Props) {
   const isTouched = draft.files.has(name) || changedInputs(draft).has(name)
   return (
     <div class={`field ${isTouched ? 'touched' : ''}`}>
-      <label for={id} title={attribute.type}>
+      <label for={id} title={attribute.description ?? attribute.type}>
         {name}
         {isNeeded && <abbr title={text('needed')}>*</abbr>}
       </label>
