@@ -61,6 +61,7 @@ export type { EntitySetQuotas, SessionChanges, SessionData } from './caller/sess
 export { MAX_TOKENS, TOKEN_PREFIX } from './author/data-api/session.ts'
 export { inspectEngine } from './inspect-engine.ts'
 export type { InspectProgress } from './storage/inspect/inspect-store.ts'
+export { commentOf, isIdentifier, nameText, stringText } from './base/text/source-text.ts'
 export { writeTypes } from './author/data-api/write-types.ts'
 export { describeClasses, describeModel, openEngine } from './open-engine.ts'
 export { RolesError, unknownGrants } from './permission/check-roles.ts'

@@ -1,10 +1,8 @@
-/** Names and texts in the source of a client. */
+/** Types and labels in the source of a client. */
+import { isIdentifier } from '../../engine/index.ts'
 
-/** The name, in quotes unless it is an identifier. */
-export const nameText = (name: string): string => (IDENTIFIER.test(name) ? name : stringText(name))
-export const stringText = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll("'", "\\'")}'`
 /** True for names that can be labels in the type of a tuple. */
-export const isLabel = (name: string): boolean => IDENTIFIER.test(name) && !NO_LABELS.has(name)
+export const isLabel = (name: string): boolean => isIdentifier(name) && !NO_LABELS.has(name)
 /** The name as a part of an identifier, without its first character. Names of dataclasses have no `$`, so that none stays equal to another. */
 export const partOfIdentifier = (name: string): string =>
   name.replace(/[^\p{ID_Continue}]/gu, sign => `$${sign.codePointAt(0)!.toString(16)}`)
@@ -15,11 +13,7 @@ export function block(members: readonly string[]): string {
   if (members.length === 0) return '{}'
   return `{\n${members.flatMap(member => member.split('\n').map(line => `  ${line}\n`)).join('')}}`
 }
-/** A doc comment in front of a member. */
-export const commentOf = (text: string | undefined): string =>
-  text === undefined ? '' : `/** ${text.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */\n`
 
-const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
 /** Words that begin no type, so that the compiler does not take them for labels. */
 const NO_LABELS = new Set(
   (

@@ -1,5 +1,6 @@
+import { commentOf, nameText, stringText } from '../../engine/index.ts'
 import type { AttributeDescription, ClassDescription, VisibleModel } from './visible-model.ts'
-import { block, commentOf, nameText, partOfIdentifier, stringText, unionOf } from './text.ts'
+import { block, partOfIdentifier, unionOf } from './text.ts'
 import { writeFunctions } from './write-functions.ts'
 
 export interface WriteOptions {

@@ -1,5 +1,5 @@
-import { type ClassFunction, ENTITY_OF, SELECTION_OF } from '../../engine/index.ts'
-import { block, commentOf, isLabel, nameText, stringText, unionOf } from './text.ts'
+import { type ClassFunction, ENTITY_OF, SELECTION_OF, commentOf, nameText, stringText } from '../../engine/index.ts'
+import { block, isLabel, unionOf } from './text.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -66,6 +66,7 @@ export class Company extends DataClass('Company') {
   @exposed adds() { return this.all().sum('name') }
   @exposed assigns() { this.new({ nmae: 'x' }) }
   @exposed waits() { return ds.transaction(async () => {}) }
+  @exposed async waitsLater() { await null; return ds.transaction(async () => {}) }
 }
 export class CompanyEntity extends Entity('Company') {
   @calculated({ type: 'string' }) get label(): string { return this.name ?? '' }
@@ -218,7 +219,7 @@ t.test('log lines name plugin, class, function, event and attribute, and the pla
   t.match(causes.lines[0]!.err!.stack, /Error: second\n[\s\S]*caused by TypeError: first\n[\s\S]*classes\.ts:33:11/)
 })
 
-t.test('a mistake in the use of the data API is told to its author, and not to the client', async t => {
+t.test('misuse of the data API is logged for its author, without details for the client', async t => {
   const { post, folder, engine } = await start(t)
   await insertRows(engine, 'Company', [{ ID: 1, name: 'Acme' }])
   const inClass = (name: string) => ({ class: 'Company', function: name })
@@ -244,10 +245,12 @@ t.test('a mistake in the use of the data API is told to its author, and not to t
     t.match(text, /failed with UsageError; the log of the server tells more/)
     t.notMatch(text, /info|nmae|founded|did you|"label"/)
   }
-  const waits = await post('/Company/waits')
-  t.match(waits.lines, [{ level: 'error', ...inClass('waits'), err: { message: /^a transaction cannot wait/ } }])
-  t.match(waits.text, /a transaction cannot wait/)
-  t.match(waits.lines[0]?.err?.stack, new RegExp(`${folder}/classes\\.ts:\\d+`))
+  for (const name of ['waits', 'waitsLater']) {
+    const { lines, text } = await post(`/Company/${name}`)
+    t.match(lines, [{ level: 'error', ...inClass(name), err: { message: /^a transaction cannot wait/ } }], name)
+    t.match(text, /a transaction cannot wait/)
+    t.match(lines[0]?.err?.stack, new RegExp(`${folder}/classes\\.ts:\\d+`))
+  }
 })
 
 t.test('the console of plugin code is the log', async t => {

@@ -305,7 +305,10 @@ t.test('functions run with the rights of their callers, and with those that they
   )
   const server = await open(t, roles, ['hr'], { plugins: [guardedPlugin] })
   const call = (name: string, ...args: unknown[]) => server.post(`/$catalog/${name}`, args)
-  t.same(codes(await call('payroll')), [1557])
+  t.same(codes(await call('payroll')), [1562])
+  const [hidden, missing] = [await call('total', 'salary'), await call('total', 'nothing')]
+  t.same(hidden.json, missing.json, 'a hidden attribute answers as one that does not exist')
+  t.same([hidden.status, missing.status], [500, 500])
   t.match((await call('promotedPayroll')).json, { result: 330_000 })
   t.same(
     (await call('calls')).json.result,

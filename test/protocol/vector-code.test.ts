@@ -89,6 +89,13 @@ const refuses = (name: string, path: string, body: unknown[], message: RegExp): 
 const FAULT = /failed with UsageError/
 const strange = (name: string, message: RegExp): ProtocolCase[] => [
   refuses(`${name} as a question`, '/Passage/findStrange', [name], FAULT),
+  {
+    spec: '4.7',
+    name: `the code learns why ${name} is none`,
+    post: '/Passage/whyStrange',
+    body: [name],
+    has: { result: message },
+  },
   refuses(`${name} as a value`, '/Passage/putStrange', [name], message),
 ]
 

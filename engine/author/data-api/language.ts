@@ -312,26 +312,27 @@ export class Language {
   }
 
   /**
-   * Reads names and texts that plugin code has written, in the view of the running code.
-   * @throws {PermissionErrors.READ} one of them is hidden from the caller; {UsageError} they cannot be used
+   * Reads names and texts of plugin code in the view of the running code.
+   * @throws {UsageError} they cannot be used; alike for a name that does not exist and one that is hidden from the caller, who may have
+   * sent it. Its cause, for the log, tells them apart.
    */
   reading<T>(read: (view: View) => T): T {
     try {
       return read(this.view)
     } catch (error) {
       if (!isRefusal(error)) throw error
-      throw this.hasCallerRights ? this.whyHidden(read, error) : new UsageError(error.message, error)
+      throw new UsageError(error.message, this.isHidden(read) ? PermissionErrors.READ() : error)
     }
   }
 
-  /** The error of names and texts that cannot be used in the view of the caller. */
-  private whyHidden(read: (view: View) => unknown, inCallersView: ProtocolError): Error {
+  /** True if names and texts could be used with the rights of the code itself. */
+  private isHidden(read: (view: View) => unknown): boolean {
+    if (!this.hasCallerRights) return false
     try {
       read(this.views.of(undefined, 'code'))
-      return PermissionErrors.READ()
-    } catch (error) {
-      const refusal = isRefusal(error) ? error : inCallersView
-      return new UsageError(refusal.message, refusal)
+      return true
+    } catch {
+      return false
     }
   }
 

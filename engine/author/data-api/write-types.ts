@@ -1,3 +1,4 @@
+import { commentOf, nameText, stringText } from '../../base/text/source-text.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import type { AliasAttribute, Attribute } from '../../catalog/attribute.ts'
 import type { StorageType } from '../../catalog/value-type.ts'
@@ -87,9 +88,3 @@ function writeAlias(name: string, { relations, target }: AliasAttribute): string
   const value = `${TYPES[target.type].code.value} | null`
   return `readonly ${name}: ${isMany ? `(${value})[]` : value}`
 }
-
-const stringText = (text: string): string => `'${JSON.stringify(text).slice(1, -1).replaceAll("'", "\\'")}'`
-const commentOf = (text: string | undefined): string =>
-  text === undefined ? '' : `/** ${text.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */\n`
-const nameText = (name: string): string => (IDENTIFIER.test(name) ? name : stringText(name))
-const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u

@@ -188,13 +188,16 @@ type Attribute<N extends string, Step extends string> = Step extends `${infer Na
 /** Attributes whose values are numbers, and may be texts such as `01:30` in a query. */
 type Durations<N extends string> = N extends keyof Model ? (Model[N] extends { durations: infer D } ? D : never) : never
 
+/** Signs before a placeholder in its word: `>=:1`. */
+type Comparator = '' | '=' | '==' | '===' | '!=' | '!==' | '#' | '##' | '<' | '<=' | '>' | '>=' | '%' | '%%'
+
 /** Mistake in a word such as `:1` or `>=:1`. */
 type ValueMistake<
   Values extends readonly unknown[],
   Name extends string,
   Value,
   Word extends string,
-> = Word extends `${string}:${infer Position}`
+> = Word extends `${Comparator}:${infer Position}`
   ? number extends Values['length']
     ? undefined
     : Position extends keyof [undefined, ...Values]

@@ -353,7 +353,7 @@ function failed(thrown: unknown): TaskOutcome {
 /** Failure of code that had waited: like that of code whose place is known. */
 function failedCode(thrown: unknown): TaskOutcome {
   const outcome = failed(thrown)
-  return 'error' in outcome ? { error: errorWithoutKnownSecrets(outcome.error) } : outcome
+  return 'error' in outcome ? { ...outcome, error: errorWithoutKnownSecrets(outcome.error) } : outcome
 }
 
 function outcomeOfThrown(thrown: unknown): TaskOutcome {

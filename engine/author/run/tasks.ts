@@ -122,8 +122,7 @@ export type TaskOutcome =
   | { readonly saved: SaveResult | SaveAnswer }
   | { readonly dropped: DeleteResult }
   | { readonly calculated: CalculatedSlice }
-  /** A `ProtocolError`. */
-  /** With the fault if code has misused the data API: the message is for the client too. */
+  /** A `ProtocolError`; with the fault, for the log, if code has misused the data API. */
   | { readonly error: ErrorData; readonly fault?: Fault; readonly place?: CodePlace | undefined }
   /** Anything else that was thrown, and the code that threw it, for the log. The client receives only its type. */
   | { readonly fault: Fault; readonly place?: CodePlace | undefined }

@@ -19,6 +19,9 @@ export class Store extends DataStore {
   @exposed payroll() {
     return ds.Employee!.all().sum('salary')
   }
+  @exposed total(path: string) {
+    return ds.Employee!.all().sum(path)
+  }
   @exposed promotedPayroll() {
     return ds.Employee!.all().sum('salary')
   }

@@ -59,6 +59,14 @@ export class Passage extends DataClass('Passage') {
     }
     return this.query('embedding > :1', { vector: values[name] })
   }
+  /** Message of the error, which is for the log otherwise. */
+  @exposed whyStrange(name: string) {
+    try {
+      return this.findStrange(name).length
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
 }
 
 export class PassageEntity extends Entity('Passage') {

@@ -118,6 +118,7 @@ export const queries = (name: string, any: any, values: number[], text: string, 
   ds.Employee.query('salary > 1 and lastName = "nothing and = order by x"'),
   ds.Employee.query('  not( salary>=:1 OR  (employer.name begin :2)) except hired < :3 order  by lastName desc, employer.name', 1, name, new Date()),
   ds.Employee.query('woman'),
+  ds.Employee.query('lastName = x:1 and woman = :1', true),
   ds.Employee.query('!woman && lastName in :1', [name]),
   ds.Employee.query('salary in :1 or salary = :2 or lastName = :3', [1, 2], either, 5),
   ds.Employee.query('lastName in [a and b, c or d] and employer.info.anything[].x = 3 and __KEY = 1'),
@@ -286,7 +287,7 @@ ds.Company.get(1)?.staff.query('salary > 1').total()
   t.end()
 })
 
-t.test('a wrong name in a text is told with its dataclass', t => {
+t.test('a compile error of a text names the attribute and its dataclass', t => {
   const model = writeTypes(loadModel(company.model), 'model.json')
   const found = problems(join(t.testdir(), 'texts'), {
     'model.d.ts': model,

@@ -199,7 +199,7 @@ t.test('wrong names and values', async t => {
     t.throws(() => (ada.directReports = null), codes(1516))
     t.throws(() => (ada.employerName = 'x'), codes(1516))
     t.throws(() => (ada.employer = ada), { name: 'UsageError', message: /a saved entity of Company/ })
-    t.throws(() => (ada.employer = ds.Company!.new()), { name: 'UsageError' })
+    t.throws(() => (ada.employer = ds.Company!.new()), { name: 'UsageError', message: /an entity of/ })
     t.throws(() => ds.Employee!.new({ lastNam: 'x' }), { name: 'UsageError', message: /lastName/ })
     t.throws(() => ds.Employee!.query('salry > 1'), { name: 'UsageError', message: /salary/ })
     t.throws(() => ds.Employee!.query('salary >'), misuse(1201))
@@ -207,7 +207,10 @@ t.test('wrong names and values', async t => {
     t.throws(() => ds.Employee!.all().sum('salry'), misuse(1500, 1804))
     t.throws(() => ds.Employee!.all().sum('lastName'), misuse(1817))
     t.throws(() => ds.Employee!.all().orderBy('employer'), misuse(1594, 1810))
-    t.throws(() => ds.Employee!.all().and(ds.Company!.all() as never), { name: 'UsageError' })
+    t.throws(() => ds.Employee!.all().and(ds.Company!.all() as never), {
+      name: 'UsageError',
+      message: /something of Company does not fit/,
+    })
     ada.salry = 5
     t.throws(() => ada.save(), { message: /salary/ })
   })
