@@ -45,6 +45,11 @@ export interface StorageAttribute extends AttributeBase, TypeParameters {
   readonly properties: ReadonlyMap<string, DeclaredProperty>
   /** Only for a column over a property, which is not among the attributes of its dataclass and has no slot in rows. */
   readonly source: PropertySource | undefined
+  /**
+   * Only for the index of attributes that are unique together, which is not among the attributes of its dataclass and has no
+   * slot in rows: those attributes, at least two.
+   */
+  readonly together: readonly StorageAttribute[] | undefined
   /** Only for a member of the head of rows, which is not among the attributes of its dataclass and has no slot in rows. */
   readonly head: HeadMember | undefined
   /** Only for vectors. */

@@ -21,6 +21,7 @@ import { headAttributes } from './head-attributes.ts'
 import { declaredProperties } from './property-columns.ts'
 import { parameterOptions, parametersOf } from './types/parameters.ts'
 import { assignNumbers, type TableNumbers } from './table-numbers.ts'
+import { nameTogether } from './unique-together.ts'
 
 /** Columns of a table that the server makes. No attribute has such a name. */
 const OWN_STAMP = '__stamp'
@@ -139,6 +140,12 @@ export function buildCatalog(
     draft.dataClass.key = resolve(draft, draft.model.key) as StorageAttribute
     draft.dataClass.head = headAttributes(draft.dataClass.key)
     draft.dataClass.remote = remoteStorage(draft)
+    draft.dataClass.uniqueTogether = (draft.model.unique ?? []).map(names =>
+      indexTogether(
+        draft,
+        names.map(name => resolve(draft, name) as StorageAttribute),
+      ),
+    )
   }
   const dataClasses = [...drafts.values()].map(draft => draft.dataClass)
   return {
@@ -169,6 +176,7 @@ function emptyDataClass(
     head: new Map(),
     attributes: [],
     attributesByName: new Map(),
+    uniqueTogether: [],
     referencedBy: [],
     remote: undefined,
   }
@@ -231,8 +239,26 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     calculation: undefined,
     properties: new Map(),
     source: undefined,
+    together: undefined,
     head: undefined,
   } as const
+}
+
+function indexTogether(
+  { dataClass, model, positions }: Draft,
+  together: readonly StorageAttribute[],
+): StorageAttribute {
+  const name = nameTogether(together.map(member => member.name))
+  return {
+    ...storageOptions(model, name, { type: 'string', unique: true }),
+    name,
+    dataClass,
+    scope: 'private',
+    position: positions[name]!,
+    description: undefined,
+    extraProperties: undefined,
+    together,
+  }
 }
 
 function vectorOptions({ dimension, metric = 'cosine', hnsw }: StorageModel): VectorOptions | undefined {

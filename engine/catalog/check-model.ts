@@ -1,5 +1,6 @@
 import { checkAttribute } from './check-attribute.ts'
 import { ownedProblems } from './check-owned.ts'
+import { uniqueProblems } from './check-unique.ts'
 import { ModelError } from './model-error.ts'
 import {
   ATTRIBUTE_SCHEMAS,
@@ -42,6 +43,7 @@ export function checkModel(model: unknown): Model {
   for (const dataClass of dataClasses.values()) {
     if (!dataClass) continue
     checkKey(dataClass, problems)
+    problems.push(...uniqueProblems(dataClass))
     checkColumns(dataClass, problems)
     checkFormerNames(dataClass.attributes, `dataClasses.${dataClass.name}.attributes`, problems)
     for (const [name, attribute] of dataClass.attributes) {

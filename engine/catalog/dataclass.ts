@@ -20,6 +20,8 @@ export interface DataClass {
   /** All attributes in the order of the model. */
   readonly attributes: readonly Attribute[]
   readonly attributesByName: ReadonlyMap<string, Attribute>
+  /** Indexes of attributes that are unique together. */
+  readonly uniqueTogether: readonly StorageAttribute[]
   /** N→1 relations of other dataclasses (and of this one) that point here, to be checked when an entity is deleted. */
   readonly referencedBy: readonly RelatedEntityAttribute[]
   /** Table of the entities if they are in a database; undefined: they are in the store. */

@@ -60,7 +60,17 @@ const identity = ({ name, collectionName, tableNumber, scope, description }: Dat
 const structure = (dataClass: DataClass, view: View) => ({
   attributes: view.attributes(dataClass).map(attribute => describeAttribute(attribute, view)),
   key: [{ name: dataClass.key.name }],
+  ...uniqueTogether(dataClass, view),
 })
+
+/** Lists that contain a hidden attribute are not shown. */
+function uniqueTogether(dataClass: DataClass, view: View): { unique?: string[][] } {
+  const lists = dataClass.uniqueTogether.map(({ together }) => together!)
+  const unique = lists
+    .filter(list => list.every(member => view.shows(member)))
+    .map(list => list.map(({ name }) => name))
+  return unique.length > 0 ? { unique } : {}
+}
 
 function describeAttribute(attribute: Attribute, view: View): object {
   const { name, scope, description, extraProperties } = attribute

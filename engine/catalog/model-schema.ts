@@ -268,6 +268,12 @@ const dataClassSchema = <A extends TSchema>(attribute: A) =>
       extraProperties: common.extraProperties,
       storage: Type.Optional(STORAGE_SCHEMA),
       key: Type.String({ description: 'The attribute that is the primary key.' }),
+      unique: Type.Optional(
+        Type.Array(Type.Array(Type.String(), { minItems: 2 }), {
+          description:
+            'Lists of attributes. No two entities may have the same values in all attributes of a list, unless one of them is null.',
+        }),
+      ),
       attributes: Type.Record(Type.String(), attribute, { description: 'By name, in the order of the catalog.' }),
     },
     closed,

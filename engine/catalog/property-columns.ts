@@ -1,9 +1,11 @@
+import type { DataClass } from './dataclass.ts'
 import type { DeclaredProperty, JsonType, PropertySource, StorageAttribute } from './attribute.ts'
 import { parametersOf } from './types/parameters.ts'
 import { TYPES } from './types/registry.ts'
 import { isScalarType, type ScalarType } from './value-type.ts'
 import type { StorageModel } from './model-schema.ts'
 import { jsonTypeOf, propertyOf } from './property.ts'
+import { commonValue, commonValueAfter } from './unique-together.ts'
 import type { Value } from './value.ts'
 
 /**
@@ -32,12 +34,14 @@ export function declaredProperties(
   )
 }
 
-/** Attributes and columns over properties of a dataclass that have an index. Each index has an entry for every row. */
-export const indexesOf = ({ attributes }: Pick<StorageAttribute['dataClass'], 'attributes'>): StorageAttribute[] =>
-  attributes.flatMap(attribute => {
+/** Everything of a dataclass that has an index. Each index has an entry for every row. */
+export const indexesOf = ({ attributes, uniqueTogether }: DataClass): StorageAttribute[] => [
+  ...attributes.flatMap(attribute => {
     if (attribute.kind !== 'storage') return []
     return attribute.indexed ? [attribute] : columnsOver(attribute).filter(({ indexed }) => indexed)
-  })
+  }),
+  ...uniqueTogether,
+]
 
 /** True if there is an index by value, which has an entry for every row. */
 export const hasIndex = (attribute: StorageAttribute): boolean => attribute.indexed && isScalarType(attribute.type)
@@ -53,13 +57,24 @@ export function columnsAt({ properties }: Pick<StorageAttribute, 'properties'>, 
   return columns?.values.source?.names.length === names.length ? columns : undefined
 }
 
-/** Value of an attribute, or of a column over a property, in a row that has these values. */
+/** Value of an attribute, of a column over a property, or of attributes that are unique together, in a row that has these values. */
 export function valueAmong(
   values: { get(attribute: StorageAttribute): Value | undefined },
   attribute: StorageAttribute,
 ): Value {
-  const { source } = attribute
+  const { source, together } = attribute
+  if (together) return commonValue(together, member => values.get(member) ?? null)
   return source ? (heldValue(source, values.get(source.object) ?? null) as Value) : (values.get(attribute) ?? null)
+}
+
+/** Value in an index after a change of a row; undefined if the change does not affect it. @param changed values that it sets */
+export function indexedAfter(
+  attribute: StorageAttribute,
+  changed: { get(attribute: StorageAttribute): Value | undefined },
+  before: { value(attribute: StorageAttribute): Value | true },
+): Value | undefined {
+  if (attribute.together) return commonValueAfter(attribute.together, changed, before)
+  return changed.get(attribute.source?.object ?? attribute) === undefined ? undefined : valueAmong(changed, attribute)
 }
 
 /** Value that a column over a property holds for an object; true in a column that holds only presence. */

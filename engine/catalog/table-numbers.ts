@@ -1,5 +1,6 @@
 import { ModelError } from './model-error.ts'
 import type { DataClassModel, Model } from './model-schema.ts'
+import { nameTogether } from './unique-together.ts'
 
 /**
  * Numbers under which the store keeps dataclasses and attributes. They stay when the model changes, and numbers of removed ones
@@ -16,7 +17,10 @@ interface TableNumbersOfDataClass {
   tableNumber: number
   /** Lowest position that no attribute of the dataclass has ever had. */
   nextPosition: number
-  /** Position of each attribute, from 1, and of each indexed property: `info.address.city`. */
+  /**
+   * Position of each attribute, from 1, of each indexed property: `info.address.city`, and of the index of attributes that are
+   * unique together: `copyID + open`.
+   */
   attributes: Record<string, number>
 }
 
@@ -63,8 +67,8 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
   return { nextTableNumber, dataClasses }
 }
 
-/** Names of attributes and indexed properties, each with its name in an earlier model. */
-function numberedNames({ attributes }: DataClassModel): [name: string, former: string][] {
+/** Names of all that has a position, each with its name in an earlier model. */
+function numberedNames({ attributes, unique = [] }: DataClassModel): [name: string, former: string][] {
   const own = Object.entries(attributes).map(([name, attribute]) => {
     return [name, formerName(attribute, attributes) ?? name, attribute] as const
   })
@@ -73,7 +77,12 @@ function numberedNames({ attributes }: DataClassModel): [name: string, former: s
     const indexed = declared.filter(([, property]) => property.indexed)
     return indexed.map(([path]): [string, string] => [`${name}.${path}`, `${former}.${path}`])
   })
-  return [...own.map(([name, former]): [string, string] => [name, former]), ...properties]
+  const formerNames = new Map(own.map(([name, former]) => [name, former]))
+  const together = unique.map((names): [string, string] => [
+    nameTogether(names),
+    nameTogether(names.map(name => formerNames.get(name) ?? name)),
+  ])
+  return [...own.map(([name, former]): [string, string] => [name, former]), ...properties, ...together]
 }
 
 /** Former name, or undefined if there is none or something else has that name now. */

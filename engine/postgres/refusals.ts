@@ -45,6 +45,7 @@ export function problemsOf(
   const [, list = '', parts = ''] = DETAIL.exec(detail) ?? []
   const attribute =
     table.uniqueIndexes?.get(constraint ?? '') ?? attributeOf(table, column === undefined ? namesIn(list) : [column])
+  if (attribute?.together) return [duplicateTogether(attribute.together, values, view)]
   const isComposite = attribute !== undefined && table.columns.get(attribute)!.length > 1
   const value = attribute && (values.get(attribute) ?? (isComposite ? parts.split(', ').join('~') : null))
   const refused = (reason: string | undefined): ProtocolError =>
@@ -99,6 +100,17 @@ function duplicate(attribute: StorageAttribute, value: Value, dataClass: DataCla
   const received = describeValue(attribute, value)
   const problem = WriteErrors.DUPLICATE(attribute.name, received)
   return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(received, dataClass.name)] : [problem]
+}
+
+/** An update does not have the values that it leaves as they are. */
+function duplicateTogether(members: readonly StorageAttribute[], values: ColumnValues, view: View): ProtocolError {
+  const [{ name, dataClass }] = members as [StorageAttribute]
+  if (!members.every(member => view.shows(member))) return WriteErrors.HIDDEN(dataClass.name)
+  const described = members.map(member => {
+    const value = values.get(member)
+    return value === undefined ? `the same ${member.name}` : `${member.name} ${describeValue(member, value)}`
+  })
+  return WriteErrors.DUPLICATE_TOGETHER(name, described.join(' and '))
 }
 
 /** The attribute of these columns. */

@@ -1,6 +1,7 @@
 import { versionOf } from './entity-version.ts'
 import type { Attribute, HeadMember } from '../catalog/attribute.ts'
 import { heldValue } from '../catalog/property-columns.ts'
+import { commonValue } from '../catalog/unique-together.ts'
 import type { Value } from '../catalog/value.ts'
 import { FIXED_HEADER_BYTES, NO_ROW, type RowLayout } from './row-layout.ts'
 import { readDate } from './read-value.ts'
@@ -101,8 +102,9 @@ export class RowView {
     const slot = this.layout.slotOf.get(attribute)
     if (slot !== undefined) return decodeValue(this.layout.slots[slot]!, this.json(slot), this.layout.wire)
     if (attribute.kind !== 'storage') return null
-    const { source, head } = attribute
+    const { source, together, head } = attribute
     if (head) return this.headValue(head)
+    if (together) return commonValue(together, member => this.value(member) as Value)
     return source ? heldValue(source, this.value(source.object) as Value) : null
   }
 

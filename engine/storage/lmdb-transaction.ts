@@ -6,7 +6,7 @@ import { BinaryTable } from './binary-table.ts'
 import type { Upload, UploadChange } from '../data/stored-uploads.ts'
 import { UploadTable } from './upload-table.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
-import { indexesOf, valueAmong } from '../catalog/property-columns.ts'
+import { indexedAfter, indexesOf, valueAmong } from '../catalog/property-columns.ts'
 import type { StoredSetChange } from '../data/stored-sets.ts'
 import { EntitySetTable } from './entity-set-table.ts'
 import { type Change, DELETED, INSERTED, UPDATED } from '../data/change.ts'
@@ -280,9 +280,9 @@ export class LmdbTransaction implements StoreTransaction {
   update(dataClass: DataClass, old: StoredEntity, content: EntityContent, timestamp: string): Uint8Array {
     const { rowId, row } = old
     for (const attribute of this.table(dataClass).indexed) {
-      if (content.values.get(attribute.source?.object ?? attribute) === undefined) continue
+      const after = indexedAfter(attribute, content.values, row)
+      if (after === undefined) continue
       const before = row.value(attribute) as Value
-      const after = valueAmong(content.values, attribute)
       if (before === after) continue
       this.indexes.remove(attribute, before, rowId)
       this.indexes.put(attribute, after, rowId)

@@ -3,10 +3,15 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { Value } from '../catalog/value.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { convertValue } from './convert.ts'
+import { duplicateTogether } from './duplicate-together.ts'
 import type { CalculatedRow } from './contract/requests.ts'
+import { WriteErrors } from './contract/write-errors.ts'
 import type { StoreTransaction } from '../data/store-transaction.ts'
 
-/** Puts stored calculated values into a row, unless the row has changed since they were computed. */
+/**
+ * Puts stored calculated values into a row, unless the row has changed since they were computed.
+ * @throws {WriteErrors.DUPLICATE_TOGETHER}
+ */
 export function putCalculated(
   transaction: StoreTransaction,
   dataClass: DataClass,
@@ -16,6 +21,10 @@ export function putCalculated(
   if (row?.stamp !== seen) return
   const changed = new Map<RowAttribute, Value>(calculatedValues(dataClass, values))
   const references = row.layout.references.map((_, index) => row.reference(index))
+  for (const index of dataClass.uniqueTogether) {
+    const duplicate = duplicateTogether(transaction, index, changed, { rowId, row })
+    if (duplicate !== undefined) throw WriteErrors.DUPLICATE_TOGETHER(index.together![0]!.name, duplicate)
+  }
   transaction.update(dataClass, { rowId, row }, { stamp: row.stamp, values: changed, references }, row.timestamp)
 }
 

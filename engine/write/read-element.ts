@@ -1,4 +1,5 @@
 import { type AliasAttribute, type Attribute, isBinary, type RelatedEntityAttribute } from '../catalog/attribute.ts'
+import { isUnique } from '../catalog/unique-together.ts'
 import type { Value } from '../catalog/value.ts'
 import type { RowView } from '../row-format/row-view.ts'
 import { ProtocolError } from '../base/errors.ts'
@@ -46,13 +47,13 @@ const isDeferred = (json: unknown): boolean => isJsonObject(json) && Object.hasO
 
 /**
  * The attribute that a client names. A client that may create entities but not read them may name the attributes that it may set,
- * except unique ones: a refusal would reveal existing values.
+ * except those that are unique, alone or together with others: a refusal would reveal existing values.
  */
 function find(change: EntityChange, name: string): Attribute | undefined {
   const { dataClass, view } = change.context
   if (change.old || view.shows(dataClass)) return view.attribute(dataClass, name)
   const attribute = dataClass.attributesByName.get(name)
-  if (attribute?.kind !== 'storage' || attribute.unique || !view.includes(attribute)) return undefined
+  if (attribute?.kind !== 'storage' || isUnique(attribute) || !view.includes(attribute)) return undefined
   return change.mayChange(attribute) ? attribute : undefined
 }
 

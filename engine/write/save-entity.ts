@@ -8,6 +8,7 @@ import { convertKey, convertValue, describeValue } from './convert.ts'
 import { EntityChange, type SaveContext } from './entity-change.ts'
 import { isExpected } from './contract/expected-version.ts'
 import { changeRelations, linkForeignKeys } from './link-relations.ts'
+import { duplicateTogether } from './duplicate-together.ts'
 import { isJsonObject } from './parse-body.ts'
 import { own, readElement } from './read-element.ts'
 import { type PreparedElement, type SavedEntity, UNSEEN } from './contract/requests.ts'
@@ -159,6 +160,20 @@ function check(change: EntityChange): void {
     const isNamed = view.shows(attribute) || isKey || !view.shows(dataClass)
     change.problems.push(...(isNamed ? problems : [WriteErrors.HIDDEN(dataClass.name)]))
   }
+  for (const index of dataClass.uniqueTogether) checkTogether(change, index)
+}
+
+/** Checks attributes that are unique together. */
+function checkTogether(change: EntityChange, index: StorageAttribute): void {
+  const { context, old, problems, values } = change
+  const members = index.together!
+  if (members.some(member => change.isBroken(member))) return
+  const duplicate = duplicateTogether(context.transaction, index, values, old)
+  if (duplicate === undefined) return
+  const isNamed = members.every(member => context.view.shows(member))
+  problems.push(
+    isNamed ? WriteErrors.DUPLICATE_TOGETHER(members[0]!.name, duplicate) : WriteErrors.HIDDEN(context.dataClass.name),
+  )
 }
 
 function duplicates({ context, old }: EntityChange, attribute: StorageAttribute, value: Value): ProtocolError[] {

@@ -20,6 +20,8 @@ export interface DataClass {
   readonly description?: string
   readonly attributes: readonly Attribute[]
   readonly key: readonly { readonly name: string }[]
+  /** Names of attributes that are unique together. */
+  readonly unique?: readonly (readonly string[])[]
   readonly methods?: readonly Method[]
 }
 
@@ -92,9 +94,10 @@ function shortened(text: string): string {
 /** Full description of some classes. */
 export const detailOf = ({ dataClasses }: CatalogText): string => dataClasses.map(describeClass).join('\n\n')
 
-function describeClass({ name, description, key, attributes, methods = [] }: DataClass): string {
+function describeClass({ name, description, key, unique = [], attributes, methods = [] }: DataClass): string {
   const lines = attributes.map(each => `${each.name}: ${facts(each).join(', ')}${remark(each.description)}`)
-  const title = `${name}, key ${key.map(each => each.name).join()}${remark(description)}`
+  const together = unique.map(names => `, unique together: ${names.join(' + ')}`).join('')
+  const title = `${name}, key ${key.map(each => each.name).join()}${together}${remark(description)}`
   return [title, ...lines, ...methods.map(signatureOf)].join('\n')
 }
 

@@ -137,6 +137,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       scope: text,
       dataURI: text,
       description: text,
+      unique: { type: 'array', items: { type: 'array', items: text } },
       defaultTopSize: integer,
       extraProperties: ANY_OBJECT,
       attributes: { type: 'array', items: schemaRef('rest.Attribute') },

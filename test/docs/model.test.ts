@@ -120,13 +120,14 @@ function propertiesOf(schema: TSchema, prefix = ''): Property[] {
 }
 
 function valueCell(schema: TSchema): string {
-  const { enum: words, anyOf, type, minimum, maximum, minLength, properties, patternProperties } = schema
+  const { enum: words, anyOf, type, items, minimum, maximum, minLength, properties, patternProperties } = schema
   if (anyOf) return anyOf.map(valueCell).join(', or ')
   if (isDeepStrictEqual(words, STORAGE_TYPES)) return '[type](#types-of-values)'
   if (isDeepStrictEqual(words, CALCULATED_TYPES)) return '[type](#types-of-values) but `vector`'
   if (words) return words.map((word: unknown) => `\`${JSON.stringify(word)}\``).join(', ')
   if (patternProperties) return 'by name'
   if (properties) return 'object'
+  if (items?.type === 'array') return 'lists of names'
   if (type === 'string') return minLength === undefined ? 'text' : 'text, not empty'
   if (minimum === undefined) return type
   return maximum === undefined ? `${type}, at least ${minimum}` : `${type}, ${minimum} to ${maximum}`

@@ -36,6 +36,7 @@ export interface ColumnSpec {
 
 interface IndexSpec {
   readonly name: string
+  /** May stand for several: see `DataClass.uniqueTogether`. */
   readonly attribute: StorageAttribute
   readonly isUnique: boolean
   /** SQL of what it orders. */
@@ -115,9 +116,18 @@ function columnsOf(dataClass: DataClass, hasVectors: boolean): ColumnSpec[] {
   return [...specs.values()]
 }
 
-function indexesOf({ attributes, key, remote }: DataClass): IndexSpec[] {
+function indexesOf({ attributes, key, remote, uniqueTogether }: DataClass): IndexSpec[] {
   const relations = attributes.filter(each => each.kind === 'relatedEntity')
-  return attributes.flatMap(attribute => {
+  const together = uniqueTogether.map((attribute): IndexSpec => {
+    const columns = attribute.together!.map(columnOf)
+    const folded = attribute.together!.map((member, i) => {
+      const column = quoteName(columns[i]!)
+      return member.type === 'string' ? foldCall(column) : column
+    })
+    const name = ownName(remote!.table, columns.join('_'), 'unique')
+    return { name, attribute, isUnique: true, on: folded.join(', ') }
+  })
+  const single = attributes.flatMap(attribute => {
     if (attribute.kind !== 'storage' || !attribute.indexed || !isScalarType(attribute.type)) return []
     const column = columnOf(attribute)
     const index = (purpose: string, isUnique: boolean, on: string): IndexSpec => ({
@@ -136,6 +146,7 @@ function indexesOf({ attributes, key, remote }: DataClass): IndexSpec[] {
       : []
     return [...asIs, ...folded]
   })
+  return [...single, ...together]
 }
 
 /** Relations to dataclasses elsewhere are not checked by this database. */

@@ -118,9 +118,11 @@ export class StoreFiller {
     const { values, stamp, timestamp } = row
     for (const attribute of indexed) {
       if (!attribute.unique) continue
-      const value = values.get(attribute)!
-      if (value !== null && this.holder(attribute, value) !== undefined)
-        return `${attribute.name}: another entity has the value ${shown(attribute, value)}, which is unique`
+      const value = valueAmong(values as ReadonlyMap<unknown, Value>, attribute)
+      if (value === null || this.holder(attribute, value) === undefined) continue
+      return attribute.together
+        ? `${attribute.name}: another entity has the values ${String(value).slice(0, 100)}, which are unique together`
+        : `${attribute.name}: another entity has the value ${shown(attribute, value)}, which is unique`
     }
     const rowId = table.rowCount
     const references = layout.references.map(relation => {

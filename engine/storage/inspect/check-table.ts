@@ -189,7 +189,7 @@ export class TableCheck {
       for (const rowId of rowIds) {
         const checked = this.read(rowId)
         if (checked === undefined || typeof checked === 'string') continue
-        const folded = fold(String(checked.values.get(attribute)))
+        const folded = fold(String(indexedValue(checked, attribute)))
         if (texts.has(folded)) yield this.notUnique(attribute, rowId)
         texts.add(folded)
       }

@@ -1,6 +1,7 @@
 import { counted } from '../../base/counted.ts'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { isSameType, typeName } from '../../catalog/types/parameters.ts'
+import { commonValue } from '../../catalog/unique-together.ts'
 import type { Value } from '../../catalog/value.ts'
 import { describeValue } from '../../write/convert.ts'
 import { violations } from '../../write/validate.ts'
@@ -93,7 +94,8 @@ function runChecks(
   })
 }
 
-function checksOf(environment: Environment, { before, after, kept, removed, newRelations }: TableChange): Check[] {
+function checksOf(environment: Environment, change: TableChange): Check[] {
+  const { before, after, kept, removed, newRelations } = change
   const checks: Check[] = []
   const nameOf = (attribute: { name: string }): string => `${after.name}.${attribute.name}`
   for (const attribute of removed) {
@@ -129,6 +131,8 @@ function checksOf(environment: Environment, { before, after, kept, removed, newR
     if (attribute.unique && (!old.unique || old.type !== attribute.type))
       checks.push(uniqueness(old, attribute, nameOf(attribute)))
   }
+  for (const index of after.uniqueTogether)
+    if (change.buildIndexes.includes(index)) checks.push(togetherCheck(index, change))
   for (const attribute of after.attributes) {
     if (
       attribute.kind !== 'storage' ||
@@ -180,5 +184,30 @@ function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: st
     },
     message: (count, values) =>
       `${name} becomes unique, but a value of another one is in ${entities(count)} (${values})`,
+  }
+}
+
+/** Always impossible, as for one attribute. */
+function togetherCheck(index: StorageAttribute, { after, kept }: TableChange): Check {
+  const members = index.together!
+  const sources = new Map(kept.map(pair => [pair.after, pair.before]))
+  const seen = new Set<string>()
+  return {
+    isImpossible: true,
+    find: row => {
+      const values = members.map(member => {
+        const source = sources.get(member)
+        const value = source ? row.value(source) : null
+        return value === null ? null : ((convertStored(source!, member, value) ?? null) as Value)
+      })
+      const common = commonValue(members, member => values[members.indexOf(member)]!)
+      if (common === null || !seen.has(common)) {
+        if (common !== null) seen.add(common)
+        return undefined
+      }
+      return members.map((member, i) => describeValue(member, values[i]!)).join(' and ')
+    },
+    message: (count, values) =>
+      `${members.map(({ name }) => `${after.name}.${name}`).join(' and ')} become unique together, but values of another one are in ${entities(count)} (${values})`,
   }
 }

@@ -53,7 +53,9 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
   // A foreign key without a target becomes null if that is accepted, so foreign keys are indexed again as well.
   const foreignKeys = new Set(newRelations.map(relation => relation.foreignKey))
   const indexed = indexesOf(after)
-  const buildIndexes = indexed.filter(attribute => isNew(attribute) || foreignKeys.has(attribute))
+  const buildIndexes = indexed.filter(
+    attribute => isNew(attribute) || membersOf(attribute).some(each => foreignKeys.has(each)),
+  )
   const gone = [...old.values()].filter(
     attribute => indexOf(attribute) && indexOf(successor(attribute)) !== indexOf(attribute),
   )
@@ -89,6 +91,9 @@ function isKept(before: StorageAttribute, after: StorageAttribute): boolean {
 const withIndexes = (dataClass: DataClass): ReadonlyMap<number, Attribute> =>
   new Map([...dataClass.attributes, ...indexesOf(dataClass)].map(attribute => [attribute.position, attribute]))
 
+/** The attributes whose values decide the entries of an index. */
+const membersOf = (attribute: StorageAttribute): readonly StorageAttribute[] => attribute.together ?? [attribute]
+
 /** Describes the contents of an attribute's index; undefined when there is none. Equal descriptions mean equal entries. */
 function indexOf(attribute: Attribute | undefined): string | undefined {
   if (attribute?.kind === 'relatedEntity') {
@@ -96,5 +101,7 @@ function indexOf(attribute: Attribute | undefined): string | undefined {
     return `rows of ${target.tableNumber} by ${foreignKey.position} (${foreignKey.type})`
   }
   if (attribute?.kind !== 'storage' || !attribute.indexed) return undefined
-  return typeSignature(attribute).join(' ')
+  return membersOf(attribute)
+    .map(each => [each.position, ...typeSignature(each)].join(' '))
+    .join(', ')
 }

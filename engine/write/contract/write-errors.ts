@@ -215,6 +215,12 @@ export const WriteErrors = defineErrors('WRITE', {
     namesAttribute: 0,
     message: (attribute: string, value: string) => `another entity has ${value} as ${attribute}, which is unique`,
   },
+  DUPLICATE_TOGETHER: {
+    errCode: 1115,
+    http: 409,
+    namesAttribute: 0,
+    message: (_: string, values: string) => `another entity has ${values}, which are unique together`,
+  },
   /** Follows DUPLICATE for the primary key. */
   KEY_EXISTS: {
     errCode: 1545,

@@ -2,6 +2,7 @@ import { orderOf } from './order.ts'
 import {
   edgesOf,
   isScalar,
+  isUniqueAlone,
   type ModelDocument,
   type ModelStyle,
   type Proposal,
@@ -22,13 +23,11 @@ interface CopyOptions {
 export function proposeCopy(tables: readonly SourceTable[], { viewKeys, ...options }: CopyOptions): Proposal {
   const style: ModelStyle = {
     participle: 'copied',
-    keyOf: (table, notes) => {
-      for (const columns of table.uniques)
-        if (columns.length > 1)
-          notes.push(`${table.name}: that ${columns.join(', ')} are unique together is not part of a model`)
-      return keyOf(table, viewKeys[table.name] ?? undefined, notes)
-    },
-    ofTable: ({ name: table }, name) => (name === table ? {} : { extraProperties: { table } }),
+    keyOf: (table, notes) => keyOf(table, viewKeys[table.name] ?? undefined, notes),
+    ofTable: (table, name, attributes) => ({
+      ...(name !== table.name && { extraProperties: { table: table.name } }),
+      ...uniqueTogether(table, attributes),
+    }),
     ofColumn: ({ name: column, isNullable }, _, name, isKey) => ({
       ...(!isKey && !isNullable && { mandatory: true }),
       ...(name !== column && { extraProperties: { column } }),
@@ -37,6 +36,16 @@ export function proposeCopy(tables: readonly SourceTable[], { viewKeys, ...optio
   const proposal = proposeModel(tables, { ...options, style })
   openCircles(proposal.model, proposal.notes)
   return proposal
+}
+
+/** Columns that are unique together and do not become a key. One that is unique by itself makes a list superfluous. */
+function uniqueTogether(table: SourceTable, attributes: ReadonlyMap<string, string>): { unique?: string[][] } {
+  const columns = new Map(table.columns.map(column => [column.name, column]))
+  const isMember = (name: string): boolean => isScalar(columns.get(name)!) && !isUniqueAlone(columns.get(name)!, table)
+  const lists = [table.primaryKey, ...table.uniques].filter(list => list.length > 1 && list.every(isMember))
+  const different = new Map(lists.map(list => [[...list].sort().join('\0'), list]))
+  const unique = [...different.values()].map(list => list.map(name => attributes.get(name)!))
+  return unique.length > 0 ? { unique } : {}
 }
 
 /** The column that becomes the key, or a new attribute. */

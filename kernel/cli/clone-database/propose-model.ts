@@ -40,8 +40,8 @@ export interface ModelStyle {
   readonly participle: string
   /** The key of a table; undefined if the table has no dataclass. */
   keyOf(table: SourceTable, notes: string[]): ProposedKey | undefined
-  /** Properties of a dataclass besides its key and attributes. */
-  ofTable(table: SourceTable, name: string): Record<string, unknown>
+  /** Properties of a dataclass besides its key and attributes. @param attributes names by column */
+  ofTable(table: SourceTable, name: string, attributes: ReadonlyMap<string, string>): Record<string, unknown>
   /** Properties of an attribute besides its type, indexes and autoFill. */
   ofColumn(column: SourceColumn, table: SourceTable, name: string, isKey: boolean): Record<string, unknown>
 }
@@ -121,16 +121,14 @@ function draftOf(
       ),
     },
     ...(collection !== `${name}Selection` && { collectionName: collection }),
-    ...style.ofTable(table, name),
+    ...style.ofTable(table, name, attributes),
   }
   for (const { name: column, note } of table.columns) if (note) notes.push(`${table.name}.${column} ${note}`)
   return { name, collection, table, document, attributes, used }
 }
 
 function attributeOf(column: SourceColumn, table: SourceTable, isKey: boolean): AttributeDocument {
-  const isUnique =
-    isScalar(column) &&
-    [table.primaryKey, ...table.uniques].some(([first, more]) => first === column.name && more === undefined)
+  const isUnique = isScalar(column) && isUniqueAlone(column, table)
   return {
     ...column.attribute,
     ...(isKey && column.increments && INCREMENTED.has(column.attribute.type) && { autoFill: 'increment' }),
@@ -139,6 +137,9 @@ function attributeOf(column: SourceColumn, table: SourceTable, isKey: boolean): 
     ...(!isKey && !isUnique && isScalar(column) && table.indexed.has(column.name) && { indexed: true }),
   }
 }
+
+export const isUniqueAlone = ({ name }: SourceColumn, { primaryKey, uniques }: SourceTable): boolean =>
+  [primaryKey, ...uniques].some(([first, more]) => first === name && more === undefined)
 
 /** True if a column can be a key or have an index. */
 export const isScalar = ({ attribute }: SourceColumn): boolean => !NOT_SCALAR.has(attribute.type)

@@ -46,7 +46,62 @@ t.test('a former name may be that of an existing attribute: the renaming is done
 const owned = (attributes: Options, options: Options = {}): Options =>
   withCompany({ storage: { postgres: 'main', owned: true, ...options } }, attributes)
 
+/** @param unique lists of the dataclass Company */
+const together = (unique: unknown, attributes: Options = {}, options: Options = {}) =>
+  withCompany({ unique, ...options }, attributes)
+
 const cases: { name: string; model: unknown; problem: string }[] = [
+  {
+    name: 'one attribute that is unique together',
+    model: together([['name']]),
+    problem: 'dataClasses.Company.unique.0: must NOT have fewer than 2 items, received ["name"]',
+  },
+  {
+    name: 'an unknown attribute that is unique together with another',
+    model: together([['name', 'secrte']]),
+    problem: 'dataClasses.Company.unique.0: there is no attribute "secrte" in Company; did you mean "secret"?',
+  },
+  {
+    name: 'the key among attributes that are unique together',
+    model: together([['ID', 'name']]),
+    problem: 'dataClasses.Company.unique.0: "ID" is unique by itself; leave it out',
+  },
+  {
+    name: 'a relation among attributes that are unique together',
+    model: together([['name', 'staff']]),
+    problem:
+      'dataClasses.Company.unique.0: "staff" is a relatedEntities attribute; only values that are stored can be unique together',
+  },
+  {
+    name: 'an object among attributes that are unique together',
+    model: together([['name', 'info']]),
+    problem:
+      'dataClasses.Company.unique.0: "info" has type object; unique values have one of bool, byte, word, long, long64, number, float, decimal, date, duration, string, uuid',
+  },
+  {
+    name: 'a calculated attribute that is not stored, unique together with another',
+    model: together([['name', 'x']], { x: { kind: 'calculated', type: 'long' } }),
+    problem: 'dataClasses.Company.unique.0: "x" is calculated at each read; add "stored": true to it',
+  },
+  {
+    name: 'attributes that are unique together twice',
+    model: together([
+      ['name', 'secret'],
+      ['secret', 'name'],
+    ]),
+    problem: 'dataClasses.Company.unique.1: has the attributes of dataClasses.Company.unique.0; leave one of them out',
+  },
+  {
+    name: 'an attribute twice in a list of those that are unique together',
+    model: together([['name', 'name']]),
+    problem: 'dataClasses.Company.unique.0: "name" is in it twice',
+  },
+  {
+    name: 'attributes of an attached table that are unique together',
+    model: together([['name', 'secret']], {}, { storage: { postgres: 'main' } }),
+    problem:
+      'dataClasses.Company.unique: the table of Company is as others made it, and its database keeps values unique',
+  },
   {
     name: 'a key of several columns in a table that the server makes',
     model: model({

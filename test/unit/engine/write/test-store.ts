@@ -40,6 +40,10 @@ export const model = {
     },
     Person: {
       key: 'ID',
+      unique: [
+        ['name', 'rank'],
+        ['born', 'big', 'tag'],
+      ],
       attributes: {
         ID: { type: 'long', autoFill: 'increment' },
         name: { type: 'string', indexed: true },
@@ -75,6 +79,7 @@ export const model = {
     City: { key: 'name', attributes: { name: { type: 'string' }, population: { type: 'long' } } },
     Pet: {
       key: 'ID',
+      unique: [['name', 'friendID']],
       attributes: {
         ID: { type: 'uuid', autoFill: 'uuid' },
         name: { type: 'string' },

@@ -617,3 +617,38 @@ t.test('the time of a change is a rough figure', async t => {
     '2 min',
   ])
 })
+
+t.test('attributes become unique together, are renamed, and are no longer so', async t => {
+  const model = (unique: string[][], attributes: Attributes) => {
+    const { name, dataClasses } = person(attributes)
+    return { name, dataClasses: { Person: { ...dataClasses.Person, unique } } }
+  }
+  const [string, long] = [{ type: 'string' }, { type: 'long' }]
+  const fill = (store: TestStore): void =>
+    void store.save('Person', [{ a: 'x', b: 1 }, { a: 'x', b: 2 }, { a: 'Y', b: 1 }, { a: 'x' }, { a: 'x' }])
+  const two = { a: string, b: long }
+  const error = await migrate(t, model([], two), model([['a', 'b']], two), store => {
+    fill(store)
+    store.save('Person', { a: 'y', b: 1 })
+  }).catch(error => error)
+  t.match(
+    error.message,
+    /Person\.a and Person\.b become unique together, but values of another one are in 1 entity \("y" and 1\)/,
+  )
+
+  const path = t.testdir()
+  const next = (model: object) => openTestStore(t, { path, model })
+  const check = async (store: TestStore, body: object, codes: number[]): Promise<void> => {
+    t.same(store.one('Person', body).codes, codes, JSON.stringify(body))
+    t.same(store.problems(), [])
+    await store.close()
+  }
+  const first = next(model([], two))
+  fill(first)
+  await first.close()
+  await check(next(model([['a', 'b']], two)), { a: 'X', b: 2 }, [1115, 1534])
+  const renamed = { a: string, c: { ...long, formerName: 'b' } }
+  await check(next(model([['a', 'c']], renamed)), { a: 'X', c: 2 }, [1115, 1534])
+  await check(next(model([['a', 'c']], { a: string, c: string })), { a: 'X', c: '2' }, [1115, 1534])
+  await check(next(model([], { a: string, c: string })), { a: 'X', c: '2' }, [])
+})
