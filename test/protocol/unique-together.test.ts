@@ -2,7 +2,8 @@
 import t, { type Test } from 'tap'
 import { connect } from '../support/mcp-client.ts'
 import { startPostgres } from '../support/sql-servers.ts'
-import { startServer, type TestServer } from '../support/test-server.ts'
+import { lentPlugin } from '../support/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
 
 const postgres = await startPostgres()
 
@@ -82,6 +83,28 @@ t.test('a client that may create but not read cannot find out which values exist
   const free = await save(server, { copyID: 2, open: true })
   t.same(taken.json, free.json)
   t.not(taken.status, 200)
+})
+
+t.test('a stored calculated attribute decides when the rule holds', async t => {
+  const { Loan } = modelOf().dataClasses
+  const attributes = { ...Loan.attributes, isOut: { kind: 'calculated', type: 'bool', stored: true } }
+  const model = { name: 'library', dataClasses: { Loan: { ...Loan, unique: [['copyID', 'isOut']], attributes } } }
+  const folder = temporaryFolder(t)
+  const withoutCode = await startServer(t, { model, rows: {} }, { folder })
+  t.same(codes(await save(withoutCode, [{ copyID: 1 }, { copyID: 1 }], '&$atomic=true')), undefined)
+  await withoutCode.close()
+  const options = { folder, config: { plugins: [lentPlugin] } }
+  await t.rejects(startServer(t, { model, rows: {} }, options), /copyID 1 and isOut true, which are unique together/)
+
+  const again = await startServer(t, { model, rows: {} }, { folder })
+  await again.post('/Loan(2)?$method=delete', {})
+  await again.close()
+  const server = await startServer(t, { model, rows: {} }, options)
+  t.same(codes(await save(server, { copyID: 1 })), [1115, 1534])
+  const [loan] = (await server.get('/Loan?$asArray=true')).json
+  t.equal((await save(server, { ...loan, reader: 'Ada' })).json.isOut, null)
+  t.same(codes(await save(server, { copyID: 1 })), undefined)
+  t.same(codes(await save(server, { __KEY: '1', __STAMP: 2, reader: null })), [1115, 1517])
 })
 
 if (typeof postgres === 'string') t.comment(`skipped: ${postgres}`)
