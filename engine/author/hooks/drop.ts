@@ -8,12 +8,14 @@ import { EventRun } from '../data-api/event-run.ts'
 import { SHARED_RUNS } from '../data-api/save-entities.ts'
 import type { Language } from '../data-api/language.ts'
 import { rowExists } from '../../data/existing.ts'
+import type { TableSnapshot } from '../../data/snapshot.ts'
 import type { NewJob } from '../../jobs/job.ts'
 import { findUnlinked, type Unlinked, withCascades } from '../../write/delete-entities.ts'
 import { identify, type TableRow } from '../../write/row-identity.ts'
 import type { DeleteRequest, DeleteResult, HookedRow, SaveFailure } from '../../write/contract/requests.ts'
 import { describe, WriteErrors } from '../../write/contract/write-errors.ts'
 import type { EventCode } from './event-code.ts'
+import { ExpectedRows } from './expected-rows.ts'
 import { busyFailure, eventFailure, thrownFailure } from './hook-errors.ts'
 import type { Hooks } from './hooks.ts'
 
@@ -161,7 +163,8 @@ class Drop {
   }
 
   private attempt(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult | undefined {
-    const { rowIds, stamps, atomic } = request
+    const { rowIds, atomic } = request
+    const expected = this.language.isInTransaction ? new ExpectedRows(request, this.rootTable) : undefined
     const stopped = this.look(rowIds)
     if (this.events.needsTransaction) {
       this.hooks.dropsInTransaction.add(this.root)
@@ -172,9 +175,10 @@ class Drop {
     if ((stopped.error && atomic) || free.length === 0) {
       return { kind: 'delete', deleted: 0, ...(stopped.error && { error: stopped.error }) }
     }
+    const { stamps, ifMatch } = expected?.after(this.rootTable) ?? request
     const freeStamps = stamps?.filter((_, i) => !stopped.rowIds.has(rowIds[i]!))
     const hooked = this.hooked()
-    const result = send({ ...request, rowIds: free, ...(freeStamps && { stamps: freeStamps }), hooked })
+    const result = send({ ...request, rowIds: free, ...(freeStamps && { stamps: freeStamps }), ifMatch, hooked })
     return stopped.error ? { ...result, error: stopped.error } : result
   }
 
@@ -184,7 +188,7 @@ class Drop {
     let error: ErrorData | undefined
     for (const rowId of rowIds) {
       // Events of earlier entities may have deleted it.
-      if (!rowExists(this.language.unrestricted.table(this.root), rowId)) continue
+      if (!rowExists(this.rootTable, rowId)) continue
       const rows = withCascades([{ dataClass: this.root, rowId }], this.referencing)
       let failure: ErrorData | undefined
       for (const row of rows.values()) failure ??= this.lookAt(row)
@@ -206,7 +210,11 @@ class Drop {
     for (const { dataClass, rowId } of this.deletable.values()) {
       if (!names.has(dataClass)) continue
       const { jobs = [] } = this.looked.get(identify({ dataClass, rowId })) ?? {}
-      const seen = this.entity(dataClass, rowId).getStamp()
+      // In a transaction, what has changed since was written by the events of this deletion.
+      const now = this.language.isInTransaction
+        ? this.language.unrestricted.table(dataClass).row(rowId)?.stamp
+        : undefined
+      const seen = now ?? this.entity(dataClass, rowId).getStamp()
       rows.push({ dataClass: dataClass.name, rowId, seen, ...(jobs.length > 0 && { jobs }) })
     }
     const unlinked = new Map<number, { row: TableRow; relations: RelatedEntityAttribute[] }>()
@@ -218,6 +226,10 @@ class Drop {
     }
     for (const { row, relations } of unlinked.values()) rows.push(this.unlink(row, relations))
     return { dataClasses: this.dataClasses.map(({ name }) => name), rows, reads: this.events.recorded?.reads }
+  }
+
+  private get rootTable(): TableSnapshot {
+    return this.language.unrestricted.table(this.root)
   }
 
   private willDelete(id: number, row: TableRow): void {

@@ -1,6 +1,7 @@
 /** Rules of events: what they have read still holds when the save is done, and what they write belongs to it. */
 import t from 'tap'
 import { ds, Entity, event } from '../../../../../engine/author/data-api/classes.ts'
+import { internals } from '../../../../../engine/author/data-api/entity-internals.ts'
 import type { EventError } from '../../../../../engine/author/declare/event-types.ts'
 import { type HookedWorld, openHookedWorld } from './world.ts'
 
@@ -368,3 +369,37 @@ t.test('events that run again find objects as they were', async t => {
     t.same((ds.Company!.get(1) as Loose).info.tags, ['big', 'old', 'own', 'seen'])
   })
 })
+
+const conditions: [string, (stamp: number) => object, number][] = [
+  ['no condition', () => ({}), 1],
+  ['its version', stamp => ({ ifMatch: [`${stamp}`] }), 1],
+  ['another version', stamp => ({ ifMatch: [`${stamp - 1}`] }), 0],
+  ['its stamp', stamp => ({ stamps: Uint32Array.of(stamp) }), 1],
+  ['an old stamp', stamp => ({ stamps: Uint32Array.of(stamp - 1) }), 0],
+]
+for (const isNested of [false, true]) {
+  t.test(`an entity that the events of its cascade save is dropped${isNested ? ' in ds.transaction' : ''}`, async t => {
+    for (const [name, conditionsOf, deleted] of conditions) {
+      const world = await openHookedWorld(t, [EmployeeEntity], model => {
+        model.dataClasses.Employee.attributes.manager.onDelete = 'cascade'
+      })
+      code.set('dropping', ({ manager }) => {
+        if (!manager) return
+        manager.salary += 1
+        manager.saveOrThrow()
+      })
+      // The manager of employee 6.
+      const key = 4
+      const before = world.stored(key)!.salary
+      const result = world.run(() => {
+        const rowIds = Uint32Array.of(internals.rowId(ds.Employee!.get(key) as Loose)!)
+        const stamp = (ds.Employee!.get(key) as Loose).getStamp()
+        const drop = () => world.language.drop({ dataClass: 'Employee', rowIds, atomic: false, ...conditionsOf(stamp) })
+        return isNested ? ds.transaction(drop) : drop()
+      })
+      t.equal(result.deleted > 0, deleted > 0, name)
+      t.equal(world.stored(key)?.salary, deleted > 0 ? undefined : before, name)
+      t.equal(world.stored(6) === undefined, deleted > 0, name)
+    }
+  })
+}
