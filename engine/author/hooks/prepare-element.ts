@@ -12,6 +12,7 @@ import { EntityBase } from '../data-api/entity.ts'
 import type { EventRun } from '../data-api/event-run.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import { toJson } from '../data-api/values.ts'
+import type { NewJob } from '../../jobs/job.ts'
 import { convertValue, foreignKeyFor } from '../../write/convert.ts'
 import { isJsonObject } from '../../write/parse-body.ts'
 import { type PreparedElement, UNSEEN } from '../../write/contract/requests.ts'
@@ -43,7 +44,7 @@ export interface PrepareContext {
 export function prepareElement(element: unknown, context: PrepareContext, run: EventRun): Prepared {
   if (!isJsonObject(element)) return { hooked: NOTHING_SEEN }
   const { view, binding, hooks } = context
-  const { dataClass } = binding
+  const { dataClass, language } = binding
   const key = own(element, '__KEY') ?? null
   let seen = UNSEEN
   // Nothing has been sent to the writer yet, so a failure concerns only this element.
@@ -55,10 +56,11 @@ export function prepareElement(element: unknown, context: PrepareContext, run: E
     // The writer refuses it, so no plugin code runs.
     if (!view.may(entity ? 'update' : 'create', dataClass))
       return { hooked: { expectedStamp: seen, values: {}, unchanged: [] } }
-    return binding.language.runEvents(run, () => {
-      const own = entity ?? binding.entity(undefined)
+    return language.runEvents(run, () => {
+      const jobs: NewJob[] = []
+      const own = entity ?? language.collecting({ jobs }, () => binding.entity(undefined))
       run.entity = own
-      return prepareEntity(element, own, seen, context)
+      return prepareEntity(element, own, { seen, jobs }, context)
     })
   } catch (thrown) {
     if (!(thrown instanceof ProtocolError || run.needsTransaction)) hooks.onFault(thrown)
@@ -84,13 +86,21 @@ function find(key: unknown, { view, binding }: PrepareContext): EntityBase | und
   return view.shows(binding.dataClass) ? (binding.instance.get(key) ?? undefined) : undefined
 }
 
+/** An element whose entity has been found or made. */
+interface Begun {
+  /** Stamp of the entity. */
+  readonly seen: number
+  /** Jobs that its events have enqueued. */
+  readonly jobs: NewJob[]
+}
+
 function prepareEntity(
   element: Record<string, unknown>,
   entity: EntityBase,
-  seen: number,
+  { seen, jobs }: Begun,
   { trusted, view, binding, hooks }: PrepareContext,
 ): Prepared {
-  const { dataClass } = binding
+  const { dataClass, language } = binding
   const action = entity.isNew() ? 'create' : 'update'
   const sent = new Map<StorageAttribute, Value>()
   const given = Object.entries(element).flatMap(([name, json]) => {
@@ -100,18 +110,24 @@ function prepareEntity(
     return attribute && view.includes(attribute) ? [{ attribute, json }] : []
   })
   const unchanged = new Set(given.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
-  for (const each of given) {
-    if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
-    assign(entity, each.attribute, each.json, { trusted, sent, binding })
-  }
-  const failure = binding.language.asEvent(() => hooks.beforeSave(entity, view))
+  language.collecting({ entity, jobs }, () => {
+    for (const each of given) {
+      if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
+      assign(entity, each.attribute, each.json, { trusted, sent, binding })
+    }
+  })
+  const failure = language.asEvent(() => hooks.beforeSave(entity, view))
   const values: Record<string, unknown> = {}
   for (const [attribute, value] of internals.changes(entity)) {
     if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)
   }
   const names = Array.from(unchanged, ({ attribute }) => attribute.name)
-  const jobs = hooks.jobsOf(entity)
-  const prepared = { expectedStamp: seen, values, unchanged: names, ...(failure && { failure }), ...(jobs && { jobs }) }
+  jobs.push(...(hooks.jobsOf(entity) ?? []))
+  const prepared = {
+    ...{ expectedStamp: seen, values, unchanged: names },
+    ...(failure && { failure }),
+    ...(jobs.length > 0 && { jobs }),
+  }
   return { hooked: prepared, entity }
 }
 

@@ -1,7 +1,8 @@
 /** Rules of events: what they have read still holds when the save is done, and what they write belongs to it. */
 import t from 'tap'
-import { ds, Entity, event } from '../../../../../engine/author/data-api/classes.ts'
+import { DataStore, ds, Entity, event, job } from '../../../../../engine/author/data-api/classes.ts'
 import { internals } from '../../../../../engine/author/data-api/entity-internals.ts'
+import { jobKey } from '../../../../../engine/jobs/job.ts'
 import type { EventError } from '../../../../../engine/author/declare/event-types.ts'
 import { type HookedWorld, openHookedWorld } from './world.ts'
 
@@ -18,6 +19,12 @@ const run = (kind: string, entity: Loose): EventError | undefined => {
 }
 
 class EmployeeEntity extends Entity('Employee') {
+  @event('constructor') made() {
+    code.get('constructor')?.(this)
+  }
+  @event('touched', 'lastName') assigned() {
+    code.get('touched')?.(this)
+  }
   @event('validateSave') validateSave() {
     return run('validateSave', this)
   }
@@ -33,6 +40,10 @@ class EmployeeEntity extends Entity('Employee') {
   @event('dropping') dropping() {
     return run('dropping', this)
   }
+}
+
+class JobStore extends DataStore {
+  @job note() {}
 }
 
 class CompanyEntity extends Entity('Company') {
@@ -403,3 +414,37 @@ for (const isNested of [false, true]) {
     }
   })
 }
+
+const enqueuing = [
+  { body: { lastName: 'A' }, kept: 2 },
+  { body: { firstName: 'A' }, kept: 0 },
+  { body: { lastName: 'A', firstName: 'refused' }, kept: 0 },
+  { body: { lastName: 'A' }, mode: 'validate', kept: 0 },
+  { body: { lastName: 'A' }, mode: 'refresh', kept: 0 },
+  { body: [{ lastName: 'B' }, { lastName: 'C', firstName: 'refused' }], kept: 2 },
+  { body: [{ lastName: 'B' }, { lastName: 'C', firstName: 'refused' }], atomic: true, kept: 0 },
+] as const
+t.test('jobs that the events of an assignment enqueue belong to the save', async t => {
+  const world = await openHookedWorld(t, [EmployeeEntity, JobStore])
+  const enqueue: Code = () => void ds.enqueue((ds as Loose).note)
+  const meanwhile = once(() => world.other({ lastName: 'Other' }))
+  code.set('constructor', enqueue)
+  code.set('touched', enqueue)
+  code.set('validateSave', entity => {
+    named('Other')
+    meanwhile()
+    return entity.firstName === 'refused' ? NO : undefined
+  })
+  const { records } = world.language.options.store
+  const enqueued = () => {
+    records.refresh()
+    return records.records(jobKey(''), 100).length
+  }
+  let expected = 0
+  for (const { kept, ...sent } of enqueuing) {
+    const { body, ...request } = sent
+    world.save(body, request)
+    expected += kept
+    t.equal(enqueued(), expected, JSON.stringify(sent))
+  }
+})
