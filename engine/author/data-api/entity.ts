@@ -237,17 +237,18 @@ export class EntityBase {
     // Found by key, not by row id: after a transaction that was rolled back the row id may be another entity's.
     const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
-    const { error } = language.drop({
+    const { deleted, error } = language.drop({
       dataClass: dataClass.name,
       rowIds: Uint32Array.of(rowId),
       atomic: false,
       ...(!force && { stamps: Uint32Array.of(this.#sentStamp(row!)) }),
     })
-    if (!error) {
-      this.#rowId = undefined
-      this.#edit().isDropped = true
-    }
-    return error
+    if (error) return error
+    // Another caller has deleted it since the snapshot.
+    if (deleted === 0) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
+    this.#rowId = undefined
+    this.#edit().isDropped = true
+    return undefined
   }
 
   lock(): Status {

@@ -1,5 +1,8 @@
 import t from 'tap'
 import { decode } from '../../../../support/read-request.ts'
+import { internals } from '../../../../../engine/author/data-api/entity-internals.ts'
+import type { EntityBase } from '../../../../../engine/author/data-api/entity.ts'
+import { WriterLink } from '../../../../../engine/write/writer-link.ts'
 import { openWorld } from './world.ts'
 
 const codes = (...errCodes: number[]): Error =>
@@ -174,6 +177,23 @@ t.test('saving', async t => {
       t.match(theirs.save(), { success: false, status: 5 })
       t.match(theirs.reload(), { success: false, status: 5 })
     })
+  })
+
+  t.test('of two that drop an entity at the same time, one succeeds', async t => {
+    const other = new WriterLink(end => void engine.parts.writer.connect(end))
+    run(ds => {
+      for (const force of [false, true]) {
+        const entity = ds.City!.new({ name: 'Atlantis' })
+        entity.save()
+        const rowIds = Uint32Array.of(internals.rowId(entity as unknown as EntityBase)!)
+        // The call has a snapshot with the entity.
+        t.equal(ds.City!.get('Atlantis')?.isNew(), false)
+        const { result } = other.write({ kind: 'delete', dataClass: 'City', rowIds, atomic: false })
+        t.equal(result.deleted, 1)
+        t.match(entity.drop({ force }), { success: false, status: 5, errors: [{ errCode: 1543 }] })
+      }
+    })
+    other.close()
   })
 
   t.test('other callers see what a call has saved', async t => {
