@@ -1,0 +1,30 @@
+import { ds, Entity, event } from 'tesser/classes'
+
+export class PlaylistEntity extends Entity('Playlist') {
+  @event('constructor') begin() {
+    this.trackCount = 0
+    this.seconds = 0
+  }
+}
+
+export class TrackEntity extends Entity('Track') {
+  /** Counts the track in its playlist, and no longer in the one that it was in before. */
+  @event('saving') count() {
+    const before = this.isNew() ? null : ds.Track.get(this.ID)
+    if (before) add(before.playlistID, -1, -before.seconds)
+    add(this.playlistID, 1, this.seconds)
+  }
+
+  @event('dropping') uncount() {
+    add(this.playlistID, -1, -this.seconds)
+  }
+}
+
+function add(playlistID: number | null, count: number, seconds: number): void {
+  const playlist = playlistID === null ? null : ds.Playlist.get(playlistID)
+  // The save of the track is refused if it names none that exists.
+  if (!playlist) return
+  playlist.trackCount += count
+  playlist.seconds += seconds
+  playlist.saveOrThrow()
+}
