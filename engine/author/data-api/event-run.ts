@@ -21,6 +21,12 @@ export class NeedsTransaction extends Error {
 /** Maximum number of entities whose events save or drop one another. Each may need a nested transaction. */
 const LONGEST_CHAIN = 6
 
+/** A related entity, or null, and the version of the language for which it is as the store has it. */
+interface Related {
+  readonly entity: EntityBase | null
+  version: number
+}
+
 /** One run of the events before saves or a deletion, from the first event to the last. */
 export class EventRun {
   /** Their reads. Undefined before the first one, and in a transaction, where no other client writes. */
@@ -33,7 +39,7 @@ export class EventRun {
   /** Rows of the entities whose events have run. */
   private readonly earlier = new Set<number>()
   private isFirst = true
-  private readonly related = new Map<EntityBase, Map<RelatedEntityAttribute, EntityBase | null>>()
+  private readonly related = new Map<EntityBase, Map<RelatedEntityAttribute, Related>>()
   private readonly replacements: (readonly [before: EntityBase, related: EntityBase])[] = []
   private readonly saved = new Set<EntityBase>()
 
@@ -76,7 +82,7 @@ export class EventRun {
   }
 
   /**
-   * A related entity, as it is now.
+   * A related entity, as it is now, also when the events have changed it by other objects; with its unsaved values, if it has some.
    * @param before the object that the entity had before, which may have been read long ago
    */
   relatedOf(
@@ -85,15 +91,18 @@ export class EventRun {
     before: EntityBase | null | undefined,
     find: () => EntityBase | null,
   ): EntityBase | null {
-    const ofEntity = this.related.get(entity) ?? new Map<RelatedEntityAttribute, EntityBase | null>()
+    const ofEntity = this.related.get(entity) ?? new Map<RelatedEntityAttribute, Related>()
     this.related.set(entity, ofEntity)
-    let related = ofEntity.get(relation)
-    if (related === undefined) {
-      related = find()
-      ofEntity.set(relation, related)
-      if (before && related) this.replacements.push([before, related])
+    const { version } = entity[BINDING].language
+    const known = ofEntity.get(relation)
+    if (known && (known.version === version || isCurrent(known.entity))) {
+      known.version = version
+      return known.entity
     }
-    return related
+    const found = find()
+    ofEntity.set(relation, { entity: found, version })
+    if (before && found) this.replacements.push([before, found])
+    return found
   }
 
   /** Forgets a related entity: its key has changed. */
@@ -109,6 +118,17 @@ export class EventRun {
   get replaced(): readonly (readonly [before: EntityBase, saved: EntityBase])[] {
     return this.replacements.filter(([, related]) => this.saved.has(related))
   }
+}
+
+/** True if an entity has unsaved values, or is as the store has it. */
+function isCurrent(entity: EntityBase | null): boolean {
+  const rowId = entity ? internals.rowId(entity) : undefined
+  if (!entity || rowId === undefined) return false
+  const { language, dataClass } = entity[BINDING]
+  // Events change no entities of databases.
+  if (dataClass.remote || internals.changes(entity).size > 0) return true
+  const stored = language.unrestricted.table(dataClass).row(rowId)
+  return stored !== undefined && stored.stamp === internals.row(entity)!.stamp
 }
 
 const isSame = (a: EntityBase, b: EntityBase): boolean =>

@@ -234,6 +234,45 @@ t.test('an entity that an event has saved in place of the object of its caller c
   })
 })
 
+t.test('a related entity is as the event has left it, whichever object it has changed', async t => {
+  const world = await open(t)
+  const salaries: number[] = []
+  code.set('saving', entity => {
+    if (!entity.manager) return undefined
+    const note = () => salaries.push(entity.manager?.salary ?? null)
+    const other = (salary: number) => {
+      const manager = ds.Employee!.get(5) as Loose
+      manager.salary = salary
+      return manager.save().success
+    }
+    const kept = entity.manager
+    note()
+    ds.Employee!.new({ lastName: 'Unrelated' }).save()
+    t.equal(entity.manager, kept, 'the same object while it is current')
+    t.ok(other(20))
+    note()
+    t.ok(ds.transaction(() => other(30)))
+    note()
+    t.notOk(
+      ds.transaction(() => other(40) && false),
+      'undone',
+    )
+    note()
+    entity.manager.salary += 1
+    note()
+    t.ok(entity.manager.save().success, 'it is the current one that is saved')
+    t.ok(ds.Employee!.get(5)!.drop().success)
+    note()
+    return entity.firstName === 'refused' ? NO : undefined
+  })
+  const sent = { lastName: 'New', managerID: 5, firstName: 'refused' }
+  const before = world.stored(5)!.salary
+  t.same(codes(world.save(sent)), [99])
+  // The first run ended where it wrote.
+  t.same(salaries, [before, before, 20, 30, 30, 31, null])
+  t.equal(world.stored(5)!.salary, before)
+})
+
 t.test('events that save one another in a circle are refused, and the circle is named', async t => {
   const world = await open(t)
   const statuses: Loose[] = []
