@@ -7,7 +7,7 @@ import { suggestion } from '../engine/base/suggestion.ts'
 import { ConfigError } from './config-error.ts'
 import type { PluginReference } from './option.ts'
 import { readJsonFile } from './read-json-file.ts'
-import { type Reference, type ReferencedText, readReference } from './reference.ts'
+import { type Reference, type ReferencedText, readReference, UNREAD } from './reference.ts'
 import {
   CONFIG_FILE_SCHEMA,
   CONFIG_KEYS,
@@ -101,6 +101,9 @@ export function loadConfig({ file, pathsFrom, env, flags, cwd = process.cwd() }:
     readReference: reference => readReference(reference, env, pathsFrom ?? folder),
   })
 }
+
+/** The configuration of a command that only reads the model and the declarations of code, and therefore no secrets. */
+export const withoutReferences = (config: Config): Config => ({ ...config, readReference: () => UNREAD })
 
 const DEMO_MODEL = (): string => fileURLToPath(outputUrl('config/demo/model.json'))
 const DEMO_PLUGIN = (): PluginReference => ({ specifier: outputUrl('plugins/examples/semantic/index.ts').href })

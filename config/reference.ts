@@ -6,7 +6,10 @@ import { describeSystemError } from '../engine/base/system-error.ts'
 export type Reference = { readonly env: string } | { readonly file: string }
 
 /** Text that a reference leads to, or why it leads to none, with a remedy. */
-export type ReferencedText = { readonly text: string } | { readonly problem: string }
+export type ReferencedText = { readonly text: string } | { readonly problem: string } | typeof UNREAD
+
+/** Answer of a command that reads no references, because it runs nothing that needs their values. */
+export const UNREAD = { isUnread: true } as const
 
 const MAX_KIB = 64
 

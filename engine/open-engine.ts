@@ -65,11 +65,14 @@ export async function describeClasses(options: EngineOptions): Promise<LoadedCla
 }
 
 /**
- * The model with the additions of plugin classes, and their functions, without a store.
+ * The model with the additions of plugin classes, and their functions, without a store. Their `configure` is not called: declarations
+ * do not depend on it, and it may need secrets.
  * @throws {ModelError} {@link DeclarationError}; {@link Error} with the plugin and the module that cannot be used
  */
 export async function describeModel(options: EngineOptions): Promise<{ catalog: Catalog; classes: ClassRegistry }> {
-  const loaded = await describeClasses(options)
+  const { functions } = options
+  const modules = functions?.modules.map(module => ({ ...module, settings: undefined }))
+  const loaded = await describeClasses({ ...options, functions: modules && { ...functions, modules } })
   const model = addCalculated(options.model, calculatedDeclarations(loaded.classes))
   const catalog = loadModel(model, undefined, options.wire)
   await checkDeclarations(loaded, catalog)

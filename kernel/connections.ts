@@ -19,7 +19,7 @@ export function openConnections({
     if (!isReference(value)) return value
     const found = readReference(value)
     if ('text' in found) return found.text
-    problems.push(`${place}: ${found.problem}`)
+    if ('problem' in found) problems.push(`${place}: ${found.problem}`)
     return ''
   }
   const opened = Object.entries(connections).map(

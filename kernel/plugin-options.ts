@@ -7,6 +7,7 @@ import {
   type Reference,
   type ReferencedText,
   resemblesReference,
+  UNREAD,
 } from '../config/reference.ts'
 import { addSecrets } from '../engine/base/known-secrets.ts'
 import { suggestion } from '../engine/index.ts'
@@ -32,7 +33,7 @@ export function hasOnlyDefaults({ properties, required = [] }: TObject, options:
 
 /**
  * Problems of the options of a plugin. Fills in what references lead to, and defaults. What references lead to is hidden from now
- * on, and in no problem.
+ * on, and in no problem. An option with a reference that is not read stays as it is, unchecked.
  */
 export function optionProblems(
   plugin: string,
@@ -45,20 +46,22 @@ export function optionProblems(
   const problems = unknown.map(option => `plugin ${plugin} has no option ${option}${suggestion(option, known)}`)
   if (!schema) return problems
   const found = new Map<string, Found>()
+  const unread = new Set<string>()
   resolveWithin(options, [schema], '', (path, reference, places) => {
     const outcome = found.size < MAX_REFERENCES ? outcomeOf(reference, places, read) : TOO_MANY
+    if (outcome === UNREAD) unread.add(topLevel(path))
     found.set(path, { ...outcome, reference })
     return 'value' in outcome ? outcome.value : reference
   })
   const tell = (path: string, text: string) =>
     void problems.push(`plugin ${plugin}: option ${path.slice(1).replaceAll('/', '.')}${text}`)
-  for (const [path, { problem }] of found) if (problem !== undefined) tell(path, `: ${problem}`)
+  for (const [path, outcome] of found) if ('problem' in outcome) tell(path, `: ${outcome.problem}`)
   ajv ??= new Ajv({ allErrors: true, useDefaults: true, verbose: true })
   const validate = ajv.compile(schema as TSchema)
   if (!validate(options)) {
     for (const error of withoutAlternatives(validate.errors ?? [])) {
       const at = found.get(error.instancePath)
-      if (at?.problem !== undefined) continue
+      if ((at && 'problem' in at) || unread.has(topLevel(error.instancePath))) continue
       const hint = at ? `, in ${describeReference(at.reference)}` : referenceHint(error)
       tell(error.instancePath, ` ${describeError(error)}${hint}`)
     }
@@ -91,7 +94,10 @@ function describeError({ keyword, message, params, parentSchema = {} }: ErrorObj
 
 const listed = (values: readonly unknown[]): string => values.map(value => JSON.stringify(value)).join(', ')
 
-type Outcome = { readonly value: unknown; readonly problem?: undefined } | { readonly problem: string }
+/** The part of a JSON pointer that names an option of the plugin. */
+const topLevel = (path: string): string => path.split('/', 2).join('/')
+
+type Outcome = { readonly value: unknown } | { readonly problem: string } | typeof UNREAD
 type Found = Outcome & { readonly reference: Reference }
 
 const TOO_MANY: Outcome = {
@@ -144,7 +150,7 @@ function outcomeOf(
   read: (reference: Reference) => ReferencedText,
 ): Outcome {
   const given = read(reference)
-  if ('problem' in given) return given
+  if (!('text' in given)) return given
   addSecrets([given.text])
   const types: string[] = places.flatMap(({ type }) => type ?? [])
   if (types.length === 0 || types.includes('string')) return { value: given.text }

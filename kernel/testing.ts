@@ -38,6 +38,8 @@ export interface TestServerOptions {
    * `plugins` adds to the option of that name.
    */
   readonly config?: Readonly<Record<string, object | string>>
+  /** Variables that options of plugins refer to (`{ "env": "ACME_API_KEY" }`), beside those of the process. */
+  readonly env?: Readonly<Record<string, string>>
   /** Clock for lifetimes: milliseconds since 1970. */
   readonly now?: () => number
   /** Folder of the store, which is kept. By default a temporary folder, removed when the server is closed. */
@@ -126,7 +128,7 @@ export async function createTestServer(options: TestServerOptions): Promise<Test
     }
     writeFileSync(file, JSON.stringify(content))
     server = await createServer(
-      loadConfig({ file, pathsFrom: process.cwd(), env: variables(), flags: {} }),
+      loadConfig({ file, pathsFrom: process.cwd(), env: variables(options.env), flags: {} }),
       undefined,
       { now },
     )
@@ -147,8 +149,8 @@ export async function createTestServer(options: TestServerOptions): Promise<Test
 }
 
 /** Variables that options of plugins may refer to; options of the server come from the test alone. */
-const variables = (): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TESSER_')))
+const variables = (given: TestServerOptions['env']): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries({ ...process.env, ...given }).filter(([name]) => !name.startsWith('TESSER_')))
 
 /** Saves entities as `tesser load` does. @throws {Error} if one of them is refused */
 export async function insertRows(engine: PluginEngine, dataClass: string, entities: readonly object[]): Promise<void> {

@@ -174,7 +174,7 @@ async function importClasses(
 ): Promise<AuthorClass[]> {
   const exports = await declarations.during(async () => (await import(url)) as Record<string, unknown>)
   const { configure } = exports
-  if (typeof configure === 'function') {
+  if (typeof configure === 'function' && settings) {
     await runAs({ plugin, function: 'configure' }, () => configure(settings) as unknown)
   }
   const classes = authorClasses(exports)

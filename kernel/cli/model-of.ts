@@ -1,4 +1,4 @@
-import type { Config } from '../../config/load-config.ts'
+import { type Config, withoutReferences } from '../../config/load-config.ts'
 import { type Catalog, type ClassRegistry, describeModel } from '../../engine/index.ts'
 import { readParts } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
@@ -11,13 +11,13 @@ interface DescribedModel {
 }
 
 /**
- * Model of a configuration with the additions of plugins, and their functions, without a store.
+ * Model of a configuration with the additions of plugins, and their functions, without a store and without secrets.
  * @throws {ModelError} {@link PluginError} {@link DeclarationError}
  */
 export async function modelOf(config: Config): Promise<DescribedModel> {
   const bundler = new ModuleBundler()
   try {
-    const { engine, plugins } = await readParts(config, bundler)
+    const { engine, plugins } = await readParts(withoutReferences(config), bundler)
     return { ...(await describeModel(engine)), plugins: plugins.map(({ definition }) => definition.name) }
   } finally {
     bundler.close()

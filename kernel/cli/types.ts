@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { Config } from '../../config/load-config.ts'
+import { type Config, withoutReferences } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { loadModel, writeTypes } from '../../engine/index.ts'
 import { ModuleBundler } from '../module-bundler.ts'
@@ -14,7 +14,7 @@ import { withPluginModels } from '../plugin-model.ts'
  */
 export async function types(config: Config, file: string): Promise<void> {
   const bundler = new ModuleBundler()
-  const plugins = await importPlugins(config, bundler).finally(() => bundler.close())
+  const plugins = await importPlugins(withoutReferences(config), bundler).finally(() => bundler.close())
   const model = withPluginModels(readJsonFile(config.model, 'model'), plugins)
   const text = writeTypes(loadModel(model), basename(config.model))
   if (file === '-') process.stdout.write(text)

@@ -256,3 +256,34 @@ t.test('commands print no value, and name what a reference lacks', async t => {
     t.notMatch(ended.output, /geheim-5678/)
   }
 })
+
+t.test('commands that only read the model and declarations need no secrets', async t => {
+  const own = { env: 'NONE' }
+  const folder = t.testdir({
+    'model.json': JSON.stringify(company.model),
+    'tesser.config.json': JSON.stringify({
+      model: 'model.json',
+      connections: { main: { url: own, password: { file: 'none' } } },
+      plugins: [{ plugin: './index.ts', options: { key: own, smtp: { password: { file: 'none' } } } }],
+    }),
+    'index.ts': `import { definePlugin, Type } from 'tesser'
+      export default definePlugin({
+        name: 'acme', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url),
+        options: Type.Object({ key: Type.String({ pattern: '^sk_' }), smtp: Type.Object({ password: Type.String() }) }),
+        model: { dataClasses: { Note: { key: 'ID', attributes: { ID: { type: 'long' }, text: { type: 'string' } } } } },
+        register() { throw new Error('registered') },
+      })`,
+    'classes.ts': `import { DataClass, exposed } from 'tesser/classes'
+      export function configure({ key }) { throw new Error('configured') }
+      export class Note extends DataClass('Note') { @exposed noteOf(text: string) { return text } }`,
+  })
+  installTesser(folder)
+  const table: [args: string[], code: number, output: RegExp][] = [
+    [['types', '-'], 0, /Note: \{[\s\S]*text: string/],
+    [['client', '--out', '-'], 0, /noteOf/],
+    [['openapi'], 0, /\/Note\/noteOf/],
+    [['start'], 2, /acme: option key: the variable NONE is not set; set it in/],
+    [['check'], 2, /acme: option smtp\.password: there is no file .*none; it has to be/],
+  ]
+  for (const [args, code, output] of table) t.match(await runTesser(folder, ...args), { code, output }, args.join(' '))
+})

@@ -22,6 +22,20 @@ t.test('a server of the test kit has the model, entities and plugins that it is 
   t.match(await server.get('/rest/Employee(5)'), { status: 404 })
 })
 
+t.test('options of plugins refer to variables that the test gives', async t => {
+  const start = (env?: Record<string, string>) =>
+    createTestServer({
+      model: company.model,
+      data: company.rows,
+      plugins: [{ plugin: pathToFileURL(staffPlugin), options: { bonus: { env: 'BONUS_OF_THE_TEST' } } }],
+      env,
+    })
+  await t.rejects(start(), { message: /option bonus: the variable BONUS_OF_THE_TEST is not set/ })
+  const server = await start({ BONUS_OF_THE_TEST: '7', TESSER_LOG_LEVEL: 'no level' })
+  t.teardown(() => server.close())
+  t.match(await server.post('/rest/Employee/bonus', []), { status: 200, json: { result: 7 } })
+})
+
 t.test('requests are sent as users with roles and privileges', async t => {
   const roles = {
     privileges: [{ privilege: 'viewStaff' }, { privilege: 'editStaff', includes: ['viewStaff'] }],

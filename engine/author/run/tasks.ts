@@ -27,8 +27,11 @@ export interface ClassModule {
   readonly url: string
   /** Source file, for messages. */
   readonly source: string
-  /** Argument of the function `configure` that the module may export; it is called first, once in every thread. */
-  readonly settings: unknown
+  /**
+   * Argument of the function `configure` that the module may export; it is called first, once in every thread. Undefined: it is not
+   * called, because the module is only described.
+   */
+  readonly settings: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A call of a class function. Source: base specification, 4.7; protocol notes, 7. */

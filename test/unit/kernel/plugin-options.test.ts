@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import t from 'tap'
-import type { Reference } from '../../../config/reference.ts'
+import { type Reference, UNREAD } from '../../../config/reference.ts'
 import { withoutKnownSecrets } from '../../../engine/base/known-secrets.ts'
 import { hasOnlyDefaults, optionProblems } from '../../../kernel/plugin-options.ts'
 
@@ -144,6 +144,29 @@ t.test('problems name plugin, option and reference, never the value, and are rep
     'plugin acme: option smtp.port must be <= 10, in the variable PORT',
   ])
   t.equal(withoutKnownSecrets('geheim-1234 0x1f7777'), '(hidden) (hidden)', 'unusable values are hidden too')
+  t.end()
+})
+
+t.test('an option with a reference that is not read is not checked, and all others are', t => {
+  const schema = Type.Object({
+    key: Type.String({ pattern: '^sk_' }),
+    smtp: Type.Union([Type.Object({ port: Type.Integer() }), Type.Object({ socket: Type.String() })]),
+    limit: Type.Integer({ maximum: 10 }),
+    name: Type.String(),
+    currency: Type.String({ default: 'EUR' }),
+  })
+  const env = (name: string) => ({ env: name })
+  const given = { key: env('NONE'), smtp: { port: env('NONE') }, limit: 11, kee: env('NONE') }
+  const options = structuredClone(given) as Record<string, unknown>
+  t.strictSame(
+    optionProblems('acme', schema, options, () => UNREAD),
+    [
+      'plugin acme has no option kee; did you mean "key"?',
+      "plugin acme: option  must have required property 'name'",
+      'plugin acme: option limit must be <= 10',
+    ],
+  )
+  t.strictSame(options, { ...given, currency: 'EUR' })
   t.end()
 })
 
