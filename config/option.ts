@@ -57,11 +57,12 @@ export function number({ min, max, ...rest }: Common<number> & { min: number; ma
 }
 
 export function flag(common: Common<boolean>): Option<boolean> {
-  return make({
-    schema: Type.Boolean(),
-    fromText: text => (text === 'true' ? true : text === 'false' ? false : text),
-    ...common,
-  })
+  return make({ schema: Type.Boolean(), fromText: flagOrText, ...common })
+}
+
+/** Option that is true, false, or left to what uses it. */
+export function optionalFlag(doc: string): Option<boolean | undefined> {
+  return make<boolean | undefined>({ schema: Type.Boolean(), default: undefined, fromText: flagOrText, doc })
 }
 
 export function choice<const T extends string>({ of, ...rest }: Common<NoInfer<T>> & { of: readonly T[] }): Option<T> {
@@ -210,6 +211,7 @@ const make = <T>(parts: Parts<T>): Option<T> => ({
 })
 
 const numberOrText = (text: string): number | string => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text)
+const flagOrText = (text: string): boolean | string => (text === 'true' ? true : text === 'false' ? false : text)
 const jsonOfText = (text: string): unknown => {
   try {
     return JSON.parse(text)

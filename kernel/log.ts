@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/load-config.ts'
 import { withoutSecrets } from '../config/secrets.ts'
@@ -7,12 +8,12 @@ import { lineWithoutKnownSecrets } from '../engine/base/known-secrets.ts'
 const MAX_OBJECTS = 1_000
 
 /**
- * The logger of the server: a JSON object per line on standard output, or lines for people with `log.pretty`.
+ * The logger of the server: lines for people on a terminal, elsewhere a JSON object per line, unless `log.pretty` decides.
  * @param destination replaces standard output, for tests
  */
 export function createLogger(
   { log }: { readonly log: Pick<Config['log'], 'level' | 'pretty'> },
-  destination: DestinationStream = pino.destination(1),
+  destination: DestinationStream & { readonly isTTY?: boolean } = standardOutput(),
 ): Logger {
   const options = {
     level: log.level,
@@ -23,7 +24,14 @@ export function createLogger(
     hooks: { streamWrite: lineWithoutKnownSecrets },
     serializers: { err: (error: Error) => readable(pino.stdSerializers.err(error)) },
   }
-  return pino(options, log.pretty ? { write: line => destination.write(prettyLine(line)) } : destination)
+  const isPretty = log.pretty ?? destination.isTTY
+  return pino(options, isPretty ? { write: line => destination.write(prettyLine(line)) } : destination)
+}
+
+function standardOutput() {
+  const isTTY = isatty(1)
+  // On a terminal lines of the log and of the command are in the order in which they were written.
+  return Object.assign(pino.destination({ dest: 1, sync: isTTY }), { isTTY })
 }
 
 /** Hides values with which a reader of the log could act as another client. */
@@ -45,8 +53,13 @@ function readable(values: object): object {
 function prettyLine(line: string): string {
   const { time, level, msg = '', err, ...rest } = JSON.parse(line) as Record<string, unknown>
   const values = Object.entries(rest).map(
-    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([name, value]) => `${name}=${typeof value === 'string' && !value.includes('\n') ? value : JSON.stringify(value)}`,
   )
   const stack = err && typeof err === 'object' && 'stack' in err ? `\n${err.stack}` : ''
-  return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${[msg, ...values].join('  ')}${stack}\n`
+  const text = `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${[msg, ...values].join('  ')}${stack}`
+  return `${text.replace(CONTROL, escapeOf)}\n`
 }
+
+/** Characters by which a text of a client could change what a terminal shows. */
+const CONTROL = /(?![\n\t])\p{Cc}/gu
+const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

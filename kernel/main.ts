@@ -185,7 +185,8 @@ export async function startServer(
     for (const warning of [...selected.warnings, ...transport.warnings, ...exposed]) log.warn(warning)
     if (openWarning) log.warn(openWarning)
     const url = `${tls ? 'https' : 'http'}://${hostInUrl(config.server.host)}:${transport.port}`
-    log.info({ url, transport: selected.name, plugins: plugins.names }, 'listening')
+    log.debug({ plugins: plugins.names }, 'plugins are registered')
+    log.info({ url, transport: selected.name }, 'listening')
     // A query that needs another thread waits for it; all other requests are answered meanwhile.
     if (warmUp) engine.warmUp()
 

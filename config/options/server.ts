@@ -1,4 +1,4 @@
-import { bytes, choice, flag, integer, path, text, textList } from '../option.ts'
+import { bytes, choice, flag, integer, optionalFlag, path, text, textList } from '../option.ts'
 
 /** The HTTP edge and the log. */
 export const serverOptions = {
@@ -128,7 +128,9 @@ export const serverOptions = {
     of: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     doc: 'Lowest level that is logged.',
   }),
-  'log.pretty': flag({ default: false, doc: 'Log lines for people instead of JSON.' }),
+  'log.pretty': optionalFlag(
+    'Log lines for people instead of JSON; by default when the standard output is a terminal.',
+  ),
   'log.slowQueryMs': integer({
     default: 1_000,
     min: 0,

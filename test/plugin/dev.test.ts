@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -123,4 +123,41 @@ t.test('tesser dev serves changed code, and keeps the old version when the new o
   write('index.ts', PLUGIN)
   await line(/index\.ts changed: restarted/)
   t.strictSame(await stop(), [0, null])
+})
+
+const hasPty = /util-linux/.test(String(spawnSync('script', ['--version']).stdout))
+
+t.test('the log on a terminal is lines for people', { skip: !hasPty && 'script of util-linux is missing' }, async t => {
+  const folder = t.testdir({
+    'tesser.config.json': JSON.stringify({ model: 'model.json', plugins: ['./index.ts'] }),
+    'model.json': model(),
+    'index.ts': PLUGIN,
+    'route.ts': "export const route = 'first'",
+    'classes.ts': classes('(console.warn("told"), 1)'),
+  })
+  const command = `exec "${process.execPath}" "${fileURLToPath(outputUrl('kernel/cli/main.js'))}" dev --port 0 --storage-map-size-bytes "64 MiB"`
+  const child = spawn('script', ['-qec', command, join(folder, 'typescript')], {
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.on('data', chunk => (output += chunk))
+  const shown = async (pattern: RegExp) => {
+    for (;;) {
+      const match = pattern.exec(output)
+      if (match) return match
+      await once(child.stdout, 'data')
+    }
+  }
+  const [, url] = await shown(
+    /^[\d:.]{12} info {2}listening {2}url=http:\S+ {2}transport=node-http\s+Tesser answers at (\S+)\/rest/m,
+  )
+  await fetch(`${url}/rest/Person/told`)
+  await shown(/^[\d:.]{12} warn {2}told {2}plugin=acme {2}class=Person {2}function=told\r?$/m)
+  // Ctrl+C.
+  child.stdin.write('\x03')
+  t.strictSame(await once(child, 'close'), [0, null])
+  t.notMatch(output, /\{"/)
 })

@@ -2,11 +2,13 @@ import t from 'tap'
 import { createLogger } from '../../../kernel/log.ts'
 
 const logged = (
-  log: { level: 'info' | 'warn'; pretty: boolean },
+  log: { level: 'info' | 'warn'; pretty?: boolean },
   work: (logger: ReturnType<typeof createLogger>) => void,
+  isTTY?: boolean,
 ): string => {
   let text = ''
-  work(createLogger({ log }, { write: line => (text += line) }))
+  const { pretty = undefined } = log
+  work(createLogger({ log: { ...log, pretty } }, { write: line => (text += line), isTTY }))
   return text
 }
 
@@ -50,4 +52,26 @@ t.test('pretty lines hold time, level, message, values and the stack of an error
     log.error({ err: new Error('boom'), path: '/rest', n: [1] }, 'internal error'),
   )
   t.match(text, /^\d\d:\d\d:\d\d\.\d{3} error internal error {2}path=\/rest {2}n=\[1\]\nError: boom\n\s+at /)
+})
+
+t.test('lines fit the output, unless the option decides', async t => {
+  const table: [pretty: boolean | undefined, isTTY: boolean | undefined, isJson: boolean][] = [
+    [undefined, undefined, true],
+    [undefined, false, true],
+    [undefined, true, false],
+    [true, false, false],
+    [true, true, false],
+    [false, false, true],
+    [false, true, true],
+  ]
+  for (const [pretty, isTTY, isJson] of table) {
+    const line = logged({ level: 'info', pretty }, log => log.info({ n: 1 }, 'hello'), isTTY)
+    t.match(line, isJson ? /^\{.*"n":1,"msg":"hello"\}\n$/ : /info {2}hello {2}n=1\n$/, `${pretty} ${isTTY}`)
+  }
+})
+
+t.test('texts of clients neither control the terminal nor look like lines of their own', async t => {
+  const path = '/x\n12:00:00.000 info  forged'
+  const text = logged({ level: 'info', pretty: true }, log => log.info({ path, name: '\u001b[2J\r\u009b' }, 'a\u0007b'))
+  t.match(text, /a\\u0007b {2}path="\/x\\n12:00:00\.000 info {2}forged" {2}name=\\u001b\[2J\\u000d\\u009b\n$/)
 })
