@@ -12,6 +12,7 @@ const LOADED = [
   /^kernel\/(?:api|testing)\.ts$/,
   /(?:^|\/)classes\.ts$/,
   /^plugins\/examples\/help-desk\/(?:tickets|comments|mails|gateway)\.ts$/,
+  /^plugins\/examples\/rules\/(?:library|stock|accounts|playlists)\.ts$/,
 ]
 
 /** Names of exported declarations. */
