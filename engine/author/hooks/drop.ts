@@ -189,9 +189,7 @@ class Drop {
     for (const rowId of rowIds) {
       // Events of earlier entities may have deleted it.
       if (!rowExists(this.rootTable, rowId)) continue
-      const rows = withCascades([{ dataClass: this.root, rowId }], this.referencing)
-      let failure: ErrorData | undefined
-      for (const row of rows.values()) failure ??= this.lookAt(row)
+      const { rows, failure } = this.lookAtAll({ dataClass: this.root, rowId })
       // The stamps of these rows are compared anyway.
       for (const { dataClass, rowId } of rows.values()) this.events.recorded?.forgetRow(dataClass, rowId)
       this.hasReadEarlier ||= this.hasReadDeletable()
@@ -203,13 +201,32 @@ class Drop {
     return { rowIds: stopped, error }
   }
 
+  /** Runs the events of a row and of all that is deleted with it, which these events may change. */
+  private lookAtAll(root: TableRow): { rows: ReadonlyMap<number, TableRow>; failure: ErrorData | undefined } {
+    let known: ReadonlyMap<number, TableRow> = new Map()
+    for (;;) {
+      const rows = withCascades([root], this.referencing)
+      const added = [...rows].filter(([id]) => !known.has(id))
+      let failure: ErrorData | undefined
+      for (const [, row] of added) failure ??= this.isGone(row) ? undefined : this.lookAt(row)
+      if (failure || added.length === 0 || this.events.mark === undefined) return { rows, failure }
+      known = rows
+    }
+  }
+
+  /** True if the events have deleted a row. */
+  private isGone({ dataClass, rowId }: TableRow): boolean {
+    return this.events.mark !== undefined && !rowExists(this.language.unrestricted.table(dataClass), rowId)
+  }
+
   /** Expected stamps and new values, for the writer. */
   private hooked(): NonNullable<DeleteRequest['hooked']> {
     const names = new Set(this.dataClasses)
     const rows: HookedRow[] = []
-    for (const { dataClass, rowId } of this.deletable.values()) {
-      if (!names.has(dataClass)) continue
-      const { jobs = [] } = this.looked.get(identify({ dataClass, rowId })) ?? {}
+    for (const row of this.deletable.values()) {
+      const { dataClass, rowId } = row
+      if (!names.has(dataClass) || this.isGone(row)) continue
+      const { jobs = [] } = this.looked.get(identify(row)) ?? {}
       // In a transaction, what has changed since was written by the events of this deletion.
       const now = this.language.isInTransaction
         ? this.language.unrestricted.table(dataClass).row(rowId)?.stamp

@@ -454,6 +454,34 @@ for (const isNested of [false, true]) {
   })
 }
 
+const cascades: [string, Code][] = [
+  ['all of it is dropped', entity => void entity.directReports.drop()],
+  ['one is dropped', entity => entity.directReports.first()?.dropOrThrow()],
+  [
+    'one is added',
+    entity => {
+      if (entity.getKey() === 4) ds.Employee!.new({ lastName: 'Added', manager: entity }).saveOrThrow()
+    },
+  ],
+]
+t.test('drop events may change what is deleted with their entity', async t => {
+  for (const [name, change] of cascades) {
+    calls.length = 0
+    const world = await openHookedWorld(t, [EmployeeEntity], model => {
+      model.dataClasses.Employee.attributes.manager.onDelete = 'cascade'
+    })
+    code.set('dropping', change)
+    const before = world.run(() => ds.Employee!.all().length)
+    t.match(drop(world, [4]), { deleted: 1, error: undefined }, name)
+    t.equal(
+      world.run(() => ds.Employee!.all().length),
+      before - 2,
+      name,
+    )
+    t.equal(world.stored(6), undefined, name)
+  }
+})
+
 const enqueuing = [
   { body: { lastName: 'A' }, kept: 2 },
   { body: { firstName: 'A' }, kept: 0 },
