@@ -33,7 +33,10 @@ function resultOf(operation: Loose, [name, a, b]: Step): unknown {
       const parent = operation.account
       if (!parent) return null
       parent.balance += a
-      return parent.save().success
+      const { success } = parent.save()
+      // Values that were not saved stay with the object.
+      if (!success) parent.reload()
+      return success
     }
     case 'open':
       return ds.Account!.new({ ID: a, balance: b }).save().success
