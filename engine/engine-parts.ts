@@ -291,7 +291,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     spools,
     exportSpools,
     buffers,
-    bodies: new SaveBodies({ pool, limits: saveLimits, inlineCostMs }),
+    bodies: new SaveBodies({ pool, limits: saveLimits, inlineCostMs, now: options.now ?? Date.now }),
     commits: new CommitFeed({ data, pool, writer, limits, followers: Object.keys(options.log?.followers ?? {}) }),
   }
 }

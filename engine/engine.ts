@@ -2,6 +2,7 @@ import { deserialize } from 'node:v8'
 import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
+import type { Attribute } from './catalog/attribute.ts'
 import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import { LoopDelay } from './base/counts/loop-delay.ts'
@@ -37,7 +38,7 @@ import type { DeclaredRoles, Permissions } from './permission/permissions.ts'
 import type { Granted } from './permission/roles.ts'
 import type { Access } from './permission/views.ts'
 import { lockHolder } from './caller/lock-holder.ts'
-import type { Caller } from './caller/caller.ts'
+import { type Caller, userOf } from './caller/caller.ts'
 import type { SessionData } from './caller/session-data.ts'
 import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
 import type { RemoteWriteTask } from './placement/tasks.ts'
@@ -95,6 +96,8 @@ export class Engine implements PluginEngine {
   readonly commits: CommitFeed
   /** Loop delay of the thread that opens the engine, which also starts the measurement. */
   readonly loopDelay: LoopDelay
+  /** Dataclasses whose new entities have the name of the user. */
+  private readonly userFilled: ReadonlySet<DataClass | undefined>
   private readonly closing = new AbortController()
   private readonly backups = new Set<Promise<unknown>>()
 
@@ -122,6 +125,8 @@ export class Engine implements PluginEngine {
     const { writer, code, functions } = parts
     this.jobs = new JobClient({ records: parts.records, writer, code, functions, declared: parts.classes.jobs })
     this.metrics = new EngineMetrics(parts, this.binaries)
+    const isUser = (each: Attribute): boolean => each.kind === 'storage' && each.autoFill === 'user'
+    this.userFilled = new Set(data.catalog.dataClasses.filter(({ attributes }) => attributes.some(isUser)))
     this.modelChange = new ModelChange(options, parts.classes.classes)
   }
 
@@ -259,9 +264,14 @@ export class Engine implements PluginEngine {
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const access = request.access ?? (request.trusted ? undefined : this.permissions.guest)
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
-    const known = await this.checked({ ...request, access }, dataClass, caller)
+    const known = await this.checked({ ...request, access, ...this.userOf(dataClass, caller) }, dataClass, caller)
     if (dataClass && this.parts.hooked.onSave(dataClass)) return this.parts.code!.save(known, caller)
     return dataClass?.remote ? this.saveRemote(known, caller) : this.toWriter(known, caller)
+  }
+
+  /** Name of the user, where new entities have it. */
+  private userOf(dataClass: DataClass | undefined, caller: Caller | undefined): Pick<SaveRequest, 'user'> | undefined {
+    return this.userFilled.has(dataClass) ? { user: userOf(caller) } : undefined
   }
 
   /**
@@ -313,8 +323,9 @@ export class Engine implements PluginEngine {
   }
 
   async save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
-    const known = { ...request, access: request.access ?? this.permissions.guest }
-    const dataClass = this.addressed(known.dataClass, known.access)
+    const access = request.access ?? this.permissions.guest
+    const dataClass = this.addressed(request.dataClass, access)
+    const known = { ...request, access, ...this.userOf(dataClass, caller) }
     const isShownWithOthers =
       output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
     if (this.parts.hooked.onSave(dataClass) || (this.parts.hooked.restricted.size > 0 && isShownWithOthers)) {

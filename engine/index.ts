@@ -12,6 +12,7 @@ export { type Attribute, isRelation, type StorageAttribute, type ValueAttribute 
 export type { Catalog, DataClass } from './catalog/dataclass.ts'
 export { messageWithPlace } from './author/declare/place.ts'
 export { Mismatch } from './catalog/types/descriptor.ts'
+export { defaultJson, isFilled } from './catalog/new-value.ts'
 export { TYPES } from './catalog/types/registry.ts'
 export { describeAll, describeCatalog, describeDataClass } from './catalog/describe.ts'
 export { loadModel } from './catalog/load-model.ts'

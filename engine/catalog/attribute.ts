@@ -1,5 +1,7 @@
 import type { DataClass } from './dataclass.ts'
+import type { AutoFill } from './types/descriptor.ts'
 import type { TypeParameters } from './types/parameters.ts'
+import type { Value } from './value.ts'
 import type { PropertyType, StorageType } from './value-type.ts'
 
 /**
@@ -38,7 +40,9 @@ export interface StorageAttribute extends AttributeBase, TypeParameters {
   readonly maxLength: number | undefined
   /** Source text of an RE2 expression that the whole value must match. */
   readonly pattern: string | undefined
-  readonly autoFill: 'increment' | 'uuid' | undefined
+  readonly autoFill: AutoFill | undefined
+  /** Value of a new entity for which none is given; never null. */
+  readonly default: Value | undefined
   readonly defaultFormat: { readonly format: string } | undefined
   readonly multiLine: boolean
   /** Only for objects: declarations of properties by path (`address.city`). */

@@ -20,8 +20,10 @@ import type {
 import { headAttributes } from './head-attributes.ts'
 import { declaredProperties } from './property-columns.ts'
 import { parameterOptions, parametersOf } from './types/parameters.ts'
+import { TYPES } from './types/registry.ts'
 import { assignNumbers, type TableNumbers } from './table-numbers.ts'
 import { nameTogether } from './unique-together.ts'
+import type { Value } from './value.ts'
 
 /** Columns of a table that the server makes. No attribute has such a name. */
 const OWN_STAMP = '__stamp'
@@ -113,6 +115,8 @@ export function buildCatalog(
       }
       default: {
         const attribute: Mutable<StorageAttribute> = { ...base, ...storageOptions(draft.model, name, model) }
+        if (model.default !== undefined)
+          attribute.default = TYPES[model.type].convert(model.default, attribute, false) as Value
         attribute.properties = declaredProperties(attribute, model, draft.positions)
         return attribute
       }
@@ -233,6 +237,8 @@ function storageOptions(dataClass: DataClassModel, name: string, model: StorageM
     pattern: model.pattern,
     ...parametersOf(model),
     autoFill: model.autoFill,
+    // Converted once the attribute is made.
+    default: undefined,
     defaultFormat: model.defaultFormat,
     multiLine: model.multiLine ?? false,
     vector: vectorOptions(model),

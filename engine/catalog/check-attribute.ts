@@ -1,6 +1,7 @@
 import { compileRe2 } from '../base/re2.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { CheckedDataClass, DataClasses } from './check-model.ts'
+import { defaultProblems } from './check-default.ts'
 import {
   type AliasModel,
   type AttributeModel,
@@ -35,7 +36,7 @@ export function checkAttribute(
     case 'calculated':
       return calculatedProblems(attribute)
     default:
-      return storageProblems(attribute)
+      return storageProblems(name, attribute, dataClass)
   }
 }
 
@@ -45,8 +46,8 @@ function optionProblems(attribute: StorageModel | CalculatedModel): string[] {
   const problems: string[] = []
   for (const [option, value] of Object.entries(attribute)) {
     const types = TYPES_OF_OPTION.get(option)
-    // `false` means the same as no option.
-    if (types && value !== false && !types.includes(type)) {
+    // `false` means the same as no option, except as a default.
+    if (types && (value !== false || option === 'default') && !types.includes(type)) {
       problems.push(`.${option}: does not fit type ${type}; it is for ${types.join(', ')}`)
     }
   }
@@ -56,7 +57,7 @@ function optionProblems(attribute: StorageModel | CalculatedModel): string[] {
   return problems
 }
 
-function storageProblems(attribute: StorageModel): string[] {
+function storageProblems(name: string, attribute: StorageModel, dataClass: CheckedDataClass): string[] {
   const problems = optionProblems(attribute)
   const {
     autoFill,
@@ -86,7 +87,8 @@ function storageProblems(attribute: StorageModel): string[] {
       problems.push(`.properties.${path}: is not a path of properties such as "address.city"`)
     }
   }
-  return problems
+  // Whether it exceeds limits that are wrong cannot be said.
+  return problems.length > 0 ? problems : defaultProblems(name, attribute, dataClass)
 }
 
 function calculatedProblems(attribute: CalculatedModel): string[] {

@@ -6,6 +6,7 @@ import {
   type StorageAttribute,
   type ValueAttribute,
 } from './attribute.ts'
+import { defaultJson, isFilled } from './new-value.ts'
 import { TYPES } from './types/registry.ts'
 import type { DataClass } from './dataclass.ts'
 import type { View } from './view.ts'
@@ -125,8 +126,9 @@ function storageOptions(attribute: StorageAttribute): Record<string, unknown> {
     identifying: dataClass.key === attribute || undefined,
     unique: unique || undefined,
     autosequence: autoFill === 'increment' || undefined,
-    // An attribute that is filled automatically need not be sent.
-    mandatory: (mandatory && !autoFill) || undefined,
+    // An attribute that is filled automatically, or has a default, need not be sent.
+    mandatory: (mandatory && !isFilled(attribute)) || undefined,
+    default: defaultJson(attribute),
     readOnly: isReadOnly(attribute),
     unrestricted: isUnrestricted(attribute),
     minValue,

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { METRICS } from './attribute.ts'
-import type { TypeOption } from './types/descriptor.ts'
+import { AUTO_FILLS, type AutoFill, type TypeOption } from './types/descriptor.ts'
 import { TYPES } from './types/registry.ts'
 import { CALCULATED_TYPES, PROPERTY_TYPES, STORAGE_TYPES } from './value-type.ts'
 
@@ -21,6 +21,7 @@ const OPTIONS: readonly TypeOption[] = [
   'maxLength',
   'pattern',
   'multiLine',
+  'default',
   'simpleDate',
   'scale',
   'asText',
@@ -35,7 +36,7 @@ export const TYPES_OF_OPTION: ReadonlyMap<string, readonly string[]> = new Map(
   OPTIONS.map(option => [option, STORAGE_TYPES.filter(type => TYPES[type].options.includes(option))]),
 )
 
-export const typesOfAutoFill = (autoFill: 'increment' | 'uuid'): readonly string[] =>
+export const typesOfAutoFill = (autoFill: AutoFill): readonly string[] =>
   STORAGE_TYPES.filter(type => TYPES[type].autoFill.includes(autoFill))
 
 /** Schema of one of several words, as a single `enum`: an `anyOf` of constants would report a problem for each of them. */
@@ -99,7 +100,10 @@ export const ATTRIBUTE_SCHEMAS = {
         }),
       ),
       ...parameters,
-      autoFill: Type.Optional(oneOf(['increment', 'uuid'], 'How a new entity without a value gets one.')),
+      autoFill: Type.Optional(oneOf(AUTO_FILLS, 'How a new entity without a value gets one.')),
+      default: Type.Optional(
+        Type.Unknown({ description: 'Value of a new entity for which none is given; an explicit null stays null.' }),
+      ),
       defaultFormat: Type.Optional(
         Type.Object({ format: Type.String() }, { ...closed, description: 'Display format for clients.' }),
       ),

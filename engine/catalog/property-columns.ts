@@ -99,5 +99,6 @@ const columnOf = (
   type,
   source,
   position: 0,
+  default: undefined,
   properties: new Map(),
 })

@@ -110,6 +110,8 @@ function encoderFor(
     trusted: encode.trusted ?? false,
     nextKey: records.tableState(dataClass.tableNumber).nextAutoIncrement + before,
     maxBytes,
+    moment: encode.moment,
+    user: encode.user ?? '',
     randomUuid: () => randomUUID().replaceAll('-', '').toUpperCase(),
   })
   return { dataClass, encoder }

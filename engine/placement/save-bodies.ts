@@ -22,6 +22,8 @@ interface SaveBodiesOptions {
   readonly limits: SaveLimits
   /** See `PoolOptions.inlineCostMs`. */
   readonly inlineCostMs: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** Has the bodies of saves, and rows of files, read by the pool: reading them in the kernel thread or in the writer would hold up others. */
@@ -42,12 +44,15 @@ export class SaveBodies {
    * @param passesCode code may change the values
    */
   async read(request: SaveRequest, passesCode: boolean, caller: Caller | undefined): Promise<SaveRequest> {
-    const { pool, limits } = this.options
-    const { dataClass, trusted, access, mode, ifMatch } = request
+    const { pool, limits, now } = this.options
+    const { dataClass, trusted, access, mode, ifMatch, user } = request
+    // One for all parts, and for the elements that are left to the writer.
+    const moment = now()
     // In shared memory, neither the pool nor the writer copies it.
     const body = await shared(withoutMark(request.body))
     // A new entity has no version.
-    const encode = mode === 'update' && !ifMatch && !passesCode ? { dataClass, access, trusted } : undefined
+    const encode =
+      mode === 'update' && !ifMatch && !passesCode ? { dataClass, access, trusted, user, moment } : undefined
     // Without clients that wait for these answers, they are bytes.
     const split = { kind: 'split', body, limits: trusted ? TRUSTED_BODY : bodyLimits(request, limits) } as const
     const parts = readParts((await pool.run(split, caller)) as Uint8Array)
@@ -60,12 +65,12 @@ export class SaveBodies {
       if (outcome.status === 'rejected') throw outcome.reason
       return outcome.value as Uint8Array
     })
-    return { ...request, body, parts, ...(encode && { encoded }) }
+    return { ...request, body, parts, ...(encode && { encoded, moment }) }
   }
 
   /** Reads and encodes the texts of rows of a file, with the rights of the operator. @returns as `packRows` packs them */
   async encodeRows(dataClass: string, format: RowFormat, texts: readonly string[]): Promise<Uint8Array> {
-    const encode = { dataClass, access: undefined, trusted: true }
+    const encode = { dataClass, access: undefined, trusted: true, moment: this.options.now() }
     const task = { kind: 'rows', batch: rowBatch(format, texts), encode } as const
     return (await this.options.pool.run(task, undefined, Date.now() + MAX_ENCODING_MS)) as Uint8Array
   }

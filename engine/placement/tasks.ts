@@ -173,7 +173,9 @@ interface PartsTask {
   readonly ranges: Uint32Array
   readonly first: number
   /** Undefined: nothing is encoded. */
-  readonly encode: Pick<SaveRequest, 'dataClass' | 'access' | 'trusted'> | undefined
+  readonly encode:
+    | (Pick<SaveRequest, 'dataClass' | 'access' | 'trusted' | 'user'> & { readonly moment: number })
+    | undefined
 }
 
 /** Parses the body of a command. The answer is the JSON of its `JsonMembers`. */

@@ -273,13 +273,13 @@ export class RemoteWriter {
   /** Rules without what the database does by itself: it numbers rows, and makes a key of its columns. */
   private rulesOf({ dataClass, columns }: RemoteTable): ReadonlyMap<DataClass, SaveRules> {
     if (!this.rules.has(dataClass)) {
-      const { limited, autoFilled, indexes } = saveRules(dataClass)
+      const { limited, autoFilled, ...others } = saveRules(dataClass)
       const own = columns.get(dataClass.key)!
       const makesKey = own.length > 1 || own[0]!.hasDefault
       this.rules.set(dataClass, {
         limited: limited.filter(attribute => !(attribute === dataClass.key ? makesKey : isNumbered(attribute))),
-        autoFilled: autoFilled.filter(({ autoFill }) => autoFill === 'uuid'),
-        indexes,
+        autoFilled: autoFilled.filter(({ autoFill }) => autoFill !== 'increment'),
+        ...others,
       })
     }
     return this.rules

@@ -37,7 +37,6 @@ import { loadTasks } from '../placement/task-registry.ts'
 import {
   ALIVE_AT,
   ALL_DONE,
-  type BatchTask,
   type CallOutcome,
   type ClassModule,
   CURRENT,
@@ -72,6 +71,8 @@ const console = new CodeConsole(
 const post = (message: FromFunctionThread, transfer: (ArrayBuffer | MessagePort)[] = []): void =>
   port.postMessage(message, transfer)
 const connect = (end: LinkEnd, to: 'writer' | 'remote'): void => post({ connect: end, to }, [end.port])
+
+let clockOffsetMs = 0
 
 const waiting = new WaitingCalls(progress, answer)
 
@@ -204,6 +205,7 @@ try {
         saveLimits,
         sharesSessions,
         needsUser,
+        now: () => Date.now() + clockOffsetMs,
         classes,
         registry,
         argumentBounds,
@@ -252,7 +254,10 @@ try {
       })
       noteMemory(progress, memoryBytes + store.cacheBytes)
       post({ opened: true })
-    } else runBatch(runner!, message)
+    } else {
+      clockOffsetMs = message.clockOffsetMs
+      runBatch(runner!, message)
+    }
   })
   post({ classes: described, functions, problems: [...problems, ...(checks?.problems ?? [])] })
 } catch (error) {
@@ -284,7 +289,10 @@ function withFields(authorClass: AuthorClass): ClassDescriptor {
 /** Time for which saves of a batch are gathered. */
 const GATHER_MS = 1
 
-function runBatch(runner: CallRunner, { batch, first }: { batch: readonly BatchTask[]; first: number }): void {
+function runBatch(
+  runner: CallRunner,
+  { batch, first }: Pick<Extract<ToFunctionThread, { batch: unknown }>, 'batch' | 'first'>,
+): void {
   let done = 0
   let mayWait = false
   let sentAt = performance.now()

@@ -8,12 +8,13 @@ import { encodeRow } from '../row-format/encode-row.ts'
 import { ANY_TIME, hasKeySpots } from '../row-format/new-row.ts'
 import { keyText, type RowLayout } from '../row-format/row-layout.ts'
 import { AttributeValues } from './attribute-values.ts'
+import { type AutomaticSource, automaticValue } from './automatic-value.ts'
 import type { EncodedRows } from './contract/encoded-rows.ts'
 import { convertValue } from './convert.ts'
 import { isJsonObject } from './parse-body.ts'
 import { type SaveRules, saveRules, violations } from './validate.ts'
 
-interface EncoderOptions {
+interface EncoderOptions extends AutomaticSource {
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
   /** View of the caller. */
   readonly view: View
@@ -23,8 +24,6 @@ interface EncoderOptions {
   readonly nextKey: number
   /** Maximum bytes of the rows; further elements are left to the writer. */
   readonly maxBytes: number
-  /** 32 upper-case hex digits. */
-  readonly randomUuid: () => string
 }
 
 /**
@@ -127,17 +126,22 @@ export class ElementEncoder {
     const attribute = this.settable.get(name)
     const value = attribute && convertValue(attribute, json, this.options.trusted)
     if (value === undefined || value instanceof ProtocolError) return false
-    if (value !== null) values.set(attribute!, value)
+    // An explicit null keeps the default away.
+    if (value !== null || attribute!.default !== undefined) values.set(attribute!, value)
     return true
   }
 
-  /** Adds automatic values. @returns false if a value violates the model */
+  /** Adds defaults and automatic values. @returns false if a value violates the model */
   private complete(values: AttributeValues<RowAttribute>): boolean {
-    for (const attribute of this.rules.autoFilled) {
-      if (attribute.autoFill === 'uuid' && values.get(attribute) === undefined)
-        values.set(attribute, this.options.randomUuid())
+    const { autoFilled, defaulted, limited } = this.rules
+    for (const attribute of defaulted) {
+      if (values.get(attribute) === undefined) values.set(attribute, attribute.default!)
     }
-    return this.rules.limited.every(attribute => {
+    for (const attribute of autoFilled) {
+      const value = values.get(attribute) === undefined ? automaticValue(attribute, this.options) : null
+      if (value !== null) values.set(attribute, value)
+    }
+    return limited.every(attribute => {
       const value = values.get(attribute) ?? null
       const isNumbered = this.numbersKeys && attribute === this.dataClass.key && value === null
       return isNumbered || violations(attribute, value).length === 0
@@ -150,8 +154,8 @@ export class ElementEncoder {
     const isNumbered = values.get(dataClass.key) === undefined
     if (isNumbered) values.set(dataClass.key, this.guessKey())
     for (const relation of layout.references) {
-      const key = values.get(relation.foreignKey)
-      if (key !== undefined) values.set(relation, keyText(this.options.layouts.get(relation.target)!, key))
+      const key = values.get(relation.foreignKey) ?? null
+      if (key !== null) values.set(relation, keyText(this.options.layouts.get(relation.target)!, key))
     }
     const key = keyText(layout, values.get(dataClass.key)!)
     const content = { key, stamp: 1, globalStamp: 0, timestamp: ANY_TIME, values, references: [] }

@@ -7,13 +7,14 @@ import { PermissionErrors } from '../permission/permission-errors.ts'
 import type { StoredEntity, StoreTransaction } from '../data/store-transaction.ts'
 import type { RowView } from '../row-format/row-view.ts'
 import { AttributeValues } from './attribute-values.ts'
+import type { AutomaticSource } from './automatic-value.ts'
 import type { LockTable } from './lock-table.ts'
 import type { SaveRequest } from './contract/requests.ts'
 import { WriteErrors } from './contract/write-errors.ts'
 import type { SaveRules } from './validate.ts'
 
 /** Context shared by all entities of a request. */
-export interface SaveContext {
+export interface SaveContext extends AutomaticSource {
   readonly locks: Pick<LockTable, 'blocker'>
   /** Handle of the session. */
   readonly owner: string | undefined
@@ -30,7 +31,6 @@ export interface SaveContext {
   readonly received: SaveRequest['received']
   /** `__TIMESTAMP` for entities that are saved. */
   readonly timestamp: string
-  readonly randomUuid: () => string
   /** Maximum number of problems of an entity that are described. */
   readonly maxProblems: number
   /** To be called when jobs have been enqueued that can run soon. */
@@ -62,9 +62,11 @@ export class EntityChange {
     this.references = old ? old.row.layout.references.map((_, index) => old.row.reference(index)) : []
   }
 
+  /** Value that the entity has without the change: of a new one its default. */
   stored(attribute: StorageAttribute): Value {
+    if (!this.row) return attribute.default ?? null
     // `true` for a stored image or blob, which differs from every sent value.
-    return (this.row?.value(attribute) ?? null) as Value
+    return (this.row.value(attribute) ?? null) as Value
   }
 
   /** True if the attribute has this value already. False if the answer would reveal a value that the caller may not read. */
@@ -107,6 +109,12 @@ export class EntityChange {
 
   isBroken(attribute: StorageAttribute): boolean {
     return this.broken.length > 0 && this.broken.includes(attribute)
+  }
+
+  /** Sets a value that the server gives, for which the caller needs no rights. */
+  fill(attribute: StorageAttribute, value: Value): void {
+    this.values.set(attribute, value)
+    this.setMade(attribute)
   }
 
   setMade(attribute: StorageAttribute): void {

@@ -99,6 +99,7 @@ export class SaveJob implements WriteJob {
   step(step: SaveStep): (globalStamp: number) => void {
     const { transaction, timestamp, randomUuid, locks, limits, rules, enqueued } = step
     const { trusted = false, anyStamp = false, ifMatch, owner, mode, uploads, received } = this.request
+    const { moment = Date.parse(timestamp), user = '' } = this.request
     const context: SaveContext = {
       transaction,
       locks,
@@ -113,6 +114,8 @@ export class SaveJob implements WriteJob {
       uploads,
       received,
       timestamp,
+      moment,
+      user,
       randomUuid,
       maxProblems: limits.maxProblems,
       enqueued,

@@ -56,9 +56,12 @@ export function linkForeignKeys(change: EntityChange): void {
     }
     const related = key === null ? null : findRelated(change, relation, key)
     if (related === undefined) {
+      const isNamed = !change.isMade(foreignKey) || view.shows(foreignKey)
       change.reject(
         foreignKey,
-        WriteErrors.FOREIGN_KEY_NOT_FOUND(foreignKey.name, describeValue(foreignKey, key), target.name),
+        isNamed
+          ? WriteErrors.FOREIGN_KEY_NOT_FOUND(foreignKey.name, describeValue(foreignKey, key), target.name)
+          : WriteErrors.HIDDEN(dataClass.name),
       )
       continue
     }

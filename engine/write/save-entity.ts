@@ -4,6 +4,7 @@ import { ProtocolError } from '../base/errors.ts'
 import { keyText } from '../row-format/row-layout.ts'
 import { enqueueJobs } from '../jobs/enqueue-jobs.ts'
 import { PermissionErrors } from '../permission/permission-errors.ts'
+import { automaticValue } from './automatic-value.ts'
 import { convertKey, convertValue, describeValue } from './convert.ts'
 import { EntityChange, type SaveContext } from './entity-change.ts'
 import { isExpected } from './contract/expected-version.ts'
@@ -125,13 +126,18 @@ function enqueue({ context, old, values }: EntityChange, jobs: NonNullable<Prepa
   enqueueJobs(context, jobs, Date.parse(timestamp), key)
 }
 
-/** Fills the automatic values of a new entity. */
+/** Fills the defaults and the automatic values of a new entity, whatever the rights of the caller. */
 function fill(change: EntityChange): void {
-  const { dataClass, rules, transaction, randomUuid } = change.context
+  const { dataClass, rules, transaction } = change.context
+  for (const attribute of rules.defaulted) {
+    if (change.values.get(attribute) === undefined && !change.isBroken(attribute))
+      change.fill(attribute, attribute.default!)
+  }
   for (const attribute of rules.autoFilled) {
     if ((change.values.get(attribute) ?? null) !== null || change.isBroken(attribute)) continue
-    if (attribute.autoFill === 'uuid') {
-      change.values.set(attribute, randomUuid())
+    if (attribute.autoFill !== 'increment') {
+      const value = automaticValue(attribute, change.context)
+      if (value !== null) change.fill(attribute, value)
       continue
     }
     const { nextAutoIncrement } = transaction.state(dataClass)

@@ -113,6 +113,7 @@ function facts(attribute: Attribute): string[] {
   const options = [
     ...FLAGS.filter(name => attribute[name] === true),
     ...VALUED.flatMap(name => (attribute[name] === undefined ? [] : `${name} ${attribute[name]}`)),
+    ...(attribute.default === undefined ? [] : [`default ${JSON.stringify(attribute.default)}`]),
   ]
   switch (kind) {
     case 'relatedEntity':

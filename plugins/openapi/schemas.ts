@@ -6,6 +6,8 @@ import {
   type StorageAttribute,
   TYPES,
   type View,
+  defaultJson,
+  isFilled,
 } from '../../engine/index.ts'
 import { componentName, partRef, schemaRef } from './names.ts'
 import { sampleOf } from './samples.ts'
@@ -167,10 +169,10 @@ function saveParts(
     if (!taken) continue
     properties[attribute.name] = described(attribute, taken)
     if (attribute.kind !== 'storage') continue
-    const isNeeded = (attribute.mandatory || attribute === dataClass.key) && !attribute.autoFill
+    const isNeeded = (attribute.mandatory || attribute === dataClass.key) && !isFilled(attribute)
     if (isNeeded) required.push(attribute.name)
     // Foreign keys are left out of the example: the related entity would have to exist.
-    const isUsual = !references.has(attribute) && !attribute.unique && !attribute.autoFill
+    const isUsual = !references.has(attribute) && !attribute.unique && !isFilled(attribute)
     const sample = isNeeded || isUsual ? sampleOf(attribute) : undefined
     if (sample !== undefined && (isNeeded || Object.keys(example).length < MAX_SAMPLES))
       example[attribute.name] = sample
@@ -208,6 +210,7 @@ function bounded(attribute: StorageAttribute): JsonSchema {
     minLength,
     maxLength,
     pattern: pattern === undefined ? undefined : ecmaPattern(pattern),
+    default: defaultJson(attribute),
   }
   const known = Object.entries({ ...schema, ...bounds }).filter(([, value]) => value !== undefined)
   const shown = Object.fromEntries(known)

@@ -114,6 +114,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       indexed: flag,
       unique: flag,
       mandatory: flag,
+      default: { description: 'Value of a new entity for which none is given.' },
       readOnly: flag,
       unrestricted: flag,
       path: text,

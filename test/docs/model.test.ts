@@ -41,7 +41,7 @@ const models: Json[] = []
 for (const step of blocks) models.push(grown(models.at(-1) ?? { dataClasses: {} }, step))
 
 t.test('the example is a model after each step', async t => {
-  t.equal(models.length, 7)
+  t.equal(models.length, 8)
   for (const model of models) loadModel(model)
   const classes = loadModel(models.at(-1)).dataClasses
   t.strictSame(
@@ -129,16 +129,20 @@ function valueCell(schema: TSchema): string {
   if (properties) return 'object'
   if (items?.type === 'array') return 'lists of names'
   if (type === 'string') return minLength === undefined ? 'text' : 'text, not empty'
+  if (type === undefined) return 'any JSON'
   if (minimum === undefined) return type
   return maximum === undefined ? `${type}, at least ${minimum}` : `${type}, ${minimum} to ${maximum}`
 }
 
 function typesCell(types: readonly string[] | undefined): string {
   if (!types) return 'all types'
-  if (isDeepStrictEqual(types, SCALAR_TYPES)) return 'scalars'
-  const isNumbers = NUMBER_TYPES.every(type => types.includes(type))
-  const others = types.filter(type => !isNumbers || !(NUMBER_TYPES as readonly string[]).includes(type))
-  return [...(isNumbers ? ['numbers'] : []), ...others.map(type => `\`${type}\``)].join(', ')
+  const groups: readonly (readonly [string, readonly string[]])[] = [
+    ['scalars', SCALAR_TYPES],
+    ['numbers', NUMBER_TYPES],
+  ]
+  const [name, group = []] = groups.find(([, group]) => group.every(type => types.includes(type))) ?? []
+  const others = types.filter(type => !group.includes(type))
+  return [...(name ? [name] : []), ...others.map(type => `\`${type}\``)].join(', ')
 }
 
 const listed = (heading: string, isAttribute: boolean): Map<string, Row> => {

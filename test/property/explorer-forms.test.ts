@@ -19,12 +19,13 @@ Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { la
 
 interface Form {
   readonly dataClass: DataClass
-  readonly base: { readonly json: ReadonlyMap<string, string> }
+  readonly base: { readonly json: ReadonlyMap<string, string> } | undefined
   readonly inputs: ReadonlyMap<string, Input>
 }
 // `as string`: this module is of a project with the types of browsers.
-const { changedValues } = (await import('../../plugins/explorer/page/entity/changes.ts' as string)) as {
+const { changedValues, storedInput } = (await import('../../plugins/explorer/page/entity/changes.ts' as string)) as {
   changedValues(form: Form): readonly (readonly [string, string])[]
+  storedInput(form: Form, attribute: Attribute): Input
 }
 
 const WORLDS = isLong ? longCount(20) : 2
@@ -295,6 +296,31 @@ for (const seed of seeds(WORLDS)) {
     }
   })
 }
+
+t.test('a form of a new entity shows defaults, and sends null for one that is removed', async t => {
+  const attribute = (name: string, type: string, more: object = {}) => ({ name, kind: 'storage', type, ...more })
+  const attributes = [
+    attribute('open', 'bool', { default: false }),
+    attribute('state', 'string', { default: 'new' }),
+    attribute('day', 'date', { simpleDate: true, default: '2030-01-31' }),
+    attribute('shelfCode', 'string', { default: 'A1' }),
+    { name: 'shelf', kind: 'relatedEntity', type: 'Shelf', foreignKey: 'shelfCode' },
+    attribute('plain', 'string'),
+  ] as readonly Attribute[]
+  const dataClass = { name: 'Loan', collectionName: 'Loans', attributes, key: [{ name: 'ID' }] } as unknown as DataClass
+  const form = (inputs: Readonly<Record<string, Input>>): Form => ({
+    ...{ dataClass, base: undefined },
+    inputs: new Map(Object.entries(inputs)),
+  })
+  const shown = Object.fromEntries(attributes.map(each => [each.name, storedInput(form({}), each)]))
+  t.same(shown, { open: false, state: 'new', day: '2030-01-31', shelfCode: 'A1', shelf: 'A1', plain: null })
+  t.same(changedValues(form(shown)), [])
+  t.same(changedValues(form({ open: true, state: null, shelf: null, plain: null })), [
+    ['open', 'true'],
+    ['state', 'null'],
+    ['shelf', 'null'],
+  ])
+})
 
 /** For messages of one line. */
 const printable = (text: string): string =>

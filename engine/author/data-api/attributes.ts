@@ -6,6 +6,7 @@ import type {
   StorageAttribute,
 } from '../../catalog/attribute.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
+import type { Value } from '../../catalog/value.ts'
 import type { Cell } from '../../query/scan/cell-reader.ts'
 import { rowExists } from '../../data/existing.ts'
 import { referenceOf, referencingOf } from '../../data/reference-of.ts'
@@ -168,9 +169,12 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
   const index = layout.referenceOf.get(relation)!
   const bindingOf = () => language.bindings.get(target)!
   const rowIdOf = (entity: EntityBase): number | undefined => {
-    const key = internals.assigned(entity, foreignKey)
-    if (key !== undefined) return key === null ? undefined : language.snapshot.table(target).findKey(key)
     const row = internals.row(entity)
+    const assigned = internals.assigned(entity, foreignKey)
+    // The row of a new entity has the default, and no reference.
+    const isDefault = assigned === undefined && entity.isNew()
+    const key = isDefault ? (row?.value(foreignKey) as Value | undefined) : assigned
+    if (key !== undefined) return key === null ? undefined : language.snapshot.table(target).findKey(key)
     return row && referenceOf(row, index, language.snapshot)
   }
   return {

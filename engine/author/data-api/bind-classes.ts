@@ -9,6 +9,7 @@ import { type AuthorClass, type ClassKind, subjectOf } from '../declare/describe
 import { EntityBase } from './entity.ts'
 import { SelectionBase } from './entity-selection.ts'
 import type { Language } from './language.ts'
+import { NewRows } from './new-rows.ts'
 import { LanguageErrors } from './language-errors.ts'
 
 /**
@@ -41,10 +42,12 @@ export function bindClasses(
     const entityClass = ofAuthor('entity', EntityBase)
     const selectionClass = ofAuthor('entitySelection', SelectionBase)
     const dataClassClass = ofAuthor('dataClass', DataClassBase)
+    const layout = layouts.get(dataClass)!
     const binding: Binding = {
       language,
       dataClass,
-      layout: layouts.get(dataClass)!,
+      layout,
+      newRows: new NewRows(layout),
       get instance() {
         return instance
       },

@@ -5,6 +5,7 @@ import type { DataClassBase } from './data-class.ts'
 import type { EntityBase } from './entity.ts'
 import type { PendingRows, SelectionBase } from './entity-selection.ts'
 import type { Language } from './language.ts'
+import type { NewRows } from './new-rows.ts'
 import type { Reading } from './reading.ts'
 
 /** Property of the prototypes of one language: their dataclass in its store. */
@@ -21,6 +22,7 @@ export interface Binding {
   readonly entityPrototype: EntityBase
   /** Names of the fields that the classes of its entities declare. */
   readonly fields: ReadonlySet<string>
+  readonly newRows: NewRows
   /** @param rowId undefined: a new entity @param reading the iteration that found it */
   entity(rowId: number | undefined, reading?: Reading): EntityBase
   selection(rows: Rows | PendingRows): SelectionBase

@@ -8,7 +8,7 @@ import type { NumberReader } from './reading.ts'
 interface EntityInternals {
   /** Undefined: never saved, or dropped. */
   rowId(entity: EntityBase): number | undefined
-  /** Its row as it was loaded, read now if it has not been; undefined for a new entity. */
+  /** Its row as it was loaded, read now if it has not been. A new entity has one only with its defaults, without a key. */
   row(entity: EntityBase): RowView | undefined
   /** A number or a bool. Read from its column when many entities of one selection are asked for it, otherwise from the row. */
   number(entity: EntityBase, reader: NumberReader): unknown
@@ -27,6 +27,8 @@ interface EntityInternals {
   setRelated(entity: EntityBase, relation: RelatedEntityAttribute, related: EntityBase | null): void
   /** Message for the writer: the entity, its expected stamp, and its assigned values. */
   toSave(entity: EntityBase): { element: object; seen: number; values: Record<string, unknown> }
+  /** Gives a new entity automatic values, which are not changes. */
+  fill(entity: EntityBase, row: RowView): void
   /** Gives a new entity the values that the writer would fill in, until they are taken back. */
   show(entity: EntityBase, bytes: Uint8Array | undefined): void
   /** After a save. */

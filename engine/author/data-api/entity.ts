@@ -56,6 +56,7 @@ export class EntityBase {
     const made = takeArgument<Made>(new.target)
     if (!made) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
     this.#rowId = made.rowId
+    if (made.rowId === undefined) this.#row = this[BINDING].newRows.defaults
     this.#reading = made.reading
     // biome-ignore lint/correctness/noConstructorReturn: the fields of subclasses are defined on what is returned
     if (made.fields) return noteFields(this, made.fields)
@@ -112,13 +113,18 @@ export class EntityBase {
         entity.#edit().related.set(relation, related)
       },
       toSave(entity) {
-        const row = entity.#load()
+        const row = entity.isNew() ? undefined : entity.#load()
         const seen = row ? entity.#sentStamp(row) : 0
         const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
         return { element: row ? { __KEY: row.key, __STAMP: seen } : {}, seen, values: Object.fromEntries(values) }
       },
+      fill(entity, row) {
+        entity.#row = row
+      },
       show(entity, bytes) {
-        if (entity.#rowId === undefined) entity.#row = bytes && new RowView(entity[BINDING].layout, bytes)
+        if (entity.#rowId !== undefined) return
+        const { layout, newRows } = entity[BINDING]
+        entity.#row = bytes ? new RowView(layout, bytes) : newRows.defaults
       },
       saved(entity, rowId, bytes) {
         const { language, layout } = entity[BINDING]

@@ -32,6 +32,8 @@ export class EventRun {
   /** Their reads. Undefined before the first one, and in a transaction, where no other client writes. */
   recorded: RecordedSnapshot | undefined
   needsTransaction = false
+  /** Time of automatic values of its entities, once one has been asked for. */
+  moment: number | undefined
   /** Begin of their writes in the transaction. Undefined: they have written nothing. */
   mark: number | undefined
   /** Work to do when the transaction has been committed. */

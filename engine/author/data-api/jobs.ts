@@ -78,7 +78,8 @@ export function newJob(
 /** An entity as an argument of a call: the job gets it as it is when it runs. */
 function referenceTo(entity: EntityBase, saving: object | undefined, id: string): object {
   const { name } = entity[BINDING].dataClass
-  const key = internals.row(entity)?.key ?? (entity === saving ? savedKey(id) : undefined)
+  const ofNew = entity === saving ? savedKey(id) : undefined
+  const key = entity.isNew() ? ofNew : internals.row(entity)?.key
   if (key === undefined) throw new TypeError(`an entity of ${name} that has not been saved`)
   return { __ENTITY: true, __DATACLASS: name, __KEY: key }
 }

@@ -68,6 +68,8 @@ export interface LanguageOptions {
   readonly needsUser?: boolean
   /** Maximum time for which a transaction may hold up other writes; 2,000 by default. */
   readonly transactionTimeoutMs?: number
+  /** Milliseconds since 1970; the clock of the system by default. */
+  readonly now?: () => number
   /** Plugin code around saves and drops. */
   readonly hooks?: EntityHooks
   /** Called with the progress that a job reports, as JSON. */
@@ -138,6 +140,7 @@ export class Language {
   version = 0
   readonly limits: QueryLimits
   readonly queries: QueryCache
+  private readonly now: () => number
   private readonly pending = new Set<Pending>()
   private readonly singletons = new Map<string, object>()
   /** Options of the code that runs, unless it has waited. */
@@ -155,13 +158,16 @@ export class Language {
   private jobNames: ReadonlyMap<unknown, string> | undefined
   /** Changes of the open transaction. */
   private overlay: Overlay | undefined
+  /** Time of automatic values in the open transaction. */
+  private begunAt = 0
   /** Jobs of the entity whose events run; undefined: none do. */
   private collected: CollectedJobs | undefined
   /** The run of the events before a save or a deletion; undefined: none run. */
   eventRun: EventRun | undefined
 
   constructor(readonly options: LanguageOptions) {
-    const { store, limits, classes = [] } = options
+    const { store, limits, classes = [], now = Date.now } = options
+    this.now = now
     this.catalog = store.catalog
     this.views = new Views(this.catalog)
     this.limits = limits
@@ -451,7 +457,25 @@ export class Language {
   /** A request to the writer, with the rights of the running code. */
   saveRequest(request: Omit<SaveRequest, 'kind'>): SaveRequest {
     this.writer()
-    return { kind: 'save', ...this.rights, ...request }
+    const whole: SaveRequest = { kind: 'save', ...this.rights, ...request }
+    const { newRows } = this.binding(request.dataClass)
+    return newRows.areAutomatic ? { ...whole, user: this.userName, moment: request.moment ?? this.moment } : whole
+  }
+
+  /**
+   * Time of automatic values of entities that are saved now: one for a transaction, and for a run of events. Undefined for other saves,
+   * each of which has its own.
+   */
+  get moment(): number | undefined {
+    if (this.overlay) return this.begunAt
+    const { eventRun, now } = this
+    if (eventRun) eventRun.moment ??= now()
+    return eventRun?.moment
+  }
+
+  /** Name of the user of the call; empty for a guest and for the server itself. */
+  get userName(): string {
+    return this.call?.session?.userName ?? ''
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
@@ -521,7 +545,7 @@ export class Language {
 
   /** Name of the user for databases. */
   private get user(): string | undefined {
-    return this.options.needsUser ? (this.call?.session?.userName ?? '') : undefined
+    return this.options.needsUser ? this.userName : undefined
   }
 
   /** Locks an entity for the session of the call, or unlocks it. */
@@ -652,7 +676,10 @@ export class Language {
     this.settleAll()
     writer.begin(this.timeLeft())
     // The writer does nothing else until the end, so this is the state that the transaction starts from.
-    if (isOutermost) this.overlay = new Overlay(this.freshSnapshot(), this.options.store.layouts)
+    if (isOutermost) {
+      this.overlay = new Overlay(this.freshSnapshot(), this.options.store.layouts)
+      this.begunAt = this.now()
+    }
     const overlay = this.overlay!
     const { mark } = overlay
     const revoked = { is: false }

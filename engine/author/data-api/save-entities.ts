@@ -1,6 +1,5 @@
 import { partsOf } from '../../write/body-outline.ts'
 import type { SavedEntity, SaveFailure } from '../../write/contract/requests.ts'
-import type { Reads } from '../../data/reads.ts'
 import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'
 import { EventRun } from './event-run.ts'
@@ -85,7 +84,7 @@ function saveShared(entities: readonly EntityBase[], language: Language): Map<En
     if (failure || !isChanged(entity)) outcomes.set(entity, failure)
     else saving.push({ entity, assigned })
   }
-  const sent = send(saving, language, dataClass.name, run.recorded?.reads)
+  const sent = send(saving, language, dataClass.name, run)
   for (const [entity, outcome] of sent) outcomes.set(entity, outcome)
   const left = entities.flatMap((entity, i) => (outcomes.has(entity) ? [] : [i]))
   undo(
@@ -146,18 +145,18 @@ const isChanged = (entity: EntityBase): boolean => entity.isNew() || entity.touc
 const withAssigned = (entity: EntityBase): Saving => ({ entity, assigned: entity.touchedAttributes() })
 
 /**
- * @param reads what their events have read
+ * @param run of their events, beside other saves
  * @returns outcomes, without those of entities that are {@link SavedEntity.isOutdated}
  */
 function send(
   entities: readonly Saving[],
   language: Language,
   dataClass: string,
-  reads?: Reads,
+  run?: EventRun,
 ): Map<EntityBase, Outcome> {
   const outcomes = new Map<EntityBase, Outcome>()
   if (entities.length === 0) return outcomes
-  for (const [i, { rowId, row, failure, isOutdated }] of written(entities, language, dataClass, reads).entries()) {
+  for (const [i, { rowId, row, failure, isOutdated }] of written(entities, language, dataClass, run).entries()) {
     if (isOutdated) continue
     const { entity } = entities[i]!
     if (!failure) internals.saved(entity, rowId!, row!)
@@ -170,7 +169,7 @@ function written(
   entities: readonly Saving[],
   language: Language,
   dataClass: string,
-  reads: Reads | undefined,
+  run: EventRun | undefined,
 ): readonly SavedEntity[] {
   const { hooks } = language.options
   const saving = entities.map(({ entity, assigned }) => ({
@@ -195,7 +194,8 @@ function written(
     atomic: false,
     trusted: true,
     hooked,
-    reads,
+    reads: run?.recorded?.reads,
+    moment: run?.moment,
   } as const
   return language.save(request).entities
 }

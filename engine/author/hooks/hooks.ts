@@ -117,6 +117,7 @@ export class Hooks implements EntityHooks {
       this.refused.add(entity)
       return busyFailure('save', dataClass.name, chain)
     }
+    if (entity.isNew()) fillAutomatic(entity)
     const saving: Saving = { attributes: entity.touchedAttributes(), jobs: [] }
     this.saving.set(entity, saving)
     const events = this.classes.events(dataClass)
@@ -211,6 +212,13 @@ export class Hooks implements EntityHooks {
       internals.put(entity, attribute, computedValue(entity, attribute))
     }
   }
+}
+
+/** Shows the time and the user of the save to its events, and to the code of stored calculated attributes. */
+function fillAutomatic(entity: EntityBase): void {
+  const { newRows, language } = entity[BINDING]
+  if (newRows.areAutomatic)
+    internals.fill(entity, newRows.automatic({ moment: language.moment!, user: language.userName }))
 }
 
 /** Fills UUIDs before the write, so that plugin code can use them. */

@@ -1,4 +1,3 @@
-import type { Reads } from '../../data/reads.ts'
 import { stringifyExact } from '../../base/exact-json.ts'
 import type { Binding } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
@@ -178,7 +177,7 @@ class Saving {
       for (const { entity } of prepared) if (entity) hooks.interrupted(entity)
       return undefined
     }
-    return this.sliceOf(elements, prepared, this.request.mode, run.recorded?.reads)
+    return this.sliceOf(elements, prepared, this.request.mode, run)
   }
 
   /** Outcomes of a slice; undefined for elements whose code has to run again. */
@@ -246,7 +245,7 @@ class Saving {
     sent: readonly unknown[],
     elements: readonly Prepared[],
     mode: SaveRequest['mode'],
-    reads?: Reads,
+    run?: EventRun,
   ): Slice {
     const { request } = this
     const isAll = sent.length === this.length
@@ -264,7 +263,8 @@ class Saving {
         body,
         parts,
         hooked: elements.map(({ hooked }) => hooked),
-        reads,
+        reads: run?.recorded?.reads,
+        moment: run?.moment,
       },
     }
   }

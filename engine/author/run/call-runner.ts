@@ -81,6 +81,8 @@ interface RunnerOptions {
   readonly sharesSessions: boolean
   /** Databases know the users of requests. */
   readonly needsUser: boolean
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   readonly classes: readonly AuthorClass[]
   readonly registry: TaskRegistry
   readonly argumentBounds: JsonBounds
@@ -128,6 +130,7 @@ export class CallRunner {
       classes,
       writer: new WriterLink(connectWriter),
       needsUser: options.needsUser,
+      now: options.now,
       remote: hasRemote ? new RemoteLink(connectRemote, store.catalog) : undefined,
       hooks: this.hooks,
       onProgress,

@@ -144,7 +144,7 @@ export class FunctionPool {
   constructor(
     private readonly options: FunctionPoolOptions,
     private readonly onLog: (line: CodeLogLine) => void,
-    now: () => number = Date.now,
+    private readonly now: () => number = Date.now,
     /** Counters of the thread of this pool. */
     private readonly counts: ThreadCounts = ownCounts(),
   ) {
@@ -259,6 +259,7 @@ export class FunctionPool {
     let isLoaded = false
     const slot = new WorkerSlot({
       ...this.options,
+      now: this.now,
       onLoad: loaded => {
         isLoaded = true
         first?.resolve(loaded)

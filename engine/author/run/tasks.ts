@@ -206,8 +206,8 @@ export type ToFunctionThread =
         readonly needsUser: boolean
       }
     }
-  /** The call of the first task has the number `first`, and so on. */
-  | { readonly batch: readonly BatchTask[]; readonly first: number }
+  /** The call of the first task has the number `first`, and so on. `clockOffsetMs`: offset of the server's clock from the system's. */
+  | { readonly batch: readonly BatchTask[]; readonly first: number; readonly clockOffsetMs: number }
   /** The client of a call that waits has gone. */
   | { readonly gone: number }
   /** The client of this call has taken chunks of this size. */

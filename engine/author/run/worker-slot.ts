@@ -32,6 +32,8 @@ import {
 interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
   /** Maximum time for loading all modules; a module that takes longer is assumed never to finish. */
   readonly loadMs: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
   /** Called when the classes of the modules have been loaded: the thread can open the store. */
   onLoad(loaded: LoadedClasses): void
   onOutcome(task: BatchTask, outcome: FunctionOutcome, ranMs: number): void
@@ -176,7 +178,8 @@ export class WorkerSlot {
     this.waitsSince = Date.now()
     Atomics.store(this.progress, CURRENT, 0)
     const sent = batch.map(({ task, deadlineMs, waitMs }) => ({ task, deadlineMs, waitMs }))
-    this.port.postMessage({ batch: sent, first: this.first } satisfies ToFunctionThread)
+    const clockOffsetMs = this.options.now() - Date.now()
+    this.port.postMessage({ batch: sent, first: this.first, clockOffsetMs } satisfies ToFunctionThread)
   }
 
   /**

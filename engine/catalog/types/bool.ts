@@ -3,7 +3,7 @@ import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 
 export const bool: ScalarDescriptor = {
   catalogName: () => 'bool',
-  options: ['indexed', 'unique'],
+  options: ['indexed', 'unique', 'default'],
   autoFill: [],
   cell: 'bit',
   aggregates: 'bool',

@@ -7,8 +7,8 @@ import { formatDate, parseWireDate } from './wire-date.ts'
 export const date: ScalarDescriptor = {
   catalogName: () => 'date',
   catalogOptions: ({ simpleDate }) => ({ simpleDate }),
-  options: ['indexed', 'unique', 'simpleDate'],
-  autoFill: [],
+  options: ['indexed', 'unique', 'simpleDate', 'default'],
+  autoFill: ['now'],
   cell: 'date',
   aggregates: 'date',
   code: { value: 'string', assigned: 'string | Date' },

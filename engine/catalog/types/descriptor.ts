@@ -31,6 +31,10 @@ export type CellForm =
  */
 export type AggregateKind = 'number' | 'date' | 'text' | 'bool' | 'json' | 'opaque'
 
+/** Ways to generate the value of a new entity that has none. */
+export const AUTO_FILLS = ['increment', 'uuid', 'now', 'user'] as const
+export type AutoFill = (typeof AUTO_FILLS)[number]
+
 /** Options of the model file that fit only some types. */
 export type TypeOption =
   | 'indexed'
@@ -41,6 +45,7 @@ export type TypeOption =
   | 'maxLength'
   | 'pattern'
   | 'multiLine'
+  | 'default'
   | 'simpleDate'
   | 'scale'
   | 'asText'
@@ -67,8 +72,7 @@ export interface TypeDescriptor {
   readonly options: readonly TypeOption[]
   /** Options that an attribute of the type must have, with the reason. */
   readonly needs?: { readonly [O in TypeOption]?: string }
-  /** Ways to generate a missing value of a new entity. */
-  readonly autoFill: readonly ('increment' | 'uuid')[]
+  readonly autoFill: readonly AutoFill[]
   readonly cell: CellForm
   readonly aggregates: AggregateKind
   /** TypeScript types in plugin code: of values, and of what can be assigned if that is more. */

@@ -5,7 +5,7 @@ import { MAX_SAVED, NUMBER, readDouble, readExactNumber, readScaled } from './op
 
 /** Common parts of the numeric types. */
 export const NUMERIC = {
-  options: ['indexed', 'unique', 'minValue', 'maxValue'],
+  options: ['indexed', 'unique', 'minValue', 'maxValue', 'default'],
   autoFill: [],
   cell: 'double',
   aggregates: 'number',

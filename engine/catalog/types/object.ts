@@ -21,7 +21,7 @@ const isScalar = (json: unknown): boolean =>
 
 export const object: TypeDescriptor = {
   catalogName: () => 'object',
-  options: ['properties'],
+  options: ['properties', 'default'],
   autoFill: [],
   cell: 'json',
   aggregates: 'opaque',

@@ -3,7 +3,6 @@ import { fold } from '../../base/text/fold.ts'
 import { Mismatch, type ScalarDescriptor } from './descriptor.ts'
 
 const TEXT = {
-  autoFill: [],
   cell: 'text',
   aggregates: 'text',
   code: { value: 'string' },
@@ -24,7 +23,8 @@ const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 export const string: ScalarDescriptor = {
   ...TEXT,
   catalogName: () => 'string',
-  options: ['indexed', 'unique', 'minLength', 'maxLength', 'pattern', 'multiLine'],
+  options: ['indexed', 'unique', 'minLength', 'maxLength', 'pattern', 'multiLine', 'default'],
+  autoFill: ['uuid', 'user'],
   keyFamily: () => 'string',
   jsonSchemas: () => schemas({ type: 'string' }),
   expected: 'a text; put true and false into quotes',
@@ -44,7 +44,7 @@ export const string: ScalarDescriptor = {
 export const uuid: ScalarDescriptor = {
   ...TEXT,
   catalogName: () => 'uuid',
-  options: ['indexed', 'unique'],
+  options: ['indexed', 'unique', 'default'],
   autoFill: ['uuid'],
   keyFamily: () => 'uuid',
   jsonSchemas: () => schemas({ type: 'string', pattern: '^[0-9A-F]{32}$' }, { type: 'string' }),

@@ -203,7 +203,13 @@ class ColumnChange {
     const alter = `ALTER TABLE ${spec.from} ALTER COLUMN ${quoteName(name)}`
     const isKey = name === spec.key
     if (!existing) {
-      return [`ALTER TABLE ${spec.from} ADD COLUMN ${definitionOf(column)}`, ...sequenceSteps(column, NEW, spec)]
+      const later = initial === undefined || !column.isForNewRows ? [] : [`${alter} SET DEFAULT ${initial}`]
+      const added = later.length > 0 ? { ...column, initial: undefined } : column
+      return [
+        `ALTER TABLE ${spec.from} ADD COLUMN ${definitionOf(added)}`,
+        ...later,
+        ...sequenceSteps(column, NEW, spec),
+      ]
     }
     const isFilled = existing.initial !== null && OWN_INITIAL.test(existing.initial)
     return [
@@ -218,4 +224,4 @@ class ColumnChange {
 
 const NEW: ColumnState = { type: '', isMandatory: false, initial: null, isIdentity: false }
 /** Values of new rows that a model has asked for. */
-const OWN_INITIAL = /^(nextval\('.*tesser_.*_number_|gen_random_uuid\(\)$)/
+const OWN_INITIAL = /^(nextval\('.*tesser_.*_number_|gen_random_uuid\(\)$|COALESCE\()/

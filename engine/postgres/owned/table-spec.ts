@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import type { Value } from '../../catalog/value.ts'
 import { isScalarType } from '../../catalog/value-type.ts'
 import { quoteName } from '../quote.ts'
 import { foldCall } from '../sql/fold-sql.ts'
@@ -30,6 +32,8 @@ export interface ColumnSpec {
   readonly isMandatory: boolean
   /** SQL of the value of a new row. */
   readonly initial: string | undefined
+  /** Rows that exist when the column is added do not get {@link initial}. */
+  readonly isForNewRows?: boolean | undefined
   /** Sequence that numbers new rows, without its schema. */
   readonly sequence: string | undefined
 }
@@ -97,24 +101,42 @@ function columnsOf(dataClass: DataClass, hasVectors: boolean): ColumnSpec[] {
   const specs = new Map<string, ColumnSpec>()
   for (const [attribute, [name]] of columns) {
     const sequence = attribute.autoFill === 'increment' ? ownName(table, name!, 'number') : undefined
-    const isUuid = attribute.autoFill === 'uuid'
+    const type = columnType(attribute, hasVectors)
     specs.set(name!, {
       name: name!,
       former: owned!.formerColumns.get(name!),
-      type: columnType(attribute, hasVectors),
+      type,
       isMandatory: attribute.mandatory,
-      initial: sequence ? `nextval(${textOf(quoteName(schema, sequence))})` : isUuid ? 'gen_random_uuid()' : undefined,
+      initial: sequence ? `nextval(${textOf(quoteName(schema, sequence))})` : initialOf(attribute, type),
+      isForNewRows: attribute.autoFill === 'now' || undefined,
       sequence,
     })
   }
   const add = (name: string, type: string, initial: string): void => {
     const known = specs.get(name) ?? { name, former: undefined, type, sequence: undefined }
-    specs.set(name, { ...known, isMandatory: true, initial })
+    specs.set(name, { ...known, isMandatory: true, initial, isForNewRows: undefined })
   }
   add(stamp!, 'integer', '1')
   add(timestamp!, MOMENT, 'now()')
   return [...specs.values()]
 }
+
+/**
+ * SQL of the value that a new row of another program gets. `coalesce` changes nothing: by it a value is known later as one that a model
+ * has asked for.
+ */
+function initialOf(attribute: StorageAttribute, type: string): string | undefined {
+  const { default: value, autoFill, simpleDate } = attribute
+  if (value !== undefined) return `coalesce(${textOf(sqlText(attribute, value))}::${type})`
+  if (autoFill === 'now') return `coalesce(${simpleDate ? "(now() AT TIME ZONE 'UTC')::date" : 'now()'})`
+  if (autoFill !== 'uuid') return undefined
+  return type === 'uuid' ? 'gen_random_uuid()' : "coalesce(upper(replace(gen_random_uuid()::text, '-', '')))"
+}
+
+const sqlText = (attribute: StorageAttribute, value: Value): string =>
+  isScalarType(attribute.type)
+    ? TYPES[attribute.type].keyText(value, attribute, { dateOnlyFormat: 'iso' })
+    : JSON.stringify(value)
 
 function indexesOf({ attributes, key, remote, uniqueTogether }: DataClass): IndexSpec[] {
   const relations = attributes.filter(each => each.kind === 'relatedEntity')

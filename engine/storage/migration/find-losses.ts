@@ -95,7 +95,7 @@ function runChecks(
 }
 
 function checksOf(environment: Environment, change: TableChange): Check[] {
-  const { before, after, kept, removed, newRelations } = change
+  const { before, after, kept, filled, removed, newRelations } = change
   const checks: Check[] = []
   const nameOf = (attribute: { name: string }): string => `${after.name}.${attribute.name}`
   for (const attribute of removed) {
@@ -137,6 +137,7 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
     if (
       attribute.kind !== 'storage' ||
       !attribute.mandatory ||
+      filled.includes(attribute) ||
       before.attributes.find(({ position }) => position === attribute.position)?.kind === 'storage'
     )
       continue
@@ -147,19 +148,21 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
     })
   }
   for (const relation of newRelations) {
-    const source = kept.find(pair => pair.after === relation.foreignKey)
-    if (!source || relation.target.remote) continue
+    const { foreignKey, target } = relation
+    const source = kept.find(pair => pair.after === foreignKey)
+    const isFilled = filled.includes(foreignKey)
+    if (!(source || isFilled) || target.remote) continue
     checks.push({
       find: row => {
-        const value = row.value(source.before)
+        const value = source ? row.value(source.before) : foreignKey.default!
         if (value === null) return undefined
-        const key = convertStored(source.before, relation.foreignKey, value)
-        return key !== undefined && findByKey(environment, relation.target, key as Value) === undefined
-          ? describeValue(source.before, value as Value)
+        const key = source ? convertStored(source.before, foreignKey, value) : foreignKey.default
+        return key !== undefined && findByKey(environment, target, key as Value) === undefined
+          ? describeValue(source?.before ?? foreignKey, value as Value)
           : undefined
       },
       message: (count, keys) =>
-        `${nameOf(relation)} is a new relation, but in ${entities(count)} ${relation.foreignKey.name} is the key of no ${relation.target.name} (${keys})`,
+        `${nameOf(relation)} is a new relation, but in ${entities(count)} ${foreignKey.name} is the key of no ${relation.target.name} (${keys})`,
     })
   }
   return checks
@@ -188,7 +191,7 @@ function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: st
 }
 
 /** Always impossible, as for one attribute. */
-function togetherCheck(index: StorageAttribute, { after, kept }: TableChange): Check {
+function togetherCheck(index: StorageAttribute, { after, kept, filled }: TableChange): Check {
   const members = index.together!
   const sources = new Map(kept.map(pair => [pair.after, pair.before]))
   const seen = new Set<string>()
@@ -196,6 +199,7 @@ function togetherCheck(index: StorageAttribute, { after, kept }: TableChange): C
     isImpossible: true,
     find: row => {
       const values = members.map(member => {
+        if (filled.includes(member)) return member.default!
         const source = sources.get(member)
         const value = source ? row.value(source) : null
         return value === null ? null : ((convertStored(source!, member, value) ?? null) as Value)

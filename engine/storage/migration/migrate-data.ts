@@ -105,7 +105,7 @@ function rewrite(
 /** A row in the new layout. @param environment has the targets of new relations, in either layout */
 export function convertRow(
   environment: Environment,
-  { oldLayout, newLayout, kept, newRelations }: TableChange,
+  { oldLayout, newLayout, kept, filled, newRelations }: TableChange,
   changed: readonly TableChange[],
   row: RowView,
 ): Buffer {
@@ -114,6 +114,7 @@ export function convertRow(
     const value = row.value(before)
     values.set(after, value === null ? null : (convertStored(before, after, value) ?? null))
   }
+  for (const attribute of filled) values.set(attribute, attribute.default!)
   const references = newLayout.references.map(relation => {
     if (newRelations.includes(relation)) return link(environment, relation, changed, values)
     const old = oldLayout.references.find(({ position }) => position === relation.position)!

@@ -12,6 +12,8 @@ export interface TableChange {
   readonly newLayout: RowLayout
   /** Storage attributes of the new dataclass whose values come from the old one. */
   readonly kept: readonly { before: StorageAttribute; after: StorageAttribute }[]
+  /** New storage attributes with a default, which existing entities get. */
+  readonly filled: readonly StorageAttribute[]
   readonly removed: readonly StorageAttribute[]
   /** Relations whose row ids have to be found. */
   readonly newRelations: readonly RelatedEntityAttribute[]
@@ -59,15 +61,20 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
   const gone = [...old.values()].filter(
     attribute => indexOf(attribute) && indexOf(successor(attribute)) !== indexOf(attribute),
   )
+  const kept = oldStorage.flatMap(attribute => {
+    const next = successor(attribute)
+    return next?.kind === 'storage' && isKept(attribute, next) ? [{ before: attribute, after: next }] : []
+  })
   return {
     before,
     after,
     oldLayout,
     newLayout,
-    kept: oldStorage.flatMap(attribute => {
-      const next = successor(attribute)
-      return next?.kind === 'storage' && isKept(attribute, next) ? [{ before: attribute, after: next }] : []
-    }),
+    kept,
+    filled: after.attributes.filter(
+      (each): each is StorageAttribute =>
+        each.kind === 'storage' && each.default !== undefined && !kept.some(pair => pair.after === each),
+    ),
     // Calculated values can be calculated again.
     removed: oldStorage.filter(attribute => {
       const next = successor(attribute)

@@ -50,6 +50,10 @@ export interface SaveRequest {
   trusted?: boolean
   /** Handle of the session, which cannot change entities that others have locked. */
   owner?: string | undefined
+  /** Name of the user, for automatic values; empty or absent for a guest and for the server itself. */
+  user?: string | undefined
+  /** Time of automatic values, in milliseconds since 1970; by default that of each transaction. */
+  moment?: number | undefined
   /** Results of the hooks of the dataclass, one for each element of the body. */
   hooked?: readonly PreparedElement[]
   /** Everything that the hooks have read besides the entities. When it has changed, the rest is not saved: {@link SavedEntity.isOutdated}. */

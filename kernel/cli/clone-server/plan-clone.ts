@@ -121,7 +121,9 @@ function storageOf(attribute: SourceAttribute, isKey: boolean): DraftAttribute |
     defaultFormat: formatOf(attribute.defaultFormat),
     ...(kind === 'storage' && limitsOf(attribute)),
   }
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== false))
+  const known = Object.entries(options).filter(([, value]) => value !== undefined && value !== false)
+  const { default: initial } = attribute
+  return { ...Object.fromEntries(known), ...(kind === 'storage' && initial !== undefined && { default: initial }) }
 }
 
 const LIMITS = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern']

@@ -11,6 +11,8 @@ export interface Attribute {
   readonly autosequence?: boolean
   readonly readOnly?: boolean
   readonly mandatory?: boolean
+  /** Value of a new entity for which none is given. */
+  readonly default?: unknown
   readonly multiLine?: boolean
   readonly simpleDate?: boolean
   readonly scale?: number

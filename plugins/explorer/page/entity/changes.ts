@@ -12,9 +12,15 @@ export interface Form {
   readonly inputs: ReadonlyMap<string, Input>
 }
 
-/** The content of the field for the stored value of an attribute. */
-export const storedInput = ({ base }: Form, attribute: Attribute): Input =>
-  inputOf(attribute, base?.json.get(attribute.name))
+/** The content of the field for the stored value of an attribute; of a new entity for its default. */
+export const storedInput = ({ base, dataClass }: Form, attribute: Attribute): Input =>
+  base ? inputOf(attribute, base.json.get(attribute.name)) : defaultInput(dataClass, attribute)
+
+/** A relation has the default of its foreign key. */
+const defaultInput = (dataClass: DataClass, attribute: Attribute): Input => {
+  const { default: value } = attributeOf(dataClass, attribute.foreignKey ?? attribute.name)!
+  return inputOf(attribute, JSON.stringify(value))
+}
 
 /** The value that is sent for the content of a field, read as the user's language writes it. */
 export const readInput = (attribute: Attribute, input: Input) => read(attribute, input, decimalSign())

@@ -104,10 +104,11 @@ export function inputOf(attribute: Attribute, json = 'null'): Input {
   }
 }
 
+/** @param value a link, or the key itself */
 const keyOf = (value: unknown): string | null => {
   const { __KEY, __deferred } = value as { __KEY?: unknown; __deferred?: { __KEY?: unknown } }
-  const key = __KEY ?? __deferred?.__KEY
-  return key === undefined || key === null ? null : String(key)
+  const key = __KEY ?? __deferred?.__KEY ?? value
+  return typeof key === 'object' ? null : String(key)
 }
 
 /**

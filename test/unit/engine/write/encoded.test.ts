@@ -10,7 +10,7 @@ import { parserOf } from '../../../../engine/write/parse-body.ts'
 import { parseParts, splitBody } from '../../../../engine/write/split-body.ts'
 import { type Random, randomOf } from '../../../support/reference/random.ts'
 import { isLong, longCount, seeds } from '../../../support/reference/rounds.ts'
-import { NOW, openTestStore, type TestStore } from './test-store.ts'
+import { model, NOW, openTestStore, type TestStore } from './test-store.ts'
 
 interface Encoded extends Required<Pick<SaveRequest, 'parts' | 'encoded'>> {
   /** Number of elements that are encoded. */
@@ -34,7 +34,7 @@ function encode(
   const encoded: Uint8Array[] = []
   let count = 0
   const encodeSome = (some: readonly unknown[], first: number): void => {
-    const options = { layouts, view, trusted, nextKey: nextKey + first, maxBytes, randomUuid: () => 'E'.repeat(32) }
+    const options = { layouts, view, trusted, nextKey: nextKey + first, maxBytes, ...SOURCE }
     const encoder = new ElementEncoder(dataClass(name), options)
     const text = Buffer.from(JSON.stringify(some))
     const reader = { parse: parserOf(dataClass(name)), add: (element: unknown) => encoder.add(element) }
@@ -47,7 +47,26 @@ function encode(
   return { parts, encoded, count }
 }
 
-const CLASSES = ['Company', 'Person', 'City', 'Pet'] as const
+const SOURCE = { moment: 1_600_000_000_000, user: 'ada', randomUuid: () => 'E'.repeat(32) }
+
+const CLASSES = ['Company', 'Person', 'City', 'Pet', 'Loan'] as const
+
+const Loan = {
+  key: 'ID',
+  attributes: {
+    ID: { type: 'uuid', autoFill: 'uuid' },
+    state: { type: 'string', default: 'open', indexed: true },
+    copies: { type: 'word', default: 1, minValue: 1, mandatory: true },
+    info: { type: 'object', default: { a: [1] } },
+    note: { type: 'string', default: 'new', readOnly: true },
+    made: { type: 'date', autoFill: 'now', indexed: true },
+    day: { type: 'date', autoFill: 'now', simpleDate: true },
+    by: { type: 'string', autoFill: 'user' },
+    cityName: { type: 'string', default: 'Oslo' },
+    city: { kind: 'relatedEntity', type: 'City', foreignKey: 'cityName' },
+  },
+}
+const WITH_LOANS = { ...model, dataClasses: { ...model.dataClasses, Loan } }
 
 /** Values of each attribute, valid and invalid ones. */
 const VALUES: Record<(typeof CLASSES)[number], Record<string, readonly unknown[]>> = {
@@ -88,6 +107,16 @@ const VALUES: Record<(typeof CLASSES)[number], Record<string, readonly unknown[]
     ownerID: [1, 2, 700, null],
     friendID: ['0123456789ABCDEF0123456789ABCDE1', null],
   },
+  Loan: {
+    state: ['open', 'lent', null, 7],
+    copies: [2, null, 0],
+    info: [null, {}, 'x'],
+    note: ['new', null, 'old'],
+    made: ['2024-02-29T10:00:00.000Z', null],
+    by: ['kurt', null],
+    cityName: ['Oslo', null, 'Rome', 'Nowhere'],
+    city: [null, { __KEY: 'Oslo' }],
+  },
 }
 
 function randomElement(random: Random, name: (typeof CLASSES)[number], share: number): unknown {
@@ -118,15 +147,17 @@ for (const seed of seeds(isLong ? longCount(40) : 4)) {
   t.test(`entities that are encoded in advance are saved like others (seed ${seed})`, t => {
     const random = randomOf(seed)
     const folder = t.testdir({ plain: {}, other: {} })
-    const plain = openTestStore(t, { path: `${folder}/plain` })
-    const other = openTestStore(t, { path: `${folder}/other` })
+    const plain = openTestStore(t, { path: `${folder}/plain`, model: WITH_LOANS })
+    const other = openTestStore(t, { path: `${folder}/other`, model: WITH_LOANS })
+    const { moment, user } = SOURCE
+    for (const store of [plain, other]) store.save('City', { name: 'Oslo' })
     let encoded = 0
     let kept = 0
     for (let round = 0; round < 150; round++) {
       const name = random.pick(CLASSES)
       const share = random.pick([0.15, 0.3, 0.6])
       const body = Array.from({ length: random.integer(1, 12) }, () => randomElement(random, name, share))
-      const options = { atomic: random.chance(0.2), trusted: random.chance(0.3) }
+      const options = { atomic: random.chance(0.2), trusted: random.chance(0.3), moment, user }
       const wrong = random.chance(0.2) ? { nextKey: random.pick([1, 9, 98, 2_147_483_647]) } : {}
       const { count, ...more } = encode(other, name, body, { ...options, ...wrong })
       const expected = plain.save(name, body, options)

@@ -196,6 +196,48 @@ t.test('added attributes are null, stamps and timestamps stay', async t => {
   t.same(store.problems(), [])
 })
 
+t.test('an added attribute with a default gets it in all entities, also where it is mandatory', async t => {
+  const before = person({ a: { type: 'string' } }, cities)
+  const after = person(
+    {
+      a: { type: 'string', default: 'only for new ones' },
+      open: { type: 'bool', mandatory: true, default: false, indexed: true },
+      made: { type: 'date', autoFill: 'now' },
+      cityName: { type: 'string', default: 'OSLO' },
+      city: { kind: 'relatedEntity', type: 'City', foreignKey: 'cityName' },
+    },
+    cities,
+  )
+  const fill = (store: TestStore): void => {
+    three(store)
+    store.save('City', [{ name: 'Oslo' }])
+  }
+  const store = await migrate(t, before, after, fill)
+  const added = { open: false, made: null, cityName: 'Oslo', city: { __deferred: { __KEY: 'Oslo' } }, __STAMP: 1 }
+  t.match(store.all('Person'), [{ a: '1', ...added }, { a: '2' }, { a: null, ...added }])
+  t.match(store.one('Person', {}).entity, { a: 'only for new ones', open: false, made: String })
+  t.same(store.problems(), [])
+})
+
+t.test('a default does not make values of existing attributes, and its entity has to exist', async t => {
+  const after = person(
+    {
+      a: { type: 'string', mandatory: true, default: 'x' },
+      made: { type: 'date', autoFill: 'now', mandatory: true },
+      cityName: { type: 'string', default: 'Rome' },
+      city: { kind: 'relatedEntity', type: 'City', foreignKey: 'cityName' },
+    },
+    cities,
+  )
+  const error = await migrate(t, person({ a: { type: 'string' } }, cities), after, three).catch(error => error)
+  for (const line of [
+    'Person.a has new limits, which do not hold in 1 entity (a is mandatory',
+    'Person.made is new and mandatory, but has no value in 3 entities (1, 2, 3)',
+    'Person.city is a new relation, but in 3 entities cityName is the key of no City ("Rome", "Rome", "Rome")',
+  ])
+    t.ok(error.message.includes(line), `${line}: ${error.message}`)
+})
+
 t.test('renamed dataclasses and attributes keep their values, indexes and relations', async t => {
   const path = t.testdir()
   const info = (more: object) => ({ type: 'object', properties: { 'a.b': { type: 'string', indexed: true } }, ...more })
@@ -635,6 +677,11 @@ t.test('attributes become unique together, are renamed, and are no longer so', a
     error.message,
     /Person\.a and Person\.b become unique together, but values of another one are in 1 entity \("y" and 1\)/,
   )
+
+  const filled = { ...two, open: { type: 'bool', default: true } }
+  const same = (store: TestStore): void => void store.save('Person', [{ a: 'x' }, { a: 'X' }])
+  const another = await migrate(t, model([], two), model([['a', 'open']], filled), same).catch(error => error)
+  t.match(another.message, /become unique together, but values of another one are in 1 entity \("X" and true\)/)
 
   const path = t.testdir()
   const next = (model: object) => openTestStore(t, { path, model })

@@ -1,0 +1,48 @@
+import type { RE2JS } from 're2js'
+import { compileRe2 } from '../base/re2.ts'
+import type { StorageAttribute } from './attribute.ts'
+import { isAbove, isBelow, type NumericOperand } from './types/operand.ts'
+import { TYPES } from './types/registry.ts'
+import type { Value } from './value.ts'
+import type { ScalarType } from './value-type.ts'
+
+export type Limit = 'minValue' | 'maxValue' | 'minLength' | 'maxLength' | 'pattern'
+
+/** An attribute as far as it limits its values. */
+type Limited = Pick<StorageAttribute, 'type' | 'simpleDate' | 'scale' | 'asText' | Limit>
+
+/** Limits of the model that a value exceeds. */
+export function exceededLimits(attribute: Limited, value: Value): Limit[] {
+  const { minValue, maxValue, minLength, maxLength, pattern } = attribute
+  const exceeded: Limit[] = []
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    const { readOperand } = TYPES[attribute.type as ScalarType]
+    const bound = (limit: number): NumericOperand => readOperand(limit, attribute, false) as NumericOperand
+    if (minValue !== undefined && isBelow(value, bound(minValue))) exceeded.push('minValue')
+    if (maxValue !== undefined && isAbove(value, bound(maxValue))) exceeded.push('maxValue')
+  } else if (typeof value === 'string') {
+    if (minLength !== undefined && value.length < minLength) exceeded.push('minLength')
+    if (maxLength !== undefined && value.length > maxLength) exceeded.push('maxLength')
+    // A pattern is matched only if the length is valid.
+    if (pattern !== undefined && exceeded.length === 0 && !matches(pattern, value)) exceeded.push('pattern')
+  }
+  return exceeded
+}
+
+/** Maximum length of a matched text: a pattern takes some 0.2 µs per character. */
+const MAX_MATCHED = 100_000
+
+const matches = (pattern: string, text: string): boolean =>
+  text.length <= MAX_MATCHED && compiled(pattern).testExact(text)
+
+/** Compiled patterns of the model, of which there are few. */
+const patterns = new Map<string, RE2JS>()
+
+function compiled(pattern: string): RE2JS {
+  let expression = patterns.get(pattern)
+  if (!expression) {
+    expression = compileRe2(pattern)
+    patterns.set(pattern, expression)
+  }
+  return expression
+}

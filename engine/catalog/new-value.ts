@@ -1,0 +1,15 @@
+import type { StorageAttribute } from './attribute.ts'
+import { TYPES } from './types/registry.ts'
+
+/** True if a new entity gets a value without one that is sent. */
+export const isFilled = (attribute: StorageAttribute): boolean =>
+  attribute.autoFill !== undefined || attribute.default !== undefined
+
+/** The default as JSON that a save accepts; undefined if there is none. */
+export function defaultJson(attribute: StorageAttribute): unknown {
+  const { default: value, type } = attribute
+  if (value === undefined) return undefined
+  // Digits that a double does not hold are a text.
+  if (typeof value === 'bigint') return String(TYPES[type].toCode(value, attribute))
+  return JSON.parse(TYPES[type].encode(value, attribute, { dateOnlyFormat: 'iso' }))
+}
