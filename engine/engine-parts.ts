@@ -164,6 +164,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
         connections: shares.remote,
         saveLimits,
         sharesLocks: shared !== undefined,
+        serializable: hooked.connections(catalog),
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
         events: { ...events, onThreadEnd: remoteEnded },

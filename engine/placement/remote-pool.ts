@@ -10,6 +10,7 @@ interface RemotePoolOptions extends Omit<QueryPoolOptions, 'threads' | 'entry'> 
   readonly connections: Readonly<Record<string, Connection>>
   readonly saveLimits: SaveLimits
   readonly sharesLocks: boolean
+  readonly serializable: readonly string[]
 }
 
 /** The single thread that asks databases: it waits for many of them at a time, and for none in the other threads. */
@@ -17,6 +18,7 @@ export const remotePool = ({
   connections,
   saveLimits,
   sharesLocks,
+  serializable,
   ...options
 }: RemotePoolOptions): QueryPool<RemoteTask> =>
   new QueryPool<RemoteTask>({
@@ -26,7 +28,7 @@ export const remotePool = ({
     entry: {
       file: 'engine/threads/remote-thread.js',
       role: 'remote',
-      data: { connections, saveLimits, sharesLocks, indexStatus: undefined },
+      data: { connections, saveLimits, sharesLocks, serializable, indexStatus: undefined },
       tasksPerThread: TASKS,
     },
   })

@@ -2,6 +2,7 @@ import { threadId } from 'node:worker_threads'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { StatementLimits } from '../postgres/database.ts'
 import type { Databases } from '../postgres/databases.ts'
+import type { HeldTransaction } from '../postgres/held-transaction.ts'
 import { readBytes } from '../postgres/remote-bytes.ts'
 import { neededBy, stopAndAsk } from '../postgres/remote-needed.ts'
 import { RemoteReads } from '../postgres/remote-reads.ts'
@@ -28,6 +29,8 @@ interface WorkOptions extends StatementLimits {
   readonly slot?: number
   /** True for work of code, which has looked for what it may see. */
   readonly isCode?: boolean
+  /** Transaction for what is in its database. */
+  readonly held?: HeldTransaction | undefined
 }
 
 /** One task, with all that it has read so far. */
@@ -54,7 +57,7 @@ export class RemoteWork {
       } catch (error) {
         const needed = neededBy(error)
         if (!needed) throw error
-        await this.scope.databases.fetch(needed, this.options)
+        await this.scope.databases.fetch(needed, this.options, this.options.held)
       }
     }
   }

@@ -132,6 +132,8 @@ export interface RemoteThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {
   readonly connections: Readonly<Record<string, Connection>>
   /** Several servers share locks. */
   readonly sharesLocks: boolean
+  /** Names of the connections whose entities have events. */
+  readonly serializable: readonly string[]
 }
 
 /** State that decides whether vectors are searched by an index. */

@@ -2,7 +2,7 @@ import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
 import type { Value } from '../catalog/value.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
-import type { Cells, Database, StatementLimits } from './database.ts'
+import { type Cells, isCollision, type Run, type StatementLimits, type Writable } from './database.ts'
 import { LEFT_OUT, problemsOf } from './refusals.ts'
 import { isLocked, type LockGuard } from './shared-locks.ts'
 import type { RemoteRows } from './remote-rows.ts'
@@ -10,17 +10,12 @@ import type { RemoteTable } from './remote-table.ts'
 import type { ChangeOutcome, RemoteChange } from './remote-transaction.ts'
 import { describeValue } from '../write/convert.ts'
 import { WriteErrors } from '../write/contract/write-errors.ts'
-import type { Statement } from './sql/statement.ts'
 import { keysStatement, NO_SCOPE } from './sql/statements.ts'
 import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
 import { insertStatement, updateStatement } from './sql/write-statements.ts'
 
-type Run = (statement: Statement) => Promise<Cells[]>
-
 /** Maximum number of rows of one INSERT. */
 const MAX_ROWS = 2_000
-/** Another transaction was in the way: serialization failure, deadlock. */
-const COLLISION = /^40(001|P01)$/
 
 interface Applied {
   /** Outcomes of the first changes, in their order. */
@@ -38,7 +33,7 @@ interface Applied {
  * @throws {ProtocolError} the changes cannot be made at all
  */
 export async function applyChanges(
-  database: Database,
+  place: Writable,
   rows: RemoteRows,
   changes: readonly RemoteChange[],
   { isAtomic, view }: { readonly isAtomic: boolean; readonly view: View },
@@ -49,14 +44,14 @@ export async function applyChanges(
   const isSingle = changes.length === 1
   const work = isSingle ? one : isAtomic ? together : each
   const isKept = ({ isStale, outcomes }: Applied): boolean =>
-    !isAtomic || (!isStale && outcomes.every(({ kind }) => kind === 'done'))
+    !(isAtomic || isSingle) || (!isStale && outcomes.every(({ kind }) => kind === 'done'))
   try {
-    return await database.write(limits, run => work(changes, { rows, run, view, guard }), { isSingle, isKept })
+    return await place.write(limits, run => work(changes, { rows, run, view, guard }), { isSingle, isKept })
   } catch (error) {
     if (error instanceof ProtocolError) throw error
-    if (COLLISION.test((error as { code: string }).code)) return { outcomes: [], isStale: true, isCollision: true }
+    if (isCollision(error)) return { outcomes: [], isStale: true, isCollision: true }
     const [problem] = problemsOf(error, rows.table, new Map(), view) ?? []
-    throw problem ?? database.errorOf(error, limits.signal)
+    throw problem ?? place.errorOf(error, limits.signal)
   }
 }
 

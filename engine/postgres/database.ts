@@ -5,7 +5,14 @@ import type { Note } from '../data/store-options.ts'
 import { QueryErrors } from '../query/contract/query-errors.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Statement } from './sql/statement.ts'
-import { PREPARE_SETTING, queriesAs, type QueryAs } from './user-query.ts'
+import {
+  queriesWithSettings,
+  type QueryWithSettings,
+  SERIALIZABLE,
+  settingsToPrepare,
+  userSetting,
+} from './query-with-settings.ts'
+import { WriteGate } from './write-gate.ts'
 
 /** A database that has entities of dataclasses. Plain data. */
 export interface Connection {
@@ -76,21 +83,44 @@ export interface StatementLimits {
 type Pool = InstanceType<typeof pg.Pool>
 type Client = pg.PoolClient & { readonly processID: number; end(): Promise<void> }
 
+/** Runs a statement. */
+export type Run = (statement: Statement) => Promise<Cells[]>
+
+/** A place of changes: a database, or an open transaction of it. */
+export interface Writable {
+  /**
+   * Makes changes: in a transaction, or by a single statement, which is one by itself. They are kept if `isKept` returns true.
+   * @throws {ProtocolError} and errors of statements as they are: nothing has changed
+   */
+  write<T>(
+    limits: StatementLimits,
+    work: (run: Run) => Promise<T>,
+    options: { readonly isSingle: boolean; readonly isKept: (result: T) => boolean },
+  ): Promise<T>
+  errorOf(thrown: unknown, signal?: AbortSignal): Error
+}
+
 /** Connections to one database. */
-export class Database {
+export class Database implements Writable {
+  /** Lets writes to entities pass one at a time. */
+  readonly gate = new WriteGate()
   private opened: Promise<Pool> | undefined
   /** Set with the first connection. */
-  private queryAs: QueryAs | undefined
+  private queryWithSettings: QueryWithSettings | undefined
   /** Names of prepared statements, by their texts. */
   private readonly names = new Map<string, string>()
   private notedAt = Number.NEGATIVE_INFINITY
 
-  /** @param timeoutMs maximum time of a statement, which the database watches too */
+  /**
+   * @param timeoutMs maximum time of a statement, which the database watches too
+   * @param isSerializable true to make changes in serializable transactions: what events have read would otherwise change unnoticed
+   */
   constructor(
     readonly name: string,
     private readonly connection: Connection,
     private readonly timeoutMs: number,
     private readonly onNote: Note,
+    private readonly isSerializable = false,
   ) {}
 
   /**
@@ -110,11 +140,13 @@ export class Database {
 
   /**
    * Runs statements on one connection, which cancels the one under way when time is over or the signal aborts.
+   * @param areSerializable true for statements that are serializable transactions by themselves
    * @throws what `work` throws: errors of statements are those of the database
    */
   async session<T>(
     { deadlineAt, signal, user = '' }: StatementLimits,
-    work: (run: (statement: Statement) => Promise<Cells[]>) => Promise<T>,
+    work: (run: Run) => Promise<T>,
+    areSerializable = false,
   ): Promise<T> {
     const client = await this.connect()
     let cancelling: Promise<unknown> | undefined
@@ -128,15 +160,19 @@ export class Database {
     signal.addEventListener('abort', cancel, { once: true })
     let isBroken = false
     const { sessionVariable: variable } = this.connection
-    const run = async ({ text, values, isPlain }: Statement): Promise<Cells[]> => {
+    const settings = [
+      ...(areSerializable ? [SERIALIZABLE] : []),
+      ...(variable === undefined ? [] : [userSetting(variable, user)]),
+    ]
+    const run: Run = async ({ text, values, isPlain }) => {
       // The cancellation may have come between two statements.
       if (cancelling) throw this.interrupted(signal)
       const name = isPlain ? undefined : this.nameOf(text)
       const query = { text, values, name, rowMode: 'array', types: AS_TEXTS }
       try {
         // A failed transaction accepts nothing but its end, and the protocol of settings no several commands.
-        if (variable !== undefined && !isPlain && !CONTROL.test(text))
-          return (await this.queryAs!(client, { variable, user }, query)).rows
+        if (settings.length > 0 && !isPlain && !CONTROL.test(text))
+          return (await this.queryWithSettings!(client, settings, query)).rows
         return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
       } catch (error) {
         isBroken ||= !isOfStatement(error as Error) || OUTDATED.test((error as { code: string }).code)
@@ -154,21 +190,19 @@ export class Database {
     }
   }
 
-  /**
-   * Makes changes: in a transaction, or by a single statement, which is one by itself. It is kept if `isKept` returns true.
-   * @throws {ProtocolError} and errors of statements as they are: nothing has changed
-   */
   async write<T>(
     limits: StatementLimits,
-    work: (run: (statement: Statement) => Promise<Cells[]>) => Promise<T>,
+    work: (run: Run) => Promise<T>,
     { isSingle, isKept }: { readonly isSingle: boolean; readonly isKept: (result: T) => boolean },
   ): Promise<T> {
+    const { isSerializable } = this
+    if (isSerializable) await this.gate.pass()
     // True while the database may have made the changes without an answer.
     let isFinal = isSingle
     try {
+      if (isSingle) return await this.session(limits, work, isSerializable)
       return await this.session(limits, async run => {
-        if (isSingle) return work(run)
-        await run(BEGIN)
+        await run(isSerializable ? BEGIN_SERIALIZABLE : BEGIN)
         try {
           const result = await work(run)
           isFinal = isKept(result)
@@ -206,8 +240,9 @@ export class Database {
 
   private async open(): Promise<Pool> {
     const driver = await this.driver()
-    this.queryAs = queriesAs(driver)
+    this.queryWithSettings = queriesWithSettings(driver)
     const { maxConnections, sessionVariable } = this.connection
+    const prepared = settingsToPrepare(sessionVariable, this.isSerializable)
     const pool = new driver.Pool({
       connectionString: addressOf(this.connection),
       max: maxConnections,
@@ -215,8 +250,10 @@ export class Database {
       idleTimeoutMillis: IDLE_MS,
       application_name: 'tesser',
       keepAlive: true,
-      ...(sessionVariable !== undefined && {
-        onConnect: client => client.query({ ...PREPARE_SETTING, values: [sessionVariable, ''] }),
+      ...(prepared.length > 0 && {
+        onConnect: async client => {
+          for (const each of prepared) await client.query(each as never)
+        },
       }),
     })
     // A lost connection fails the statement under way; without a listener it would end the process.
@@ -287,8 +324,9 @@ export class Database {
 const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/
 
 const BEGIN: Statement = { text: 'BEGIN', values: [] }
-const COMMIT: Statement = { text: 'COMMIT', values: [] }
-const ROLLBACK: Statement = { text: 'ROLLBACK', values: [] }
+const BEGIN_SERIALIZABLE: Statement = { text: 'BEGIN ISOLATION LEVEL SERIALIZABLE', values: [] }
+export const COMMIT: Statement = { text: 'COMMIT', values: [] }
+export const ROLLBACK: Statement = { text: 'ROLLBACK', values: [] }
 
 /** Address with the password: what an address leaves out, the driver takes for empty, whatever its other options say. */
 function addressOf({ url, password }: Connection): string {
@@ -304,6 +342,12 @@ const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
 /** True for an error of a statement, after which the connection can be used. Those of the system, as `EPIPE`, have a number as well. */
 export const isOfStatement = ({ code, errno }: Error & { code?: string; errno?: number }): boolean =>
   code !== undefined && errno === undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
+
+/** Another transaction was in the way: serialization failure, deadlock. */
+const COLLISION = /^40(001|P01)$/
+
+/** True for an error of a transaction that can succeed when it is repeated. */
+export const isCollision = (error: unknown): boolean => COLLISION.test((error as { code?: string }).code ?? '')
 
 /** Several addresses of a host may all refuse. */
 const reasonOf = (error: Error): string =>

@@ -2,6 +2,7 @@ import type { Catalog } from '../catalog/dataclass.ts'
 import type { Note } from '../data/store-options.ts'
 import { type Cells, type Connection, Database, namesUsers, type StatementLimits } from './database.ts'
 import { DescribedTables } from './described-tables.ts'
+import type { HeldTransaction } from './held-transaction.ts'
 import { OwnedTables } from './owned/owned-tables.ts'
 import type { RemoteCall, RemoteFetch } from './remote-needed.ts'
 
@@ -21,6 +22,8 @@ export class Databases {
       readonly connections: Readonly<Record<string, Connection>>
       readonly timeoutMs: number
       readonly onNote: Note
+      /** Names of the connections whose entities have events: see {@link Database}. */
+      readonly serializable?: readonly string[]
       /** Undefined: this thread makes them. */
       readonly makeTables?: (connection: string) => Promise<unknown>
     },
@@ -28,7 +31,8 @@ export class Databases {
     this.needUser = namesUsers(options.connections)
     this.tables = new DescribedTables(catalog, options.onNote)
     for (const [name, connection] of Object.entries(options.connections)) {
-      this.databases.set(name, new Database(name, connection, options.timeoutMs, options.onNote))
+      const isSerializable = options.serializable?.includes(name)
+      this.databases.set(name, new Database(name, connection, options.timeoutMs, options.onNote, isSerializable))
     }
     this.owned = new OwnedTables(catalog, name => this.database(name), options.onNote)
   }
@@ -41,10 +45,13 @@ export class Databases {
     await (this.options.makeTables?.(connection) ?? this.owned.ready(connection, deadlineAt))
   }
 
-  async run({ connection, statement }: RemoteCall, limits: StatementLimits): Promise<Cells[]> {
+  /** @param held transaction for what is in its database */
+  async run({ connection, statement }: RemoteCall, limits: StatementLimits, held?: HeldTransaction): Promise<Cells[]> {
     try {
       if (statement.isDescription) await this.makeTables(connection, limits)
-      return await this.database(connection).query(statement, limits)
+      return held?.holding.connection === connection
+        ? await held.query(statement)
+        : await this.database(connection).query(statement, limits)
     } catch (error) {
       this.tables.failed(connection, error)
       throw error
@@ -52,9 +59,9 @@ export class Databases {
   }
 
   /** Gets what a task needs. @throws {ProtocolError} */
-  async fetch(fetch: () => RemoteFetch, limits: StatementLimits): Promise<void> {
+  async fetch(fetch: () => RemoteFetch, limits: StatementLimits, held?: HeldTransaction): Promise<void> {
     const asking = fetch()
-    for (let step = asking.next(); !step.done; ) step = asking.next(await this.run(step.value, limits))
+    for (let step = asking.next(); !step.done; ) step = asking.next(await this.run(step.value, limits, held))
   }
 
   database(connection: string): Database {

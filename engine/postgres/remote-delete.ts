@@ -9,18 +9,17 @@ import { describeValue } from '../write/convert.ts'
 import { type ExpectedVersion, isExpected } from '../write/contract/expected-version.ts'
 import type { DeleteResult } from '../write/contract/requests.ts'
 import { WriteErrors } from '../write/contract/write-errors.ts'
-import type { Cells, Database, StatementLimits } from './database.ts'
+import { isCollision, type Run, type StatementLimits, type Writable } from './database.ts'
 import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
 import { LEFT_OUT, problemsOf } from './refusals.ts'
 import { isLocked as isLockedError, type LockGuard } from './shared-locks.ts'
 import type { RemoteTable } from './remote-table.ts'
-import type { Statement } from './sql/statement.ts'
 import { deleteStatement, deletionStatement, stillStatement } from './sql/write-statements.ts'
 
+/** Number of times that a deletion begins again because other transactions were in the way. */
+const MAX_COLLISIONS = 5
 /** Maximum number of stamps in a statement. */
 const MAX_STAMPS = 1_000
-
-type Run = (statement: Statement) => Promise<Cells[]>
 
 interface Deletion {
   readonly table: RemoteTable
@@ -40,11 +39,7 @@ interface Deletion {
  * Deletes rows in a database, which follows its own foreign keys: all or none of them, or each that it does not refuse.
  * @throws {ProtocolError} nothing was deleted
  */
-export async function deleteRows(
-  database: Database,
-  deletion: Deletion,
-  limits: StatementLimits,
-): Promise<DeleteResult> {
+export async function deleteRows(place: Writable, deletion: Deletion, limits: StatementLimits): Promise<DeleteResult> {
   const { rows, atomic } = deletion
   const refused = rows.map(row => refusalOf(row, deletion))
   const first = refused.find(error => error !== undefined)
@@ -55,30 +50,31 @@ export async function deleteRows(
   if (atomic && first) return resultOf(0, first)
   const free = rows.filter((_, i) => !refused[i])
   const isSingle = free.length === 1
-  try {
-    return await database.write(
-      limits,
-      async run => {
-        let deleted = 0
-        let error = first
-        if (!isSingle && !atomic) await run(CHECK_AT_ONCE)
-        if (!isSingle) await run(SAVEPOINT)
-        if (!isSingle && (await removedTogether(free, deletion, run))) return resultOf(free.length, first)
-        for (const row of free) {
-          const problem = await remove(row, deletion, run)
-          if (problem && atomic) return resultOf(0, problem)
-          if (!isSingle) await run(problem ? ROLLBACK_TO : NEXT)
-          if (!problem) deleted++
-          error ??= problem
-        }
-        return resultOf(deleted, error)
-      },
-      { isSingle, isKept: ({ error }) => !atomic || !error },
-    )
-  } catch (error) {
-    if (error instanceof ProtocolError) throw error
-    const [problem] = problemsOf(error, deletion.table, new Map(), deletion.view) ?? []
-    throw problem ?? database.errorOf(error, limits.signal)
+  const work = async (run: Run): Promise<DeleteResult> => {
+    let deleted = 0
+    let error = first
+    if (!isSingle && !atomic) await run(CHECK_AT_ONCE)
+    if (!isSingle) await run(SAVEPOINT)
+    if (!isSingle && (await removedTogether(free, deletion, run))) return resultOf(free.length, first)
+    for (const row of free) {
+      const problem = await remove(row, deletion, run)
+      if (problem && atomic) return resultOf(0, problem)
+      if (!isSingle) await run(problem ? ROLLBACK_TO : NEXT)
+      if (!problem) deleted++
+      error ??= problem
+    }
+    return resultOf(deleted, error)
+  }
+  const isKept = ({ deleted }: DeleteResult): boolean => deleted > 0
+  for (let collisions = 0; ; ) {
+    try {
+      return await place.write(limits, work, { isSingle, isKept })
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error
+      if (isCollision(error) && ++collisions <= MAX_COLLISIONS) continue
+      const [problem] = problemsOf(error, deletion.table, new Map(), deletion.view) ?? []
+      throw problem ?? place.errorOf(error, limits.signal)
+    }
   }
 }
 

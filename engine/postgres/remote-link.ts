@@ -6,14 +6,28 @@ import { ANSWERS, type LinkEnd, newLink, OPEN, STATE } from '../write/contract/l
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Cells, StatementLimits } from './database.ts'
 import { DescribedTables } from './described-tables.ts'
+import type { Ended, Holding } from './held-transaction.ts'
 import type { RemoteCall, RemoteFetch } from './remote-needed.ts'
 import type { RemoteChange } from './remote-writer.ts'
 
 /** Limits of a question. */
 export type RemoteLimits = Omit<StatementLimits, 'signal'>
 
+/** A question in the transaction that its thread holds open. */
+export interface Held {
+  readonly holding: Holding
+  /** The transaction begins with it. */
+  readonly begins: boolean
+}
+
 /** Questions to the thread that asks databases, which answers each. */
-export type RemoteQuestion = RemoteLimits & ({ readonly call: RemoteCall } | { readonly task: RemoteChange })
+export type RemoteQuestion =
+  | (RemoteLimits & { readonly held?: Held | undefined } & (
+        | { readonly call: RemoteCall }
+        | { readonly task: RemoteChange }
+      ))
+  /** Ends the transaction that is open. */
+  | { readonly keep: boolean; readonly connection: string }
 
 /** Messages to that thread. Handled in `engine/placement/remote-end.ts`. */
 export type ToRemote = RemoteQuestion | { readonly note: Parameters<Note> }
@@ -22,6 +36,7 @@ export type ToRemote = RemoteQuestion | { readonly note: Parameters<Note> }
 export type FromRemote =
   | { readonly rows: Cells[] }
   | { readonly result: unknown }
+  | { readonly ended: Ended }
   | { readonly error: ErrorData }
   | { readonly fault: string }
 
@@ -47,22 +62,30 @@ export class RemoteLink {
     this.end.port.postMessage({ note } satisfies ToRemote)
   }
 
-  /** @throws {ProtocolError} */
-  fetch(fetch: () => RemoteFetch, limits: RemoteLimits): void {
+  /** @param heldFor transaction in which a call runs @throws {ProtocolError} */
+  fetch(fetch: () => RemoteFetch, limits: RemoteLimits, heldFor: (call: RemoteCall) => Held | undefined): void {
     const asking = fetch()
-    for (let step = asking.next(); !step.done; ) step = asking.next(this.run(step.value, limits))
+    for (let step = asking.next(); !step.done; ) {
+      step = asking.next(this.run(step.value, limits, heldFor(step.value)))
+    }
   }
 
   /** @returns the result of a change: see {@link RemoteChange} @throws {ProtocolError} */
-  change(connection: string, task: RemoteChange, limits: RemoteLimits): unknown {
-    const lost = () => RemoteErrors.OUTCOME_UNKNOWN(connection)
-    return (this.ask({ ...limits, task }, lost) as { result: unknown }).result
+  change(connection: string, task: RemoteChange, limits: RemoteLimits, held: Held | undefined): unknown {
+    // Nothing of a transaction is kept.
+    const lost = () => (held ? away(connection) : RemoteErrors.OUTCOME_UNKNOWN(connection))
+    return (this.ask({ ...limits, task, held }, lost) as { result: unknown }).result
   }
 
-  private run(call: RemoteCall, limits: RemoteLimits): Cells[] {
-    const lost = () => RemoteErrors.AWAY(call.connection).retryAfter(1)
+  /** Ends the transaction that is open. @throws {ProtocolError} */
+  finish(connection: string, keep: boolean): Ended {
+    const lost = () => (keep ? RemoteErrors.OUTCOME_UNKNOWN(connection) : away(connection))
+    return (this.ask({ connection, keep }, lost) as { ended: Ended }).ended
+  }
+
+  private run(call: RemoteCall, limits: RemoteLimits, held: Held | undefined): Cells[] {
     try {
-      return (this.ask({ ...limits, call }, lost) as { rows: Cells[] }).rows
+      return (this.ask({ ...limits, call, held }, () => away(call.connection)) as { rows: Cells[] }).rows
     } catch (error) {
       this.tables.failed(call.connection, error)
       throw error
@@ -93,6 +116,8 @@ export class RemoteLink {
     return own
   }
 }
+
+const away = (connection: string): ProtocolError => RemoteErrors.AWAY(connection).retryAfter(1)
 
 function checked(message: FromRemote): FromRemote {
   if ('error' in message) throw new ProtocolError(message.error)

@@ -55,6 +55,8 @@ interface RemoteReadsOptions {
   readonly user?: () => string | undefined
   /** Numbers of entities that outlive the reads. */
   readonly numbers?: RowNumbers
+  /** False while counts have to be counted: a transaction sees what it has written itself. */
+  readonly knowsCounts?: () => boolean
   /** Conditions for the entities of a remote dataclass that exist for the task; undefined for all. */
   readonly visible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined
 }
@@ -372,13 +374,14 @@ export class RemoteReads implements RemoteData {
     statement: Statement,
     state: string | null | undefined,
   ): Generator<RemoteCall, number, Cells[]> {
-    const { tables, user } = this.options
+    const { tables, user, knowsCounts } = this.options
     const counts = tables.countsOf(dataClass.remote!.connection)
     const key = JSON.stringify([user?.(), statement])
-    const known = state == null ? undefined : counts.find(key, state)
+    const isKnown = knowsCounts?.() ?? true
+    const known = state == null || !isKnown ? undefined : counts.find(key, state)
     if (known !== undefined) return known
     const [[count, counted]] = (yield* this.run(dataClass, statement)) as [Cells]
-    if (counted != null) counts.put(key, counted, Number(count))
+    if (counted != null && isKnown) counts.put(key, counted, Number(count))
     return Number(count)
   }
 

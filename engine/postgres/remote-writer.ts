@@ -25,6 +25,7 @@ import { deleteRows } from './remote-delete.ts'
 import { applyChanges, leftOut, undone } from './apply-changes.ts'
 import type { Database, StatementLimits } from './database.ts'
 import type { Databases } from './databases.ts'
+import type { HeldTransaction } from './held-transaction.ts'
 import { RemoteLocks } from './remote-locks.ts'
 import type { RemoteReads } from './remote-reads.ts'
 import type { RemoteTable } from './remote-table.ts'
@@ -66,6 +67,11 @@ export type RemoteChange =
 /** Runs work on the newest state of the store, again each time when data of a database have arrived. */
 export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
 
+/** Limits of a save or a deletion, and the open transaction of which it is a part, if any. */
+interface WriteLimits extends StatementLimits {
+  readonly held?: HeldTransaction | undefined
+}
+
 interface RemoteWriterOptions {
   readonly catalog: Catalog
   readonly layouts: ReadonlyMap<DataClass, RowLayout>
@@ -97,7 +103,7 @@ export class RemoteWriter {
   }
 
   /** @throws {ProtocolError} the request as a whole failed */
-  async save(request: SaveRequest, repeat: Repeat, limits: StatementLimits): Promise<SaveResult> {
+  async save(request: SaveRequest, repeat: Repeat, limits: WriteLimits): Promise<SaveResult> {
     const { views, limits: saveLimits } = this.options
     const view = views.of(request.access, request.trusted ? 'code' : 'client')
     const dataClass = this.dataClass(request.dataClass, view)
@@ -117,7 +123,7 @@ export class RemoteWriter {
     { read, keys, owner, isCode, stamps, ...request }: RemoteDeletion,
     queries: QueryCache,
     repeat: Repeat,
-    limits: StatementLimits,
+    limits: WriteLimits,
   ): Promise<DeleteResult> {
     const { views, databases, limits: saveLimits } = this.options
     const view = views.of(read.access, isCode ? 'code' : 'client')
@@ -151,7 +157,7 @@ export class RemoteWriter {
       stamps,
       isLocked: (row: RowView) => this.locks.blocker(remoteRows, ids.get(row)!, owner) !== undefined,
     }
-    return this.sound(database, deleteRows(database, deletion, limits))
+    return this.sound(database, deleteRows(limits.held ?? database, deletion, limits))
   }
 
   /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
@@ -209,7 +215,7 @@ export class RemoteWriter {
     { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
-    limits: StatementLimits,
+    limits: WriteLimits,
   ): Promise<void> {
     const { layouts, databases, limits: saveLimits, now, records, randomUuid } = this.options
     const timestamp = new Date(now()).toISOString()
@@ -244,7 +250,8 @@ export class RemoteWriter {
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
       const guard = await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
-      const work = applyChanges(database, rows, transaction.changes, { isAtomic, view }, limits, guard)
+      const place = limits.held ?? database
+      const work = applyChanges(place, rows, transaction.changes, { isAtomic, view }, limits, guard)
       const applied = await this.sound(database, work)
       const before = outcomes
       outcomes = [...outcomes, ...applied.outcomes]

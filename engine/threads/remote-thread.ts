@@ -33,10 +33,10 @@ export default async function run(message: PoolMessage<RemoteTask>): Promise<Poo
 
 function openScope() {
   const store = poolStore(openReadStore(options.store, counts), options)
-  const { connections, limits, saveLimits, sharesLocks } = options
+  const { connections, limits, saveLimits, sharesLocks, serializable } = options
   const { catalog, layouts, views, records } = store
   const onNote = (...note: Parameters<Note>): void => parentPort?.postMessage(note)
-  const databases = new Databases(catalog, { connections, timeoutMs: limits.timeoutMs, onNote })
+  const databases = new Databases(catalog, { connections, timeoutMs: limits.timeoutMs, onNote, serializable })
   const randomUuid = (): string => randomUUID().replaceAll('-', '').toUpperCase()
   const writer = new RemoteWriter({
     catalog,

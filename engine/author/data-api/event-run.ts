@@ -1,6 +1,7 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
 import type { RecordedSnapshot } from '../../data/recorded-snapshot.ts'
+import type { Snapshot } from '../../data/snapshot.ts'
 import { describe } from '../../write/contract/write-errors.ts'
 import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'
@@ -18,6 +19,11 @@ export class NeedsTransaction extends Error {
   }
 }
 
+/** How often events run beside those of other saves; when what they have read has changed each time, they run in a transaction. */
+export const SHARED_RUNS = 2
+/** How often events of entities of a database run at most: after {@link SHARED_RUNS}, other writes wait. */
+export const DATABASE_RUNS = 5
+
 /** Maximum number of entities whose events save or drop one another. Each may need a nested transaction. */
 const LONGEST_CHAIN = 6
 
@@ -31,6 +37,8 @@ interface Related {
 export class EventRun {
   /** Their reads. Undefined before the first one, and in a transaction, where no other client writes. */
   recorded: RecordedSnapshot | undefined
+  /** Reads of events of a database, which are its own: what has been read before them may be old. */
+  own: Snapshot | undefined
   needsTransaction = false
   /** Time of automatic values of its entities, once one has been asked for. */
   moment: number | undefined
@@ -49,7 +57,7 @@ export class EventRun {
   entity: EntityBase | undefined
 
   /**
-   * @param dataClass of the entities. A database knows nothing of what the events of its entities read and write: they may not write
+   * @param dataClass of the entities. Events of entities of a database may not write
    * @param outer run in which an event saves or deletes the entity
    */
   constructor(

@@ -3,6 +3,7 @@ import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import { EngineErrors } from '../../base/engine-errors.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import type { Value } from '../../catalog/value.ts'
+import type { Holding } from '../../postgres/held-transaction.ts'
 import type { RemoteLimits, RemoteLink } from '../../postgres/remote-link.ts'
 import { RemoteReads } from '../../postgres/remote-reads.ts'
 import { counter, RowNumbers } from '../../postgres/remote-rows.ts'
@@ -41,6 +42,7 @@ import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../../write/writer-link.ts'
 import { bindClasses } from './bind-classes.ts'
 import type { Binding } from './binding.ts'
+import { DatabaseRun } from './database-run.ts'
 import { DataStore, setCurrent } from './data-store.ts'
 import { derived } from './derived-class.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
@@ -52,7 +54,7 @@ import { type NewJob, ownKey } from '../../jobs/job.ts'
 import { NoSession } from './no-session.ts'
 import { Overlay } from '../../columns/overlay.ts'
 import { RecordedSnapshot } from '../../data/recorded-snapshot.ts'
-import { type EventRun, NeedsTransaction } from './event-run.ts'
+import { DATABASE_RUNS, type EventRun, NeedsTransaction, SHARED_RUNS } from './event-run.ts'
 import { type WaitingScope, waitingScope } from './waiting-scope.ts'
 
 export interface LanguageOptions {
@@ -164,6 +166,8 @@ export class Language {
   private collected: CollectedJobs | undefined
   /** The run of the events before a save or a deletion; undefined: none run. */
   eventRun: EventRun | undefined
+  /** The run of the events of entities of a database, with their save or deletion; undefined: none is under way. */
+  private databaseRun: DatabaseRun | undefined
 
   constructor(readonly options: LanguageOptions) {
     const { store, limits, classes = [], now = Date.now } = options
@@ -251,8 +255,10 @@ export class Language {
     const reads = new RemoteReads({
       tables: remote.tables,
       layouts: store.layouts,
-      need: fetch => remote.fetch(fetch, this.remoteLimits),
+      need: fetch =>
+        remote.fetch(fetch, this.remoteLimits, call => this.databaseRun?.forRead(call, this.eventRun !== undefined)),
       user: () => this.user,
+      knowsCounts: () => !this.hasBegun,
       numbers: state.numbers,
       ...(visible && { visible }),
     })
@@ -267,7 +273,11 @@ export class Language {
     if (!this.call) throw LanguageErrors.NO_CALL()
     if (this.overlay) return this.overlay
     this.open ??= this.withDatabases(this.options.store.snapshot(), snapshot => snapshot)
-    return this.eventRun && !this.eventRun.dataClass.remote ? this.recorded(this.eventRun, this.open) : this.open
+    const { eventRun: run, open } = this
+    if (!run) return open
+    if (!run.dataClass.remote) return this.recorded(run, open)
+    run.own ??= this.withDatabases(open, snapshot => snapshot)
+    return run.own
   }
 
   private recorded(run: EventRun, snapshot: Snapshot): Snapshot {
@@ -445,7 +455,7 @@ export class Language {
     const sent = { ...request, ...(request.hooked && { hooked: hooked.map(({ jobs: _, ...each }) => each) }) }
     const saved = this.changed<SaveResult>({ kind: 'remoteSave', request: sent }, dataClass)
     const isSaved = request.mode === 'update' && !(request.atomic && saved.entities.some(({ failure }) => failure))
-    if (isSaved) this.enqueueAll(hooked.filter((_, i) => !saved.entities[i]?.failure))
+    if (isSaved) this.afterChange(() => this.enqueueAll(hooked.filter((_, i) => !saved.entities[i]?.failure)))
     const layout = this.options.store.layouts.get(dataClass)!
     const table = this.snapshot.table(dataClass)
     // Row ids are those of the thread that saved them.
@@ -507,7 +517,7 @@ export class Language {
     const read = { ...keyRead(dataClass, keys), access }
     const deletion = { read, keys, atomic, owner, ifMatch, stamps: new Map(seen), isCode: true }
     const result = this.changed<DeleteResult>({ kind: 'remoteDelete', deletion }, dataClass)
-    if (!result.error) this.enqueueAll(rows)
+    if (!result.error) this.afterChange(() => this.enqueueAll(rows))
     return result
   }
 
@@ -524,9 +534,82 @@ export class Language {
     if (this.overlay) throw LanguageErrors.REMOTE_IN_TRANSACTION(dataClass.name)
     this.settleAll()
     const { connection } = dataClass.remote!
-    const result = this.options.remote!.change(connection, change, this.remoteLimits) as Result
+    const held = this.databaseRun?.forChange()
+    const result = this.options.remote!.change(connection, change, this.remoteLimits, held) as Result
     this.moveOn()
     return result
+  }
+
+  /**
+   * Runs the events of entities of a database, and the save or deletion after them. What the events have read there still holds when it is
+   * committed.
+   * @param isAtomic true for one change of all or nothing, whose rules that are deferred are checked at its end
+   * @param work reads nothing of before
+   * @returns undefined: others have changed what was read, or were in the way, so that nothing is kept
+   */
+  inDatabase<T>(dataClass: DataClass, isAtomic: boolean, work: () => T, isKept: (result: T) => boolean): T | undefined {
+    const gate = { isAlone: false, repeats: false }
+    return this.runInDatabase(this.databaseRunOf(dataClass, isAtomic, gate, false), work, isKept)
+  }
+
+  /**
+   * {@link inDatabase} with all that `work` reads, again until no other write was in the way.
+   * @param runs number of runs that have failed before
+   * @param work may run several times
+   * @returns what it returns: whether it is kept; undefined: others were in the way each time
+   */
+  wholeInDatabase(dataClass: DataClass, isAtomic: boolean, runs: number, work: () => boolean): boolean | undefined {
+    for (let run = runs + 1; run <= DATABASE_RUNS; run++) {
+      const gate = { isAlone: run > SHARED_RUNS, repeats: run < DATABASE_RUNS }
+      const databaseRun = this.databaseRunOf(dataClass, isAtomic, gate, true)
+      this.settleAll()
+      this.moveOn()
+      const isKept = this.runInDatabase(databaseRun, work, isKept => isKept)
+      if (isKept !== undefined) return isKept
+    }
+    return undefined
+  }
+
+  private databaseRunOf(
+    dataClass: DataClass,
+    isAtomic: boolean,
+    gate: Pick<Holding, 'isAlone' | 'repeats'>,
+    isWhole: boolean,
+  ): DatabaseRun {
+    const { name, remote } = dataClass
+    if (this.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(name)
+    if (this.overlay) throw LanguageErrors.REMOTE_IN_TRANSACTION(name)
+    this.writer()
+    const holding = { connection: remote!.connection, dataClass: name, checksAtOnce: !isAtomic, ...gate }
+    return new DatabaseRun(this.options.remote!, holding, isWhole)
+  }
+
+  private runInDatabase<T>(run: DatabaseRun, work: () => T, isKept: (result: T) => boolean): T | undefined {
+    this.databaseRun = run
+    let outcome: { readonly result: T } | { readonly thrown: unknown }
+    try {
+      outcome = { result: work() }
+    } catch (thrown) {
+      outcome = { thrown }
+    }
+    this.databaseRun = undefined
+    if (run.hasBegun) this.moveOn()
+    const ended = run.end('result' in outcome && isKept(outcome.result))
+    if (ended === 'collided') return undefined
+    if ('thrown' in outcome) throw outcome.thrown
+    if (ended === 'kept') run.settle()
+    return outcome.result
+  }
+
+  /** True if the events of entities of a database have read from it. */
+  get hasBegun(): boolean {
+    return this.databaseRun?.hasBegun ?? false
+  }
+
+  /** Does work when a change of entities of a database is committed: now, unless it is part of a transaction. */
+  afterChange(work: () => void): void {
+    if (this.databaseRun) this.databaseRun.afterCommit(work)
+    else work()
   }
 
   /** Enqueues the jobs of events of a remote dataclass, whose database knows no jobs. */

@@ -1,13 +1,11 @@
 import { partsOf } from '../../write/body-outline.ts'
 import type { SavedEntity, SaveFailure } from '../../write/contract/requests.ts'
+import { changedFailure } from '../../write/contract/write-errors.ts'
 import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'
-import { EventRun } from './event-run.ts'
+import { DATABASE_RUNS, EventRun, SHARED_RUNS } from './event-run.ts'
 import { internals } from './entity-internals.ts'
 import type { Language } from './language.ts'
-
-/** How often events run beside those of other saves; when what they have read has changed each time, they run in a transaction. */
-export const SHARED_RUNS = 2
 
 /** An entity that is to be saved. */
 interface Saving {
@@ -49,14 +47,15 @@ function saveWithEvents(
 ): Map<EntityBase, Outcome> {
   const outcomes = new Map<EntityBase, Outcome>()
   let left = entities
-  for (let runs = 0; runs < SHARED_RUNS && !needsTransaction && !language.isInTransaction; runs++) {
+  let runs = 0
+  for (; runs < SHARED_RUNS && !needsTransaction && !language.isInTransaction; runs++) {
     const done = saveShared(left, language)
     if (!done) break
     for (const [entity, outcome] of done) outcomes.set(entity, outcome)
     left = left.filter(entity => !done.has(entity))
     if (left.length === 0) return outcomes
   }
-  for (const entity of left) outcomes.set(entity, saveAlone(entity, language))
+  for (const entity of left) outcomes.set(entity, saveAlone(entity, language, runs))
   return outcomes
 }
 
@@ -66,6 +65,21 @@ function saveWithEvents(
  * events need a transaction
  */
 function saveShared(entities: readonly EntityBase[], language: Language): Map<EntityBase, Outcome> | undefined {
+  const { dataClass } = entities[0]![BINDING]
+  if (!dataClass.remote) return runShared(entities, language)
+  const restore = entities.map(internals.keep)
+  const run = language.inDatabase(
+    dataClass,
+    false,
+    () => ({ done: runShared(entities, language) }),
+    ({ done }) => done !== undefined && [...done.values()].includes(undefined),
+  )
+  if (run) return run.done
+  undo(entities, restore, language)
+  return new Map()
+}
+
+function runShared(entities: readonly EntityBase[], language: Language): Map<EntityBase, Outcome> | undefined {
   const { hooks } = language.options
   const { dataClass } = entities[0]![BINDING]
   const run = new EventRun(dataClass)
@@ -76,7 +90,8 @@ function saveShared(entities: readonly EntityBase[], language: Language): Map<En
     const { assigned } = withAssigned(entity)
     run.entity = entity
     const failure = beforeSave(entity, run, language)
-    if (run.needsTransaction || run.hasReadEarlier(entity)) {
+    const mayHaveReadEarlier = entities.length > 1 && language.hasBegun
+    if (run.needsTransaction || run.hasReadEarlier(entity) || mayHaveReadEarlier) {
       hooks!.noteTransaction!(dataClass, run.needsTransaction)
       undo(entities, restore, language)
       return undefined
@@ -114,14 +129,20 @@ function undo(entities: readonly EntityBase[], restore: readonly (() => void)[],
   }
 }
 
-/** Runs the events of an entity in a transaction of its own, or in the one that is open, where no other client writes. */
-function saveAlone(entity: EntityBase, language: Language): Outcome {
+/**
+ * Runs the events of an entity in a transaction of its own, or in the one that is open, where no other client writes.
+ * @param runs number of runs before
+ */
+function saveAlone(entity: EntityBase, language: Language, runs: number): Outcome {
   const { dataClass } = entity[BINDING]
-  const run = new EventRun(dataClass, language.eventRun)
-  run.entity = entity
-  const { assigned } = withAssigned(entity)
+  const restore = internals.keep(entity)
+  let run: EventRun | undefined
   let outcome: Outcome
   const save = (): boolean => {
+    if (run) undo([entity], [restore], language)
+    run = new EventRun(dataClass, language.eventRun)
+    run.entity = entity
+    const { assigned } = withAssigned(entity)
     let isKept = false
     try {
       outcome = beforeSave(entity, run, language)
@@ -133,9 +154,13 @@ function saveAlone(entity: EntityBase, language: Language): Outcome {
     return isKept
   }
   if (language.isInTransaction) save()
-  else language.transaction(save)
+  else if (!dataClass.remote) language.transaction(save)
+  else if (language.wholeInDatabase(dataClass, false, runs, save) === undefined) {
+    undo([entity], [restore], language)
+    outcome = changedFailure(dataClass, DATABASE_RUNS, entity.getKey())
+  }
   // Inside of another run, that run passes them on.
-  if (!outcome && !run.outer) for (const each of run.later) each()
+  if (!outcome && run && !run.outer) for (const each of run.later) each()
   return outcome
 }
 
@@ -159,7 +184,7 @@ function send(
   for (const [i, { rowId, row, failure, isOutdated }] of written(entities, language, dataClass, run).entries()) {
     if (isOutdated) continue
     const { entity } = entities[i]!
-    if (!failure) internals.saved(entity, rowId!, row!)
+    if (!failure) language.afterChange(() => internals.saved(entity, rowId!, row!))
     outcomes.set(entity, failure)
   }
   return outcomes

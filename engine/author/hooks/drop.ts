@@ -4,8 +4,7 @@ import { type ErrorData, ProtocolError } from '../../base/errors.ts'
 import { BINDING } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
-import { EventRun } from '../data-api/event-run.ts'
-import { SHARED_RUNS } from '../data-api/save-entities.ts'
+import { DATABASE_RUNS, EventRun, SHARED_RUNS } from '../data-api/event-run.ts'
 import type { Language } from '../data-api/language.ts'
 import { rowExists } from '../../data/existing.ts'
 import type { TableSnapshot } from '../../data/snapshot.ts'
@@ -20,9 +19,6 @@ import { busyFailure, eventFailure, thrownFailure } from './hook-errors.ts'
 import type { Hooks } from './hooks.ts'
 
 export type DropRequest = Omit<DeleteRequest, 'kind'>
-
-/** Maximum number of attempts in which nothing is deleted because it has changed. */
-const MAX_ATTEMPTS = 5
 
 /** Time for which the deletions of one transaction may hold up the writes of others, unless all have to be in one. */
 const TRANSACTION_MS = 90
@@ -44,11 +40,11 @@ export function dropWithEvents(
   const { dataClass } = language.binding(request.dataClass)
   if (!hooks.classes.onDrop(dataClass)) return send(request)
   let deleted = 0
+  let runs = 0
   if (!language.isInTransaction && !hooks.dropsInTransaction.has(dataClass)) {
-    const attempts = dataClass.remote ? MAX_ATTEMPTS : SHARED_RUNS
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    for (; runs < SHARED_RUNS; runs++) {
       const drop = new Drop(dataClass, language, hooks)
-      const result = drop.run(request, send)
+      const result = dropShared(drop, request, language, send)
       if (!result) break
       deleted += result.deleted
       const { changed, ...rest } = result
@@ -56,25 +52,43 @@ export function dropWithEvents(
       drop.tell()
       return { ...rest, deleted }
     }
-    if (dataClass.remote) return changedMeanwhile(dataClass, deleted)
   }
-  const alone = dropAlone(request, dataClass, language, hooks, send)
+  const alone = dropAlone(request, dataClass, language, hooks, send, runs)
   return { ...alone, deleted: deleted + alone.deleted }
 }
 
-/** Entities that are not deleted have no afterDrop here. */
-const changedMeanwhile = ({ name }: DataClass, deleted: number): DeleteResult => ({
-  kind: 'delete',
-  deleted,
-  error: WriteErrors.CHANGED_MEANWHILE(name, MAX_ATTEMPTS).toData(),
-})
+/** @returns undefined: nothing has been deleted, as the events need a transaction */
+function dropShared(
+  drop: Drop,
+  request: DropRequest,
+  language: Language,
+  send: (request: DropRequest) => DeleteResult,
+): DeleteResult | undefined {
+  const { dataClass } = language.binding(request.dataClass)
+  if (!dataClass.remote) return drop.run(request, send)
+  const run = language.inDatabase(
+    dataClass,
+    request.atomic,
+    // The deletion of one may be what the events of the next have read.
+    () => ({
+      result: drop.run(request, part => (request.rowIds.length > 1 && language.hasBegun ? undefined : send(part))),
+    }),
+    ({ result }) => result !== undefined && result.deleted > 0,
+  )
+  return run ? run.result : { kind: 'delete', deleted: 0, changed: true }
+}
 
+/** Entities that are not deleted have no afterDrop here. */
+const changedMeanwhile = ({ name }: DataClass): ErrorData => WriteErrors.CHANGED_MEANWHILE(name, DATABASE_RUNS).toData()
+
+/** @param runs number of runs before */
 function dropAlone(
   request: DropRequest,
   dataClass: DataClass,
   language: Language,
   hooks: Hooks,
   send: (request: DropRequest) => DeleteResult,
+  runs: number,
 ): DeleteResult {
   const { rowIds, stamps, atomic } = request
   const left = Array.from(rowIds, (_, i) => i)
@@ -97,7 +111,7 @@ function dropAlone(
     } finally {
       language.endRun(events, result !== undefined && !result.error && !result.changed)
     }
-    const { error = result.changed ? changedMeanwhile(dataClass, 0).error : undefined } = result
+    const { error = result.changed ? changedMeanwhile(dataClass) : undefined } = result
     // Nothing is left of a deletion whose events have written.
     if (!error || events.mark === undefined) total.deleted += result.deleted
     if (mayWait && error && isReferenced(error)) blocked.push(...positions)
@@ -115,8 +129,25 @@ function dropAlone(
     } while (left.length + blocked.length > 0 && performance.now() < endsAt)
     return !(atomic && total.error)
   }
+  const stepInDatabase = (): boolean | undefined => {
+    const before = { left: [...left], blocked: [...blocked], total: { ...total } }
+    const undo = (): void => {
+      left.splice(0, left.length, ...before.left)
+      blocked.splice(0, blocked.length, ...before.blocked)
+      later.length = 0
+      Object.assign(total, before.total)
+    }
+    const isKept = language.wholeInDatabase(dataClass, atomic, runs, () => {
+      undo()
+      return step()
+    })
+    if (isKept === undefined) undo()
+    return isKept
+  }
+  const isInTransaction = language.isInTransaction && !atomic
   while (left.length + blocked.length > 0) {
-    const isKept = language.isInTransaction && !atomic ? step() : language.transaction(step)
+    const isKept = isInTransaction ? step() : dataClass.remote ? stepInDatabase() : language.transaction(step)
+    if (isKept === undefined) return { kind: 'delete', deleted: total.deleted, error: changedMeanwhile(dataClass) }
     if (!isKept) total.deleted = 0
     for (const each of later.splice(0)) language.afterCommit(each)
   }
@@ -153,8 +184,11 @@ class Drop {
     this.events = new EventRun(root, outer)
   }
 
-  /** @returns undefined: nothing has been deleted, as the events need a transaction */
-  run(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult | undefined {
+  /**
+   * @param send returns undefined if the events need a transaction
+   * @returns undefined: nothing has been deleted, as the events need a transaction
+   */
+  run(request: DropRequest, send: (request: DropRequest) => DeleteResult | undefined): DeleteResult | undefined {
     try {
       return this.attempt(request, send)
     } finally {
@@ -162,7 +196,10 @@ class Drop {
     }
   }
 
-  private attempt(request: DropRequest, send: (request: DropRequest) => DeleteResult): DeleteResult | undefined {
+  private attempt(
+    request: DropRequest,
+    send: (request: DropRequest) => DeleteResult | undefined,
+  ): DeleteResult | undefined {
     const { rowIds, atomic } = request
     const expected = this.language.isInTransaction ? new ExpectedRows(request, this.rootTable) : undefined
     const stopped = this.look(rowIds)
@@ -179,7 +216,7 @@ class Drop {
     const freeStamps = stamps?.filter((_, i) => !stopped.rowIds.has(rowIds[i]!))
     const hooked = this.hooked()
     const result = send({ ...request, rowIds: free, ...(freeStamps && { stamps: freeStamps }), ifMatch, hooked })
-    return stopped.error ? { ...result, error: stopped.error } : result
+    return result && stopped.error ? { ...result, error: stopped.error } : result
   }
 
   /** Runs the events that may stop the deletion. @returns rows that have to stay, and the error of the first one */

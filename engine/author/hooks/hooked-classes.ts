@@ -1,6 +1,6 @@
 import type { CalculatedDeclaration } from '../../catalog/add-calculated.ts'
 import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
-import type { DataClass } from '../../catalog/dataclass.ts'
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { EventKind } from '../declare/decorators.ts'
 import type { ClassDescriptor } from '../declare/describe-classes.ts'
 import { storedCalculated } from '../../catalog/calculated.ts'
@@ -9,6 +9,15 @@ import { EventCode } from './event-code.ts'
 
 const SAVE_EVENTS: readonly EventKind[] = ['constructor', 'touched', 'validateSave', 'saving', 'afterSave', 'restrict']
 const DROP_EVENTS: readonly EventKind[] = ['validateDrop', 'dropping', 'afterDrop']
+/** Events whose reads decide about a save or a deletion. */
+const DECIDING_EVENTS: readonly EventKind[] = [
+  'constructor',
+  'touched',
+  'validateSave',
+  'saving',
+  'validateDrop',
+  'dropping',
+]
 
 /** Dataclasses with code around saves, drops and reads, as plugin classes declare it. */
 export class HookedClasses {
@@ -94,6 +103,15 @@ export class HookedClasses {
     const found = new Set([...deleted].filter(each => this.hasDropEvents(each)))
     for (const each of unlinked) if (this.stored(each).length > 0) found.add(each)
     return [...found]
+  }
+
+  /** Connections of the dataclasses whose saves or deletions depend on what code reads. */
+  connections({ dataClasses }: Catalog): string[] {
+    const decided = dataClasses.filter(dataClass => {
+      const events = this.events(dataClass)
+      return this.stored(dataClass).length > 0 || DECIDING_EVENTS.some(kind => events?.has(kind))
+    })
+    return [...new Set(decided.flatMap(({ remote }) => remote?.connection ?? []))]
   }
 
   /** Stored calculated attributes that have code. */

@@ -79,7 +79,7 @@ export function prepareElement(element: unknown, context: PrepareContext, run: E
   }
 }
 
-const NOTHING_SEEN: PreparedElement = { expectedStamp: UNSEEN, values: {}, unchanged: [] }
+export const NOTHING_SEEN: PreparedElement = { expectedStamp: UNSEEN, values: {}, unchanged: [] }
 
 /** The entity that the caller names, if it may see it. No entity has the key null. */
 function find(key: unknown, { view, binding }: PrepareContext): EntityBase | undefined {

@@ -1,3 +1,4 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
 import { stringifyExact } from '../../base/exact-json.ts'
 import type { Binding } from '../data-api/binding.ts'
 import type { EntityBase } from '../data-api/entity.ts'
@@ -5,13 +6,12 @@ import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
 import { partsOf } from '../../write/body-outline.ts'
 import { unsavedId } from '../../query/serialise/row-writer.ts'
-import { EventRun } from '../data-api/event-run.ts'
-import { SHARED_RUNS } from '../data-api/save-entities.ts'
+import { DATABASE_RUNS, EventRun, SHARED_RUNS } from '../data-api/event-run.ts'
 import { FailureDigest } from '../../write/failure-digest.ts'
 import { isJsonObject, openBody, type SaveBody } from '../../write/parse-body.ts'
 import { own } from '../../write/read-element.ts'
 import type { SavedEntity, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
-import { notFound } from '../../write/contract/write-errors.ts'
+import { changedFailure, notFound } from '../../write/contract/write-errors.ts'
 import {
   bodyLimits,
   checkTransactionSize,
@@ -20,7 +20,7 @@ import {
   TRUSTED_BODY,
 } from '../../write/contract/write-limits.ts'
 import type { Hooks, Preview } from './hooks.ts'
-import { type Prepared, type PrepareContext, prepareElement } from './prepare-element.ts'
+import { NOTHING_SEEN, type Prepared, type PrepareContext, prepareElement } from './prepare-element.ts'
 
 /** A save that takes one request to the writer. */
 interface OneWrite<Answer> {
@@ -149,15 +149,33 @@ class Saving {
   slice(elements: readonly unknown[], first?: readonly (Decided | undefined)[]): Decided[] {
     const decided: (Decided | undefined)[] = first ? [...first] : elements.map(() => undefined)
     const isOpen = (_: unknown, i: number): boolean => decided[i] === undefined
-    for (let runs = first ? 1 : 0; runs < SHARED_RUNS; runs++) {
+    let runs = first ? 1 : 0
+    for (; runs < SHARED_RUNS; runs++) {
       const open = elements.filter(isOpen)
-      const slice = open.length > 0 ? this.prepare(open) : undefined
-      if (!slice) break
-      const now = this.decided(slice, this.language.save(slice.request))
+      const now = open.length > 0 ? this.saveShared(open) : undefined
+      if (!now) break
       for (let i = 0, next = 0; i < decided.length; i++) decided[i] ??= now[next++]
     }
-    const left = this.alone(elements.filter(isOpen))
+    const left = this.alone(elements.filter(isOpen), runs)
     return decided.map(each => each ?? left.shift()!)
+  }
+
+  /** @returns outcomes; undefined for elements whose code has to run again, and instead of all of them if they need a transaction */
+  private saveShared(elements: readonly unknown[]): (Decided | undefined)[] | undefined {
+    const { language, context, request } = this
+    const { dataClass } = context.binding
+    const save = (): (Decided | undefined)[] | undefined => {
+      const slice = this.prepare(elements)
+      return slice && this.decided(slice, language.save(slice.request))
+    }
+    if (!dataClass.remote) return save()
+    const run = language.inDatabase(
+      dataClass,
+      request.atomic,
+      () => ({ now: save() }),
+      ({ now = [] }) => request.mode === 'update' && now.some(each => each && !each.saved.failure),
+    )
+    return run ? run.now : elements.map(() => undefined)
   }
 
   /** Runs the code of elements. @returns undefined: it needs a transaction */
@@ -172,7 +190,8 @@ class Saving {
       const each = prepareElement(element, context, run)
       const { entity } = each
       prepared.push(each)
-      if (!run.needsTransaction && !(entity && run.hasReadEarlier(entity))) continue
+      const mayHaveReadEarlier = elements.length > 1 && language.hasBegun
+      if (!(run.needsTransaction || mayHaveReadEarlier || (entity && run.hasReadEarlier(entity)))) continue
       hooks.noteTransaction(dataClass, run.needsTransaction)
       for (const { entity } of prepared) if (entity) hooks.interrupted(entity)
       return undefined
@@ -194,23 +213,36 @@ class Saving {
     })
   }
 
-  /** Runs the code of each element and saves it, in turn, in a transaction in which no other client writes. */
-  alone(elements: readonly unknown[]): Decided[] {
+  /**
+   * Runs the code of each element and saves it, in turn, in a transaction in which no other client writes.
+   * @param runs number of runs before
+   */
+  alone(elements: readonly unknown[], runs = 0): Decided[] {
     const { language } = this
+    const { dataClass } = this.context.binding
     const isOne = isOneTransaction(this.request)
     const decided: Decided[] = []
     while (decided.length < elements.length) {
       const later: (() => void)[] = []
-      const endsAt = isOne ? Number.POSITIVE_INFINITY : performance.now() + TRANSACTION_MS
       const outcomes: { preview: Decided; saved: Decided }[] = []
-      const isKept = language.transaction(() => {
+      const work = (): boolean => {
+        later.length = 0
+        outcomes.length = 0
+        const endsAt = isOne ? Number.POSITIVE_INFINITY : performance.now() + TRANSACTION_MS
         do outcomes.push(this.saveAlone(elements[decided.length + outcomes.length], later))
         while (decided.length + outcomes.length < elements.length && performance.now() < endsAt)
         return (
           this.request.mode === 'update' &&
           !(this.request.atomic && outcomes.some(({ saved }) => saved.saved.failure !== undefined))
         )
-      })
+      }
+      const isKept = dataClass.remote
+        ? language.wholeInDatabase(dataClass, isOne, runs, work)
+        : language.transaction(work)
+      if (isKept === undefined) {
+        decided.push(...elements.slice(decided.length).map(element => changedMeanwhile(element, dataClass)))
+        continue
+      }
       for (const { preview, saved } of outcomes) decided.push(isKept ? saved : preview)
       if (isKept) for (const each of later) each()
     }
@@ -268,6 +300,12 @@ class Saving {
       },
     }
   }
+}
+
+/** Outcome of an element of a database that others were in the way of, again and again. */
+const changedMeanwhile = (sent: unknown, dataClass: DataClass): Decided => {
+  const key = (isJsonObject(sent) ? own(sent, '__KEY') : undefined) ?? null
+  return { sent, hooked: NOTHING_SEEN, saved: { failure: changedFailure(dataClass, DATABASE_RUNS, key) } }
 }
 
 const previewOf = (entity: EntityBase, { row, rowId }: SavedEntity, index: number): readonly Preview[] =>

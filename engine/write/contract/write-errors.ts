@@ -155,12 +155,12 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (dataClass: string, what: string) =>
       `code that belongs to ${dataClass} failed with ${what}; the log of the server tells more`,
   },
-  /** For a deletion whose entities change during each attempt. */
+  /** For what changes during each attempt of a deletion, or of a save in a database. */
   CHANGED_MEANWHILE: {
     errCode: 1121,
     http: 409,
     message: (dataClass: string, attempts: number) =>
-      `others changed what was to be deleted of ${dataClass} ${attempts} times while its events ran; try again`,
+      `others changed what events of ${dataClass} had read, or what was to be deleted, ${attempts} times meanwhile; try again`,
   },
   MANDATORY: {
     errCode: 1116,
@@ -386,6 +386,13 @@ export function saveFailure([first, ...rest]: readonly ProtocolError[], ...conse
   const error = first!.followedBy(...rest, ...consequences)
   return { status: error.saveStatus ?? OTHER, error: error.toData() }
 }
+
+/** Failure for an entity whose events have read what others changed during each attempt to save it. */
+export const changedFailure = ({ name }: { readonly name: string }, attempts: number, key: unknown): SaveFailure =>
+  saveFailure(
+    [WriteErrors.CHANGED_MEANWHILE(name, attempts)],
+    key === null ? WriteErrors.NEW_ENTITY_NOT_SAVED(name) : WriteErrors.ENTITY_NOT_SAVED(describe(key), name),
+  )
 
 /** Failure for an entity that does not exist or that its caller may not see: both are reported alike. */
 export function notFound(sentKey: unknown, { name }: { readonly name: string }): SaveFailure {
