@@ -48,7 +48,7 @@ export class ModuleBundler {
     const result = await build({
       entryPoints: [path],
       write: false,
-      // Never written: paths in the source map are relative to it.
+      // Never written: paths in the source map are relative to its folder.
       outfile: join(this.folder, 'bundle.mjs'),
       metafile: true,
       bundle: true,
@@ -57,7 +57,7 @@ export class ModuleBundler {
       target: 'node20',
       // Names of classes are in addresses; esbuild changes those of decorated ones that mention themselves.
       keepNames: true,
-      sourcemap: 'inline',
+      sourcemap: 'external',
       define: { 'import.meta.url': IMPORT_URL },
       logLevel: 'silent',
       plugins: [resolveImports, keepImportUrls],
@@ -70,7 +70,8 @@ export class ModuleBundler {
     })
     for (const source of Object.keys(result.metafile.inputs)) this.sources.add(resolve(source))
     for (const { text, location } of result.warnings) this.warnings.add(placed(text, location))
-    const { contents } = result.outputFiles[0]!
+    const [map, code] = ['.map', '.mjs'].map(end => result.outputFiles.find(each => each.path.endsWith(end))!.text)
+    const contents = `${code}//# sourceMappingURL=data:application/json;base64,${withAbsoluteSources(map!, this.folder)}\n`
     // Named by its content, so that an unchanged module is not loaded again.
     const file = join(
       this.folder,
@@ -79,6 +80,16 @@ export class ModuleBundler {
     writeFileSync(file, contents)
     return pathToFileURL(file)
   }
+}
+
+/**
+ * A source map in base64 whose sources have absolute URLs. Relative ones are wrong where the module loader resolves a link on the way to
+ * the bundle, and debuggers take them for paths, which differ from URLs where a folder has a blank or an umlaut.
+ */
+function withAbsoluteSources(text: string, folder: string): string {
+  const map = JSON.parse(text) as { sources: string[] }
+  const sources = map.sources.map(source => new URL(source, pathToFileURL(`${folder}/`)).href)
+  return Buffer.from(JSON.stringify({ ...map, sources })).toString('base64')
 }
 
 /** A message of esbuild, with its position in the form that editors and terminals link. */

@@ -35,8 +35,8 @@ export function newPlugin(name: string, cwd = process.cwd()): string {
   cpSync(new URL('./', outputUrl('config/plugin-template/package.json')), target, { recursive: true })
   // npm leaves `.gitignore` out of packages, so our package cannot contain it.
   renameSync(join(target, 'gitignore'), join(target, '.gitignore'))
-  for (const file of readdirSync(target)) {
-    const path = join(target, file)
+  for (const file of readdirSync(target, { withFileTypes: true }).filter(each => each.isFile())) {
+    const path = join(target, file.name)
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll('my-plugin', name))
   }
   const manifest = join(target, 'package.json')

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -24,6 +24,7 @@ t.test('tesser new plugin makes a package that compiles and whose tests pass', a
   t.match(manifest, { name: '@acme/hello', devDependencies: { tesser: /^file:\.\.\// } })
   t.match(readFileSync(join(folder, 'index.ts'), 'utf8'), /name: '@acme\/hello'/)
   t.match(readFileSync(join(folder, '.gitignore'), 'utf8'), /^tesser\.directory\.json$/m)
+  t.ok(existsSync(join(folder, '.vscode/launch.json')))
   // Modules that an author adds later are published too.
   writeFileSync(join(folder, 'cart.ts'), 'export {}\n')
   writeFileSync(join(folder, 'cart.test.ts'), 'export {}\n')
@@ -45,6 +46,7 @@ t.test('the package of Tesser has the guide, the examples and the template of a 
     'plugins/GUIDE.md',
     ...examples,
     'config/plugin-template/gitignore',
+    'config/plugin-template/.vscode/launch.json',
     'dist/types/kernel/api.d.ts',
   ]) {
     t.ok(files.includes(file), file)
