@@ -1,6 +1,7 @@
 import { url } from 'node:inspector'
 
 /**
- * True if this process listens for a debugger (`--inspect`, or SIGUSR1). Deadlines are off then: the call may be at a breakpoint.
+ * True if this process listens for a debugger (`--inspect`, or SIGUSR1). Deadlines are off then: the call may be at a breakpoint. A client
+ * that goes ends its request as always.
  */
 export const isDebugged = (): boolean => url() !== undefined
