@@ -6,12 +6,14 @@ import { QueryErrors } from '../query/contract/query-errors.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Statement } from './sql/statement.ts'
 import {
-  queriesWithSettings,
-  type QueryWithSettings,
-  SERIALIZABLE,
-  settingsToPrepare,
-  userSetting,
-} from './query-with-settings.ts'
+  BEGIN_SERIALIZABLE,
+  type Command,
+  prepareTransactions,
+  queriesAfter,
+  type QueryAfter,
+  SERIALIZE,
+  setUser,
+} from './commands-before.ts'
 import { WriteGate } from './write-gate.ts'
 
 /** A database that has entities of dataclasses. Plain data. */
@@ -83,8 +85,8 @@ export interface StatementLimits {
 type Pool = InstanceType<typeof pg.Pool>
 type Client = pg.PoolClient & { readonly processID: number; end(): Promise<void> }
 
-/** Runs a statement. */
-export type Run = (statement: Statement) => Promise<Cells[]>
+/** Runs a statement. @param before commands that are sent with it */
+export type Run = (statement: Statement, before?: readonly Command[]) => Promise<Cells[]>
 
 /** A place of changes: a database, or an open transaction of it. */
 export interface Writable {
@@ -106,7 +108,7 @@ export class Database implements Writable {
   readonly gate = new WriteGate()
   private opened: Promise<Pool> | undefined
   /** Set with the first connection. */
-  private queryWithSettings: QueryWithSettings | undefined
+  private queryAfter: QueryAfter | undefined
   /** Names of prepared statements, by their texts. */
   private readonly names = new Map<string, string>()
   private notedAt = Number.NEGATIVE_INFINITY
@@ -161,18 +163,20 @@ export class Database implements Writable {
     let isBroken = false
     const { sessionVariable: variable } = this.connection
     const settings = [
-      ...(areSerializable ? [SERIALIZABLE] : []),
-      ...(variable === undefined ? [] : [userSetting(variable, user)]),
+      ...(areSerializable ? [SERIALIZE] : []),
+      ...(variable === undefined ? [] : [setUser(variable, user)]),
     ]
-    const run: Run = async ({ text, values, isPlain }) => {
+    const run: Run = async ({ text, values, isPlain }, before = []) => {
       // The cancellation may have come between two statements.
       if (cancelling) throw this.interrupted(signal)
       const name = isPlain ? undefined : this.nameOf(text)
       const query = { text, values, name, rowMode: 'array', types: AS_TEXTS }
       try {
-        // A failed transaction accepts nothing but its end, and the protocol of settings no several commands.
-        if (settings.length > 0 && !isPlain && !CONTROL.test(text))
-          return (await this.queryWithSettings!(client, settings, query)).rows
+        // The protocol of commands before a statement has no several statements.
+        if (isPlain && before.length > 0) await client.query(before.map(each => each.text).join('; '))
+        // A failed transaction accepts nothing but its end.
+        const commands = isPlain ? [] : CONTROL.test(text) ? before : [...before, ...settings]
+        if (commands.length > 0) return (await this.queryAfter!(client, commands, query)).rows
         return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
       } catch (error) {
         isBroken ||= !isOfStatement(error as Error) || OUTDATED.test((error as { code: string }).code)
@@ -202,7 +206,7 @@ export class Database implements Writable {
     try {
       if (isSingle) return await this.session(limits, work, isSerializable)
       return await this.session(limits, async run => {
-        await run(isSerializable ? BEGIN_SERIALIZABLE : BEGIN)
+        await run({ text: isSerializable ? BEGIN_SERIALIZABLE.text : 'BEGIN', values: [] })
         try {
           const result = await work(run)
           isFinal = isKept(result)
@@ -240,9 +244,8 @@ export class Database implements Writable {
 
   private async open(): Promise<Pool> {
     const driver = await this.driver()
-    this.queryWithSettings = queriesWithSettings(driver)
+    this.queryAfter = queriesAfter(driver)
     const { maxConnections, sessionVariable } = this.connection
-    const prepared = settingsToPrepare(sessionVariable, this.isSerializable)
     const pool = new driver.Pool({
       connectionString: addressOf(this.connection),
       max: maxConnections,
@@ -250,9 +253,10 @@ export class Database implements Writable {
       idleTimeoutMillis: IDLE_MS,
       application_name: 'tesser',
       keepAlive: true,
-      ...(prepared.length > 0 && {
+      ...((sessionVariable !== undefined || this.isSerializable) && {
         onConnect: async client => {
-          for (const each of prepared) await client.query(each as never)
+          if (sessionVariable !== undefined) await client.query(setUser(sessionVariable, '') as never)
+          if (this.isSerializable) await prepareTransactions(client)
         },
       }),
     })
@@ -323,8 +327,6 @@ export class Database implements Writable {
 /** Statements about a transaction, in which no row is read. */
 const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/
 
-const BEGIN: Statement = { text: 'BEGIN', values: [] }
-const BEGIN_SERIALIZABLE: Statement = { text: 'BEGIN ISOLATION LEVEL SERIALIZABLE', values: [] }
 export const COMMIT: Statement = { text: 'COMMIT', values: [] }
 export const ROLLBACK: Statement = { text: 'ROLLBACK', values: [] }
 

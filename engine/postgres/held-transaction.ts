@@ -1,5 +1,6 @@
 import { ProtocolError } from '../base/errors.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
+import { BEGIN_SERIALIZABLE, CHECK_AT_ONCE, type Command, MARK, UNMARK } from './commands-before.ts'
 import {
   type Cells,
   COMMIT,
@@ -28,13 +29,7 @@ export interface Holding {
 /** `collided`: others have changed what it has read, or have been in its way, so that nothing is kept. */
 export type Ended = 'kept' | 'undone' | 'collided'
 
-const BEGIN = 'BEGIN ISOLATION LEVEL SERIALIZABLE'
-const MARK = 'SAVEPOINT held'
-const plain = (...commands: string[]): Statement => ({ text: commands.join('; '), values: [], isPlain: true })
-const BEGIN_TOGETHER = plain(BEGIN, MARK)
-const BEGIN_EACH = plain(BEGIN, 'SET CONSTRAINTS ALL IMMEDIATE', MARK)
-const NEXT_MARK = plain('RELEASE SAVEPOINT held', MARK)
-const UNDO = plain('ROLLBACK TO SAVEPOINT held')
+const UNDO: Statement = { text: 'ROLLBACK TO SAVEPOINT held', values: [] }
 /** Integrity constraint violations, which a commit finds where they are deferred. */
 const VIOLATION = /^23/
 
@@ -46,24 +41,25 @@ export class HeldTransaction implements Writable {
   private isCollided = false
   /** Set when it can do no more. */
   private failure: unknown
-  /** True if the savepoint is before the last change. */
-  private hasWritten = false
+  /** To be sent with the next statement. */
+  private before: readonly Command[]
+  private hasBegun = false
 
   private constructor(
     readonly holding: Holding,
     private readonly database: Database,
     private readonly signal: AbortSignal,
-    private readonly run: Run,
+    private readonly send: Run,
     private readonly release: () => void,
-  ) {}
+  ) {
+    this.before = [BEGIN_SERIALIZABLE, ...(holding.checksAtOnce ? [CHECK_AT_ONCE] : []), MARK]
+  }
 
   /** @throws {ProtocolError} the database does not answer */
   static begin(database: Database, holding: Holding, limits: StatementLimits): Promise<HeldTransaction> {
     return new Promise((resolve, reject) => {
-      const work = async (run: Run): Promise<void> => {
-        await run(holding.checksAtOnce ? BEGIN_EACH : BEGIN_TOGETHER)
-        await new Promise<void>(release => resolve(new HeldTransaction(holding, database, limits.signal, run, release)))
-      }
+      const work = (send: Run): Promise<void> =>
+        new Promise(release => resolve(new HeldTransaction(holding, database, limits.signal, send, release)))
       database
         .session(limits, work)
         .catch(error => reject(error instanceof ProtocolError ? error : database.errorOf(error, limits.signal)))
@@ -86,7 +82,7 @@ export class HeldTransaction implements Writable {
   ): Promise<T> {
     return this.attempt(async () => {
       const result = await work(this.run)
-      if (isKept(result)) this.hasWritten = true
+      if (isKept(result)) this.before = [UNMARK, MARK]
       else await this.run(UNDO)
       return result
     })
@@ -99,8 +95,9 @@ export class HeldTransaction implements Writable {
   /** @throws {ProtocolError} nothing is kept, unless the connection was lost with the commit */
   async end(keep: boolean): Promise<Ended> {
     try {
+      if (!this.hasBegun) return keep ? 'kept' : 'undone'
       if (!keep || this.failure) {
-        await this.run(ROLLBACK).catch(() => {})
+        await this.send(ROLLBACK).catch(() => {})
         if (this.isCollided) return 'collided'
         if (keep) throw this.errorOf(this.failure)
         return 'undone'
@@ -111,9 +108,16 @@ export class HeldTransaction implements Writable {
     }
   }
 
+  private readonly run = (statement: Statement): Promise<Cells[]> => {
+    const { before } = this
+    this.before = []
+    this.hasBegun = true
+    return this.send(statement, before)
+  }
+
   private async commit(): Promise<Ended> {
     try {
-      await this.run(COMMIT)
+      await this.send(COMMIT)
       return 'kept'
     } catch (error) {
       if (isCollision(error)) return 'collided'
@@ -129,8 +133,6 @@ export class HeldTransaction implements Writable {
   private async attempt<T>(work: () => Promise<T>): Promise<T> {
     if (this.failure) throw this.failure
     try {
-      if (this.hasWritten) await this.run(NEXT_MARK)
-      this.hasWritten = false
       return await work()
     } catch (error) {
       if (isCollision(error)) {

@@ -585,6 +585,7 @@ export class Language {
   }
 
   private runInDatabase<T>(run: DatabaseRun, work: () => T, isKept: (result: T) => boolean): T | undefined {
+    const pending = new Set(this.pending)
     this.databaseRun = run
     let outcome: { readonly result: T } | { readonly thrown: unknown }
     try {
@@ -595,7 +596,11 @@ export class Language {
     this.databaseRun = undefined
     if (run.hasBegun) this.moveOn()
     const ended = run.end('result' in outcome && isKept(outcome.result))
-    if (ended === 'collided') return undefined
+    if (ended === 'collided') {
+      // Reads of a run that has not been must not become reads of the next.
+      for (const each of this.pending) if (!pending.has(each)) this.pending.delete(each)
+      return undefined
+    }
     if ('thrown' in outcome) throw outcome.thrown
     if (ended === 'kept') run.settle()
     return outcome.result

@@ -111,7 +111,7 @@ export class HookedClasses {
       const events = this.events(dataClass)
       return this.stored(dataClass).length > 0 || DECIDING_EVENTS.some(kind => events?.has(kind))
     })
-    return [...new Set(decided.flatMap(({ remote }) => remote?.connection ?? []))]
+    return [...new Set(decided.flatMap(({ remote }) => (remote && !remote.readOnly ? remote.connection : [])))]
   }
 
   /** Stored calculated attributes that have code. */

@@ -1,0 +1,105 @@
+import type pg from 'pg'
+import type { Cells } from './database.ts'
+
+/** A statement without a result, prepared on each connection under its name. */
+export interface Command {
+  readonly name: string
+  readonly text: string
+  readonly values: readonly string[]
+}
+
+interface Query {
+  readonly text: string
+  readonly values: readonly unknown[]
+  readonly name: string | undefined
+}
+
+/** Part of the driver's connection that writes messages of the extended protocol. */
+interface Wire {
+  bind(message: object): void
+  execute(message: object): void
+}
+
+/** The driver's query, as far as it is changed here. */
+interface DriverQuery {
+  prepare(wire: Wire): void
+  handleDataRow(message: object): void
+  handleCommandComplete(message: object, wire: Wire): void
+}
+type QueryClass = new (
+  config: object,
+  values: undefined,
+  callback: (error: Error | null, result: { rows: Cells[] }) => void,
+) => DriverQuery
+
+const command = (name: string, text: string): Command => ({ name: `tesser ${name}`, text, values: [] })
+
+/** The name of a user, which policies of row security read. @param variable name of the setting: `app.user` @param user empty for a guest */
+export const setUser = (variable: string, user: string): Command => ({
+  ...command('user', 'SELECT set_config($1, $2, true)'),
+  values: [variable, user],
+})
+
+/** Makes a single statement a serializable transaction. `SET TRANSACTION` would be a warning in the log of the database each time. */
+export const SERIALIZE = command('serializable', 'SET transaction_isolation = serializable')
+export const BEGIN_SERIALIZABLE = command('begin', 'BEGIN ISOLATION LEVEL SERIALIZABLE')
+/** Rules that are deferred are checked with each change from now on. */
+export const CHECK_AT_ONCE = command('check', 'SET CONSTRAINTS ALL IMMEDIATE')
+export const MARK = command('mark', 'SAVEPOINT held')
+export const UNMARK = command('unmark', 'RELEASE SAVEPOINT held')
+
+/** In an order in which a connection can run them to prepare them. */
+const FOR_TRANSACTIONS = [SERIALIZE, BEGIN_SERIALIZABLE, CHECK_AT_ONCE, MARK, UNMARK]
+
+/** Prepares the commands of serializable transactions, if the database has these: a standby has none, and takes no changes either. */
+export async function prepareTransactions(client: pg.ClientBase): Promise<void> {
+  try {
+    for (const each of FOR_TRANSACTIONS) await client.query(each as never)
+    await client.query('COMMIT')
+  } catch {}
+}
+
+/** Runs a statement after commands. */
+export type QueryAfter = (
+  client: pg.PoolClient,
+  commands: readonly Command[],
+  query: Query & { readonly types: object },
+) => Promise<{ rows: Cells[] }>
+
+/**
+ * Makes the function that runs a statement after commands, in one round trip. Outside of a transaction that has begun, all are one: statements
+ * up to the end of a sequence of messages are, so that settings last as long as the statement.
+ * Source: PostgreSQL, 55.2.3 and 55.2.4.
+ */
+export function queriesAfter(driver: typeof pg): QueryAfter {
+  class QueryAfterCommands extends (driver.Query as unknown as QueryClass) {
+    commands: readonly Command[] = []
+    private done = 0
+
+    override prepare(wire: Wire): void {
+      for (const { name, values } of this.commands) {
+        wire.bind({ portal: '', statement: name, values, valueMapper: String })
+        wire.execute({ portal: '', rows: 0 })
+      }
+      super.prepare(wire)
+    }
+
+    override handleDataRow(message: object): void {
+      if (this.done === this.commands.length) super.handleDataRow(message)
+    }
+
+    override handleCommandComplete(message: object, wire: Wire): void {
+      if (this.done === this.commands.length) super.handleCommandComplete(message, wire)
+      else this.done++
+    }
+  }
+  return (client, commands, query) =>
+    new Promise((resolve, reject) => {
+      const config = { ...query, rowMode: 'array', queryMode: 'extended' }
+      const submitted = new QueryAfterCommands(config, undefined, (error, result) =>
+        error ? reject(error) : resolve(result),
+      )
+      submitted.commands = commands
+      client.query(submitted as never)
+    })
+}
