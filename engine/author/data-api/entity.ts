@@ -55,11 +55,12 @@ export class EntityBase {
   constructor() {
     const made = takeArgument<Made>(new.target)
     if (!made) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
+    // Before anything asks for the binding, which a class that is only checked does not have.
+    // biome-ignore lint/correctness/noConstructorReturn: the fields of subclasses are defined on what is returned
+    if (made.fields) return noteFields(this, made.fields)
     this.#rowId = made.rowId
     if (made.rowId === undefined) this.#row = this[BINDING].newRows.defaults
     this.#reading = made.reading
-    // biome-ignore lint/correctness/noConstructorReturn: the fields of subclasses are defined on what is returned
-    if (made.fields) return noteFields(this, made.fields)
   }
 
   get [KIND](): 'entity' {
