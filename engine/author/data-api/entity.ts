@@ -1,6 +1,7 @@
 import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { BinaryValue, Value } from '../../catalog/value.ts'
 import type { ErrorData } from '../../base/errors.ts'
+import { isThenable } from '../../base/promised.ts'
 import { RowView } from '../../row-format/row-view.ts'
 import { suggestion } from '../../base/suggestion.ts'
 import type { OrThrowOptions, Status } from '../declare/author-types.ts'
@@ -222,7 +223,7 @@ export class EntityBase {
     // Another attempt would lose what has been assigned before.
     const most = this.touched() ? 1 : attempts
     for (let attempt = 1; ; attempt++) {
-      if (typeof changes === 'function') changes(this)
+      if (typeof changes === 'function') refusePromise(changes(this))
       else this.fromObject(changes)
       const status = this.save()
       if (status.status !== STALE || attempt >= most || !this.reload().success) return status
@@ -397,6 +398,13 @@ export class EntityBase {
     this.#more = undefined
     this.#isPeeked = false
   }
+}
+
+/** Refuses a function of `update` that assigns later: its values would not be in the save. */
+function refusePromise(result: unknown): void {
+  if (!isThenable(result)) return
+  result.then(undefined, () => {})
+  throw LanguageErrors.ASYNC_UPDATE()
 }
 
 /** Gives an object from a JSON value the contents of another one. */

@@ -14,6 +14,12 @@ export const LanguageErrors = defineErrors('LANGUAGE', {
     message: () =>
       'a transaction cannot wait, because other writes wait for it: its function returned a promise, and nothing was kept; await first, then begin it',
   },
+  ASYNC_UPDATE: {
+    errCode: 1562,
+    http: 500,
+    message: () =>
+      'the function of update cannot wait: it returned a promise, and nothing was saved; await first, then update',
+  },
   REMOTE_IN_TRANSACTION: {
     errCode: 1562,
     http: 500,

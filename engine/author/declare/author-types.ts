@@ -145,7 +145,8 @@ export interface BaseEntity<N extends string> {
   /**
    * Assigns and saves changes. If the entity has been saved elsewhere meanwhile, it is loaded again and the changes are repeated, in 5
    * attempts unless `attempts` says otherwise. Unsaved values from before allow one attempt only.
-   * @param changes values by name, or a function that assigns them: `account.update(it => { it.balance += 5 })`
+   * @param changes values by name, or a function that assigns them and does not wait: `account.update(it => { it.balance += 5 })`
+   * @returns the status of the last save: like `save`, it does not throw where a save is refused
    */
   update(changes: NewValues<N> | ((entity: this) => void), options?: { attempts?: number }): Status
   /** Deletes the entity, unless it has been saved elsewhere since it was loaded. `force`: in any case. */

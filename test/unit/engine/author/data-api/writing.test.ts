@@ -89,6 +89,18 @@ t.test('saving', async t => {
     })
   })
 
+  t.test('the function of update cannot wait', async t => {
+    run(ds => {
+      const entity = ds.Employee!.get(6)!
+      const later = async (it: { salary: number }) => {
+        await Promise.resolve()
+        it.salary = 1
+      }
+      t.throws(() => entity.update(later), { name: 'LANGUAGE.ASYNC_UPDATE' })
+      t.equal(ds.Employee!.get(6)!.salary, 30_000)
+    })
+  })
+
   t.test('only assigned attributes change; dates and related entities can be assigned as objects', async t => {
     run(ds => {
       const kurt = ds.Employee!.get(2)!
