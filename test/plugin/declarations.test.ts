@@ -33,7 +33,7 @@ const HEADS = {
 type Line = readonly [source: string, name?: string, problem?: string]
 
 const synchronous = (what = 'asynchronous') =>
-  `it is ${what}, but this event runs synchronously: nothing would wait for what it finds; afterSave and afterDrop may wait`
+  `it is ${what}, but this event runs synchronously: nothing would wait for its result; only afterSave and afterDrop may wait`
 const misplaced = (decorator: string, of: string, to: string) =>
   `${decorator} has no effect in a class that extends ${of}; it belongs in one that extends ${to}`
 const hides = (name: string, hint = '; a field that only has a type is written with "declare"') =>

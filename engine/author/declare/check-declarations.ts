@@ -91,7 +91,7 @@ function flowProblem(member: Member): string {
     case 'function':
       return `${what}, but a login is not a stream; return a value`
     case 'event':
-      return `${what}, but this event runs synchronously: nothing would wait for what it finds; afterSave and afterDrop may wait`
+      return `${what}, but this event runs synchronously: nothing would wait for its result; only afterSave and afterDrop may wait`
     case 'queryOf':
     case 'orderByOf':
       return `${what}, but a query waits for no promise`

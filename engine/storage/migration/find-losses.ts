@@ -144,7 +144,7 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
     checks.push({
       find: row => row.key,
       message: (count, keys) =>
-        `${nameOf(attribute)} is new and mandatory, but has no value in ${entities(count)} (${keys})`,
+        `${nameOf(attribute)} is new and mandatory, but has neither a default nor a value in ${entities(count)} (${keys})`,
     })
   }
   for (const relation of newRelations) {

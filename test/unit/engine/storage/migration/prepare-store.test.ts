@@ -232,7 +232,7 @@ t.test('a default does not make values of existing attributes, and its entity ha
   const error = await migrate(t, person({ a: { type: 'string' } }, cities), after, three).catch(error => error)
   for (const line of [
     'Person.a has new limits, which do not hold in 1 entity (a is mandatory',
-    'Person.made is new and mandatory, but has no value in 3 entities (1, 2, 3)',
+    'Person.made is new and mandatory, but has neither a default nor a value in 3 entities (1, 2, 3)',
     'Person.city is a new relation, but in 3 entities cityName is the key of no City ("Rome", "Rome", "Rome")',
   ])
     t.ok(error.message.includes(line), `${line}: ${error.message}`)
@@ -427,7 +427,7 @@ t.test('all losses are reported at once, and nothing is changed', async t => {
     'Person.c has new limits, which do not hold in 1 entity (c is 11; at most 10 is expected)',
     'Person.d becomes date (simpleDate), to which 1 value cannot be converted without loss',
     'Person.e has new limits, which do not hold in 1 entity (e is mandatory',
-    'Person.f is new and mandatory, but has no value in 1 entity (1)',
+    'Person.f is new and mandatory, but has neither a default nor a value in 1 entity (1)',
   ]) {
     t.ok(error.message.includes(line), line)
   }
