@@ -20,12 +20,9 @@ export class Account extends DataClass('Account') {
 }
 
 export class AccountEntity extends Entity('Account') {
-  @event('constructor') open() {
-    this.balance = 0
-  }
-
   @event('validateSave') check() {
-    if (this.balance < this.limit) return refusal(4403, `the limit of account ${this.ID} is ${this.limit}`, 'balance')
+    if (this.balance < this.limit)
+      return refusal(4403, `the limit of the account of ${this.owner} is ${this.limit}`, 'balance')
   }
 
   @event('validateDrop') close() {

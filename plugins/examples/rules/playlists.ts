@@ -1,12 +1,5 @@
 import { ds, Entity, event } from 'tesser/classes'
 
-export class PlaylistEntity extends Entity('Playlist') {
-  @event('constructor') begin() {
-    this.trackCount = 0
-    this.seconds = 0
-  }
-}
-
 export class TrackEntity extends Entity('Track') {
   /** Counts the track in its playlist, and no longer in the one that it was in before. */
   @event('saving') count() {
