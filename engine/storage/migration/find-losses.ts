@@ -95,7 +95,7 @@ function runChecks(
 }
 
 function checksOf(environment: Environment, change: TableChange): Check[] {
-  const { before, after, kept, filled, removed, newRelations } = change
+  const { after, kept, filled, removed, newRelations } = change
   const checks: Check[] = []
   const nameOf = (attribute: { name: string }): string => `${after.name}.${attribute.name}`
   for (const attribute of removed) {
@@ -138,7 +138,7 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
       attribute.kind !== 'storage' ||
       !attribute.mandatory ||
       filled.includes(attribute) ||
-      before.attributes.find(({ position }) => position === attribute.position)?.kind === 'storage'
+      kept.some(pair => pair.after === attribute)
     )
       continue
     checks.push({

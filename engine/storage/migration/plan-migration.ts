@@ -87,12 +87,12 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
   }
 }
 
-/** Calculated values are not converted: code computes those of another type again. */
-function isKept(before: StorageAttribute, after: StorageAttribute): boolean {
-  if (!before.calculation && !after.calculation) return true
-  const isCalculated = before.calculation !== undefined && after.calculation !== undefined
-  return isCalculated && isSameType(before, after)
-}
+/**
+ * An attribute that becomes calculated, or is no longer, keeps values of its type: rows are not rewritten for that, and indexes stay.
+ * Calculated values are not converted: code computes those of another type again.
+ */
+const isKept = (before: StorageAttribute, after: StorageAttribute): boolean =>
+  isSameType(before, after) || !(before.calculation || after.calculation)
 
 /** Attributes and indexes over properties by position, which an attribute keeps when it is renamed. */
 const withIndexes = (dataClass: DataClass): ReadonlyMap<number, Attribute> =>

@@ -699,3 +699,40 @@ t.test('attributes become unique together, are renamed, and are no longer so', a
   await check(next(model([['a', 'c']], { a: string, c: string })), { a: 'X', c: '2' }, [1115, 1534])
   await check(next(model([], { a: string, c: string })), { a: 'X', c: '2' }, [])
 })
+
+t.test('an attribute that becomes calculated, or is no longer, keeps its values and indexes', async t => {
+  const model = (open: object, others: Attributes = {}) => {
+    const { name, dataClasses } = person({ a: { type: 'string' }, open, ...others })
+    return { name, dataClasses: { Person: { ...dataClasses.Person, unique: [['a', 'open']] } } }
+  }
+  const more = { more: { type: 'bool', default: true } }
+  const [plain, calculated] = [{}, { kind: 'calculated', stored: true }].map(kind => (type: string) => ({
+    ...{ ...kind, type },
+    indexed: true,
+  }))
+  const fill = (store: TestStore): void =>
+    void store.save('Person', [{ a: 'x', open: true }, { a: 'x', open: false }, { a: 'x' }])
+  for (const others of [{}, more]) {
+    const path = t.testdir()
+    const first = openTestStore(t, { path, model: model(plain!('bool')) })
+    fill(first)
+    await first.close()
+    const second = await reopen(t, path, model(calculated!('bool'), others), { allowLoss: true })
+    t.match(second.all('Person'), [{ open: true }, { open: false }, { open: null }])
+    t.same(second.problems(), [])
+    await second.close()
+    const third = await reopen(t, path, model({ ...plain!('bool'), default: true }, others))
+    t.match(third.all('Person'), [{ open: true }, { open: false }, { open: null }])
+    t.same(third.one('Person', { a: 'X' }).codes, [1115, 1534])
+    t.same(third.problems(), [])
+    await third.close()
+    const mandatory = model({ ...plain!('bool'), mandatory: true }, others)
+    t.match((await reopen(t, path, mandatory).catch(error => error)).message, /Person\.open has new limits/)
+  }
+  const path = t.testdir()
+  const before = openTestStore(t, { path, model: model(calculated!('bool')) })
+  before.save('Person', [{ a: 'x' }])
+  await before.close()
+  const another = await reopen(t, path, model({ ...plain!('string'), mandatory: true })).catch(error => error)
+  t.match(another.message, /Person\.open is new and mandatory, but has no value in 1 entity/)
+})
