@@ -300,8 +300,14 @@ export class Engine implements PluginEngine {
    * Reads and encodes the texts of rows of a file for {@link insert}, with the rights of the operator.
    * @returns undefined if the writer alone does not save entities of the dataclass
    */
-  async encodeRows(dataClass: DataClass, format: RowFormat, texts: readonly string[]): Promise<Uint8Array | undefined> {
-    return this.isSavedElsewhere(dataClass) ? undefined : this.parts.bodies.encodeRows(dataClass.name, format, texts)
+  async encodeRows(
+    dataClass: DataClass,
+    format: RowFormat,
+    texts: readonly string[],
+    moment?: number,
+  ): Promise<Uint8Array | undefined> {
+    if (this.isSavedElsewhere(dataClass)) return undefined
+    return this.parts.bodies.encodeRows(dataClass.name, format, texts, moment)
   }
 
   /** True if code or a database takes part in saves of a dataclass. They have no {@link LoadMark}. */
@@ -518,7 +524,7 @@ export class Engine implements PluginEngine {
   }
 
   importRows(request: ImportRequest): Promise<LoadSummary> {
-    return importRows(this, this.catalog, request)
+    return importRows(this, this.catalog, request, (this.parts.options.now ?? Date.now)())
   }
 
   previewRows(request: PreviewRequest): Promise<RowPreview> {

@@ -28,12 +28,14 @@ export interface ImportRequest extends RowFileOptions {
 
 /**
  * Saves rows with the rights of the operator. A problem with a row concerns that row alone.
+ * @param moment time of automatic values, in milliseconds since 1970
  * @throws {Error} the rows as a whole cannot be read; rows that were saved stay saved
  */
 export async function importRows(
   engine: LoadTarget & { findKeys: FindKeys },
   catalog: Catalog,
   request: ImportRequest,
+  moment: number,
 ): Promise<LoadSummary> {
   const { existing, isTrial, onRejected, signal, summary = emptySummary() } = request
   const dataClass = dataClassOf(request, catalog)
@@ -45,6 +47,7 @@ export async function importRows(
     rows: until(numbered(rows), signal),
     lookup: lookupFor(dataClass, format, request, engine),
     existing,
+    moment,
     isTrial,
     onRejected: (row, reasons) => onRejected(row.line, rejectedRow(row, reasons)),
     summary,

@@ -26,7 +26,12 @@ export interface LoadRow extends RowText {
 export interface LoadTarget {
   write(request: SaveRequest): Promise<SaveResult>
   /** @returns undefined if the rows have to be written one by one */
-  encodeRows(dataClass: DataClass, format: RowFormat, texts: readonly string[]): Promise<Uint8Array | undefined>
+  encodeRows(
+    dataClass: DataClass,
+    format: RowFormat,
+    texts: readonly string[],
+    moment: number | undefined,
+  ): Promise<Uint8Array | undefined>
   /** @returns indexes of the rows that have to be written one by one */
   insert(dataClass: DataClass, encoded: Uint8Array, mark?: LoadMark): Promise<Uint32Array>
 }
@@ -40,6 +45,8 @@ interface LoadOptions {
   lookup?: RelationLookup | undefined
   /** Treatment of a row whose key exists: an error, an update of that entity, or nothing. */
   existing: 'reject' | 'update' | 'skip'
+  /** Time of automatic values, in milliseconds since 1970; by default that of each request to the store. */
+  moment?: number | undefined
   /** Checks the rows and saves nothing. Rows that refer to others of the file are counted as {@link LoadSummary.later}. */
   isTrial?: boolean | undefined
   /** Called for each row that cannot be saved, with the reasons. */
@@ -167,7 +174,7 @@ class Load {
 
   /** Encodes rows as new entities, as far as they are. @returns undefined if they have to be saved one by one */
   async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
-    const { engine, dataClass, format, existing, isTrial, lookup } = this.options
+    const { engine, dataClass, format, existing, isTrial, lookup, moment } = this.options
     await lookup?.resolve(batch)
     // The last one of several rows with one key counts.
     if (existing === 'update' || isTrial) return undefined
@@ -176,6 +183,7 @@ class Load {
       dataClass,
       lookup?.format ?? format,
       batch.map(row => (row.problem === undefined && !row.unresolved ? textOf(row) : '')),
+      moment,
     )
   }
 
@@ -327,12 +335,13 @@ class Load {
   ): Promise<void> {
     if (items.length === 0) return
     const body = Buffer.from(`[${items.map(json).join(',')}]`)
+    const { moment } = this.options
     const dataClass = this.options.dataClass.name
     let entities: readonly SavedEntity[]
     try {
       const mark = this.options.onSend?.(items.map(position))
       const mode = this.options.isTrial ? 'validate' : 'update'
-      const request = { kind: 'save', dataClass, body, mode, atomic: false, trusted: true, mark } as const
+      const request = { kind: 'save', dataClass, body, mode, atomic: false, trusted: true, mark, moment } as const
       entities = (await this.options.engine.write(request)).entities
       this.options.onReceived?.(entities.flatMap(({ failure }, index) => (failure ? [index] : [])))
     } catch (error) {

@@ -47,7 +47,7 @@ export class SaveBodies {
     const { pool, limits, now } = this.options
     const { dataClass, trusted, access, mode, ifMatch, user } = request
     // One for all parts, and for the elements that are left to the writer.
-    const moment = now()
+    const moment = request.moment ?? now()
     // In shared memory, neither the pool nor the writer copies it.
     const body = await shared(withoutMark(request.body))
     // A new entity has no version.
@@ -69,8 +69,13 @@ export class SaveBodies {
   }
 
   /** Reads and encodes the texts of rows of a file, with the rights of the operator. @returns as `packRows` packs them */
-  async encodeRows(dataClass: string, format: RowFormat, texts: readonly string[]): Promise<Uint8Array> {
-    const encode = { dataClass, access: undefined, trusted: true, moment: this.options.now() }
+  async encodeRows(
+    dataClass: string,
+    format: RowFormat,
+    texts: readonly string[],
+    moment = this.options.now(),
+  ): Promise<Uint8Array> {
+    const encode = { dataClass, access: undefined, trusted: true, moment }
     const task = { kind: 'rows', batch: rowBatch(format, texts), encode } as const
     return (await this.options.pool.run(task, undefined, Date.now() + MAX_ENCODING_MS)) as Uint8Array
   }

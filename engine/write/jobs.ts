@@ -82,6 +82,8 @@ export class SaveJob implements WriteJob {
   private globalStamp = 0
   private readonly digest: FailureDigest
   private described = 0
+  /** Time of automatic values, once a transaction is durable. */
+  private moment: number | undefined
   private readonly encoded: EncodedBody | undefined
 
   constructor(
@@ -93,13 +95,15 @@ export class SaveJob implements WriteJob {
     { maxDescribed }: WriteLimits,
   ) {
     this.encoded = request.encoded && new EncodedBody(request.encoded)
+    this.moment = request.moment
     this.digest = new FailureDigest(request.trusted ? Number.POSITIVE_INFINITY : maxDescribed)
   }
 
   step(step: SaveStep): (globalStamp: number) => void {
     const { transaction, timestamp, randomUuid, locks, limits, rules, enqueued } = step
     const { trusted = false, anyStamp = false, ifMatch, owner, mode, uploads, received } = this.request
-    const { moment = Date.parse(timestamp), user = '' } = this.request
+    const { user = '' } = this.request
+    const { moment = Date.parse(timestamp) } = this
     const context: SaveContext = {
       transaction,
       locks,
@@ -132,6 +136,7 @@ export class SaveJob implements WriteJob {
       for (const entity of slice) this.entities.push(entity)
       this.globalStamp = globalStamp
       this.described = described
+      this.moment = moment
       if (this.entities.length >= this.body.length) this.finish()
     }
   }

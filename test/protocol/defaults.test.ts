@@ -234,6 +234,23 @@ t.test('a body and a transaction have one time', async t => {
   }
 })
 
+t.test('a body that is saved in several parts, and an import, have one time', async t => {
+  let time = Date.parse(NOW)
+  const server = await open(t, 'normal', { now: () => time++ })
+  const times = async (name: string, count: number): Promise<unknown[]> => {
+    t.equal((await server.get(`/${name}?$top=0`)).json.__COUNT, count)
+    return (await server.get(`/${name}/made?$distinct=true`)).json
+  }
+  // One more than run their events together, than the writer saves in a transaction, and than an import saves at once.
+  const many = (count: number): object[] => Array.from({ length: count }, () => ({ title: 'x' }))
+  await server.post('/Coded?$method=update', many(501))
+  t.equal((await times('Coded', 501)).length, 1)
+  await server.post('/Plain?$method=update', many(10_001))
+  t.equal((await times('Plain', 10_001)).length, 1)
+  await server.post('/$import/Plain', `title\n${'y\n'.repeat(5001)}`, CSV)
+  t.equal((await times('Plain', 15_002)).length, 2)
+})
+
 t.test('who may not write or see an attribute still stores its value', async t => {
   const hr = ['hr']
   const roles = {

@@ -142,7 +142,7 @@ export class Language {
   version = 0
   readonly limits: QueryLimits
   readonly queries: QueryCache
-  private readonly now: () => number
+  readonly now: () => number
   private readonly pending = new Set<Pending>()
   private readonly singletons = new Map<string, object>()
   /** Options of the code that runs, unless it has waited. */
@@ -754,10 +754,11 @@ export class Language {
 
   /**
    * Keeps all or none of the saves and drops of `work`, which sees its own writes.
+   * @param moment time of automatic values, if the transaction is the outermost one
    * @returns what `work` returns; if that is false, nothing is kept
    * @throws what `work` throws, and nothing is kept; {@link LanguageErrors.ASYNC_TRANSACTION}
    */
-  transaction<T>(work: () => T): T {
+  transaction<T>(work: () => T, moment = this.now()): T {
     const writer = this.writer()
     this.demandWrite()
     const isOutermost = !this.overlay
@@ -766,7 +767,7 @@ export class Language {
     // The writer does nothing else until the end, so this is the state that the transaction starts from.
     if (isOutermost) {
       this.overlay = new Overlay(this.freshSnapshot(), this.options.store.layouts)
-      this.begunAt = this.now()
+      this.begunAt = moment
     }
     const overlay = this.overlay!
     const { mark } = overlay

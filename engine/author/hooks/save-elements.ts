@@ -133,6 +133,8 @@ interface Slice {
 class Saving {
   /** After the last write. */
   globalStamp = 0
+  /** Time of automatic values, the same for all elements. */
+  private readonly moment: number
 
   constructor(
     private readonly request: SaveRequest,
@@ -140,7 +142,9 @@ class Saving {
     private readonly length: number,
     private readonly language: Language,
     private readonly context: PrepareContext,
-  ) {}
+  ) {
+    this.moment = request.moment ?? language.now()
+  }
 
   /**
    * Saves elements, beside other saves where that is possible.
@@ -184,7 +188,7 @@ class Saving {
     const { dataClass } = context.binding
     const { hooks } = context
     if (language.isInTransaction || hooks.needsTransaction(dataClass, elements.length)) return undefined
-    const run = new EventRun(context.binding.dataClass)
+    const run = this.newRun()
     const prepared: Prepared[] = []
     for (const element of elements) {
       const each = prepareElement(element, context, run)
@@ -238,7 +242,7 @@ class Saving {
       }
       const isKept = dataClass.remote
         ? language.wholeInDatabase(dataClass, isOne, runs, work)
-        : language.transaction(work)
+        : language.transaction(work, this.moment)
       if (isKept === undefined) {
         decided.push(...elements.slice(decided.length).map(element => changedMeanwhile(element, dataClass)))
         continue
@@ -253,7 +257,7 @@ class Saving {
   private saveAlone(element: unknown, later: (() => void)[]): { preview: Decided; saved: Decided } {
     const { language, context } = this
     const { mode, atomic } = this.request
-    const run = new EventRun(context.binding.dataClass)
+    const run = this.newRun()
     let isKept = false
     try {
       const prepared = prepareElement(element, context, run)
@@ -271,6 +275,12 @@ class Saving {
       language.endRun(run, isKept)
       if (isKept) later.push(...run.later)
     }
+  }
+
+  private newRun(): EventRun {
+    const run = new EventRun(this.context.binding.dataClass)
+    run.moment = this.moment
+    return run
   }
 
   private sliceOf(
@@ -296,7 +306,7 @@ class Saving {
         parts,
         hooked: elements.map(({ hooked }) => hooked),
         reads: run?.recorded?.reads,
-        moment: run?.moment,
+        moment: this.moment,
       },
     }
   }

@@ -52,7 +52,7 @@ export interface SaveRequest {
   owner?: string | undefined
   /** Name of the user, for automatic values; empty or absent for a guest and for the server itself. */
   user?: string | undefined
-  /** Time of automatic values, in milliseconds since 1970; by default that of each transaction. */
+  /** Time of automatic values, in milliseconds since 1970; by default that of the first transaction. */
   moment?: number | undefined
   /** Results of the hooks of the dataclass, one for each element of the body. */
   hooked?: readonly PreparedElement[]
