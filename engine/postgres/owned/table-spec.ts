@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RelatedEntityAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
+import { nameTogether } from '../../catalog/unique-together.ts'
 import type { Value } from '../../catalog/value.ts'
 import { isScalarType } from '../../catalog/value-type.ts'
 import { quoteName } from '../quote.ts'
@@ -146,7 +147,8 @@ function indexesOf({ attributes, key, remote, uniqueTogether }: DataClass): Inde
       const column = quoteName(columns[i]!)
       return member.type === 'string' ? foldCall(column) : column
     })
-    const name = ownName(remote!.table, columns.join('_'), 'unique')
+    // Not the name of another list, or of a column, where underscores in names allow both readings.
+    const name = ownName(remote!.table, nameTogether(columns), 'unique')
     return { name, attribute, isUnique: true, on: folded.join(', ') }
   })
   const single = attributes.flatMap(attribute => {

@@ -392,6 +392,26 @@ const changes: readonly Change[] = [
       [3, 2],
     ],
   },
+  {
+    name: 'lists of unique attributes read the same with underscores between the names',
+    before: {},
+    after: {
+      a_b: { type: 'long', unique: true },
+      a: { type: 'long' },
+      b: { type: 'long' },
+      b_c: { type: 'long' },
+      c: { type: 'long' },
+    },
+    options: {
+      unique: [
+        ['a', 'b'],
+        ['a', 'b_c'],
+        ['a', 'b', 'c'],
+      ],
+    },
+    query: `SELECT count(*)::int FROM pg_indexes WHERE tablename = 'T' AND schemaname = current_schema() AND indexname LIKE '%unique%'`,
+    rows: [[4]],
+  },
 ]
 
 const server = await startPostgres()

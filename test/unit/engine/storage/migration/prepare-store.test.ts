@@ -734,5 +734,5 @@ t.test('an attribute that becomes calculated, or is no longer, keeps its values 
   before.save('Person', [{ a: 'x' }])
   await before.close()
   const another = await reopen(t, path, model({ ...plain!('string'), mandatory: true })).catch(error => error)
-  t.match(another.message, /Person\.open is new and mandatory, but has no value in 1 entity/)
+  t.match(another.message, /Person\.open is new and mandatory, but has neither a default nor a value in 1 entity/)
 })
