@@ -94,7 +94,10 @@ t.test('a stored calculated attribute decides when the rule holds', async t => {
   t.same(codes(await save(withoutCode, [{ copyID: 1 }, { copyID: 1 }], '&$atomic=true')), undefined)
   await withoutCode.close()
   const options = { folder, config: { plugins: [lentPlugin] } }
-  await t.rejects(startServer(t, { model, rows: {} }, options), /copyID 1 and isOut true, which are unique together/)
+  await t.rejects(
+    startServer(t, { model, rows: {} }, options),
+    /^Loan: values that its code calculates cannot be stored: .*copyID 1 and isOut true, which are unique together/,
+  )
 
   const again = await startServer(t, { model, rows: {} }, { folder })
   await again.post('/Loan(2)?$method=delete', {})

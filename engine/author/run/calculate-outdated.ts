@@ -1,5 +1,7 @@
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { FunctionClient } from './function-client.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { InputError } from '../../base/input-error.ts'
 import { areOutdated, nullValues } from '../../catalog/calculated.ts'
 import type { Progress } from '../../base/progress.ts'
 import type { ReadStore } from '../../data/read-store.ts'
@@ -24,13 +26,19 @@ export async function calculateOutdated(options: CalculateOptions): Promise<void
     if (!areOutdated(data.records.fingerprints(dataClass.tableNumber), dataClass)) continue
     const hasCode = hooked.stored(dataClass).length > 0
     for (let done = 0, isOver = false; !isOver; ) {
-      const slice = hasCode ? await code!.calculate(dataClass.name, done) : await clear(dataClass, done, options)
+      const work = hasCode ? code!.calculate(dataClass.name, done) : clear(dataClass, done, options)
+      const slice = await work.catch(error => {
+        throw error instanceof ProtocolError ? notStored(dataClass, error) : error
+      })
       ;({ done } = slice)
       isOver = done >= slice.total
       onProgress?.({ dataClass: dataClass.name, what: 'calculate', ...slice })
     }
   }
 }
+
+const notStored = ({ name }: DataClass, cause: ProtocolError): InputError =>
+  new InputError(`${name}: values that its code calculates cannot be stored: ${cause.message}`, { cause })
 
 /** Clears the values of attributes whose code is gone. */
 async function clear(dataClass: DataClass, from: number, { data, writer }: CalculateOptions): Promise<CalculatedSlice> {
