@@ -104,7 +104,7 @@ export interface Writable {
 
 /** Connections to one database. */
 export class Database implements Writable {
-  /** Lets writes to entities pass one at a time. */
+  /** Closed while an event run that has collided before keeps other writes waiting. */
   readonly gate = new WriteGate()
   private opened: Promise<Pool> | undefined
   /** Set with the first connection. */

@@ -8,7 +8,7 @@ export class Loan extends DataClass('Loan') {
 }
 
 export class LoanEntity extends Entity('Loan') {
-  /** A copy has one open loan at most. */
+  /** A copy has at most one open loan. */
   @event('validateSave') check() {
     if (this.returned) return
     // Without this loan: of one that is changed, the query finds the former state.

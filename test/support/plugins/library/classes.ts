@@ -15,7 +15,7 @@ function failsToRead(): boolean {
 }
 
 export class LoanEntity extends Entity('Loan') {
-  /** A copy has one open loan at most, and nobody borrows who owes fees. */
+  /** A copy has at most one open loan, and members who owe fees cannot borrow. */
   @event('validateSave') isFree() {
     const { ID, copyID, open, reader } = this as Loose
     if (!open) return undefined
