@@ -6,7 +6,7 @@ import { declarationProblems } from './author/declare/check-declarations.ts'
 import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
 import { describeClasses } from './open-engine.ts'
 import { checkRoles } from './permission/check-roles.ts'
-import { connectionProblems, inspectDatabases } from './postgres/inspect-databases.ts'
+import { connectionProblems, inspectDatabases } from './postgres/tables/inspect-databases.ts'
 import { type InspectOptions, inspectStore, problemsOf, type StoreProblem } from './storage/inspect/inspect-store.ts'
 
 /** A problem, with the part that has it. */

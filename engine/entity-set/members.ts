@@ -1,6 +1,6 @@
 import type { DataClass } from '../catalog/dataclass.ts'
-import { FIRST_TASK_ROW, type RemoteData } from '../query/nodes/remote-query.ts'
-import { identityOf, rowIdentity } from '../query/remote-identity.ts'
+import { FIRST_TASK_ROW, type RemoteData } from '../query/plan/nodes/remote-query.ts'
+import { identityOf, rowIdentity } from '../query/source/remote-identity.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
 import { KeyList } from '../row-set/key-list.ts'
 import { RowSet } from '../row-set/row-set.ts'

@@ -8,7 +8,7 @@ import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import { parseAttributeList } from '../query/parse/parse-path-list.ts'
 import type { QueryCache } from '../query/plan/query-cache.ts'
-import { planSelection } from '../query/select.ts'
+import { planSelection } from '../query/source/select.ts'
 import { bindProjection } from '../query/serialise/bind-projection.ts'
 import { FollowErrors } from './follow-errors.ts'
 

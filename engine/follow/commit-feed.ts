@@ -1,7 +1,7 @@
 import { deserialize } from 'node:v8'
 import type { ReadStore } from '../data/read-store.ts'
 import { Views } from '../permission/views.ts'
-import type { QueryPool } from '../placement/query-pool.ts'
+import type { QueryPool } from '../placement/pool/query-pool.ts'
 import type { ChangeBatch, ChangePlace, ChangeSelection, ChangesRequest } from '../query/contract/changes.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'

@@ -11,8 +11,8 @@ import type { BodyParts } from '../write/contract/requests.ts'
 import { ElementEncoder } from '../write/element-encoder.ts'
 import { parserOf } from '../write/parse-body.ts'
 import { parseParts, splitBody } from '../write/split-body.ts'
-import type { PoolStore } from './answer-task.ts'
-import type { BodyTask, PoolMessage, PoolOutcome, PoolThreadOptions } from './tasks.ts'
+import type { PoolStore } from './pool/answer-task.ts'
+import type { BodyTask, PoolMessage, PoolOutcome, PoolThreadOptions } from './pool/messages.ts'
 
 /**
  * Runs a {@link BodyTask} in a thread of the pool, until its deadline or until its caller disconnects.

@@ -5,7 +5,7 @@ import type { RowFormat } from '../import/row-reader.ts'
 import type { SaveRequest } from '../write/contract/requests.ts'
 import { bodyLimits, type SaveLimits, TRUSTED_BODY } from '../write/contract/write-limits.ts'
 import { readParts } from './body-task.ts'
-import type { QueryPool } from './query-pool.ts'
+import type { QueryPool } from './pool/query-pool.ts'
 
 /** Size up to which the writer parses a body as a whole, in some milliseconds. */
 const WHOLE_BODY_BYTES = 512 * 1024

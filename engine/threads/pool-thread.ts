@@ -1,15 +1,16 @@
 /**
  * Entry point of the threads of the pool: each opens the store itself and reads a fresh snapshot for every task, which includes
- * all commits before the task arrived. Messages are declared in `engine/placement/tasks.ts`.
+ * all commits before the task arrived. Messages are declared in `engine/placement/pool/messages.ts`.
  */
 import { workerData } from 'node:worker_threads'
 import { countThread } from '../base/counts/loop-delay.ts'
 import { answerChanges } from '../follow/answer-changes.ts'
 import { openReadStore } from '../open-read-store.ts'
-import { answerTask, type PoolStore, poolStore } from '../placement/answer-task.ts'
+import { answerTask, type PoolStore, poolStore } from '../placement/pool/answer-task.ts'
 import { runBodyTask } from '../placement/body-task.ts'
-import { loadTasks } from '../placement/task-registry.ts'
-import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions, SearchedTask } from '../placement/tasks.ts'
+import { loadTasks } from '../query/tasks/task-registry.ts'
+import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions } from '../placement/pool/messages.ts'
+import type { SearchedTask } from '../query/tasks/task.ts'
 
 const options = workerData as PoolThreadOptions
 const { registry, problems } = await loadTasks(options.tasks)

@@ -1,19 +1,20 @@
 /**
  * Entry point of the thread that asks databases for the entities of remote dataclasses. It runs tasks as the threads of the pool do;
  * when one needs data of a database, others go on, and it begins again when the data have arrived. Messages are declared in
- * `engine/placement/tasks.ts`.
+ * `engine/placement/pool/messages.ts`.
  */
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { countThread } from '../base/counts/loop-delay.ts'
 import type { Note } from '../data/store-options.ts'
 import { openReadStore } from '../open-read-store.ts'
-import { poolStore } from '../placement/answer-task.ts'
-import { remoteTask } from '../placement/remote-task.ts'
-import { loadTasks } from '../placement/task-registry.ts'
-import type { PoolMessage, PoolOutcome, RemoteTask, RemoteThreadOptions } from '../placement/tasks.ts'
-import { Databases } from '../postgres/databases.ts'
-import { RemoteWriter } from '../postgres/remote-writer.ts'
+import { poolStore } from '../placement/pool/answer-task.ts'
+import { remoteTask } from '../postgres/run/remote-task.ts'
+import { loadTasks } from '../query/tasks/task-registry.ts'
+import type { PoolMessage, PoolOutcome } from '../placement/pool/messages.ts'
+import type { RemoteTask, RemoteThreadOptions } from '../postgres/run/remote-tasks.ts'
+import { Databases } from '../postgres/tables/databases.ts'
+import { RemoteWriter } from '../postgres/writes/remote-writer.ts'
 
 const options = workerData as RemoteThreadOptions
 const { registry } = await loadTasks([])

@@ -1,7 +1,7 @@
 /**
  * Entry point of the thread that has the indexes of vectors: hnswlib-node shares no memory between threads, so all searches run
  * here. The rest of a query runs where other queries do. Between searches the thread builds the indexes and keeps them up to date.
- * Without hnswlib-node there are no indexes and no searches. Messages are declared in `engine/placement/tasks.ts`, searches and
+ * Without hnswlib-node there are no indexes and no searches. Messages are declared in `engine/placement/pool/messages.ts`, searches and
  * their results in `engine/vector/index/searched-indexes.ts`.
  */
 import { parentPort, workerData } from 'node:worker_threads'
@@ -18,7 +18,7 @@ import { KeptIndexes } from '../vector/index/kept-indexes.ts'
 import { encodeFound, type Found, type VectorSearch } from '../vector/index/searched-indexes.ts'
 import { ThreadGate } from '../vector/index/thread-gate.ts'
 import { IndexStatus } from '../data/vector-index.ts'
-import type { PoolMessage, PoolOutcome, VectorThreadOptions } from '../placement/tasks.ts'
+import type { PoolMessage, PoolOutcome, VectorThreadOptions } from '../placement/pool/messages.ts'
 
 /** Maximum time for which a query waits for work on the indexes, in milliseconds. */
 const SLICE_MS = 2

@@ -9,7 +9,7 @@ import type { SaveRequest, SaveResult } from './contract/requests.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { Output } from '../query/contract/request.ts'
 import type { AnswerContext } from '../query/serialise/answer.ts'
-import { RemoteNeeded } from '../query/nodes/remote-query.ts'
+import { RemoteNeeded } from '../query/plan/nodes/remote-query.ts'
 import { bindProjection } from '../query/serialise/bind-projection.ts'
 import { writeProblems, writeSaved } from './write-saved.ts'
 

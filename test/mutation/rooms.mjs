@@ -29,11 +29,11 @@ export const ROOMS = {
   plan: {
     sources: [
       'engine/query/plan',
-      'engine/query/nodes',
+      'engine/query/plan/nodes',
       'engine/query/estimate',
-      'engine/placement/answer-cost.ts',
-      'engine/placement/selection-cost.ts',
-      'engine/placement/text-cost.ts',
+      'engine/query/tasks/answer-cost.ts',
+      'engine/query/tasks/selection-cost.ts',
+      'engine/query/tasks/text-cost.ts',
     ],
     tests: [
       'unit/engine/query',

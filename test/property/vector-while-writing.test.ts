@@ -5,7 +5,7 @@
  */
 import t from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
-import type { VectorPool } from '../../engine/placement/vector-pool.ts'
+import type { VectorPool } from '../../engine/placement/pool/vector-pool.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { engineOptions } from '../support/engine-options.ts'
 import { readJson, readRequest } from '../support/read-request.ts'

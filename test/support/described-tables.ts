@@ -1,6 +1,6 @@
 import type { Catalog, DataClass } from '../../engine/catalog/dataclass.ts'
-import { readTables } from '../../engine/postgres/read-tables.ts'
-import type { RemoteTable } from '../../engine/postgres/remote-table.ts'
+import { readTables } from '../../engine/postgres/tables/read-tables.ts'
+import type { RemoteTable } from '../../engine/postgres/sql/remote-table.ts'
 
 /** Types of columns by name: `int4`, `numeric(10,2)`, `mood enum`; with `!` those that are never null. */
 export type Columns = Readonly<Record<string, string>>

@@ -5,7 +5,7 @@ import { TEXT_LIMITS } from '../../engine/query/parse/limits.ts'
 import { type Params, toParams } from '../../engine/query/parse/parse-params.ts'
 import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import { QueryCache } from '../../engine/query/plan/query-cache.ts'
-import { planPage, runPage } from '../../engine/query/select.ts'
+import { planPage, runPage } from '../../engine/query/source/select.ts'
 import type { Snapshot } from '../../engine/data/snapshot.ts'
 
 export interface QueryOptions extends Partial<Omit<ReadRequest, 'params'>> {

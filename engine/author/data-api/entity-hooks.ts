@@ -1,7 +1,7 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { NewJob } from '../../jobs/job.ts'
-import type { RemoteCondition } from '../../query/nodes/remote-query.ts'
+import type { RemoteCondition } from '../../query/plan/nodes/remote-query.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import type { DeleteRequest, DeleteResult, SaveFailure } from '../../write/contract/requests.ts'
 import type { EntityBase } from './entity.ts'

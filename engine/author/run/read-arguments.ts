@@ -8,7 +8,7 @@ import type { Binding } from '../data-api/binding.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
 import { openSource } from '../../query/execute/open-source.ts'
-import { remoteSource } from '../../query/remote-page.ts'
+import { remoteSource } from '../../query/source/remote-page.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import type { CallTask } from './tasks.ts'
 

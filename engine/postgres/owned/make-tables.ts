@@ -1,6 +1,6 @@
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { Note } from '../../data/store-options.ts'
-import { type Cells, isOfStatement } from '../database.ts'
+import { type Cells, isOfStatement } from '../database/database.ts'
 import { foldFunction } from '../sql/fold-sql.ts'
 import type { Statement } from '../sql/statement.ts'
 import { planRelations, planTable, type TablePlan } from './plan-table.ts'

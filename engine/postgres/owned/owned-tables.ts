@@ -1,7 +1,7 @@
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { Note } from '../../data/store-options.ts'
 import { ProtocolError } from '../../base/errors.ts'
-import { type Database, isOfStatement } from '../database.ts'
+import { type Database, isOfStatement } from '../database/database.ts'
 import { makeTables } from './make-tables.ts'
 import { markOf } from './table-spec.ts'
 import { marksStatement } from './table-state.ts'

@@ -1,4 +1,4 @@
-import { quoteName } from '../quote.ts'
+import { quoteName } from '../sql/quote.ts'
 import { isSameColumn, widened } from './column-types.ts'
 import { type ColumnSpec, MARK, OWN_PREFIX, type TableSpec, textOf } from './table-spec.ts'
 import { type ColumnState, type DatabaseState, placeOf, type TableState } from './table-state.ts'

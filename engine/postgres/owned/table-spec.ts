@@ -5,7 +5,7 @@ import { TYPES } from '../../catalog/types/registry.ts'
 import { nameTogether } from '../../catalog/unique-together.ts'
 import type { Value } from '../../catalog/value.ts'
 import { isScalarType } from '../../catalog/value-type.ts'
-import { quoteName } from '../quote.ts'
+import { quoteName } from '../sql/quote.ts'
 import { foldCall } from '../sql/fold-sql.ts'
 import { columnType, MOMENT } from './column-types.ts'
 

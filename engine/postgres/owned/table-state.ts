@@ -1,5 +1,5 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
-import type { Cells } from '../database.ts'
+import type { Cells } from '../database/database.ts'
 import { arrayText } from '../sql/parameters.ts'
 import type { Statement } from '../sql/statement.ts'
 

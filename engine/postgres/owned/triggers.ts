@@ -1,4 +1,4 @@
-import { quoteName } from '../quote.ts'
+import { quoteName } from '../sql/quote.ts'
 import { type TableSpec, textOf } from './table-spec.ts'
 
 const STAMP_TRIGGER = quoteName('tesser_stamp')

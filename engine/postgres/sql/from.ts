@@ -1,6 +1,6 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
-import { quoteName } from '../quote.ts'
-import type { RemoteTable } from '../remote-table.ts'
+import { quoteName } from './quote.ts'
+import type { RemoteTable } from './remote-table.ts'
 import { type ColumnForm, columnForm } from './column-form.ts'
 
 /** A column in a statement. */

@@ -1,6 +1,6 @@
 import type { Value } from '../../catalog/value.ts'
-import { quoteName } from '../quote.ts'
-import type { RemoteColumn } from '../remote-table.ts'
+import { quoteName } from './quote.ts'
+import type { RemoteColumn } from './remote-table.ts'
 import type { From } from './from.ts'
 import { isStorable, type Parameters } from './parameters.ts'
 

@@ -2,8 +2,8 @@ import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { SortKey } from '../../query/bind/bind-order-by.ts'
 import type { SimilarityPredicate } from '../../query/bind/bind-scores.ts'
 import { lengthOf, type ScoreTest, type Similarity, wantsAbove } from '../../vector/math/similarity.ts'
-import { quoteName } from '../quote.ts'
-import type { RemoteTable } from '../remote-table.ts'
+import { quoteName } from './quote.ts'
+import type { RemoteTable } from './remote-table.ts'
 import type { Parameters } from './parameters.ts'
 
 /** A table in a statement. */

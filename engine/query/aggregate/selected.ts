@@ -1,7 +1,7 @@
 import type { RowSet } from '../../row-set/row-set.ts'
 import { combine, type Predicate } from '../bind/predicate.ts'
 import { fetchPaths } from '../execute/open-source.ts'
-import type { RemoteQuery } from '../nodes/remote-query.ts'
+import type { RemoteQuery } from '../plan/nodes/remote-query.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import type { Measure } from './measure.ts'
 

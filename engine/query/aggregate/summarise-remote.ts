@@ -1,4 +1,4 @@
-import type { RemoteQuery } from '../nodes/remote-query.ts'
+import type { RemoteQuery } from '../plan/nodes/remote-query.ts'
 import type { ValueAttribute } from '../../catalog/attribute.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import { type Measure, ownScalar } from './measure.ts'

@@ -1,4 +1,4 @@
-import type { LogicalPlan } from '../nodes/logical-plan.ts'
+import type { LogicalPlan } from '../plan/nodes/logical-plan.ts'
 import type { Operator } from '../operators/operator.ts'
 import { evaluate, openColumns } from '../operators/evaluate.ts'
 import type { QueryContext } from '../operators/query-context.ts'

@@ -1,6 +1,6 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
-import { draw, node, type TextNode } from '../nodes/explain.ts'
+import { draw, node, type TextNode } from '../plan/nodes/explain.ts'
 import type { Operator } from './operator.ts'
 import { inputsOf, kindOf } from './registry.ts'
 

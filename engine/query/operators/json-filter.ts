@@ -3,7 +3,7 @@ import { jsonMatcherOf } from '../bind/match-value.ts'
 import type { JsonTest } from '../bind/predicate.ts'
 import { MICROSECONDS } from '../estimate/costs.ts'
 import { shareOfJson } from '../estimate/selectivity.ts'
-import { writeJsonTest } from '../nodes/write-tests.ts'
+import { writeJsonTest } from '../plan/nodes/write-tests.ts'
 import { filterColumn } from '../scan/filter-column.ts'
 import { conditionKind } from './condition.ts'
 

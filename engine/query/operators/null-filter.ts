@@ -1,7 +1,7 @@
 import type { RelatedEntityAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import { MICROSECONDS } from '../estimate/costs.ts'
 import { shareOfNull } from '../estimate/selectivity.ts'
-import { negation } from '../nodes/write-tests.ts'
+import { negation } from '../plan/nodes/write-tests.ts'
 import { filterColumn } from '../scan/filter-column.ts'
 import { conditionKind } from './condition.ts'
 

@@ -1,6 +1,6 @@
 import type { PieceSink } from '../../answer/byte-writer.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
-import type { RemoteData } from '../nodes/remote-query.ts'
+import type { RemoteData } from '../plan/nodes/remote-query.ts'
 import type { QueryBudget } from '../scan/query-budget.ts'
 import type { Trace } from './trace.ts'
 

@@ -1,4 +1,4 @@
-import type { LogicalPlan, Query, SelectedPlan, SourcePlan } from '../nodes/logical-plan.ts'
+import type { LogicalPlan, Query, SelectedPlan, SourcePlan } from './nodes/logical-plan.ts'
 
 /** Builds the plan of a query, before any rule is applied. */
 export function buildPlan({ dataClass, predicate, orderBy, page }: Query): LogicalPlan {

@@ -1,6 +1,6 @@
 import type { Predicate } from '../bind/predicate.ts'
-import type { LogicalPlan } from '../nodes/logical-plan.ts'
-import type { Rule } from './rule.ts'
+import type { LogicalPlan } from './nodes/logical-plan.ts'
+import type { Rule } from './rules/rule.ts'
 import { flatten } from './rules/flatten.ts'
 import { foldConstants } from './rules/fold-constants.ts'
 import { limitToTopN } from './rules/limit-to-top-n.ts'

@@ -1,5 +1,5 @@
 import type { Predicate } from '../../bind/predicate.ts'
-import { mapInputs, type Rule } from '../rule.ts'
+import { mapInputs, type Rule } from './rule.ts'
 
 /**
  * Merges an AND inside an AND, and an OR inside an OR, so that all their inputs can be ordered together.

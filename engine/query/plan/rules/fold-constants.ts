@@ -1,5 +1,5 @@
 import { ALWAYS, combine, NEVER, type Predicate, type ValueTest } from '../../bind/predicate.ts'
-import { mapInputs, type Rule } from '../rule.ts'
+import { mapInputs, type Rule } from './rule.ts'
 
 /**
  * Decides every condition that does not depend on data.

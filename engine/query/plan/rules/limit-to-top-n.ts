@@ -1,5 +1,5 @@
-import type { LogicalPlan } from '../../nodes/logical-plan.ts'
-import type { Rule } from '../rule.ts'
+import type { LogicalPlan } from '../nodes/logical-plan.ts'
+import type { Rule } from './rule.ts'
 
 /**
  * Turns Limit over Sort into TopN: a page of the order of an index, or a heap of skip + count rows instead of a full sort.

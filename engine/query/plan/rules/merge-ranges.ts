@@ -1,6 +1,6 @@
 import type { ValueAttribute } from '../../../catalog/attribute.ts'
 import type { Bound, Predicate, ValueTest } from '../../bind/predicate.ts'
-import { mapInputs, type Rule } from '../rule.ts'
+import { mapInputs, type Rule } from './rule.ts'
 
 /**
  * Merges the ranges of one attribute under one AND, so that the column or the index is read once.

@@ -1,7 +1,7 @@
 import type { PropertyColumns, ValueAttribute } from '../../../catalog/attribute.ts'
 import { columnsAt } from '../../../catalog/property-columns.ts'
 import type { JsonTest, Predicate } from '../../bind/predicate.ts'
-import { mapInputs, type Rule } from '../rule.ts'
+import { mapInputs, type Rule } from './rule.ts'
 
 /**
  * Moves conditions on an indexed property to its columns, and to the objects themselves only for rows with a value of another

@@ -1,6 +1,6 @@
 import type { ScoreTest } from '../../../vector/math/similarity.ts'
 import type { JsonTest, Predicate } from '../../bind/predicate.ts'
-import type { Rule } from '../rule.ts'
+import type { Rule } from './rule.ts'
 
 /**
  * Moves NOT to the leaves, where unknown stays unknown, or turns it into the complement of a predicate that is never unknown.

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isExport } from '../../../../engine/placement/tasks.ts'
+import { isExport } from '../../../../engine/query/tasks/task.ts'
 
 const read = (top: number | undefined, rowFormat?: object) => ({
   kind: 'read',

@@ -1,8 +1,8 @@
 /** Pool thread in which reads of groups never end and check no deadline. */
 import { workerData } from 'node:worker_threads'
 import { openReadStore } from '../../../../engine/open-read-store.ts'
-import { answerTask, type PoolStore, poolStore } from '../../../../engine/placement/answer-task.ts'
-import type { PoolMessage, PoolOutcome, PoolThreadOptions } from '../../../../engine/placement/tasks.ts'
+import { answerTask, type PoolStore, poolStore } from '../../../../engine/placement/pool/answer-task.ts'
+import type { PoolMessage, PoolOutcome, PoolThreadOptions } from '../../../../engine/placement/pool/messages.ts'
 
 const options = workerData as PoolThreadOptions
 let opened: PoolStore | undefined

@@ -1,7 +1,7 @@
 /** Locks that several servers share, beside transactions with one snapshot. Skipped where PostgreSQL is not installed. */
 import pg from 'pg'
 import t from 'tap'
-import { LOCKED_CODE, LOCKS_EXIST, MAKE_LOCKS } from '../../../../engine/postgres/lock-schema.ts'
+import { LOCKED_CODE, LOCKS_EXIST, MAKE_LOCKS } from '../../../../engine/postgres/locks/lock-schema.ts'
 import { startPostgres } from '../../../support/sql-servers.ts'
 
 const server = await startPostgres()

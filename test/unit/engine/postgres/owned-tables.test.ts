@@ -4,7 +4,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
-import { Database } from '../../../../engine/postgres/database.ts'
+import { Database } from '../../../../engine/postgres/database/database.ts'
 import { OwnedTables } from '../../../../engine/postgres/owned/owned-tables.ts'
 import { markOf } from '../../../../engine/postgres/owned/table-spec.ts'
 import { startPostgres } from '../../../support/sql-servers.ts'

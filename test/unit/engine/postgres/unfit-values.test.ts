@@ -2,9 +2,9 @@
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import { firstOfSubject } from '../../../../engine/data/store-options.ts'
-import { DescribedTables } from '../../../../engine/postgres/described-tables.ts'
-import { RemoteRows } from '../../../../engine/postgres/remote-rows.ts'
-import type { RemoteTable } from '../../../../engine/postgres/remote-table.ts'
+import { DescribedTables } from '../../../../engine/postgres/tables/described-tables.ts'
+import { RemoteRows } from '../../../../engine/postgres/reads/remote-rows.ts'
+import type { RemoteTable } from '../../../../engine/postgres/sql/remote-table.ts'
 import { rowLayout } from '../../../../engine/row-format/row-layout.ts'
 import { describedTables } from '../../../support/described-tables.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { WriteGate } from '../../../../engine/postgres/write-gate.ts'
+import { WriteGate } from '../../../../engine/postgres/database/write-gate.ts'
 
 t.test('writes pass while it is open, and those that close it do so one after the other', async t => {
   const gate = new WriteGate()

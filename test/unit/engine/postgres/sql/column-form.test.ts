@@ -3,7 +3,7 @@ import t from 'tap'
 import type { StorageAttribute } from '../../../../../engine/catalog/attribute.ts'
 import { loadModel } from '../../../../../engine/catalog/load-model.ts'
 import type { Value } from '../../../../../engine/catalog/value.ts'
-import type { RemoteColumn } from '../../../../../engine/postgres/remote-table.ts'
+import type { RemoteColumn } from '../../../../../engine/postgres/sql/remote-table.ts'
 import { columnForm } from '../../../../../engine/postgres/sql/column-form.ts'
 import { Unfit } from '../../../../../engine/postgres/sql/unfit.ts'
 

@@ -1,0 +1,199 @@
+import { promisify } from 'node:util'
+import { deflateRaw, inflateRaw } from 'node:zlib'
+import type { Cells } from '../postgres/database/database.ts'
+import type { SharedDatabase } from './shared-database.ts'
+
+const deflated = promisify(deflateRaw)
+const inflated = promisify(inflateRaw)
+
+/** An entity set as the table has it, without its members. Times are milliseconds since 1970. */
+export interface SetRow {
+  readonly id: string
+  readonly dataClass: string
+  /** The set has no members; only its saved query is kept. */
+  readonly hasEnded: boolean
+  readonly timeoutSeconds: number
+  readonly expires: number
+  /** JSON. */
+  readonly saved: string | undefined
+  readonly creator: string | undefined
+  /** Network of the guest who made it, and the bytes that it counts. */
+  readonly network: string | undefined
+  readonly bytes: number
+  readonly size: number
+  readonly isOrdered: boolean
+}
+
+/** A set that was found. */
+export interface FoundSet extends SetRow {
+  /** Counts changes of its members. */
+  readonly version: number
+  readonly madeAt: number
+  /** Undefined: they are those of the version that the caller knows. */
+  readonly members: Uint8Array | undefined
+}
+
+interface PutLimits {
+  readonly now: number
+  /** Maximum number of sets of its creator. */
+  readonly most: number
+  /** Maximum bytes of the sets of its network. */
+  readonly networkBytes: number
+}
+
+const COLUMNS =
+  'id, data_class, has_ended, timeout_seconds, expires, saved, creator, network, bytes, size, is_ordered, version, (extract(epoch FROM made_at) * 1000)::bigint'
+const MAX_MEMBER_BYTES = 2 ** 28
+/** Number of rows of a statement that removes. */
+const SLICE = 500
+
+/** Entity sets of all servers. Members are compressed. */
+export class SetTable {
+  constructor(private readonly database: SharedDatabase) {}
+
+  /** @param version known version, whose members are not sent again; 0: none */
+  async find(id: string, version: number): Promise<FoundSet | undefined> {
+    const [cells] = await this.database.query(
+      `SELECT ${COLUMNS}, CASE WHEN version = $2::bigint THEN NULL ELSE encode(members, 'base64') END FROM tesser.entity_set WHERE id = $1`,
+      id,
+      String(version),
+    )
+    if (!cells) return undefined
+    const packed = cells.at(-1)
+    return { ...rowOf(cells), members: packed == null ? undefined : await unpack(packed) }
+  }
+
+  /**
+   * Adds a set, or replaces one with the same id. The oldest sets of its network end when they take too much.
+   * @returns its version; undefined: its creator has too many sets
+   */
+  async put(set: SetRow, members: Uint8Array, { now, most, networkBytes }: PutLimits): Promise<number | undefined> {
+    const { id, dataClass, timeoutSeconds, expires, saved, creator, network, bytes, size, isOrdered } = set
+    const packed = await deflated(Buffer.from(members), { level: 1 })
+    const values = [id, dataClass, timeoutSeconds, expires, saved, creator, network, bytes, size, isOrdered, now, most]
+    const [cells] = await this.database.query(
+      `INSERT INTO tesser.entity_set AS s (id, data_class, timeout_seconds, expires, saved, creator, network, bytes, size, is_ordered, members)
+       SELECT $1, $2, $3::bigint, $4::bigint, $5, $6, $7, $8::bigint, $9::bigint, $10::boolean, decode($13, 'base64')
+       WHERE $6::text IS NULL OR EXISTS (SELECT FROM tesser.entity_set WHERE id = $1)
+         OR (SELECT count(*) FROM tesser.entity_set WHERE creator = $6 AND NOT has_ended AND expires > $11::bigint) < $12::int
+       ON CONFLICT (id) DO UPDATE SET data_class = $2, has_ended = false, timeout_seconds = $3::bigint, expires = $4::bigint,
+         saved = $5, creator = $6, network = $7, bytes = $8::bigint, size = $9::bigint, is_ordered = $10::boolean,
+         members = excluded.members, version = s.version + 1
+       RETURNING version`,
+      ...values.map(value => (value === undefined ? null : String(value))),
+      packed.toString('base64'),
+    )
+    if (cells && network !== undefined) await this.endExcess(network, networkBytes)
+    return cells && Number(cells[0])
+  }
+
+  /** Starts the life of a set again. */
+  async use(id: string, expires: number, timeoutSeconds: number): Promise<void> {
+    await this.database.query(
+      'UPDATE tesser.entity_set SET expires = $2::bigint, timeout_seconds = $3::bigint WHERE id = $1 AND NOT has_ended',
+      id,
+      String(expires),
+      String(timeoutSeconds),
+    )
+  }
+
+  /** Dataclasses of those of some sets that are live. */
+  async live(ids: readonly string[], now: number): Promise<Map<string, string>> {
+    const rows = await this.database.query(
+      `SELECT id, data_class FROM tesser.entity_set WHERE id IN (SELECT json_array_elements_text($1::json)) AND NOT has_ended AND expires > $2::bigint`,
+      JSON.stringify(ids),
+      String(now),
+    )
+    return new Map(rows.map(([id, dataClass]) => [id!, dataClass!]))
+  }
+
+  /** Ends sets. Their saved queries are kept for a while. */
+  async release(ids: readonly string[], savedUntil: number): Promise<void> {
+    const values = [JSON.stringify(ids), String(savedUntil)]
+    const text = `UPDATE tesser.entity_set SET ${ENDED}, expires = $2::bigint
+      WHERE id IN (SELECT json_array_elements_text($1::json)) AND NOT has_ended AND saved IS NOT NULL`
+    await this.database.transaction(async run => {
+      await run({ text, values })
+      await run({
+        text: 'DELETE FROM tesser.entity_set WHERE id IN (SELECT json_array_elements_text($1::json)) AND saved IS NULL',
+        values: [values[0]!],
+      })
+    })
+  }
+
+  /** Number of live sets, and the first of them. */
+  async list(limit: number, now: number): Promise<{ count: number; sets: SetRow[] }> {
+    const live = 'FROM tesser.entity_set WHERE NOT has_ended AND expires > $1::bigint'
+    const [[count] = []] = await this.database.query(`SELECT count(*) ${live}`, String(now))
+    const rows = await this.database.query(
+      `SELECT ${COLUMNS} ${live} ORDER BY id LIMIT $2::int`,
+      String(now),
+      String(limit),
+    )
+    return { count: Number(count), sets: rows.map(rowOf) }
+  }
+
+  /**
+   * Removes a slice of what has expired, and the sets of guests beyond a number of bytes, unless another server is at it.
+   * @returns true if more may have expired
+   */
+  async sweep(now: number, savedMs: number, guestBytes: number): Promise<boolean> {
+    const slice = (condition: string): string =>
+      `WHERE ${condition} AND id IN (SELECT id FROM tesser.entity_set WHERE ${condition} LIMIT ${SLICE})`
+    const values = [String(now)]
+    const expired = 'expires <= $1::bigint'
+    const removed = await this.database.alone(async run => {
+      await run({
+        text: `UPDATE tesser.entity_set SET ${ENDED}, expires = expires + $2::bigint ${slice(`${expired} AND NOT has_ended AND saved IS NOT NULL`)}`,
+        values: [...values, String(savedMs)],
+      })
+      const gone = await run({
+        text: `DELETE FROM tesser.entity_set ${slice(`${expired} AND (has_ended OR saved IS NULL)`)} RETURNING true`,
+        values,
+      })
+      await run({ text: excessOf('network IS NOT NULL', '$1'), values: [String(guestBytes)] })
+      return gone.length
+    })
+    return removed === SLICE
+  }
+
+  private async endExcess(network: string, bytes: number): Promise<void> {
+    await this.database.query(excessOf('network = $2', '$1'), String(bytes), network)
+  }
+}
+
+const ENDED = "has_ended = true, members = '', size = 0, bytes = 2048 + octet_length(saved)"
+
+/** Removes the oldest sets that take more than a number of bytes together. */
+const excessOf = (condition: string, bytes: string): string =>
+  `DELETE FROM tesser.entity_set WHERE id IN (
+    SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY made_at DESC, id) AS taken FROM tesser.entity_set WHERE ${condition}) s
+    WHERE taken > ${bytes}::bigint)`
+
+/** Members in memory that all threads share. */
+async function unpack(packed: string): Promise<Uint8Array> {
+  const bytes = await inflated(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_MEMBER_BYTES })
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  shared.set(bytes)
+  return shared
+}
+
+function rowOf(cells: Cells): Omit<FoundSet, 'members'> {
+  const [id, dataClass, hasEnded, timeout, expires, saved, creator, network, bytes, size, isOrdered, version, madeAt] =
+    cells
+  return {
+    id: id!,
+    dataClass: dataClass!,
+    hasEnded: hasEnded === 't',
+    timeoutSeconds: Number(timeout),
+    expires: Number(expires),
+    saved: saved ?? undefined,
+    creator: creator ?? undefined,
+    network: network ?? undefined,
+    bytes: Number(bytes),
+    size: Number(size),
+    isOrdered: isOrdered === 't',
+    version: Number(version),
+    madeAt: Number(madeAt),
+  }
+}

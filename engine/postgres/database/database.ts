@@ -1,0 +1,356 @@
+import type pg from 'pg'
+import { ProtocolError } from '../../base/errors.ts'
+import { loadPackage } from '../../base/load-package.ts'
+import type { Note } from '../../data/store-options.ts'
+import { QueryErrors } from '../../query/contract/query-errors.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
+import type { Statement } from '../sql/statement.ts'
+import {
+  BEGIN_SERIALIZABLE,
+  type Command,
+  prepareTransactions,
+  queriesAfter,
+  type QueryAfter,
+  SERIALIZE,
+  setUser,
+} from './commands-before.ts'
+import { WriteGate } from './write-gate.ts'
+
+/** A database that has entities of dataclasses. Plain data. */
+export interface Connection {
+  /** `postgres://user@host:5432/database`. */
+  readonly url: string
+  /** Undefined: that of the address, if any. */
+  readonly password?: string | undefined
+  readonly maxConnections: number
+  /** Setting that has the name of the user of each request, for policies: `app.user`. Undefined: none has. */
+  readonly sessionVariable?: string | undefined
+}
+
+/** True if a database knows the users of requests. */
+export const namesUsers = (connections: Readonly<Record<string, Connection>>): boolean =>
+  Object.values(connections).some(({ sessionVariable }) => sessionVariable !== undefined)
+
+/** Values of the columns of one row, as texts. */
+export type Cells = readonly (string | null)[]
+
+/** Texts in the forms that {@link ColumnForm} reads. */
+const SESSION = [
+  "SET datestyle = 'ISO, YMD'",
+  "SET intervalstyle = 'postgres'",
+  "SET timezone = 'UTC'",
+  "SET bytea_output = 'hex'",
+  'SET extra_float_digits = 1',
+  "SET client_encoding = 'UTF8'",
+  // Statements have backslashes in texts.
+  'SET standard_conforming_strings = on',
+  // Not every database with this wire has these settings. To compile the expressions of one statement takes longer than they run; money
+  // is read as the numbers of this server are written; arrays have null.
+  `SELECT set_config(name, wanted, false) FROM pg_settings
+   JOIN (VALUES ('jit', 'off'), ('lc_monetary', 'C'), ('array_nulls', 'on')) AS w (name, wanted) USING (name)`,
+].join('; ')
+
+/** Maximum number of statements that each connection keeps prepared. */
+const MAX_PREPARED = 500
+/** Maximum number of UTF-16 code units of a statement that is kept. */
+const MAX_PREPARED_TEXT = 16_384
+const NEEDED = 'a dataclass in PostgreSQL needs'
+const CONNECT_MS = 5_000
+const IDLE_MS = 60_000
+/** Time in which a cancelled statement ends, unless the database is silent: then its connection is closed. */
+const CANCEL_MS = 1_000
+/** Time after which the reason for which a database is away is logged once more. */
+const NOTE_PAUSE_MS = 10_000
+
+/** `query_canceled`: by a limit of time, or by {@link Database.query}. */
+const CANCELED = '57014'
+/** Classes of errors of a server that does not serve now: connection exceptions, shutdowns, too many connections. */
+const AWAY = /^(08|57P|53)/
+/** The result of a prepared statement has other columns now, or the statement is gone: a new connection prepares it again. */
+const OUTDATED = /^(0A000|26000)$/
+/** No connection became free in time. The driver has no code for it. */
+const WAITED = /^timeout exceeded when trying to connect/
+const RETRY_AFTER_SECONDS = 1
+
+/** Limits of one statement. */
+export interface StatementLimits {
+  /** Milliseconds since 1970. */
+  readonly deadlineAt: number
+  /** Aborted when the answer is no longer needed. */
+  readonly signal: AbortSignal
+  /** Name of the user for whom it runs; undefined or empty for a guest. */
+  readonly user?: string | undefined
+}
+
+type Pool = InstanceType<typeof pg.Pool>
+type Client = pg.PoolClient & { readonly processID: number; end(): Promise<void> }
+
+/** Runs a statement. @param before commands that are sent with it */
+export type Run = (statement: Statement, before?: readonly Command[]) => Promise<Cells[]>
+
+/** A place of changes: a database, or an open transaction of it. */
+export interface Writable {
+  /**
+   * Makes changes: in a transaction, or by a single statement, which is one by itself. They are kept if `isKept` returns true.
+   * @throws {ProtocolError} and errors of statements as they are: nothing has changed
+   */
+  write<T>(
+    limits: StatementLimits,
+    work: (run: Run) => Promise<T>,
+    options: { readonly isSingle: boolean; readonly isKept: (result: T) => boolean },
+  ): Promise<T>
+  errorOf(thrown: unknown, signal?: AbortSignal): Error
+}
+
+/** Connections to one database. */
+export class Database implements Writable {
+  /** Closed while an event run that has collided before keeps other writes waiting. */
+  readonly gate = new WriteGate()
+  private opened: Promise<Pool> | undefined
+  /** Set with the first connection. */
+  private queryAfter: QueryAfter | undefined
+  /** Names of prepared statements, by their texts. */
+  private readonly names = new Map<string, string>()
+  private notedAt = Number.NEGATIVE_INFINITY
+
+  /**
+   * @param timeoutMs maximum time of a statement, which the database watches too
+   * @param isSerializable true to make changes in serializable transactions: what events have read would otherwise change unnoticed
+   */
+  constructor(
+    readonly name: string,
+    private readonly connection: Connection,
+    private readonly timeoutMs: number,
+    private readonly onNote: Note,
+    private readonly isSerializable = false,
+  ) {}
+
+  /**
+   * Runs a statement. It is cancelled in the database when its time is over or its answer no longer needed.
+   * @throws {ProtocolError}
+   */
+  query(statement: Statement, limits: StatementLimits): Promise<Cells[]> {
+    return this.session(limits, async run => {
+      if (limits.signal.aborted) throw QueryErrors.CANCELLED()
+      try {
+        return await run(statement)
+      } catch (error) {
+        throw this.errorOf(error, limits.signal)
+      }
+    })
+  }
+
+  /**
+   * Runs statements on one connection, which cancels the one under way when time is over or the signal aborts.
+   * @param areSerializable true for statements that are serializable transactions by themselves
+   * @throws what `work` throws: errors of statements are those of the database
+   */
+  async session<T>(
+    { deadlineAt, signal, user = '' }: StatementLimits,
+    work: (run: Run) => Promise<T>,
+    areSerializable = false,
+  ): Promise<T> {
+    const client = await this.connect()
+    let cancelling: Promise<unknown> | undefined
+    let ending: NodeJS.Timeout | undefined
+    const cancel = (): void => {
+      cancelling ??= this.cancel(client.processID)
+      // With a statement under way, this closes the socket.
+      ending ??= setTimeout(() => void client.end(), CANCEL_MS)
+    }
+    const timer = setTimeout(cancel, Math.max(0, deadlineAt - Date.now()))
+    signal.addEventListener('abort', cancel, { once: true })
+    let isBroken = false
+    const { sessionVariable: variable } = this.connection
+    const settings = [
+      ...(areSerializable ? [SERIALIZE] : []),
+      ...(variable === undefined ? [] : [setUser(variable, user)]),
+    ]
+    const run: Run = async ({ text, values, isPlain }, before = []) => {
+      // The cancellation may have come between two statements.
+      if (cancelling) throw this.interrupted(signal)
+      const name = isPlain ? undefined : this.nameOf(text)
+      const query = { text, values, name, rowMode: 'array', types: AS_TEXTS }
+      try {
+        // The protocol of commands before a statement has no several statements.
+        if (isPlain && before.length > 0) await client.query(before.map(each => each.text).join('; '))
+        // A failed transaction accepts nothing but its end.
+        const commands = isPlain ? [] : CONTROL.test(text) ? before : [...before, ...settings]
+        if (commands.length > 0) return (await this.queryAfter!(client, commands, query)).rows
+        return ((await client.query(query as never)) as unknown as { rows: Cells[] }).rows
+      } catch (error) {
+        isBroken ||= !isOfStatement(error as Error) || OUTDATED.test((error as { code: string }).code)
+        throw error
+      }
+    }
+    try {
+      return await work(run)
+    } finally {
+      clearTimeout(timer)
+      clearTimeout(ending)
+      signal.removeEventListener('abort', cancel)
+      // A late cancellation must not end the next statement of this connection.
+      client.release(cancelling !== undefined || isBroken)
+    }
+  }
+
+  async write<T>(
+    limits: StatementLimits,
+    work: (run: Run) => Promise<T>,
+    { isSingle, isKept }: { readonly isSingle: boolean; readonly isKept: (result: T) => boolean },
+  ): Promise<T> {
+    const { isSerializable } = this
+    if (isSerializable) await this.gate.pass()
+    // True while the database may have made the changes without an answer.
+    let isFinal = isSingle
+    try {
+      if (isSingle) return await this.session(limits, work, isSerializable)
+      return await this.session(limits, async run => {
+        await run({ text: isSerializable ? BEGIN_SERIALIZABLE.text : 'BEGIN', values: [] })
+        try {
+          const result = await work(run)
+          isFinal = isKept(result)
+          await run(isFinal ? COMMIT : ROLLBACK)
+          return result
+        } catch (error) {
+          // The next statement of this connection must not be part of the transaction.
+          await run(ROLLBACK).catch(() => {})
+          throw error
+        }
+      })
+    } catch (error) {
+      if (error instanceof ProtocolError || isOfStatement(error as Error)) throw error
+      const known = this.errorOf(error, limits.signal)
+      throw isFinal && known.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(this.name) : known
+    }
+  }
+
+  async close(): Promise<void> {
+    const pool = await this.opened?.catch(() => undefined)
+    await pool?.end()
+  }
+
+  private async connect(): Promise<Client> {
+    try {
+      this.opened ??= this.open()
+      return (await (await this.opened).connect()) as Client
+    } catch (error) {
+      if (WAITED.test((error as Error).message)) {
+        throw RemoteErrors.BUSY(this.name, CONNECT_MS / 1000).retryAfter(RETRY_AFTER_SECONDS)
+      }
+      throw this.errorOf(error)
+    }
+  }
+
+  private async open(): Promise<Pool> {
+    const driver = await this.driver()
+    this.queryAfter = queriesAfter(driver)
+    const { maxConnections, sessionVariable } = this.connection
+    const pool = new driver.Pool({
+      connectionString: addressOf(this.connection),
+      max: maxConnections,
+      connectionTimeoutMillis: CONNECT_MS,
+      idleTimeoutMillis: IDLE_MS,
+      application_name: 'tesser',
+      keepAlive: true,
+      ...((sessionVariable !== undefined || this.isSerializable) && {
+        onConnect: async client => {
+          if (sessionVariable !== undefined) await client.query(setUser(sessionVariable, '') as never)
+          if (this.isSerializable) await prepareTransactions(client)
+        },
+      }),
+    })
+    // A lost connection fails the statement under way; without a listener it would end the process.
+    pool.on('error', () => {})
+    pool.on('connect', client => {
+      client.on('error', () => {})
+      // The next statement of this connection waits for it.
+      client.query(`${SESSION}; SET statement_timeout = ${this.timeoutMs}`).catch(() => {})
+    })
+    return pool
+  }
+
+  private async cancel(processId: number): Promise<void> {
+    const { Client } = await this.driver()
+    const client = new Client({
+      connectionString: addressOf(this.connection),
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: CONNECT_MS,
+      application_name: 'tesser cancel',
+    })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.query('SELECT pg_cancel_backend($1)', [processId])
+    } catch {
+      // The database ends the statement by its own limit.
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+
+  private driver(): Promise<typeof pg> {
+    return loadPackage<typeof pg>('pg', NEEDED)
+  }
+
+  private nameOf(text: string): string | undefined {
+    if (text.length > MAX_PREPARED_TEXT) return undefined
+    const known = this.names.get(text)
+    if (known !== undefined || this.names.size >= MAX_PREPARED) return known
+    const name = `tesser ${this.names.size + 1}`
+    this.names.set(text, name)
+    return name
+  }
+
+  private interrupted(signal: AbortSignal | undefined): Error {
+    return signal?.aborted ? QueryErrors.CANCELLED() : QueryErrors.TIMEOUT(this.timeoutMs)
+  }
+
+  /** The error for the client; the log gets the reason, which may show what the client may not see. */
+  errorOf(thrown: unknown, signal?: AbortSignal): Error {
+    const error = thrown as Error & { code?: string }
+    if (error.name.startsWith('QUERY.')) return error
+    if (error.code === CANCELED) return this.interrupted(signal)
+    if (isOfStatement(error)) {
+      this.onNote(`database ${this.name}: ${error.code}: ${error.message}`, 'warn')
+      return RemoteErrors.REFUSED(this.name, error.code!)
+    }
+    const now = performance.now()
+    if (now - this.notedAt > NOTE_PAUSE_MS) {
+      this.notedAt = now
+      this.onNote(`database ${this.name} does not answer: ${reasonOf(error)}`, 'warn')
+    }
+    return RemoteErrors.AWAY(this.name).retryAfter(RETRY_AFTER_SECONDS)
+  }
+}
+
+/** Statements about a transaction, in which no row is read. */
+const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)\b/
+
+export const COMMIT: Statement = { text: 'COMMIT', values: [] }
+export const ROLLBACK: Statement = { text: 'ROLLBACK', values: [] }
+
+/** Address with the password: what an address leaves out, the driver takes for empty, whatever its other options say. */
+function addressOf({ url, password }: Connection): string {
+  if (password === undefined) return url
+  const address = new URL(url)
+  address.searchParams.set('password', password)
+  return address.href
+}
+
+/** All values stay the texts that the server sends. */
+const AS_TEXTS = { getTypeParser: () => (value: unknown) => value }
+
+/** True for an error of a statement, after which the connection can be used. Those of the system, as `EPIPE`, have a number as well. */
+export const isOfStatement = ({ code, errno }: Error & { code?: string; errno?: number }): boolean =>
+  code !== undefined && errno === undefined && /^[0-9A-Z]{5}$/.test(code) && !AWAY.test(code)
+
+/** Another transaction was in the way: serialization failure, deadlock. */
+const COLLISION = /^40(001|P01)$/
+
+/** True for an error of a transaction that can succeed when it is repeated. */
+export const isCollision = (error: unknown): boolean => COLLISION.test((error as { code?: string }).code ?? '')
+
+/** Several addresses of a host may all refuse. */
+const reasonOf = (error: Error): string =>
+  error instanceof AggregateError ? error.errors.map(reasonOf).join('; ') : error.message

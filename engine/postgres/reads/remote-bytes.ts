@@ -1,0 +1,81 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { Views } from '../../permission/views.ts'
+import { QueryErrors } from '../../query/contract/query-errors.ts'
+import type { ReadRequest } from '../../query/contract/request.ts'
+import type { QueryCache } from '../../query/plan/query-cache.ts'
+import { planPage, runPage } from '../../query/source/select.ts'
+import { keyText } from '../../row-format/row-layout.ts'
+import type { StatementLimits } from '../database/database.ts'
+import type { Databases } from '../tables/databases.ts'
+import type { RemoteReads } from './remote-reads.ts'
+import { bytesStatement } from '../sql/bytes-statement.ts'
+
+/** Runs work on the newest state of the store, again each time when data of a database have arrived. */
+export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
+
+/** Reads bytes of an image or a blob of the one entity that a read selects. Plain data. */
+export interface RemoteBytes {
+  readonly read: ReadRequest
+  readonly attribute: string
+  /** Position of the first byte, and of the first that is not needed. */
+  readonly start: number
+  readonly end: number
+  /** Set for work of code, which has looked for what it may see. */
+  readonly isCode?: boolean
+}
+
+/** An image or a blob in one version of an entity. */
+interface RemoteValue {
+  readonly bytes: Uint8Array
+  /** Size of the whole value. */
+  readonly size: number
+  /** `__STAMP`; -1 for a table that has none, so that its bytes are not taken for those of another time. */
+  readonly stamp: number
+  readonly version: string
+}
+
+export interface RemoteBytesResult {
+  /** Key of the entity. */
+  readonly key: string
+  /** Undefined for null. */
+  readonly value: RemoteValue | undefined
+}
+
+interface Surroundings {
+  readonly views: Views
+  readonly queries: QueryCache
+  readonly databases: Databases
+  readonly repeat: Repeat
+  readonly limits: StatementLimits
+}
+
+/** Stamp of a version whose table has no stamps. */
+const NO_STAMP = -1
+
+/** @throws {ProtocolError} also if there is no entity */
+export async function readBytes(
+  { read, attribute: name, start, end }: RemoteBytes,
+  { views, queries, databases, repeat, limits }: Surroundings,
+): Promise<RemoteBytesResult> {
+  const view = views.of(read.access)
+  const dataClass = view.dataClass(read.dataClass)
+  const attribute = view.attribute(dataClass, name) as StorageAttribute
+  const { key, rows } = await repeat(reads => {
+    const { context } = reads
+    const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
+    const { rowIds } = runPage(selection, view, context!)
+    return { key: reads.keyOf(dataClass, rowIds[0]!), rows: reads.rowsOf(dataClass) }
+  })
+  const statement = bytesStatement(rows.table, attribute, key, start, end)
+  const [cells] = await databases.run({ connection: dataClass.remote!.connection, statement }, limits)
+  if (!cells) throw QueryErrors.UNKNOWN_ENTITY(keyText(rows.layout, key), dataClass.name)
+  const { row } = rows.encode(cells)
+  const [size, bytes, digest] = cells.slice(-3)
+  if (bytes == null) return { key: row.key, value: undefined }
+  const version = digest == null ? row.version : `${row.version}-${digest}`
+  const stamp = digest == null ? row.stamp : NO_STAMP
+  return { key: row.key, value: { bytes: bytesOf(bytes), size: Number(size), stamp, version } }
+}
+
+/** Bytes of `\x00ff`. */
+const bytesOf = (text: string): Uint8Array => Buffer.from(text.slice(2), 'hex')

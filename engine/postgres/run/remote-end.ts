@@ -1,0 +1,93 @@
+import { ProtocolError } from '../../base/errors.ts'
+import { errorOfThrown } from '../../base/thrown-error.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
+import { type Ended, HeldTransaction } from '../database/held-transaction.ts'
+import type { FromRemote, Held, RemoteLimits, RemoteQuestion, ToRemote } from './remote-link.ts'
+import { ANSWERS, type LinkEnd } from '../../write/contract/link-messages.ts'
+import { type RemoteScope, RemoteWork } from './remote-work.ts'
+
+/** Answers the questions of a function thread, in which plugin code waits. Messages are declared in `engine/postgres/run/remote-link.ts`. */
+export function serveLink({ port, signal }: LinkEnd, scope: RemoteScope): void {
+  const end = new RemoteEnd(scope)
+  port.on('close', () => end.close())
+  port.on('message', (message: ToRemote) => {
+    if ('note' in message) return scope.databases.tables.onNote(...message.note)
+    void end.answer(message).then(send)
+  })
+  function send(sent: FromRemote): void {
+    port.postMessage(sent)
+    Atomics.add(signal, ANSWERS, 1)
+    Atomics.notify(signal, ANSWERS)
+  }
+}
+
+class RemoteEnd {
+  private readonly gone = new AbortController()
+  private open: HeldTransaction | undefined
+  /** Opens the gate of the database whose other writes wait. */
+  private openGate: (() => void) | undefined
+
+  constructor(private readonly scope: RemoteScope) {}
+
+  async answer(message: RemoteQuestion): Promise<FromRemote> {
+    try {
+      return await this.answerOf(message)
+    } catch (error) {
+      const known = error instanceof ProtocolError ? error.toData() : errorOfThrown(error)
+      if (known) return { error: known }
+      return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+    }
+  }
+
+  /** The thread has ended. */
+  close(): void {
+    this.gone.abort()
+    this.end(false).catch(() => {})
+  }
+
+  private async answerOf(message: RemoteQuestion): Promise<FromRemote> {
+    if ('keep' in message) {
+      const ended = await this.end(message.keep)
+      if (!ended && message.keep) throw away(message.connection)
+      return { ended: ended ?? 'undone' }
+    }
+    const { scope } = this
+    const limits = { deadlineAt: message.deadlineAt, user: message.user, signal: this.gone.signal }
+    const held = message.held && (await this.transaction(message.held, limits))
+    if ('call' in message) return { rows: await scope.databases.run(message.call, limits, held) }
+    const work = new RemoteWork(scope, { ...limits, held, limits: scope.options.limits, isCode: true })
+    return { result: await work.write(message.task) }
+  }
+
+  private async transaction({ holding, begins }: Held, limits: RemoteLimits): Promise<HeldTransaction> {
+    const { signal } = this.gone
+    if (begins) {
+      const database = this.scope.databases.database(holding.connection)
+      if (!holding.isAlone) await database.gate.pass()
+      else this.openGate ??= await database.gate.close()
+      this.open = await HeldTransaction.begin(database, holding, { ...limits, signal })
+      if (signal.aborted) await this.end(false)
+    }
+    if (!this.open) throw away(holding.connection)
+    return this.open
+  }
+
+  /** @returns undefined: none is open */
+  private async end(keep: boolean): Promise<Ended | undefined> {
+    const { open } = this
+    this.open = undefined
+    let isRepeated = false
+    try {
+      const ended = await open?.end(keep)
+      isRepeated = ended === 'collided' && open!.holding.repeats
+      return ended
+    } finally {
+      if (!isRepeated) {
+        this.openGate?.()
+        this.openGate = undefined
+      }
+    }
+  }
+}
+
+const away = (connection: string): ProtocolError => RemoteErrors.AWAY(connection).retryAfter(1)

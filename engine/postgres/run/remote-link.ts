@@ -1,0 +1,126 @@
+import { receiveMessageOnPort } from 'node:worker_threads'
+import { type ErrorData, ProtocolError } from '../../base/errors.ts'
+import type { Catalog } from '../../catalog/dataclass.ts'
+import type { Note } from '../../data/store-options.ts'
+import { ANSWERS, type LinkEnd, newLink, OPEN, STATE } from '../../write/contract/link-messages.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
+import type { Cells, StatementLimits } from '../database/database.ts'
+import { DescribedTables } from '../tables/described-tables.ts'
+import type { Ended, Holding } from '../database/held-transaction.ts'
+import type { RemoteCall, RemoteFetch } from '../tables/remote-needed.ts'
+import type { RemoteChange } from '../writes/remote-writer.ts'
+
+/** Limits of a question. */
+export type RemoteLimits = Omit<StatementLimits, 'signal'>
+
+/** A question in the transaction that its thread holds open. */
+export interface Held {
+  readonly holding: Holding
+  /** The transaction begins with it. */
+  readonly begins: boolean
+}
+
+/** Questions to the thread that asks databases, which answers each. */
+export type RemoteQuestion =
+  | (RemoteLimits & { readonly held?: Held | undefined } & (
+        | { readonly call: RemoteCall }
+        | { readonly task: RemoteChange }
+      ))
+  /** Ends the transaction that is open. */
+  | { readonly keep: boolean; readonly connection: string }
+
+/** Messages to that thread. Handled in `engine/postgres/run/remote-end.ts`. */
+export type ToRemote = RemoteQuestion | { readonly note: Parameters<Note> }
+
+/** Answers, in the order of the questions: a thread waits for each. */
+export type FromRemote =
+  | { readonly rows: Cells[] }
+  | { readonly result: unknown }
+  | { readonly ended: Ended }
+  | { readonly error: ErrorData }
+  | { readonly fault: string }
+
+/** Asks databases from a function thread, which waits for the answers, because plugin code is synchronous. */
+export class RemoteLink {
+  private end: LinkEnd | undefined
+
+  /** Tables of this thread. */
+  readonly tables: DescribedTables
+
+  /** @param connect passes the other end to the thread that asks databases; transfers its port */
+  constructor(
+    private readonly connect: (end: LinkEnd) => void,
+    catalog: Catalog,
+  ) {
+    this.tables = new DescribedTables(catalog, (...note) => this.note(note))
+  }
+
+  /** Without a subject, the thread that asks databases notes the same. */
+  private note(note: Parameters<Note>): void {
+    if (note[2] === undefined) return
+    this.end ??= this.open()
+    this.end.port.postMessage({ note } satisfies ToRemote)
+  }
+
+  /** @param heldFor transaction in which a call runs @throws {ProtocolError} */
+  fetch(fetch: () => RemoteFetch, limits: RemoteLimits, heldFor: (call: RemoteCall) => Held | undefined): void {
+    const asking = fetch()
+    for (let step = asking.next(); !step.done; ) {
+      step = asking.next(this.run(step.value, limits, heldFor(step.value)))
+    }
+  }
+
+  /** @returns the result of a change: see {@link RemoteChange} @throws {ProtocolError} */
+  change(connection: string, task: RemoteChange, limits: RemoteLimits, held: Held | undefined): unknown {
+    // Nothing of a transaction is kept.
+    const lost = () => (held ? away(connection) : RemoteErrors.OUTCOME_UNKNOWN(connection))
+    return (this.ask({ ...limits, task, held }, lost) as { result: unknown }).result
+  }
+
+  /** Ends the transaction that is open. @throws {ProtocolError} */
+  finish(connection: string, keep: boolean): Ended {
+    const lost = () => (keep ? RemoteErrors.OUTCOME_UNKNOWN(connection) : away(connection))
+    return (this.ask({ connection, keep }, lost) as { ended: Ended }).ended
+  }
+
+  private run(call: RemoteCall, limits: RemoteLimits, held: Held | undefined): Cells[] {
+    try {
+      return (this.ask({ ...limits, call, held }, () => away(call.connection)) as { rows: Cells[] }).rows
+    } catch (error) {
+      this.tables.failed(call.connection, error)
+      throw error
+    }
+  }
+
+  /** @param lost error when the thread ends before it answers */
+  private ask(message: RemoteQuestion, lost: () => ProtocolError): FromRemote {
+    this.end ??= this.open()
+    const { port, signal } = this.end
+    port.postMessage(message)
+    for (;;) {
+      const seen = Atomics.load(signal, ANSWERS)
+      const received = receiveMessageOnPort(port) as { message: FromRemote } | undefined
+      if (received) return checked(received.message)
+      if (Atomics.load(signal, STATE) !== OPEN) {
+        port.close()
+        this.end = undefined
+        throw lost()
+      }
+      Atomics.wait(signal, ANSWERS, seen)
+    }
+  }
+
+  private open(): LinkEnd {
+    const { own, other } = newLink()
+    this.connect(other)
+    return own
+  }
+}
+
+const away = (connection: string): ProtocolError => RemoteErrors.AWAY(connection).retryAfter(1)
+
+function checked(message: FromRemote): FromRemote {
+  if ('error' in message) throw new ProtocolError(message.error)
+  if ('fault' in message) throw new Error(message.fault)
+  return message
+}

@@ -1,0 +1,75 @@
+import { serialize } from 'node:v8'
+import { move } from 'piscina'
+import { releaseBuffers } from '../../query/serialise/answer.ts'
+import { answered, failed, sinkFor } from '../../placement/pool/answer-task.ts'
+import { planTask } from '../../query/tasks/plan-task.ts'
+import { serveLink } from './remote-end.ts'
+import { type RemoteScope, RemoteWork } from './remote-work.ts'
+import type { PoolMessage, PoolOutcome } from '../../placement/pool/messages.ts'
+import type { RemoteTask, RemoteWriteTask } from './remote-tasks.ts'
+import { exportLimits, isExport } from '../../query/tasks/task.ts'
+
+/** Interval at which tasks that wait for a database see that their answers are no longer needed, in milliseconds. */
+const WATCH_MS = 50
+
+interface OpenTask {
+  readonly slot: number
+  readonly waiting: AbortController
+}
+/** Tasks of this thread that have not ended. */
+const open = new Set<OpenTask>()
+let watching: NodeJS.Timeout | undefined
+
+/** Aborts a task soon after its answer is no longer needed. */
+function watch(task: OpenTask, cancelled: Int32Array): void {
+  open.add(task)
+  watching ??= setInterval(() => {
+    for (const { slot, waiting } of open) if (Atomics.load(cancelled, slot) === 1) waiting.abort()
+  }, WATCH_MS).unref()
+}
+
+function unwatch(task: OpenTask): void {
+  open.delete(task)
+  if (open.size > 0) return
+  clearInterval(watching)
+  watching = undefined
+}
+
+/**
+ * Runs a task that needs databases. Whenever it needs what it has not asked yet, it waits without holding up the thread, and begins
+ * again on the newest state of the store.
+ */
+export async function remoteTask(message: PoolMessage<RemoteTask>, scope: RemoteScope): Promise<PoolOutcome> {
+  const { task, slot, deadlineAt, user } = message
+  if (task.kind === 'remoteLink') {
+    serveLink({ port: task.transfer[0], signal: task.signal }, scope)
+    return new Uint8Array(0)
+  }
+  const waiting = new AbortController()
+  const watched = { slot, waiting }
+  watch(watched, scope.options.cancelled)
+  const { options, registry, store } = scope
+  const limits = isExport(task) ? exportLimits(options.limits) : options.limits
+  const isCode =
+    (task.kind === 'remoteLock' && task.lock.isCode) || (task.kind === 'remoteBytes' && task.bytes.isCode) || false
+  const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: waiting.signal, user, isCode })
+  const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, options)
+  try {
+    if (isWrite(task)) return move(serialize(await work.write(task))) as unknown as Uint8Array
+    const { views, layouts, queries } = store
+    // Bytes are to be taken before another task of this thread writes an answer.
+    return await work.repeat(
+      context =>
+        answered(planTask(task, { views, layouts, limits, queries, registry }, { ...context, sink }).run(), sink),
+      () => sink?.restart(),
+    )
+  } catch (error) {
+    return failed(error, sink)
+  } finally {
+    unwatch(watched)
+    sink?.close()
+    releaseBuffers()
+  }
+}
+
+const isWrite = (task: RemoteTask): task is RemoteWriteTask => task.kind.startsWith('remote')

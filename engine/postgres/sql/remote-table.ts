@@ -1,0 +1,60 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { ColumnForm } from './column-form.ts'
+
+/** A column as the database has it. Its type is that under domains. */
+export interface RemoteColumn {
+  readonly name: string
+  /** As in `pg_type`: `int4`, `varchar`; `_int4` for an array. */
+  readonly type: string
+  /** `atttypmod`; -1 without one. */
+  readonly modifier: number
+  /** SQL of its type, which may be a domain: `numeric(4,2)`. */
+  readonly sqlType: string
+  readonly isNullable: boolean
+  readonly isEnum: boolean
+  /** The database gives a new row a value: a default, an identity, or an expression. */
+  readonly hasDefault: boolean
+  /** Computed by the database from other columns. */
+  readonly isGenerated: boolean
+}
+
+/** How values of a column are sent. */
+export interface WrittenColumn {
+  /** SQL of the type to which JSON is converted. */
+  readonly type: string
+  /** SQL of the value. @param sent SQL of such a value */
+  value(sent: string): string
+}
+
+/** The table of a dataclass, as the database has it. */
+export interface RemoteTable {
+  readonly dataClass: DataClass
+  /** Quoted, with its schema: `"public"."film"`. */
+  readonly from: string
+  /** Columns of each storage attribute: several for a key that is made of them. */
+  readonly columns: ReadonlyMap<StorageAttribute, readonly RemoteColumn[]>
+  readonly forms: ReadonlyMap<StorageAttribute, ColumnForm>
+  /** By name. */
+  readonly written: ReadonlyMap<string, WrittenColumn>
+  /** SQL of `__STAMP`, a whole number of 32 bits. @param alias name of the table in the statement */
+  stamp(alias: string): string
+  /** {@link stamp} changes with the row. */
+  readonly hasStamps: boolean
+  /** Rows are read again after they were written: a partitioned table does not return the numbers of transactions. */
+  readonly isReadAgain: boolean
+  /** SQL of `__TIMESTAMP`; undefined if the table does not know it. */
+  readonly timestamp: string | undefined
+  /** A table whose rows change only by transactions of this database, and are the same for all users: not a view, not a foreign table. */
+  readonly isOrdinary: boolean
+  /** Attributes of unique indexes by their names, if these are known. */
+  readonly uniqueIndexes: ReadonlyMap<string, StorageAttribute> | undefined
+  /** The database has the function `tesser.fold`. */
+  readonly hasFold: boolean
+}
+
+/** The tables of one connection. */
+export interface RemoteTables {
+  /** The table of a dataclass; undefined if it is elsewhere. @throws {ProtocolError} the table is missing, or does not fit the model */
+  find(dataClass: DataClass): RemoteTable | undefined
+}

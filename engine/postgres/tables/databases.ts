@@ -1,0 +1,74 @@
+import type { Catalog } from '../../catalog/dataclass.ts'
+import type { Note } from '../../data/store-options.ts'
+import { type Cells, type Connection, Database, namesUsers, type StatementLimits } from '../database/database.ts'
+import { DescribedTables } from './described-tables.ts'
+import type { HeldTransaction } from '../database/held-transaction.ts'
+import { OwnedTables } from '../owned/owned-tables.ts'
+import type { RemoteCall, RemoteFetch } from './remote-needed.ts'
+
+/** The databases of a model, for one thread. */
+export class Databases {
+  readonly tables: DescribedTables
+  private readonly databases = new Map<string, Database>()
+  private readonly owned: OwnedTables
+
+  /** True if statements need the name of their user. */
+  readonly needUser: boolean
+
+  /** @param timeoutMs maximum time of a statement */
+  constructor(
+    catalog: Catalog,
+    private readonly options: {
+      readonly connections: Readonly<Record<string, Connection>>
+      readonly timeoutMs: number
+      readonly onNote: Note
+      /** Names of the connections whose entities have events: see {@link Database}. */
+      readonly serializable?: readonly string[]
+      /** Undefined: this thread makes them. */
+      readonly makeTables?: (connection: string) => Promise<unknown>
+    },
+  ) {
+    this.needUser = namesUsers(options.connections)
+    this.tables = new DescribedTables(catalog, options.onNote)
+    for (const [name, connection] of Object.entries(options.connections)) {
+      const isSerializable = options.serializable?.includes(name)
+      this.databases.set(name, new Database(name, connection, options.timeoutMs, options.onNote, isSerializable))
+    }
+    this.owned = new OwnedTables(catalog, name => this.database(name), options.onNote)
+  }
+
+  /**
+   * Makes the owned tables of a connection, or waits until another thread has.
+   * @throws {ProtocolError} the database does not answer
+   */
+  async makeTables(connection: string, { deadlineAt }: StatementLimits): Promise<void> {
+    await (this.options.makeTables?.(connection) ?? this.owned.ready(connection, deadlineAt))
+  }
+
+  /** @param held transaction for what is in its database */
+  async run({ connection, statement }: RemoteCall, limits: StatementLimits, held?: HeldTransaction): Promise<Cells[]> {
+    try {
+      if (statement.isDescription) await this.makeTables(connection, limits)
+      return held?.holding.connection === connection
+        ? await held.query(statement)
+        : await this.database(connection).query(statement, limits)
+    } catch (error) {
+      this.tables.failed(connection, error)
+      throw error
+    }
+  }
+
+  /** Gets what a task needs. @throws {ProtocolError} */
+  async fetch(fetch: () => RemoteFetch, limits: StatementLimits, held?: HeldTransaction): Promise<void> {
+    const asking = fetch()
+    for (let step = asking.next(); !step.done; ) step = asking.next(await this.run(step.value, limits, held))
+  }
+
+  database(connection: string): Database {
+    return this.databases.get(connection)!
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.databases.values()].map(database => database.close()))
+  }
+}

@@ -1,0 +1,78 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
+import type { Note } from '../../data/store-options.ts'
+import { KnownCounts } from './known-counts.ts'
+import { quoteName } from '../sql/quote.ts'
+import { readTables, tablesStatement } from './read-tables.ts'
+import type { Need, RemoteFetch } from './remote-needed.ts'
+import type { RemoteTable } from '../sql/remote-table.ts'
+import type { Unfit } from '../sql/unfit.ts'
+
+/** Time after which tables that did not fit are described again, in milliseconds. */
+const RETRY_MS = 5_000
+/** Codes of statements that fail since a table has changed: undefined column, undefined table, other type. */
+const CHANGED = /\((42703|42P01|42804|42883|0A000)\)/
+
+interface Described {
+  readonly tables: ReadonlyMap<DataClass, RemoteTable | readonly string[]>
+  readonly at: number
+}
+
+/** The tables of remote dataclasses as their databases describe them, for one thread. */
+export class DescribedTables {
+  private readonly described = new Map<string, Described>()
+  private readonly counts = new Map<string, KnownCounts>()
+  private readonly unfit = new Set<StorageAttribute>()
+
+  constructor(
+    private readonly catalog: Catalog,
+    readonly onNote: Note,
+  ) {}
+
+  /** Notes the first value of each attribute that counts as null. @param key of its row, as the database writes it */
+  readonly onUnfit = (table: RemoteTable, attribute: StorageAttribute, key: string | null, { reason }: Unfit): void => {
+    if (this.unfit.has(attribute)) return
+    this.unfit.add(attribute)
+    const { dataClass, from, columns } = table
+    const name = `${dataClass.name}.${attribute.name}`
+    const column = columns.get(attribute)!.map(({ name }) => quoteName(name))
+    this.onNote(
+      `${name} is null where the value of the column ${from}.${column} cannot be shown as a ${attribute.type}; the first is that of the row with the key ${key}: ${reason}`,
+      'warn',
+      name,
+    )
+  }
+
+  /** The table of a remote dataclass. @throws {RemoteErrors.UNUSABLE} and what `need` throws */
+  of(dataClass: DataClass, need: Need): RemoteTable {
+    const { connection } = dataClass.remote!
+    const found = this.described.get(connection)
+    const table = found?.tables.get(dataClass)
+    if (table !== undefined && !Array.isArray(table)) return table as RemoteTable
+    if (found && performance.now() - found.at < RETRY_MS) throw RemoteErrors.UNUSABLE(dataClass.name)
+    need(() => this.describe(connection))
+    return this.of(dataClass, need)
+  }
+
+  /** Describes the tables of a connection again if a statement has failed since they have changed. */
+  failed(connection: string, error: unknown): void {
+    if (error instanceof Error && CHANGED.test(error.message)) this.described.delete(connection)
+  }
+
+  countsOf(connection: string): KnownCounts {
+    const counts = this.counts.get(connection) ?? new KnownCounts()
+    this.counts.set(connection, counts)
+    return counts
+  }
+
+  private *describe(connection: string): RemoteFetch {
+    const dataClasses = this.catalog.dataClasses.filter(({ remote }) => remote?.connection === connection)
+    const rows = yield { connection, statement: tablesStatement(dataClasses) }
+    const tables = readTables(dataClasses, rows)
+    this.described.set(connection, { tables, at: performance.now() })
+    for (const [{ name }, problems] of tables) {
+      if (Array.isArray(problems)) this.onNote(`${name} cannot be used: ${problems.join('; ')}`, 'warn')
+    }
+  }
+}

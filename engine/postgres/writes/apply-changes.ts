@@ -1,0 +1,199 @@
+import type { View } from '../../catalog/view.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import type { Value } from '../../catalog/value.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
+import { type Cells, isCollision, type Run, type StatementLimits, type Writable } from '../database/database.ts'
+import { LEFT_OUT, problemsOf } from './refusals.ts'
+import { isLocked, type LockGuard } from '../locks/shared-locks.ts'
+import type { RemoteRows } from '../reads/remote-rows.ts'
+import type { RemoteTable } from '../sql/remote-table.ts'
+import type { ChangeOutcome, RemoteChange } from './remote-transaction.ts'
+import { describeValue } from '../../write/convert.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
+import { keysStatement, NO_SCOPE } from '../sql/statements.ts'
+import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
+import { insertStatement, updateStatement } from '../sql/write-statements.ts'
+
+/** Maximum number of rows of one INSERT. */
+const MAX_ROWS = 2_000
+
+interface Applied {
+  /** Outcomes of the first changes, in their order. */
+  readonly outcomes: readonly ChangeOutcome[]
+  /** Set if the row of the next change is no longer what it was read as. */
+  readonly isStale: boolean
+  /** Set if another transaction was in the way, and nothing has changed. */
+  readonly isCollision?: boolean
+}
+
+/**
+ * Makes changes in a database: all or none of them, or each that the database does not refuse. A row that has changed since it was
+ * read ends the work before its change.
+ * @param guard condition of every change of a row
+ * @throws {ProtocolError} the changes cannot be made at all
+ */
+export async function applyChanges(
+  place: Writable,
+  rows: RemoteRows,
+  changes: readonly RemoteChange[],
+  { isAtomic, view }: { readonly isAtomic: boolean; readonly view: View },
+  limits: StatementLimits,
+  guard?: LockGuard,
+): Promise<Applied> {
+  // A statement is a transaction by itself.
+  const isSingle = changes.length === 1
+  const work = isSingle ? one : isAtomic ? together : each
+  const isKept = ({ isStale, outcomes }: Applied): boolean =>
+    !(isAtomic || isSingle) || (!isStale && outcomes.every(({ kind }) => kind === 'done'))
+  try {
+    return await place.write(limits, run => work(changes, { rows, run, view, guard }), { isSingle, isKept })
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    if (isCollision(error)) return { outcomes: [], isStale: true, isCollision: true }
+    const [problem] = problemsOf(error, rows.table, new Map(), view) ?? []
+    throw problem ?? place.errorOf(error, limits.signal)
+  }
+}
+
+interface Work {
+  readonly rows: RemoteRows
+  readonly run: Run
+  readonly view: View
+  readonly guard: LockGuard | undefined
+}
+
+type Apply = (changes: readonly RemoteChange[], work: Work) => Promise<Applied>
+
+const one: Apply = async ([change], work) => {
+  const outcome = await tried(change!, work)
+  return outcome ? { outcomes: [outcome], isStale: false } : { outcomes: [], isStale: true }
+}
+
+/** All of them, up to the first that fails. */
+const together: Apply = async (changes, work) => {
+  const { run } = work
+  const outcomes: ChangeOutcome[] = []
+  await run(SAVEPOINT)
+  for (const group of groupsOf(changes)) {
+    if (await insertedTogether(group, work, outcomes)) continue
+    for (const change of group) {
+      const outcome = await tried(change, work)
+      if (!outcome) return { outcomes, isStale: true }
+      outcomes.push(outcome)
+      if (outcome.kind !== 'refused') continue
+      return { outcomes: undone(changes.length, outcomes.length - 1, outcome), isStale: false }
+    }
+  }
+  return { outcomes, isStale: false }
+}
+
+/** Outcomes of changes that were made together, since one of them was refused. */
+export const undone = (count: number, at: number, refused: ChangeOutcome): ChangeOutcome[] =>
+  Array.from({ length: count }, (_, i) => (i === at ? refused : { kind: 'undone' }))
+
+/** Each that the database does not refuse. */
+const each: Apply = async (changes, work) => {
+  const { run } = work
+  const outcomes: ChangeOutcome[] = []
+  await run(CHECK_AT_ONCE)
+  await run(SAVEPOINT)
+  for (const group of groupsOf(changes)) {
+    if (await insertedTogether(group, work, outcomes)) continue
+    for (const change of group) {
+      const outcome = await tried(change, work)
+      if (!outcome) return { outcomes, isStale: true }
+      await run(outcome.kind === 'refused' ? ROLLBACK_TO : NEXT)
+      outcomes.push(outcome)
+    }
+  }
+  return { outcomes, isStale: false }
+}
+
+/** Inserts several rows with one statement, and adds their outcomes. @returns false if they are to be inserted one by one */
+async function insertedTogether(
+  group: readonly RemoteChange[],
+  { rows, run }: Work,
+  outcomes: ChangeOutcome[],
+): Promise<boolean> {
+  if (group.length === 1) return false
+  await run(NEXT)
+  const values = group.map(change => change.values)
+  const statement = insertStatement(rows.table, values, group[0]!.timestamp)
+  const written = await run(statement)
+    .then(cells => readAgain(cells, rows, run))
+    .catch(() => [])
+  // A trigger can leave rows out.
+  const isWhole = written.length === group.length
+  await run(isWhole ? NEXT : ROLLBACK_TO)
+  if (isWhole) for (const cells of written) outcomes.push(done(cells, rows))
+  return isWhole
+}
+
+/** Rows as they were written. A partitioned table does not return the numbers of transactions. */
+async function readAgain(written: readonly Cells[], rows: RemoteRows, run: Run): Promise<readonly Cells[]> {
+  if (!rows.table.isReadAgain || written.length === 0) return written
+  const ids = written.map(cells => rows.keyIdOf(cells))
+  const found = await run(
+    keysStatement(
+      rows.table,
+      ids.map(id => rows.keyOf(id)!),
+      NO_SCOPE,
+    ),
+  )
+  const byId = new Map(found.map(cells => [rows.keyIdOf(cells), cells]))
+  return ids.map(id => byId.get(id)!)
+}
+
+/** Runs of inserts with values for the same attributes, and single changes. */
+function* groupsOf(changes: readonly RemoteChange[]): Generator<RemoteChange[]> {
+  let group: RemoteChange[] = []
+  let shape = ''
+  for (const change of changes) {
+    const own = change.kind === 'insert' ? [...change.values.keys()].map(({ name }) => name).join() : undefined
+    if (group.length > 0 && (own === undefined || own !== shape || group.length === MAX_ROWS)) {
+      yield group
+      group = []
+    }
+    group.push(change)
+    if (own === undefined) {
+      yield group
+      group = []
+    } else shape = own
+  }
+  if (group.length > 0) yield group
+}
+
+/** @returns undefined if the row has changed since it was read */
+async function tried(change: RemoteChange, { rows, run, view, guard }: Work): Promise<ChangeOutcome | undefined> {
+  const { table } = rows
+  const { values, timestamp } = change
+  let written: readonly Cells[]
+  try {
+    const statement =
+      change.kind === 'insert'
+        ? insertStatement(table, [values], timestamp)
+        : updateStatement(table, change.key, change.stamp, values, timestamp, guard?.(change.key))
+    written = await readAgain(await run(statement), rows, run)
+  } catch (error) {
+    const problems =
+      isLocked(error) && change.kind === 'update'
+        ? [lockedError(change.key, table)]
+        : problemsOf(error, table, values, view)
+    if (!problems) throw error
+    return { kind: 'refused', problems }
+  }
+  if (written.length > 0) return done(written[0]!, rows)
+  return change.kind === 'insert' ? leftOut(table) : undefined
+}
+
+/** A policy, a rule or a trigger of the table has done something else. */
+export const leftOut = ({ dataClass }: RemoteTable): ChangeOutcome => ({
+  kind: 'refused',
+  problems: [RemoteErrors.REFUSED_ENTITY(dataClass.name, LEFT_OUT)],
+})
+
+/** The rows that the work has read stay as they were: it runs again with the outcomes. */
+const done = (cells: Cells, rows: RemoteRows): ChangeOutcome => ({ kind: 'done', ...rows.encode(cells) })
+
+const lockedError = (key: Value, { dataClass }: RemoteTable): ProtocolError =>
+  WriteErrors.LOCKED(describeValue(dataClass.key, key), dataClass.name)

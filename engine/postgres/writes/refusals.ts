@@ -1,0 +1,122 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { ProtocolError } from '../../base/errors.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
+import { describeValue } from '../../write/convert.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
+import type { ColumnValues } from '../sql/write-statements.ts'
+import type { RemoteTable } from '../sql/remote-table.ts'
+
+/** An error of a statement, as the driver describes it. */
+interface StatementError extends Error {
+  readonly code?: string
+  readonly detail?: string
+  readonly column?: string
+  readonly constraint?: string
+  /** Function of the server that has found the error. */
+  readonly routine?: string
+}
+
+/** Columns and values in a detail such as `Key (film_id, "Actor")=(1, 2) already exists.`, in whatever language. */
+const DETAIL = /\((.*?)\)=\((.*)\)/s
+/** A name in quotes, or as it is. */
+const NAME = /"((?:[^"]|"")+)"|([^",\s][^",]*)/g
+
+const namesIn = (list: string): string[] =>
+  Array.from(list.matchAll(NAME), ([, quoted, name]) => quoted?.replaceAll('""', '"') ?? name!)
+
+/** Reason for which a change that the database takes has no effect. */
+export const LEFT_OUT = 'a policy, a rule or a trigger of the table leaves it out, or several rows have its key'
+
+/**
+ * Problems of an entity whose change the database has refused; undefined if the error is not about the entity.
+ * Source: PostgreSQL, appendix A, classes 22 and 23.
+ */
+export function problemsOf(
+  error: unknown,
+  table: RemoteTable,
+  values: ColumnValues,
+  view: View,
+): ProtocolError[] | undefined {
+  const { code = '', detail = '', column, constraint, message, routine } = error as StatementError
+  const { dataClass } = table
+  const [, list = '', parts = ''] = DETAIL.exec(detail) ?? []
+  const attribute =
+    table.uniqueIndexes?.get(constraint ?? '') ?? attributeOf(table, column === undefined ? namesIn(list) : [column])
+  if (attribute?.together) return [duplicateTogether(attribute.together, values, view)]
+  const isComposite = attribute !== undefined && table.columns.get(attribute)!.length > 1
+  const value = attribute && (values.get(attribute) ?? (isComposite ? parts.split(', ').join('~') : null))
+  const refused = (reason: string | undefined): ProtocolError =>
+    RemoteErrors.REFUSED_ENTITY(
+      dataClass.name,
+      (reason !== undefined && shown(reason, table, view)) || 'a rule of the table',
+    )
+  // The code is that of missing rights, too, which are for the operator.
+  if (routine === 'ExecWithCheckOptions') return [refused('row security, or the condition of a view')]
+  // As in the store: a client that sees nothing of the dataclass knows its attributes by their names alone.
+  const isHidden = attribute && attribute !== dataClass.key && view.shows(dataClass) && !view.shows(attribute)
+  if (isHidden && /^235|^23502/.test(code)) return [WriteErrors.HIDDEN(dataClass.name)]
+  switch (code) {
+    case '23505':
+      return attribute ? duplicate(attribute, value as Value, dataClass) : [refused(constraint)]
+    case '23503': {
+      const relation = dataClass.attributes.find(each => each.kind === 'relatedEntity' && each.foreignKey === attribute)
+      return attribute && relation?.kind === 'relatedEntity' && view.shows(relation) && value !== null
+        ? [
+            WriteErrors.FOREIGN_KEY_NOT_FOUND(
+              attribute.name,
+              describeValue(attribute, value as Value),
+              relation.target.name,
+            ),
+          ]
+        : [refused(constraint)]
+    }
+    case '23502':
+      return [attribute ? WriteErrors.MANDATORY(attribute.name) : refused(column)]
+    case '428C9':
+      return [refused('the database itself gives one of these columns its value')]
+    // Program limit exceeded: an entry of an index has at most a third of a page.
+    case '54000':
+      return [refused('a value is too long for an index')]
+    // Triggers and functions speak to the user.
+    case 'P0001':
+      return [RemoteErrors.REFUSED_ENTITY(dataClass.name, message)]
+    default:
+      return /^2[23]/.test(code) ? [refused(constraint ?? code)] : undefined
+  }
+}
+
+/** A name in the database, unless it contains that of a column which the client does not see. */
+function shown(name: string, { columns, written }: RemoteTable, view: View): string | undefined {
+  const visible = new Set(
+    [...columns].flatMap(([attribute, own]) => (view.shows(attribute) ? own.map(each => each.name) : [])),
+  )
+  return [...written.keys()].some(column => !visible.has(column) && name.includes(column)) ? undefined : name
+}
+
+function duplicate(attribute: StorageAttribute, value: Value, dataClass: DataClass): ProtocolError[] {
+  const received = describeValue(attribute, value)
+  const problem = WriteErrors.DUPLICATE(attribute.name, received)
+  return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(received, dataClass.name)] : [problem]
+}
+
+/** An update does not have the values that it leaves as they are. */
+function duplicateTogether(members: readonly StorageAttribute[], values: ColumnValues, view: View): ProtocolError {
+  const [{ name, dataClass }] = members as [StorageAttribute]
+  if (!members.every(member => view.shows(member))) return WriteErrors.HIDDEN(dataClass.name)
+  const described = members.map(member => {
+    const value = values.get(member)
+    return value === undefined ? `the same ${member.name}` : `${member.name} ${describeValue(member, value)}`
+  })
+  return WriteErrors.DUPLICATE_TOGETHER(name, described.join(' and '))
+}
+
+/** The attribute of these columns. */
+function attributeOf({ columns }: RemoteTable, names: readonly string[]): StorageAttribute | undefined {
+  for (const [attribute, own] of columns) {
+    if (own.length === names.length && own.every(({ name }) => names.includes(name))) return attribute
+  }
+  return undefined
+}

@@ -1,0 +1,225 @@
+import { strict as assert } from 'node:assert'
+import type { RelatedEntityAttribute, RowAttribute, StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { BinaryValue, Value } from '../../catalog/value.ts'
+import type { ProtocolError } from '../../base/errors.ts'
+import type { RecordStore } from '../../data/record-store.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
+import type { Upload } from '../../data/stored-uploads.ts'
+import { decodeBinary } from '../../files/encode-binary.ts'
+import { RefusedChange } from '../../data/refused-change.ts'
+import type { EntityContent, RelatedEntity, StoredEntity, StoreTransaction } from '../../data/store-transaction.ts'
+import { FIRST_TASK_ROW } from '../../query/plan/nodes/remote-query.ts'
+import { encodeRow } from '../../row-format/encode-row.ts'
+import { keyText, NO_ROW, type RowLayout } from '../../row-format/row-layout.ts'
+import { RowView } from '../../row-format/row-view.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
+import { describeValue } from '../../write/convert.ts'
+import type { RemoteReads } from '../reads/remote-reads.ts'
+import { partsOf } from '../sql/key-parts.ts'
+import type { ColumnValues } from '../sql/write-statements.ts'
+
+/** A change of a row that the database is still to make. */
+export type RemoteChange =
+  | { readonly kind: 'insert'; readonly values: ColumnValues; readonly timestamp: string }
+  | {
+      readonly kind: 'update'
+      readonly key: Value
+      readonly stamp: number
+      readonly values: ColumnValues
+      readonly timestamp: string
+    }
+
+/** Outcome of a change: the row as the database has it now, or why it has not changed. */
+export type ChangeOutcome =
+  | { readonly kind: 'done'; readonly rowId: number; readonly row: RowView }
+  | { readonly kind: 'refused'; readonly problems: readonly ProtocolError[] }
+  /** The database would have accepted it, but another change of the transaction was refused. */
+  | { readonly kind: 'undone' }
+
+/** Maximum bytes of the images and blobs of one save: a statement has them as text, which takes several times as much memory. */
+const MAX_BYTES = 2 ** 26
+/** Row ids of new entities whose keys the database still has to make. */
+const FIRST_NEW_ROW = FIRST_TASK_ROW + 0x0800_0000
+
+/**
+ * A transaction that writes to a database. The work in it runs several times: with changes whose outcomes are not known yet, it reads
+ * the rows that they would make; then the database makes these changes, and the work runs again with the outcomes.
+ */
+export class RemoteTransaction implements StoreTransaction {
+  /** Changes of this run without an outcome. */
+  readonly changes: RemoteChange[] = []
+  private next = 0
+  private news = 0
+  /** Bytes of images and blobs that this run has attached. */
+  private bytes = 0
+  private readonly rows = new Map<number, RowView>()
+
+  /** @param outcomes of the first changes, in their order */
+  constructor(
+    private readonly dataClass: DataClass,
+    private readonly reads: RemoteReads,
+    private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
+    private readonly records: Pick<RecordStore, 'uploads' | 'files'>,
+    private readonly outcomes: readonly ChangeOutcome[],
+  ) {}
+
+  readonly stamp = 0
+
+  get changeCount(): number {
+    return this.next
+  }
+
+  attempt(work: () => boolean): boolean {
+    const { length } = this.changes
+    const before = new Map(this.rows)
+    const isKept = work()
+    if (isKept) return true
+    this.changes.length = length
+    this.rows.clear()
+    for (const [rowId, row] of before) this.rows.set(rowId, row)
+    return false
+  }
+
+  /** Code of events reads other entities than its own without a guard. */
+  stillHolds(): boolean {
+    return true
+  }
+
+  layout(dataClass: DataClass): RowLayout {
+    return this.layouts.get(dataClass)!
+  }
+
+  newRowId(): number {
+    const outcome = this.outcomes[this.next]
+    return outcome?.kind === 'done' ? outcome.rowId : FIRST_NEW_ROW + this.news++
+  }
+
+  /** The database numbers its rows. */
+  state(): ReturnType<StoreTransaction['state']> {
+    return { nextRowId: 0, rowCount: 0, nextAutoIncrement: Number.POSITIVE_INFINITY }
+  }
+
+  row(dataClass: DataClass, rowId: number): RowView | undefined {
+    if (!dataClass.remote) return this.reads.context!.snapshot.table(dataClass).row(rowId)?.copy()
+    return (dataClass === this.dataClass && this.rows.get(rowId)) || this.reads.row(dataClass, rowId)
+  }
+
+  /** The database keeps values unique by its own rules, and refuses a change that breaks them. */
+  holder(): undefined {
+    return undefined
+  }
+
+  findKey(dataClass: DataClass, key: Value, along?: RelatedEntityAttribute): number | undefined {
+    if (!dataClass.remote) return this.reads.context!.snapshot.table(dataClass).findKey(key)
+    const rowId = this.reads.rowOf(dataClass, key)
+    if (along?.dataClass.remote) this.reads.fetchReference(along, rowId)
+    return this.row(dataClass, rowId) && rowId
+  }
+
+  /** A foreign key between two tables is checked by their database. */
+  related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
+    if (dataClass.remote) return { rowId: NO_ROW, key }
+    const table = this.reads.context!.snapshot.table(dataClass)
+    const rowId = table.findKey(key)
+    return rowId === undefined ? undefined : { rowId, key: table.row(rowId)!.value(dataClass.key) as Value }
+  }
+
+  insert(dataClass: DataClass, rowId: number, { stamp, values }: EntityContent, timestamp: string): Uint8Array {
+    const sent = this.sentValues(values)
+    return this.change({ kind: 'insert', values: sent, timestamp }, rowId, () => {
+      const layout = this.layout(dataClass)
+      // A key that the database has not made is a placeholder of its type.
+      const key = sent.get(dataClass.key) ?? (dataClass.key.type === 'string' ? '' : 0)
+      const all = { get: (attribute: RowAttribute) => (attribute === dataClass.key ? key : values.get(attribute)) }
+      const content = { key: keyText(layout, key), stamp, globalStamp: stamp, timestamp, values: all, references: [] }
+      return new RowView(layout, encodeRow(layout, content))
+    })
+  }
+
+  update(
+    dataClass: DataClass,
+    { rowId, row }: StoredEntity,
+    { stamp, values }: EntityContent,
+    timestamp: string,
+  ): Uint8Array {
+    const key = row.value(dataClass.key) as Value
+    const change = { kind: 'update', key, stamp: row.stamp, values: this.sentValues(values), timestamp } as const
+    return this.change(change, rowId, () => {
+      const layout = this.layout(dataClass)
+      const all = new Map<RowAttribute, Value>()
+      for (const attribute of layout.slots) {
+        const value = values.get(attribute)
+        all.set(attribute, value === undefined ? (row.value(attribute) as Value) : value)
+      }
+      // A stamp has 32 bits.
+      const next = stamp >>> 0
+      const content = { key: row.key, stamp: next, globalStamp: next, timestamp, values: all, references: [] }
+      return new RowView(layout, encodeRow(layout, content))
+    })
+  }
+
+  /** Bytes are among the values of the change. */
+  putBinary(): void {}
+
+  upload(id: string): Upload | undefined {
+    const upload = this.records.uploads.get(id)
+    if (upload) this.count(upload.value)
+    return upload
+  }
+
+  decodeBinary(encoded: Uint8Array): BinaryValue | undefined {
+    const value = decodeBinary(encoded, this.records.files)
+    if (value) this.count(value)
+    return value
+  }
+
+  /** @throws {RemoteErrors.TOO_MANY_BYTES} */
+  private count({ size }: BinaryValue): void {
+    this.bytes += size
+    if (this.bytes > MAX_BYTES) throw RemoteErrors.TOO_MANY_BYTES(this.dataClass.name, this.bytes, MAX_BYTES)
+  }
+
+  run = unused
+  changesFrom = unused
+  referencing = unused
+  insertRow = unused
+  remove = unused
+  putFingerprints = unused
+  putUpload = unused
+  putEntitySet = unused
+  record = unused
+  putRecord = unused
+
+  private change(change: RemoteChange, rowId: number, provisional: () => RowView): Uint8Array {
+    const outcome = this.outcomes[this.next++]
+    if (outcome?.kind === 'refused') throw new RefusedChange(outcome.problems)
+    if (!outcome) this.changes.push(change)
+    const row = outcome?.kind === 'done' ? outcome.row : provisional()
+    this.rows.set(rowId, row)
+    return row.bytes
+  }
+
+  /** Values of columns; relations are their foreign keys. */
+  private sentValues(values: EntityContent['values']): Map<StorageAttribute, Value> {
+    const sent = new Map<StorageAttribute, Value>()
+    const { table } = this.reads.rowsOf(this.dataClass)
+    for (const attribute of this.dataClass.attributes) {
+      if (attribute.kind !== 'storage') continue
+      const value = values.get(attribute)
+      if (value === undefined) continue
+      const { length } = table.columns.get(attribute)!
+      if (length > 1 && value !== null && !partsOf(String(value), length)) {
+        throw new RefusedChange([RemoteErrors.KEY_PARTS(describeValue(attribute, value), this.dataClass.name, length)])
+      }
+      const expected = value === null ? undefined : table.forms.get(attribute)!.loss?.(value)
+      if (expected !== undefined) {
+        throw new RefusedChange([WriteErrors.WRONG_TYPE(attribute.name, describeValue(attribute, value), expected)])
+      }
+      sent.set(attribute, value)
+    }
+    return sent
+  }
+}
+
+const unused = (): never => assert.fail('this is not part of a save')

@@ -1,0 +1,335 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import type { View } from '../../catalog/view.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import type { RecordStore } from '../../data/record-store.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
+import type { Views } from '../../permission/views.ts'
+import type { LockHolder } from '../../caller/lock-holder.ts'
+import type { ReadRequest } from '../../query/contract/request.ts'
+import type { QueryCache } from '../../query/plan/query-cache.ts'
+import { remotePage } from '../../query/source/remote-page.ts'
+import { planPage, planSelection, runPage } from '../../query/source/select.ts'
+import type { RowLayout } from '../../row-format/row-layout.ts'
+import type { RowView } from '../../row-format/row-view.ts'
+import type { ExpectedVersion } from '../../write/contract/expected-version.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
+import { convertKey } from '../../write/convert.ts'
+import { SaveJob } from '../../write/jobs.ts'
+import { isJsonObject, openBody, type SaveBody } from '../../write/parse-body.ts'
+import { own } from '../../write/read-element.ts'
+import type {
+  DeleteResult,
+  ListLocksResult,
+  LockResult,
+  SaveRequest,
+  SaveResult,
+} from '../../write/contract/requests.ts'
+import { type SaveRules, saveRules } from '../../write/validate.ts'
+import {
+  bodyLimits,
+  checkTransactionSize,
+  isOneTransaction,
+  type SaveLimits,
+} from '../../write/contract/write-limits.ts'
+import { deleteRows } from './remote-delete.ts'
+import { applyChanges, leftOut, undone } from './apply-changes.ts'
+import type { Database, StatementLimits } from '../database/database.ts'
+import type { Databases } from '../tables/databases.ts'
+import type { HeldTransaction } from '../database/held-transaction.ts'
+import { RemoteLocks } from '../locks/remote-locks.ts'
+import type { Repeat } from '../reads/remote-bytes.ts'
+import type { RemoteReads } from '../reads/remote-reads.ts'
+import type { RemoteTable } from '../sql/remote-table.ts'
+import { type ChangeOutcome, RemoteTransaction } from './remote-transaction.ts'
+import { SharedLocks } from '../locks/shared-locks.ts'
+
+/** Number of times that a save begins again because its rows have changed meanwhile. */
+const MAX_STALE = 5
+const SLICE_SIZE = 10_000
+
+/** Deletes the entities that a read selects. Plain data. */
+interface RemoteDeletion {
+  readonly read: ReadRequest
+  /** Texts of the keys of the entities, some of which may have gone, in place of what {@link read} selects. */
+  readonly keys?: readonly string[]
+  readonly atomic: boolean
+  readonly owner?: string | undefined
+  readonly ifMatch: ExpectedVersion | undefined
+  /** Expected stamps by the texts of the keys. */
+  readonly stamps?: ReadonlyMap<string, number> | undefined
+  /** Set for code, to which the scope of a dataclass does not apply. */
+  readonly isCode?: boolean
+}
+
+/** Locks the one entity that a read selects, or unlocks it. Plain data. */
+export interface RemoteLock {
+  readonly read: ReadRequest
+  readonly lock: boolean
+  readonly holder: LockHolder
+  readonly isCode?: boolean
+}
+
+/** A change by the code or for the client: the results are `SaveResult`, `DeleteResult` and `LockResult`. Plain data. */
+export type RemoteChange =
+  | { readonly kind: 'remoteSave'; readonly request: SaveRequest }
+  | { readonly kind: 'remoteDelete'; readonly deletion: RemoteDeletion }
+  | { readonly kind: 'remoteLock'; readonly lock: RemoteLock }
+
+/** Limits of a save or a deletion, and the open transaction of which it is a part, if any. */
+interface WriteLimits extends StatementLimits {
+  readonly held?: HeldTransaction | undefined
+}
+
+interface RemoteWriterOptions {
+  readonly catalog: Catalog
+  readonly layouts: ReadonlyMap<DataClass, RowLayout>
+  readonly views: Views
+  readonly databases: Databases
+  readonly limits: SaveLimits
+  /** Several servers share locks. */
+  readonly sharesLocks: boolean
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Uploads and their bytes. */
+  readonly records: Pick<RecordStore, 'uploads' | 'files'>
+  /** 32 upper-case hex digits. */
+  readonly randomUuid: () => string
+}
+
+/** Saves of entities that are in databases, by the rules of the writer thread. */
+export class RemoteWriter {
+  private readonly locks: RemoteLocks
+  /** Instead of {@link locks}, which are then none. */
+  private readonly sharedLocks: SharedLocks | undefined
+  private readonly rules = new Map<DataClass, SaveRules>()
+
+  constructor(private readonly options: RemoteWriterOptions) {
+    this.locks = new RemoteLocks(options.now)
+    const { catalog, databases, sharesLocks } = options
+    const connections = new Set(catalog.dataClasses.flatMap(({ remote }) => remote?.connection ?? []))
+    if (sharesLocks) this.sharedLocks = new SharedLocks(databases, [...connections])
+  }
+
+  /** @throws {ProtocolError} the request as a whole failed */
+  async save(request: SaveRequest, repeat: Repeat, limits: WriteLimits): Promise<SaveResult> {
+    const { views, limits: saveLimits } = this.options
+    const view = views.of(request.access, request.trusted ? 'code' : 'client')
+    const dataClass = this.dataClass(request.dataClass, view)
+    if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
+    const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(request, saveLimits))
+    checkTransactionSize(request, body.length, saveLimits)
+    const job = new SaveJob(request, dataClass, body, view, saveLimits)
+    for (let first = 0; !job.outcome; first += SLICE_SIZE) {
+      await this.step(job, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
+    }
+    if ('kind' in job.outcome) return job.outcome as SaveResult
+    throw new ProtocolError(job.outcome)
+  }
+
+  /** @throws {ProtocolError} the request as a whole failed */
+  async delete(
+    { read, keys, owner, isCode, stamps, ...request }: RemoteDeletion,
+    queries: QueryCache,
+    repeat: Repeat,
+    limits: WriteLimits,
+  ): Promise<DeleteResult> {
+    const { views, databases, limits: saveLimits } = this.options
+    const view = views.of(read.access, isCode ? 'code' : 'client')
+    const dataClass = view.dataClass(read.dataClass)
+    if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
+    const { remoteRows, rows } = await repeat(reads => {
+      const { context } = reads
+      const rowIds = keys
+        ? keys.flatMap(key => rowOf(key, dataClass, reads))
+        : remotePage(planSelection(read, view, context!.snapshot, queries), undefined, view, context!).rowIds
+      reads.fetch(dataClass, rowIds)
+      const remoteRows = reads.rowsOf(dataClass)
+      return { remoteRows, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
+    })
+    if (request.atomic && rows.length > saveLimits.maxTransactionEntities) {
+      throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', saveLimits.maxTransactionEntities)
+    }
+    const existing = rows.filter((each): each is { rowId: number; row: RowView } => each.row !== undefined)
+    if (existing.length === 0) {
+      if (request.ifMatch) throw WriteErrors.NO_VERSION(dataClass.name)
+      return { kind: 'delete', deleted: 0 }
+    }
+    const ids = new Map(existing.map(({ rowId, row }) => [row, rowId]))
+    const database = databases.database(dataClass.remote!.connection)
+    const deletion = {
+      ...request,
+      guard: await this.sharedLocks?.guard(dataClass, owner, database, limits),
+      table: remoteRows.table,
+      view,
+      rows: existing.map(({ row }) => row),
+      stamps,
+      isLocked: (row: RowView) => this.locks.blocker(remoteRows, ids.get(row)!, owner) !== undefined,
+    }
+    return this.sound(database, deleteRows(limits.held ?? database, deletion, limits))
+  }
+
+  /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
+  async lock(
+    { read, lock, holder, isCode }: RemoteLock,
+    queries: QueryCache,
+    repeat: Repeat,
+    limits: StatementLimits,
+  ): Promise<LockResult> {
+    const view = this.options.views.of(read.access, isCode ? 'code' : 'client')
+    const dataClass = view.dataClass(read.dataClass)
+    const { rows, rowId } = await repeat(reads => {
+      const { context } = reads
+      const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
+      const [rowId] = runPage(selection, view, context!).rowIds
+      return { rows: reads.rowsOf(dataClass), rowId: rowId! }
+    })
+    if (this.sharedLocks) {
+      const key = rows.keyOf(rowId)!
+      return lock
+        ? this.sharedLocks.lock(dataClass, key, holder, limits)
+        : this.sharedLocks.unlock(dataClass, key, holder, limits)
+    }
+    const blocker = this.locks.blocker(rows, rowId, holder.owner)
+    if (blocker) return { kind: 'lock', result: false, blocker: blocker.info }
+    if (!lock) {
+      const wasLocked = this.locks.free(rows, rowId, holder.owner)
+      return { kind: 'lock', result: true, ...(!wasLocked && { wasNotLocked: true }) }
+    }
+    if (!this.locks.take(rows, rowId, holder)) throw WriteErrors.TOO_MANY_LOCKS()
+    return { kind: 'lock', result: true }
+  }
+
+  async freeLocks(owner: string, limits: StatementLimits): Promise<void> {
+    this.locks.freeAll(owner)
+    await this.sharedLocks?.freeAll(owner, limits)
+  }
+
+  /** Locks that several servers share. */
+  async listLocks(limit: number, limits: StatementLimits): Promise<ListLocksResult> {
+    return (await this.sharedLocks?.list(limit, limits)) ?? { kind: 'listLocks', count: 0, locks: [] }
+  }
+
+  private async sound<T>(database: Database, work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      this.sharedLocks?.failed(database, error)
+      throw error
+    }
+  }
+
+  private async step(
+    job: SaveJob,
+    { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
+    keys: readonly Parameters<RemoteReads['rowOf']>[1][],
+    repeat: Repeat,
+    limits: WriteLimits,
+  ): Promise<void> {
+    const { layouts, databases, limits: saveLimits, now, records, randomUuid } = this.options
+    const timestamp = new Date(now()).toISOString()
+    const isAtomic = isOneTransaction(request)
+    const uuids: string[] = []
+    let outcomes: ChangeOutcome[] = []
+    /** Changes that found no row with their stamps. */
+    const missed = new Set<string>()
+    for (let stale = 0; ; ) {
+      const { transaction, accept, rows } = await repeat(reads => {
+        const rows = reads.rowsOf(dataClass)
+        reads.fetch(
+          dataClass,
+          keys.map(key => rows.idOf(key)),
+        )
+        const transaction = new RemoteTransaction(dataClass, reads, layouts, records, outcomes)
+        let used = 0
+        const accept = job.step({
+          transaction,
+          timestamp,
+          randomUuid: () => (uuids[used++] ??= randomUuid()),
+          locks: { blocker: (_, rowId, owner) => this.locks.blocker(rows, rowId, owner) },
+          limits: saveLimits,
+          rules: this.rulesOf(rows.table),
+          sliceSize: SLICE_SIZE,
+          endsAt: Number.POSITIVE_INFINITY,
+          beat: () => {},
+          enqueued: () => {},
+        })
+        return { transaction, accept, rows }
+      })
+      if (transaction.changes.length === 0) return accept(0)
+      const database = databases.database(dataClass.remote!.connection)
+      const guard = await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
+      const place = limits.held ?? database
+      const work = applyChanges(place, rows, transaction.changes, { isAtomic, view }, limits, guard)
+      const applied = await this.sound(database, work)
+      const before = outcomes
+      outcomes = [...outcomes, ...applied.outcomes]
+      if (!applied.isStale) continue
+      const missing = transaction.changes[applied.outcomes.length]
+      const attempt =
+        !applied.isCollision && missing?.kind === 'update' && JSON.stringify([String(missing.key), missing.stamp])
+      if (attempt && missed.has(attempt)) {
+        // It is what it was read as, and yet does not change.
+        const refused = leftOut(rows.table)
+        outcomes = isAtomic
+          ? undone(transaction.changes.length, applied.outcomes.length, refused)
+          : [...outcomes, refused]
+        continue
+      }
+      if (attempt) missed.add(attempt)
+      if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
+      if (isAtomic) outcomes = before
+      // A row that this save has changed stays as it was before, so that the save finds its outcomes again.
+      for (const change of transaction.changes.slice(isAtomic ? 0 : applied.outcomes.length)) {
+        if (change.kind === 'update') rows.delete(rows.idOf(change.key))
+      }
+    }
+  }
+
+  /** Rules without what the database does by itself: it numbers rows, and makes a key of its columns. */
+  private rulesOf({ dataClass, columns }: RemoteTable): ReadonlyMap<DataClass, SaveRules> {
+    if (!this.rules.has(dataClass)) {
+      const { limited, autoFilled, ...others } = saveRules(dataClass)
+      const own = columns.get(dataClass.key)!
+      const makesKey = own.length > 1 || own[0]!.hasDefault
+      this.rules.set(dataClass, {
+        limited: limited.filter(attribute => !(attribute === dataClass.key ? makesKey : isNumbered(attribute))),
+        autoFilled: autoFilled.filter(({ autoFill }) => autoFill !== 'increment'),
+        ...others,
+      })
+    }
+    return this.rules
+  }
+
+  private dataClass(name: string, view: View): DataClass {
+    const dataClass = this.options.catalog.dataClassesByName.get(name)
+    if (dataClass && view.includes(dataClass) && (view.shows(dataClass) || view.may('create', dataClass)))
+      return dataClass
+    throw view.unknownDataClass(name)
+  }
+}
+
+/** Row id of the text of a key; none if it cannot be a key. */
+function rowOf(text: string, dataClass: DataClass, reads: RemoteReads): number[] {
+  const key = convertKey(dataClass, text)
+  return key instanceof ProtocolError || key === null ? [] : [reads.rowOf(dataClass, key)]
+}
+
+/** The database gives it a number if it has none. */
+const isNumbered = ({ autoFill, mandatory }: StorageAttribute): boolean => autoFill === 'increment' && mandatory
+
+/** Keys of existing entities among the elements of a slice. */
+function keysOf(
+  body: SaveBody,
+  dataClass: DataClass,
+  first: number,
+): Exclude<ReturnType<typeof convertKey>, ProtocolError>[] {
+  const keys: Exclude<ReturnType<typeof convertKey>, ProtocolError>[] = []
+  for (let i = first; i < Math.min(first + SLICE_SIZE, body.length); i++) {
+    const element = body.element(i)
+    const sent = isJsonObject(element) ? (own(element, '__KEY') ?? null) : null
+    const key = sent === null ? undefined : convertKey(dataClass, sent)
+    if (key !== undefined && !(key instanceof ProtocolError)) keys.push(key)
+  }
+  return keys
+}
