@@ -49,7 +49,7 @@ import type { FunctionCall, LockOutcome, PluginEngine } from './plugin-engine.ts
 import type { Aggregation } from './query/aggregate/aggregate.ts'
 import type { RemoteLock } from './postgres/writes/remote-writer.ts'
 import type { RemoteBytes, RemoteBytesResult } from './postgres/reads/remote-bytes.ts'
-import { RequiresPluginCode } from './data/requires-plugin-code.ts'
+import { needsCode } from './data/suspended.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
 import { warmUpGrammar } from './query/parse/warm-up.ts'
@@ -341,7 +341,7 @@ export class Engine implements PluginEngine {
     try {
       answer = this.parts.savedAnswers.prepare(dataClass, known.access, { mode: known.mode, output })
     } catch (error) {
-      if (!(error instanceof RequiresPluginCode)) throw error
+      if (!needsCode(error)) throw error
       return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
     const checked = await this.checked(known, dataClass, caller)
@@ -393,7 +393,7 @@ export class Engine implements PluginEngine {
     const { deleted, selected, error } = await (this.parts.hooked.onDrop(dataClass)
       ? withCode()
       : this.askRemote<DeleteResult>({ kind: 'remoteDelete', deletion }, caller).catch((error: unknown) => {
-          if (error instanceof RequiresPluginCode) return withCode()
+          if (needsCode(error)) return withCode()
           throw error
         }))
     if (!error) return deleted

@@ -1,11 +1,11 @@
 import { RowSet } from '../row-set/row-set.ts'
 import type { TableSnapshot } from './snapshot.ts'
 
-/** True if a row exists and may be seen. @throws {RemoteNeeded} its database has to be asked */
+/** True if a row exists and may be seen. @throws {Suspended} its database has to be asked */
 export const rowExists = (table: TableSnapshot, rowId: number): boolean =>
   table.dataClass.remote ? table.row(rowId) !== undefined : table.live.has(rowId)
 
-/** The rows that exist and may be seen. @throws {RemoteNeeded} their database has to be asked */
+/** The rows that exist and may be seen. @throws {Suspended} their database has to be asked */
 export function existingRows(rows: RowSet, table: TableSnapshot): RowSet {
   if (!table.dataClass.remote) return rows.and(table.live)
   table.fetch!(rows)

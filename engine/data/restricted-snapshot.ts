@@ -2,7 +2,7 @@ import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attrib
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../catalog/value.ts'
 import type { RowSet } from '../row-set/row-set.ts'
-import { RequiresPluginCode } from './requires-plugin-code.ts'
+import { Suspended } from './suspended.ts'
 import type { RowView } from '../row-format/row-view.ts'
 import {
   type Bounds,
@@ -55,13 +55,13 @@ export class RestrictedSnapshot implements Snapshot {
 
 /**
  * A snapshot for a thread without plugin code.
- * @throws {RequiresPluginCode} from `table`, for a dataclass that is in `restricted`
+ * @throws {Suspended} from `table`, for a dataclass that is in `restricted`
  */
 export const guarded = (snapshot: Snapshot, restricted: ReadonlySet<string> = NONE): Snapshot =>
   restricted.size === 0
     ? snapshot
     : new RestrictedSnapshot(snapshot, ({ name }) => {
-        if (restricted.has(name)) throw new RequiresPluginCode()
+        if (restricted.has(name)) throw new Suspended({ kind: 'code' })
         return undefined
       })
 

@@ -30,7 +30,7 @@ export interface TableSnapshot {
   readonly rowIdLimit: number
   /** The row, or undefined when it does not exist. Its bytes are valid until the next read. */
   row(rowId: number): RowView | undefined
-  /** Fetches rows that will be read, all at once. Only where each read would be a way to a database. @throws {RemoteNeeded} */
+  /** Fetches rows that will be read, all at once. Only where each read would be a way to a database. @throws {Suspended} */
   fetch?(rowIds: Iterable<number>): void
   /** Likewise rows that {@link referencing} will be asked for. */
   fetchReferencing?(relation: RelatedEntityAttribute, targetRowIds: Iterable<number>): void

@@ -20,6 +20,16 @@ export interface Nearest {
   readonly unknown: readonly number[]
 }
 
+/**
+ * Request for the nearest `count` to the thread that has the indexes: plain data. Handled in `engine/threads/vector-thread.ts`.
+ */
+export interface VectorSearch {
+  readonly dataClass: string
+  readonly attribute: string
+  readonly vector: Float32Array
+  readonly count: number
+}
+
 /** Distances of vectors longer than this, or shorter than its inverse, can leave the range of a Float32: an index cannot order them. */
 const MAX_LENGTH = 1e15
 

@@ -1,6 +1,6 @@
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
-import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
+import { needsCode } from '../data/suspended.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
 import type { ChangeSelection } from '../query/contract/changes.ts'
@@ -51,6 +51,6 @@ export function checkChanges(selection: ChangeSelection, bindings: Bindings, sna
     planSelection(request, view, snapshot, queries)
     bindProjection(view.dataClass(selection.dataClass), request.output, view, layouts, limits)
   } catch (error) {
-    throw error instanceof RequiresPluginCode ? FollowErrors.CALCULATED(selection.dataClass) : error
+    throw needsCode(error) ? FollowErrors.CALCULATED(selection.dataClass) : error
   }
 }

@@ -7,9 +7,9 @@ import { kept } from '../base/promised.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import { prepareSaved, type SavedShape, type SavedWriter, savedWriter, STORED_ONLY } from '../write/answer-saved.ts'
 import { isTooLarge, SerialiseErrors } from '../answer/serialise-errors.ts'
-import { RequiresRemote } from '../data/requires-remote.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Snapshot } from '../data/snapshot.ts'
+import { needsOf } from '../data/suspended.ts'
 import { PackedResult, statusOf } from '../write/contract/packed-result.ts'
 import type { SavedEntity, SaveResult } from '../write/contract/requests.ts'
 import type { Caller } from '../caller/caller.ts'
@@ -45,7 +45,7 @@ export class SavedAnswers {
 
   /**
    * Prepares an answer before anything is saved.
-   * @throws {ProtocolError} the output is invalid; {@link RequiresPluginCode}
+   * @throws {ProtocolError} the output is invalid; {@link Suspended}
    */
   prepare(
     dataClass: DataClass,
@@ -63,7 +63,7 @@ export class SavedAnswers {
           return { status, body: this.read(snapshot => write(result, snapshot).slice()) }
         } catch (error) {
           // An alias leads to a database.
-          if (!(error instanceof RequiresRemote)) throw error
+          if (!needsOf(error)) throw error
         }
       }
       try {

@@ -2,8 +2,7 @@ import type { AnswerBody } from '../answer/answer-body.ts'
 import type { Permissions } from '../permission/permissions.ts'
 import type { Views } from '../permission/views.ts'
 import type { Promised } from '../base/promised.ts'
-import { RequiresPluginCode } from '../data/requires-plugin-code.ts'
-import { RequiresRemote } from '../data/requires-remote.ts'
+import { drive, needsOf, Suspended } from '../data/suspended.ts'
 import { costOfTexts } from '../query/tasks/text-cost.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'
 import { type BudgetLimits, QueryBudget } from '../query/scan/query-budget.ts'
@@ -16,9 +15,9 @@ import { planTask } from '../query/tasks/plan-task.ts'
 import type { RemoteHere } from '../postgres/run/remote-here.ts'
 import type { TaskRegistry, TaskScope } from '../query/tasks/task-kind.ts'
 import { isShared } from '../entity-set/members.ts'
-import { SearchNeeded, type Searched, searchIn, type VectorSearch } from '../vector/index/searched-indexes.ts'
+import { type Searched, searchIn } from '../vector/index/searched-indexes.ts'
 import type { Caller } from '../caller/caller.ts'
-import { QueryPool } from './pool/query-pool.ts'
+import type { QueryPool } from './pool/query-pool.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
 import type { RemoteTask } from '../postgres/run/remote-tasks.ts'
 import { type AnswerTask, exportLimits, isExport, type SearchedTask, type Task } from '../query/tasks/task.ts'
@@ -56,9 +55,6 @@ interface TaskRunnerOptions {
   /** Runs tasks that need plugin code; undefined: there is none. */
   readonly runWithCode: ((task: Task, caller?: Caller) => Promise<AnswerBody>) | undefined
 }
-
-/** Searches to be done by indexes of vectors. */
-type Searches = readonly VectorSearch[]
 
 /**
  * Decides where a task runs: in this thread at once, in a thread of the pool, or in a function thread; after the vector searches
@@ -102,33 +98,43 @@ export class TaskRunner {
     if (access !== task.request.access) {
       return this.run({ ...task, request: { ...task.request, access } } as AnswerTask, caller)
     }
-    const { remote, runWithCode } = this.options
-    if (!remote && !runWithCode) return this.runWithoutCode(task, caller)
-    if (remote && this.options.data.catalog.dataClassesByName.get(task.request.dataClass)?.remote)
-      return this.runRemote(task, remote, caller)
-    const elsewhere = (error: unknown): Promise<AnswerBody> => {
-      if (error instanceof RequiresPluginCode && runWithCode) return runWithCode(task, caller)
-      if (error instanceof RequiresRemote && remote) return this.runRemote(task, remote, caller)
-      throw error
-    }
+    if (this.options.data.catalog.dataClassesByName.get(task.request.dataClass)?.remote)
+      return this.goOn(task, () => this.runRemote(task, caller), caller)
     try {
-      const answer = this.runWithoutCode(task, caller)
-      return answer instanceof Promise ? answer.catch(elsewhere) : answer
+      return this.runHere(task, caller) ?? this.goOn(task, undefined, caller)
     } catch (error) {
-      return elsewhere(error)
+      if (!needsOf(error)) throw error
+      return this.goOn(task, () => Promise.reject(error), caller)
     }
   }
 
-  /** Runs a task in the thread that asks databases. It may still need plugin code. */
-  private async runRemote(task: Task, remote: QueryPool<RemoteTask>, caller?: Caller): Promise<AnswerBody> {
-    try {
-      const { here } = this.options
-      const answer = here?.mayRun(task) ? await here.run(task, this.scope, caller) : undefined
-      return answer ?? (await remote.run(task, caller))
-    } catch (error) {
-      if (error instanceof RequiresPluginCode) return this.options.runWithCode!(task, caller)
-      throw error
+  /** Runs a task that does not end in this turn, wherever it can go on. @param first undefined: in the pool */
+  private goOn(task: Task, first: (() => Promise<AnswerBody>) | undefined, caller?: Caller): Promise<AnswerBody> {
+    const { pool, vectors, remote, runWithCode, limits } = this.options
+    const deadlineAt = Date.now() + (isExport(task) ? exportLimits(limits) : limits).timeoutMs
+    const searched: Searched[] = []
+    const inPool = () => pool.run({ ...task, searched }, caller, deadlineAt)
+    const again = (): AnswerBody | Promise<AnswerBody> => {
+      const answer = this.runHere({ ...task, searched }, caller)
+      // A synchronous result is valid only until the next task.
+      return answer ? (isShared(answer) ? answer : answer.slice()) : inPool()
     }
+    return drive(first ?? inPool, needs => {
+      if (needs.kind === 'code') return runWithCode && (() => runWithCode(task, caller))
+      if (needs.kind === 'entities') return remote && (() => this.runRemote(task, caller))
+      if (needs.kind === 'rows') return undefined
+      return Promise.all(needs.searches.map(search => vectors!.search(search, caller, deadlineAt))).then(found => {
+        searched.push(...found)
+        return again
+      })
+    })
+  }
+
+  /** Runs a task in the thread that asks databases. It may still need plugin code. */
+  private async runRemote(task: Task, caller?: Caller): Promise<AnswerBody> {
+    const { here, remote } = this.options
+    const answer = here?.mayRun(task) ? await here.run(task, this.scope, caller) : undefined
+    return answer ?? (await remote!.run(task, caller))
   }
 
   /** Row id of the one entity that `request` selects. @throws {ProtocolError} 404: there is none */
@@ -154,40 +160,11 @@ export class TaskRunner {
     })
   }
 
-  private runWithoutCode(task: Task, caller?: Caller): Promised<AnswerBody> {
-    const answer = this.runHere(task, caller)
-    return answer instanceof Uint8Array ? answer : this.runElsewhere(task, answer, caller)
-  }
-
-  /** @param answer result of {@link runHere} */
-  private async runElsewhere(
-    task: Task,
-    answer: Uint8Array | QueryPool | Searches,
-    caller?: Caller,
-  ): Promise<AnswerBody> {
-    const { vectors } = this.options
-    const limits = isExport(task) ? exportLimits(this.options.limits) : this.options.limits
-    const deadlineAt = Date.now() + limits.timeoutMs
-    const searched: Searched[] = []
-    for (;;) {
-      const isPool = answer instanceof QueryPool
-      const result: AnswerBody | Searches =
-        answer instanceof QueryPool
-          ? await answer.run({ ...task, searched }, caller, deadlineAt).catch(searchesOf)
-          : answer
-      // A synchronous result is valid only until the next task.
-      if (result instanceof Uint8Array) return isPool || isShared(result) ? result : result.slice()
-      if (!isSearches(result)) return result
-      searched.push(...(await Promise.all(result.map(search => vectors!.search(search, caller, deadlineAt)))))
-      answer = this.runHere({ ...task, searched }, caller)
-    }
-  }
-
-  /** @returns the answer, searches that have to be done first, or the pool if the task costs too much for this thread */
-  private runHere(task: SearchedTask, caller?: Caller): Uint8Array | QueryPool | Searches {
-    const { data, limits, restricted, inlineCostMs, pool, vectors } = this.options
-    if (inlineCostMs === 0 && !vectors) return pool
-    if (costOfTexts(task.request) > Math.max(LONG_TEXTS, inlineCostMs * 1000)) return pool
+  /** @returns undefined: the task costs too much for this thread @throws {ProtocolError} {@link Suspended} */
+  private runHere(task: SearchedTask, caller?: Caller): Uint8Array | undefined {
+    const { data, limits, restricted, inlineCostMs, vectors } = this.options
+    if (inlineCostMs === 0 && !vectors) return undefined
+    if (costOfTexts(task.request) > Math.max(LONG_TEXTS, inlineCostMs * 1000)) return undefined
     return data.read(unrestricted => {
       searchIn(unrestricted, vectors?.indexes, task.searched)
       const snapshot = guarded(unrestricted, restricted)
@@ -195,31 +172,24 @@ export class TaskRunner {
       const { timeoutMs, maxRowsExamined, maxEffort } = this.limits
       const budget = new QueryBudget({ timeoutMs, maxRowsExamined, maxEffort, counter })
       const planned = planTask(task, this.scope, { snapshot, budget })
-      if (!task.searched && planned.searches.length > 0) return planned.searches
-      if (inlineCostMs === 0 || planned.cost() > inlineCostMs * 1000) return pool
+      if (!task.searched && planned.searches.length > 0)
+        throw new Suspended({ kind: 'searches', searches: planned.searches })
+      if (inlineCostMs === 0 || planned.cost() > inlineCostMs * 1000) return undefined
       try {
         return planned.run()
       } catch (error) {
-        if (budget.isOver && maxEffort !== undefined) return pool
+        if (budget.isOver && maxEffort !== undefined) return undefined
         const maxBytes = isExport(task) ? Number.POSITIVE_INFINITY : limits.maxAnswerBytes
-        if (isTooLarge(error) && this.scope.limits.maxAnswerBytes < maxBytes) return pool
+        if (isTooLarge(error) && this.scope.limits.maxAnswerBytes < maxBytes) return undefined
         // The entities have been saved; the pool reduces the answer as necessary.
-        if (task.kind === 'saved') return pool
-        return searchesOf(error)
+        if (task.kind === 'saved' && !needsOf(error)) return undefined
+        throw error
       } finally {
         caller?.examined?.(counter.examined)
         if (counter.sent > 0) caller?.sent?.(counter.sent)
       }
     })
   }
-}
-
-const isSearches = (result: AnswerBody | Searches): result is Searches => Array.isArray(result)
-
-/** Searches that an error asks for. @throws {unknown} any other error */
-function searchesOf(error: unknown): Searches {
-  if (error instanceof SearchNeeded) return [error.search]
-  throw error
 }
 
 const rowIdsOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array =>

@@ -1,4 +1,4 @@
-import { RequiresRemote } from '../data/requires-remote.ts'
+import { Suspended } from '../data/suspended.ts'
 import assert from 'node:assert/strict'
 import type { ThreadCounts } from '../base/counts/thread-counts.ts'
 import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
@@ -121,7 +121,7 @@ class LmdbSnapshot implements Snapshot {
     assert(!this.isReleased, 'the snapshot has been released')
     let table = this.tables.get(dataClass)
     if (!table) {
-      if (dataClass.remote) throw new RequiresRemote(dataClass.name)
+      if (dataClass.remote) throw new Suspended({ kind: 'entities', dataClass: dataClass.name })
       const layout = this.layouts.get(dataClass)
       assert(layout, `no layout of ${dataClass.name}`)
       const rowOf = (other: DataClass, rowId: number) => this.table(other).row(rowId)

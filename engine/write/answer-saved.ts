@@ -3,13 +3,12 @@ import type { DataClass } from '../catalog/dataclass.ts'
 import type { View } from '../catalog/view.ts'
 import { ProtocolError } from '../base/errors.ts'
 import type { RowLayout } from '../row-format/row-layout.ts'
-import { RequiresRemote } from '../data/requires-remote.ts'
 import type { Snapshot } from '../data/snapshot.ts'
+import { needsOf } from '../data/suspended.ts'
 import type { SaveRequest, SaveResult } from './contract/requests.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import type { Output } from '../query/contract/request.ts'
 import type { AnswerContext } from '../query/serialise/answer.ts'
-import { RemoteNeeded } from '../query/plan/nodes/remote-query.ts'
 import { bindProjection } from '../query/serialise/bind-projection.ts'
 import { writeProblems, writeSaved } from './write-saved.ts'
 
@@ -34,7 +33,7 @@ export type SavedWriter = (result: SaveResult, snapshot: Snapshot, context?: Ans
  * Prepares the answer to a save, so that a wrong `$expand` is found before the save. When the answer is written, the entities have
  * been saved, so a failure (an answer that is too large, a deleted entity, code that throws) must not look like a failed save: the
  * answer is written with less content.
- * @throws {ProtocolError} `output` is invalid; {@link RequiresPluginCode}
+ * @throws {ProtocolError} `output` is invalid; {@link Suspended}
  */
 export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: SavedScope): SavedWriter {
   const first = savedWriter(dataClass, shape, scope)
@@ -45,7 +44,7 @@ export function prepareSaved(dataClass: DataClass, shape: SavedShape, scope: Sav
         return write(result, snapshot, context)
       } catch (error) {
         // It is written again where the data are.
-        if (error instanceof RequiresRemote || error instanceof RemoteNeeded) throw error
+        if (needsOf(error)) throw error
         if (reduction > STORED_ONLY) throw error
         if (!(error instanceof ProtocolError)) scope.onFault?.(error)
         context?.sink?.restart()
@@ -60,7 +59,7 @@ export const STORED_ONLY = 2
 
 /**
  * Writer of the answer to a save, as requested or reduced.
- * @throws {ProtocolError} `output` is invalid; {@link RequiresPluginCode}
+ * @throws {ProtocolError} `output` is invalid; {@link Suspended}
  */
 export function savedWriter(
   dataClass: DataClass,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { RequiresRemote } from '../../data/requires-remote.ts'
+import { Suspended } from '../../data/suspended.ts'
 import { threadId } from 'node:worker_threads'
 import type { ThreadCounts } from '../../base/counts/thread-counts.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
@@ -133,7 +133,7 @@ export class SharedStore implements Store {
   }
 
   private table(root: Address, dataClass: DataClass, snapshot: SharedSnapshot): TableSnapshot {
-    if (dataClass.remote) throw new RequiresRemote(dataClass.name)
+    if (dataClass.remote) throw new Suspended({ kind: 'entities', dataClass: dataClass.name })
     const directory = addressAt(this.heap.words, root, ROOT_TABLES + this.positions.get(dataClass)!)
     const below = () => snapshot.below().table(dataClass)
     if (directory === 0) return below()

@@ -5,15 +5,14 @@ import { ByteBudget } from '../../answer/byte-budget.ts'
 import { SpoolWriter } from '../../answer/spool-writer.ts'
 import { isShared } from '../../entity-set/members.ts'
 import { ProtocolError } from '../../base/errors.ts'
-import { RequiresPluginCode } from '../../data/requires-plugin-code.ts'
-import { RequiresRemote } from '../../data/requires-remote.ts'
+import { needsOf } from '../../data/suspended.ts'
 import { QueryCache } from '../../query/plan/query-cache.ts'
 import { QueryBudget } from '../../query/scan/query-budget.ts'
 import { releaseBuffers } from '../../query/serialise/answer.ts'
 import { Views } from '../../permission/views.ts'
 import { guarded } from '../../data/restricted-snapshot.ts'
 import type { ReadStore } from '../../data/read-store.ts'
-import { SearchNeeded, searchIn } from '../../vector/index/searched-indexes.ts'
+import { searchIn } from '../../vector/index/searched-indexes.ts'
 import { IndexStatus } from '../../data/vector-index.ts'
 import { planTask } from '../../query/tasks/plan-task.ts'
 import type { TaskRegistry } from '../../query/tasks/task-kind.ts'
@@ -67,9 +66,8 @@ export function answered(bytes: Uint8Array, sink: AnswerSink | undefined): PoolO
 /** Outcome of a task that has thrown. */
 export function failed(error: unknown, sink: AnswerSink | undefined): PoolOutcome {
   sink?.discard()
-  if (error instanceof RequiresPluginCode) return { requiresPluginCode: true }
-  if (error instanceof RequiresRemote) return { requiresRemote: error.dataClass }
-  if (error instanceof SearchNeeded) return { searchNeeded: error.search }
+  const needs = needsOf(error)
+  if (needs) return { suspended: needs }
   return error instanceof ProtocolError ? { error: error.toData() } : { fault: error }
 }
 

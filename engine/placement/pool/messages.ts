@@ -4,12 +4,12 @@ import type { ErrorData } from '../../base/errors.ts'
 import type { JsonBounds } from '../../base/json-bounds.ts'
 import type { RowBatch } from '../../import/row-batch.ts'
 import type { ChangesRequest } from '../../query/contract/changes.ts'
+import type { Needs } from '../../data/suspended.ts'
 import type { QueryLimits } from '../../query/contract/query-limits.ts'
 import type { SearchedTask, TaskModule } from '../../query/tasks/task.ts'
 import type { ReadStoreOptions } from '../../data/read-store.ts'
 import type { SaveRequest } from '../../write/contract/requests.ts'
 import type { BodyLimits } from '../../write/contract/write-limits.ts'
-import type { VectorSearch } from '../../vector/index/searched-indexes.ts'
 
 /** `workerData` of a thread of the pool. */
 export interface PoolThreadOptions {
@@ -143,11 +143,7 @@ export type PoolOutcome =
   | { readonly packed: PackedAnswer }
   /** A `ProtocolError`. */
   | { readonly error: ErrorData }
-  /** The task needs plugin code, which these threads do not run. */
-  | { readonly requiresPluginCode: true }
-  /** The task needs the database of this dataclass, which these threads do not ask. */
-  | { readonly requiresRemote: string }
-  /** The task needs the result of this vector search first. */
-  | { readonly searchNeeded: VectorSearch }
+  /** The task needs what this thread does not have. */
+  | { readonly suspended: Needs }
   /** Anything else that was thrown: an internal error, for the log. */
   | { readonly fault: unknown }

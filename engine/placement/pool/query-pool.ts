@@ -12,14 +12,13 @@ import { remove } from '../../base/remove.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { type Caller, userOf } from '../../caller/caller.ts'
 import { outputUrl } from '../../base/output-root.ts'
-import { RequiresPluginCode } from '../../data/requires-plugin-code.ts'
-import { RequiresRemote } from '../../data/requires-remote.ts'
+import { Suspended } from '../../data/suspended.ts'
 import type { Note } from '../../data/store-options.ts'
 import { QueryErrors } from '../../query/contract/query-errors.ts'
 import type { QueryLimits } from '../../query/contract/query-limits.ts'
 import type { ReadStoreOptions } from '../../data/read-store.ts'
 import { PoolErrors } from './pool-errors.ts'
-import { SearchNeeded } from '../../vector/index/searched-indexes.ts'
+
 import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions } from './messages.ts'
 import { isExport, type TaskModule } from '../../query/tasks/task.ts'
 
@@ -187,8 +186,7 @@ export class QueryPool<T extends object = PoolTask> {
 
   /**
    * @returns the answer, owned by the caller
-   * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}; {@link RequiresPluginCode};
-   * {@link SearchNeeded}
+   * @throws {ProtocolError} what the task throws; {@link PoolErrors}; {@link QueryErrors.TIMEOUT}; {@link Suspended}
    */
   run(task: T, caller?: Caller, deadlineAt = Date.now() + this.timeoutOf(isExport(task))): Promise<AnswerBody> {
     if (this.closing) return Promise.reject(PoolErrors.CLOSED())
@@ -358,9 +356,7 @@ export class QueryPool<T extends object = PoolTask> {
     else if ('packed' in outcome) {
       const { coding, bytes, size } = outcome.packed
       pending.resolve({ coding, body: bytes ?? spools!.source(spool!, size) })
-    } else if ('requiresPluginCode' in outcome) pending.reject(new RequiresPluginCode())
-    else if ('requiresRemote' in outcome) pending.reject(new RequiresRemote(outcome.requiresRemote))
-    else if ('searchNeeded' in outcome) pending.reject(new SearchNeeded(outcome.searchNeeded))
+    } else if ('suspended' in outcome) pending.reject(new Suspended(outcome.suspended))
     else pending.reject('error' in outcome ? new ProtocolError(outcome.error) : outcome.fault)
   }
 

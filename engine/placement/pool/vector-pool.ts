@@ -1,5 +1,6 @@
 import type { Catalog } from '../../catalog/dataclass.ts'
-import { decodeFound, type Searched, type VectorSearch } from '../../vector/index/searched-indexes.ts'
+import type { VectorSearch } from '../../data/vector-index.ts'
+import { decodeFound, type Searched } from '../../vector/index/searched-indexes.ts'
 import { ThreadGate } from '../../vector/index/thread-gate.ts'
 import { IndexStatus } from '../../data/vector-index.ts'
 import type { Caller } from '../../caller/caller.ts'

@@ -134,7 +134,7 @@ export class RemoteReads implements RemoteData {
     return this.rowsOf(dataClass).keyOf(rowId) ?? null
   }
 
-  /** @throws {RemoteNeeded} the database has not described the table yet */
+  /** @throws {Suspended} the database has not described the table yet */
   rowsOf(dataClass: DataClass): RemoteRows {
     let rows = this.rows.get(dataClass)
     if (!rows) {
@@ -159,7 +159,7 @@ export class RemoteReads implements RemoteData {
     return rows.get(rowId)
   }
 
-  /** @throws {RemoteNeeded} some of the rows have not been read */
+  /** @throws {Suspended} some of the rows have not been read */
   fetch(dataClass: DataClass, rowIds: Iterable<number>): void {
     const rows = this.rowsOf(dataClass)
     const missing = [...new Set(rowIds)].filter(rowId => !rows.has(rowId))
@@ -196,7 +196,7 @@ export class RemoteReads implements RemoteData {
     return this.referenced.get(relation)!.get(targetRowId)!
   }
 
-  /** @throws {RemoteNeeded} the rows that refer to some of these rows have not been read */
+  /** @throws {Suspended} the rows that refer to some of these rows have not been read */
   fetchReferencing(relation: RelatedEntityAttribute, targetRowIds: Iterable<number>): void {
     const { dataClass, target } = relation
     const rows = this.rowsOf(dataClass)

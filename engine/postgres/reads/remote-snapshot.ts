@@ -10,7 +10,7 @@ import type { RemoteReads } from './remote-reads.ts'
 
 /**
  * A snapshot in which remote dataclasses have the rows that a task has read so far.
- * @throws {RemoteNeeded} from its tables, for what is still to be read
+ * @throws {Suspended} from its tables, for what is still to be read
  */
 export class RemoteSnapshot implements Snapshot {
   private readonly tables = new Map<DataClass, TableSnapshot>()

@@ -4,7 +4,8 @@ import type { Catalog } from '../../catalog/dataclass.ts'
 import type { ReadStore } from '../../data/read-store.ts'
 import { guarded } from '../../data/restricted-snapshot.ts'
 import type { Databases } from '../tables/databases.ts'
-import { neededBy, stopAndAsk } from '../tables/remote-needed.ts'
+import { drive } from '../../data/suspended.ts'
+import { stopAndAsk } from '../tables/remote-needed.ts'
 import { RemoteReads } from '../reads/remote-reads.ts'
 import { RemoteSnapshot } from '../reads/remote-snapshot.ts'
 import type { ReadRequest } from '../../query/contract/request.ts'
@@ -62,7 +63,7 @@ export class RemoteHere {
     return others.length === 0 && first.path.length === 1 && relation?.kind === 'relatedEntity'
   }
 
-  /** @returns undefined: it costs more than expected and has to run elsewhere @throws {ProtocolError} {@link RequiresPluginCode} */
+  /** @returns undefined: it costs more than expected and has to run elsewhere @throws {ProtocolError} {@link Suspended} */
   async run(task: Task, scope: TaskScope, caller: Caller | undefined): Promise<Uint8Array | undefined> {
     const { data, databases, restricted, timeoutMs } = this.options
     const maxRowsExamined = Math.min(this.options.maxRowsExamined, MAX_RELATED)
@@ -78,26 +79,24 @@ export class RemoteHere {
       maxKeys: MAX_RELATED,
       user: () => user,
     })
-    let needed: ReturnType<typeof neededBy>
-    for (;;) {
+    const attempt = (): Uint8Array => {
       const counter = { examined: 0, sent: 0 }
-      try {
-        if (needed) await databases.fetch(needed, limits)
-        return data.read(local => {
-          const snapshot = guarded(new RemoteSnapshot(local, reads), restricted)
-          const budget = new QueryBudget({ deadlineAt, maxRowsExamined, counter })
-          const context = { snapshot, budget, remote: reads }
-          reads.context = context
-          const bytes = planTask(task, scope, context).run()
-          caller?.examined?.(counter.examined)
-          if (counter.sent > 0) caller?.sent?.(counter.sent)
-          return bytes.slice()
-        })
-      } catch (error) {
-        if (isTooLarge(error) || isTooMany(error)) return undefined
-        needed = neededBy(error)
-        if (!needed) throw error
-      }
+      return data.read(local => {
+        const snapshot = guarded(new RemoteSnapshot(local, reads), restricted)
+        const budget = new QueryBudget({ deadlineAt, maxRowsExamined, counter })
+        const context = { snapshot, budget, remote: reads }
+        reads.context = context
+        const bytes = planTask(task, scope, context).run()
+        caller?.examined?.(counter.examined)
+        if (counter.sent > 0) caller?.sent?.(counter.sent)
+        return bytes.slice()
+      })
+    }
+    try {
+      return await drive(attempt, needs => databases.fetch(needs, limits)?.then(() => attempt))
+    } catch (error) {
+      if (isTooLarge(error) || isTooMany(error)) return undefined
+      throw error
     }
   }
 }

@@ -4,7 +4,8 @@ import type { StatementLimits } from '../database/database.ts'
 import type { Databases } from '../tables/databases.ts'
 import type { HeldTransaction } from '../database/held-transaction.ts'
 import { readBytes } from '../reads/remote-bytes.ts'
-import { neededBy, stopAndAsk } from '../tables/remote-needed.ts'
+import { drive } from '../../data/suspended.ts'
+import { stopAndAsk } from '../tables/remote-needed.ts'
 import { RemoteReads } from '../reads/remote-reads.ts'
 import { RemoteSnapshot } from '../reads/remote-snapshot.ts'
 import type { RemoteWriter } from '../writes/remote-writer.ts'
@@ -50,16 +51,11 @@ export class RemoteWork {
    * Runs work on the newest state of the store, until it needs nothing more.
    * @param begins called each time
    */
-  async repeat<T>(work: (context: QueryContext) => T, begins?: () => void): Promise<T> {
-    for (;;) {
-      try {
-        return this.once(work, begins)
-      } catch (error) {
-        const needed = neededBy(error)
-        if (!needed) throw error
-        await this.scope.databases.fetch(needed, this.options, this.options.held)
-      }
-    }
+  repeat<T>(work: (context: QueryContext) => T, begins?: () => void): Promise<T> {
+    const { databases } = this.scope
+    const { options } = this
+    const attempt = (): T => this.once(work, begins)
+    return drive(attempt, needs => databases.fetch(needs, options, options.held)?.then(() => attempt))
   }
 
   /** @throws {ProtocolError} */
@@ -87,7 +83,7 @@ export class RemoteWork {
     }
   }
 
-  /** @throws {RemoteNeeded} */
+  /** @throws {Suspended} */
   private once<T>(work: (context: QueryContext) => T, begins: (() => void) | undefined): T {
     const { slot, deadlineAt, limits, isCode } = this.options
     const { options, store } = this.scope

@@ -1,4 +1,5 @@
 import type { Catalog } from '../../catalog/dataclass.ts'
+import type { Needs } from '../../data/suspended.ts'
 import type { Note } from '../../data/store-options.ts'
 import { type Cells, type Connection, Database, namesUsers, type StatementLimits } from '../database/database.ts'
 import { DescribedTables } from './described-tables.ts'
@@ -58,9 +59,12 @@ export class Databases {
     }
   }
 
-  /** Gets what a task needs. @throws {ProtocolError} */
-  async fetch(fetch: () => RemoteFetch, limits: StatementLimits, held?: HeldTransaction): Promise<void> {
-    const asking = fetch()
+  /** Fetches the rows that a task needs. @returns undefined: it needs something else @throws {ProtocolError} */
+  fetch(needs: Needs, limits: StatementLimits, held?: HeldTransaction): Promise<void> | undefined {
+    return needs.kind === 'rows' ? this.answer((needs.fetch as () => RemoteFetch)(), limits, held) : undefined
+  }
+
+  private async answer(asking: RemoteFetch, limits: StatementLimits, held?: HeldTransaction): Promise<void> {
     for (let step = asking.next(); !step.done; ) step = asking.next(await this.run(step.value, limits, held))
   }
 

@@ -1,4 +1,4 @@
-import { RemoteNeeded } from '../../query/plan/nodes/remote-query.ts'
+import { Suspended } from '../../data/suspended.ts'
 import type { Cells } from '../database/database.ts'
 import type { Statement } from '../sql/statement.ts'
 
@@ -11,14 +11,10 @@ export interface RemoteCall {
 /** Asks databases: yields statements, receives their rows. So both threads that wait and threads that do not can drive it. */
 export type RemoteFetch = Generator<RemoteCall, void, Cells[]>
 
-/** Gets what a task needs, either before it returns or by a {@link RemoteNeeded}. @throws {RemoteNeeded} {ProtocolError} */
+/** Gets what a task needs, either before it returns or by a suspension. @throws {Suspended} {ProtocolError} */
 export type Need = (fetch: () => RemoteFetch) => void
 
-/** Stops the task, which begins again when {@link neededBy} has got what it needs. */
+/** Stops the task, which begins again when it has what it needs. */
 export const stopAndAsk: Need = fetch => {
-  throw new RemoteNeeded(fetch)
+  throw new Suspended({ kind: 'rows', fetch })
 }
-
-/** Gets what a task needs that was stopped by an error. @returns undefined: it is another error */
-export const neededBy = (error: unknown): (() => RemoteFetch) | undefined =>
-  error instanceof RemoteNeeded ? (error.fetch as () => RemoteFetch) : undefined

@@ -21,7 +21,7 @@ export function narrowed(query: RemoteQuery, condition: Predicate | undefined): 
   return { ...query, predicate: conditions.length > 0 ? combine('and', conditions) : undefined }
 }
 
-/** Fetches all rows from which the values of a measure are written. @throws {RemoteNeeded} */
+/** Fetches all rows from which the values of a measure are written. @throws {Suspended} */
 export function fetchValues({ dataClass, relations }: Measure, rowIds: readonly number[], context: QueryContext): void {
   const { snapshot } = context
   snapshot.table(dataClass).fetch?.(rowIds)

@@ -101,7 +101,7 @@ export function bindComparison(
   return { relations, leaf: { kind: 'test', attribute: target, test, negated: isNegative(comparator) } }
 }
 
-/** @throws {QueryErrors.NOT_SEARCHABLE} when there is no code at all @throws {RequiresPluginCode} when not in this thread */
+/** @throws {QueryErrors.NOT_SEARCHABLE} when there is no code at all @throws {Suspended} when not in this thread */
 function requireCode(attribute: CalculatedAttribute, path: ResolvedPath): void {
   if (!attribute.calculation) throw QueryErrors.NOT_SEARCHABLE(path.text, 'calculated, without code to search it')
   codeOf(attribute)

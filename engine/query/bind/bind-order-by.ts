@@ -48,7 +48,7 @@ function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, view: View
   })
 }
 
-/** Order from the order handler of a calculated attribute; undefined to order by its values. @throws {RequiresPluginCode} */
+/** Order from the order handler of a calculated attribute; undefined to order by its values. @throws {Suspended} */
 function orderByCode(path: ResolvedPath, descending: boolean, view: View, handlers: number): SortKey[] | undefined {
   const { target } = path
   if (target.kind !== 'calculated' || !target.calculation) return undefined

@@ -28,7 +28,7 @@ const OPERATOR: Record<Comparator, string> = {
 /**
  * Calls the query handler of a calculated attribute for a comparison.
  * @returns query that replaces the comparison; undefined without a handler, or if the handler leaves it to the values
- * @throws {RequiresPluginCode} or the error of the handler
+ * @throws {Suspended} or the error of the handler
  */
 export function callQueryHandler(
   attribute: CalculatedAttribute,

@@ -2,12 +2,12 @@ import type { CalculatedAttribute } from '../../catalog/attribute.ts'
 import type { WireOptions } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { ProtocolError } from '../../base/errors.ts'
-import { RequiresPluginCode } from '../../data/requires-plugin-code.ts'
+import { Suspended } from '../../data/suspended.ts'
 import { encodePlain } from '../../row-format/wire-value.ts'
 
 /**
  * Code of a calculated attribute, in the threads that may run it. In other threads, a query that needs it ends with
- * {@link RequiresPluginCode} before it has read a row, and is run again in a thread with the code.
+ * {@link Suspended} before it has read a row, and is run again in a thread with the code.
  * Source: protocol notes, 3.8.
  */
 export interface CalculatedCode {
@@ -45,10 +45,10 @@ export function attachCode(attribute: CalculatedAttribute, code: CalculatedCode)
 /** True if code in this thread may decide the meaning of queries, which then must not be cached. */
 export const codeDecides = (): boolean => someDecide
 
-/** @throws {RequiresPluginCode} */
+/** @throws {Suspended} */
 export function codeOf(attribute: CalculatedAttribute): CalculatedCode {
   const code = codes.get(attribute)
-  if (!code) throw new RequiresPluginCode()
+  if (!code) throw new Suspended({ kind: 'code' })
   return code
 }
 

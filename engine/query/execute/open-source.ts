@@ -3,7 +3,7 @@ import { isRelation, type RelationAttribute } from '../../catalog/attribute.ts'
 import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import { RequiresRemote } from '../../data/requires-remote.ts'
+import { Suspended } from '../../data/suspended.ts'
 import { existingRows } from '../../data/existing.ts'
 import { visibleOf } from '../../data/restricted-snapshot.ts'
 import { referenceOf, referencingOf } from '../../data/reference-of.ts'
@@ -71,7 +71,7 @@ export function openSource(
     case 'rows':
       return { dataClass, rows: rowsSource(source, table), name: 'in the set' }
     case 'keyList':
-      throw new RequiresRemote(name)
+      throw new Suspended({ kind: 'entities', dataClass: name })
   }
 }
 
@@ -147,13 +147,13 @@ export function relatedRows(relations: readonly RelationAttribute[], from: RowSe
   return rows
 }
 
-/** Fetches all that one step of a path from these rows needs. @throws {RemoteNeeded} */
+/** Fetches all that one step of a path from these rows needs. @throws {Suspended} */
 function fetchAlong(relation: RelationAttribute, rowIds: Iterable<number>, snapshot: Snapshot): void {
   if (relation.kind === 'relatedEntity' || !relation.target.remote) snapshot.table(relation.dataClass).fetch?.(rowIds)
   else snapshot.table(relation.target).fetchReferencing?.(relation.inverse, rowIds)
 }
 
-/** Fetches all that paths of relations from these rows need, so that following them one by one does not wait. @returns the rows at their ends @throws {RemoteNeeded} */
+/** Fetches all that paths of relations from these rows need, so that following them one by one does not wait. @returns the rows at their ends @throws {Suspended} */
 export function fetchPaths(
   relations: readonly RelationAttribute[],
   rowIds: Iterable<number>,

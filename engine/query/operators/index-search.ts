@@ -27,7 +27,7 @@ const maxHits = (count: number): number => (MEASURED_COUNT * effortOf(count)) / 
 /**
  * Finds candidates whose score passes, by searching the index for more and more of the nearest rows until enough of them fail.
  * @returns undefined when there are too many, or no index can be searched
- * @throws {SearchNeeded}
+ * @throws {Suspended}
  */
 export function filterByIndex(
   { attribute, similarity, test, wanted = MEASURED_COUNT }: VectorFilter,
@@ -69,7 +69,7 @@ interface Found {
 /**
  * Rows that include the nearest `count`, except any that the index misses.
  * @returns undefined when a scan costs less, or no index can be searched
- * @throws {SearchNeeded}
+ * @throws {Suspended}
  */
 export function nearestByIndex(
   { attribute, similarity, wanted: first = 0 }: VectorFilter,

@@ -1,7 +1,7 @@
 import type { RelationAttribute, StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
 import { isExact } from '../../data/reference-of.ts'
-import { RequiresRemote } from '../../data/requires-remote.ts'
+import { Suspended } from '../../data/suspended.ts'
 import type { TableSnapshot } from '../../data/snapshot.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import type { Predicate } from '../bind/predicate.ts'
@@ -30,7 +30,7 @@ export const remoteJoin: OperatorKind<RemoteJoin> = {
   estimate: (_, candidates) => ({ rows: candidates * SHARE, microseconds: Number.POSITIVE_INFINITY }),
   evaluate({ relation, predicate, matchesNull }, candidates, { table, context }) {
     const { remote, budget } = context
-    if (!remote) throw new RequiresRemote(relation.target.name)
+    if (!remote) throw new Suspended({ kind: 'entities', dataClass: relation.target.name })
     if (relation.kind === 'relatedEntities') {
       const { key } = relation.inverse.target
       const rows = remote.valuesWhere(relation.inverse, predicate).flatMap(value => {

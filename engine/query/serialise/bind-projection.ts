@@ -359,7 +359,7 @@ const LONG_TYPES: ReadonlySet<StorageType> = new Set(['string', 'object', 'vecto
 const isWithoutCode = (attribute: ValueAttribute): boolean =>
   attribute.kind === 'calculated' && attribute.calculation === undefined
 
-/** @throws {RequiresPluginCode} */
+/** @throws {Suspended} */
 function calculatedValue(attribute: CalculatedAttribute, properties: PropertyTree = new Map()): CalculatedValue {
   codeOf(attribute)
   return { kind: 'calculated', attribute, properties }

@@ -2,7 +2,7 @@ import { isExactText } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { View } from '../../catalog/view.ts'
-import { RequiresRemote } from '../../data/requires-remote.ts'
+import { Suspended } from '../../data/suspended.ts'
 import { KeyList } from '../../row-set/key-list.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { convertKey } from '../bind/convert-value.ts'
@@ -39,7 +39,7 @@ type Question = Pick<Selection, 'request' | 'dataClass' | 'predicate' | 'orderBy
  * Finds the entities of a selection of a remote dataclass: its database filters, sorts and counts.
  * @param page undefined for the whole selection
  * @param isUncounted true if the size of the whole selection is not needed
- * @throws {RequiresRemote} {@link RemoteNeeded} errors of the source
+ * @throws {Suspended} errors of the source
  */
 export function remotePage(
   selection: Question,
@@ -138,9 +138,9 @@ function questionOf(
   }
 }
 
-/** @throws {RequiresRemote} */
+/** @throws {Suspended} */
 function remoteOf({ name }: DataClass, { remote }: QueryContext): RemoteData {
-  if (!remote) throw new RequiresRemote(name)
+  if (!remote) throw new Suspended({ kind: 'entities', dataClass: name })
   return remote
 }
 

@@ -24,7 +24,7 @@ import {
   writeEntity,
   writeTable,
 } from '../serialise/write-selection.ts'
-import type { VectorSearch } from '../../vector/index/searched-indexes.ts'
+import type { VectorSearch } from '../../data/vector-index.ts'
 import { PackedResult } from '../../write/contract/packed-result.ts'
 import type { PlannedTask, TaskScope } from './task-kind.ts'
 import type { Task } from './task.ts'

@@ -5,7 +5,7 @@ import type { QueryCache } from '../plan/query-cache.ts'
 import type { ReadRequest } from '../contract/request.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
-import type { VectorSearch } from '../../vector/index/searched-indexes.ts'
+import type { VectorSearch } from '../../data/vector-index.ts'
 
 /** Context of a thread that runs tasks. */
 export interface TaskScope {
@@ -27,7 +27,7 @@ export interface PlannedTask {
   /**
    * @returns bytes that are valid until the next task of this thread: the answer, or the part that was not written to the
    * context's sink
-   * @throws {ProtocolError} {@link SearchNeeded}
+   * @throws {ProtocolError} {@link Suspended}
    */
   run(): Uint8Array
 }

@@ -1,16 +1,7 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
-import type { Nearest, VectorIndex, VectorIndexes } from '../../data/vector-index.ts'
-
-/**
- * Request for the nearest `count` to the thread that has the indexes: plain data. Handled in `engine/threads/vector-thread.ts`.
- */
-export interface VectorSearch {
-  readonly dataClass: string
-  readonly attribute: string
-  readonly vector: Float32Array
-  readonly count: number
-}
+import { Suspended } from '../../data/suspended.ts'
+import type { Nearest, VectorIndex, VectorIndexes, VectorSearch } from '../../data/vector-index.ts'
 
 /** Search with its result. */
 export interface Searched extends VectorSearch {
@@ -21,15 +12,6 @@ export interface Searched extends VectorSearch {
 /** Result of a search, with the global stamp of the state for which it is valid. */
 export interface Found extends Nearest {
   readonly stamp: number
-}
-
-/** Stops a query that needs a search in an index. The query starts again with the result. Never leaves the engine. */
-export class SearchNeeded extends Error {
-  override readonly name = 'SearchNeeded'
-
-  constructor(readonly search: VectorSearch) {
-    super()
-  }
 }
 
 /** Maximum number of searches of a query, which then goes on without indexes. */
@@ -58,7 +40,8 @@ class SearchedIndexes implements VectorIndexes {
       nearest(vector, count) {
         const search = known.find(each => each.count >= count && isEqual(each.vector, vector))
         if (search) return firstOf(search.found!, count, stamp)
-        throw new SearchNeeded({ dataClass: attribute.dataClass.name, attribute: attribute.name, vector, count })
+        const needed = { dataClass: attribute.dataClass.name, attribute: attribute.name, vector, count }
+        throw new Suspended({ kind: 'searches', searches: [needed] })
       },
     }
   }

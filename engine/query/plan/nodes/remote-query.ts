@@ -73,7 +73,7 @@ export interface RemoteStep {
 
 /**
  * The databases of remote dataclasses, for one task. What the task has not asked before is not there at once: where threads must not wait,
- * every method may throw {@link RemoteNeeded}, after which the task begins again.
+ * every method may throw {@link Suspended}, after which the task begins again.
  */
 export interface RemoteData {
   readonly steps: readonly RemoteStep[]
@@ -89,18 +89,4 @@ export interface RemoteData {
   keyOf(dataClass: DataClass, rowId: number): Value
   /** Row of a key, which may not exist. */
   rowOf(dataClass: DataClass, key: Value): number
-}
-
-/** Stops a task that needs data of a database. The task begins again when they are there. Never leaves the engine. */
-export class RemoteNeeded extends Error {
-  override readonly name = 'RemoteNeeded'
-
-  /** @param fetch gets the data: see `engine/postgres/tables/remote-needed.ts` */
-  constructor(readonly fetch: unknown) {
-    const { stackTraceLimit } = Error
-    // It is thrown for every statement, and its stack is of no interest.
-    Error.stackTraceLimit = 0
-    super()
-    Error.stackTraceLimit = stackTraceLimit
-  }
 }

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { addCalculated, type CalculatedDeclaration } from '../../../../engine/catalog/add-calculated.ts'
 import type { CalculatedAttribute } from '../../../../engine/catalog/attribute.ts'
+import { Suspended } from '../../../../engine/data/suspended.ts'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import { publicView } from '../../../../engine/catalog/view.ts'
 import { bindAggregates } from '../../../../engine/query/aggregate/aggregate.ts'
 import { writeAggregates, writeDistinct } from '../../../../engine/query/serialise/write-values.ts'
 import { attachCode, type CalculatedCode, type QueryText } from '../../../../engine/query/contract/calculated-code.ts'
-import { RequiresPluginCode } from '../../../../engine/data/requires-plugin-code.ts'
 import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import { bindProjection } from '../../../../engine/query/serialise/bind-projection.ts'
@@ -278,7 +278,7 @@ t.test('a thread without the code throws before it reads a row', async t => {
     { filter: 'manager.itsInfo.size = 3' },
     { source: { kind: 'attribute', attribute: 'itsName', value: 'ada' } },
   ] as const) {
-    t.throws(() => runQuery(catalog, store, query), RequiresPluginCode, JSON.stringify(query))
+    t.throws(() => runQuery(catalog, store, query), Suspended, JSON.stringify(query))
   }
   t.same(store.segmentsRead.size, 0)
 })

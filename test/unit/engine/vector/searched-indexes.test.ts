@@ -7,9 +7,9 @@ import {
   encodeFound,
   type Found,
   type Searched,
-  SearchNeeded,
   searchIn,
 } from '../../../../engine/vector/index/searched-indexes.ts'
+import { needsOf } from '../../../../engine/data/suspended.ts'
 import type { VectorIndex } from '../../../../engine/data/vector-index.ts'
 
 const STAMP = 7
@@ -41,7 +41,8 @@ t.test('a query without a result names the search that it needs', async t => {
     try {
       indexOf(searched)!.nearest!(of, count)
     } catch (error) {
-      return error instanceof SearchNeeded ? error.search : error
+      const needs = needsOf(error)
+      return needs?.kind === 'searches' ? needs.searches[0] : error
     }
     return 'nothing'
   }
