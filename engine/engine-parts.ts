@@ -45,7 +45,7 @@ import { connectionProblems } from './postgres/tables/inspect-databases.ts'
 import { remotePool } from './postgres/run/remote-pool.ts'
 import { SaveBodies } from './placement/save-bodies.ts'
 import { SavedAnswers } from './placement/saved-answers.ts'
-import { kernelRegistry } from './query/tasks/task-registry.ts'
+import { kernelRegistry } from './placement/task-registry.ts'
 import { TaskRunner } from './placement/task-runner.ts'
 import { VectorPool } from './placement/pool/vector-pool.ts'
 import { ServerRecords } from './records/server-records.ts'
@@ -250,7 +250,8 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const setData = {
     catalog,
     views,
-    select: (...[request, caller]: Parameters<TaskRunner['rowIds']>) => tasks.run({ kind: 'members', request }, caller),
+    select: (...[request, caller]: Parameters<TaskRunner['rowIds']>) =>
+      tasks.inner({ kind: 'members', request }, caller),
     live: (dataClass: DataClass) => data.read(snapshot => snapshot.table(dataClass).live),
     restricted,
   }

@@ -240,7 +240,7 @@ export class Engine implements PluginEngine {
     caller?: Caller,
   ): Promised<AnswerBody> {
     return this.parts.tasks.run(
-      { kind: 'named', name: 'compute', request, args: { items, aggregation } satisfies ComputeArgs },
+      { kind: 'compute', request, args: { items, aggregation } satisfies ComputeArgs },
       caller,
     )
   }
@@ -251,14 +251,11 @@ export class Engine implements PluginEngine {
     caller?: Caller,
     { counted = false } = {},
   ): Promised<AnswerBody> {
-    return this.parts.tasks.run(
-      { kind: 'named', name: 'distinct', request, args: { items, counted } satisfies DistinctArgs },
-      caller,
-    )
+    return this.parts.tasks.run({ kind: 'distinct', request, args: { items, counted } satisfies DistinctArgs }, caller)
   }
 
   runTask(name: string, request: ReadRequest, args: unknown, caller?: Caller): Promised<AnswerBody> {
-    return this.parts.tasks.run({ kind: 'named', name, request, args }, caller)
+    return this.parts.tasks.run({ kind: name, request, args }, caller)
   }
 
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
@@ -519,7 +516,7 @@ export class Engine implements PluginEngine {
       output: { form: 'array' },
     }
     const args: KeysArgs = { attribute: name, values }
-    const answer = await kept(this.parts.tasks.run({ kind: 'named', name: 'keys', request, args }))
+    const answer = await kept(this.parts.tasks.run({ kind: 'keys', request, args }))
     return JSON.parse(Buffer.from(await bytesOf(answer)).toString()) as string[][]
   }
 

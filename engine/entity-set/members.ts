@@ -1,7 +1,4 @@
-import type { DataClass } from '../catalog/dataclass.ts'
-import { FIRST_TASK_ROW, type RemoteData } from '../query/plan/nodes/remote-query.ts'
-import { identityOf, rowIdentity } from '../query/source/remote-identity.ts'
-import type { RowLayout } from '../row-format/row-layout.ts'
+import { rowIdentity } from '../query/source/identity.ts'
 import { KeyList } from '../row-set/key-list.ts'
 import { RowSet } from '../row-set/row-set.ts'
 
@@ -15,14 +12,6 @@ export const sizeOf = (members: Members): number => ('size' in members ? members
 
 /** True for members in an order of their own. */
 export const isOrdered = (members: Members): boolean => !(members instanceof RowSet)
-
-/** Members of a remote dataclass that mean the same to every task: row ids where they last, otherwise the keys. */
-export function lastingMembers(rows: RowMembers, dataClass: DataClass, remote: RemoteData, layout: RowLayout): Members {
-  const rowIds = rows instanceof RowSet ? rows.toIds() : rows
-  if (rowIds.every(rowId => rowId < FIRST_TASK_ROW)) return rows
-  const identity = (rowId: number) => identityOf(rowId, () => remote.keyOf(dataClass, rowId), layout)
-  return KeyList.of(Array.from(rowIds, identity))
-}
 
 const FORMS = ['list', 'ids', 'words', 'keys'] as const
 /** Form and number of members, u32 each. */

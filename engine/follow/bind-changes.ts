@@ -48,7 +48,7 @@ export function checkChanges(selection: ChangeSelection, bindings: Bindings, sna
   const request = readOf(selection, bindings)
   if (view.dataClass(selection.dataClass).remote) throw FollowErrors.REMOTE(selection.dataClass)
   try {
-    planSelection(request, view, snapshot, queries)
+    planSelection(request, view, queries, { snapshot })
     bindProjection(view.dataClass(selection.dataClass), request.output, view, layouts, limits)
   } catch (error) {
     throw needsCode(error) ? FollowErrors.CALCULATED(selection.dataClass) : error

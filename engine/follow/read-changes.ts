@@ -7,7 +7,7 @@ import type { ReadStore } from '../data/read-store.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import { type FollowedRecord, followLog, LogGapError, type LogPlace } from '../log/follow-log.ts'
 import { decodeRecord } from '../log/record.ts'
-import { planTask } from '../query/tasks/plan-task.ts'
+import { planTask } from '../query/tasks/task-kind.ts'
 import type { TaskScope } from '../query/tasks/task-kind.ts'
 import type { ChangeBatch, ChangeKind, ChangePlace, ChangesRequest, EntityChange } from '../query/contract/changes.ts'
 import type { QueryBudget } from '../query/scan/query-budget.ts'
@@ -180,7 +180,7 @@ class ChangeReader {
 
   private select(rowIds: readonly number[], overlay: Overlay): number[] {
     const request = this.requestFor(rowIds)
-    const planned = planTask({ kind: 'rowIds', request, of: 'selection' }, this.scope, this.context(overlay))
+    const planned = planTask({ kind: 'rowIds', request, args: { of: 'selection' } }, this.scope, this.context(overlay))
     const bytes = planned.run().slice()
     return [...new Uint32Array(bytes.buffer)]
   }

@@ -10,6 +10,7 @@ import { isTooLarge, SerialiseErrors } from '../answer/serialise-errors.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import { needsOf } from '../data/suspended.ts'
+import type { SavedArgs } from '../write/saved-task.ts'
 import { PackedResult, statusOf } from '../write/contract/packed-result.ts'
 import type { SavedEntity, SaveResult } from '../write/contract/requests.ts'
 import type { Caller } from '../caller/caller.ts'
@@ -91,7 +92,9 @@ export class SavedAnswers {
       output,
     } as const
     const sent = result instanceof PackedResult ? result.packed : result
-    return kept(this.options.tasks.run({ kind: 'saved', request, mode, result: sent }, caller))
+    return kept(
+      this.options.tasks.run({ kind: 'saved', request, args: { mode, result: sent } satisfies SavedArgs }, caller),
+    )
   }
 
   private async inSlices(result: SaveResult, { mode }: SavedShape, write: SavedWriter): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 import type { AnswerBody } from '../answer/answer-body.ts'
 import type { Permissions } from '../permission/permissions.ts'
 import type { Views } from '../permission/views.ts'
-import type { Promised } from '../base/promised.ts'
+import { kept, type Promised } from '../base/promised.ts'
 import { drive, needsOf, Suspended } from '../data/suspended.ts'
 import { costOfTexts } from '../query/tasks/text-cost.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'
@@ -11,7 +11,7 @@ import type { ReadRequest } from '../query/contract/request.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import { outlineQuery, type QueryOutline } from '../query/tasks/outline-query.ts'
-import { planTask } from '../query/tasks/plan-task.ts'
+import { planTask } from '../query/tasks/task-kind.ts'
 import type { RemoteHere } from '../postgres/run/remote-here.ts'
 import type { TaskRegistry, TaskScope } from '../query/tasks/task-kind.ts'
 import { isShared } from '../entity-set/members.ts'
@@ -20,7 +20,7 @@ import type { Caller } from '../caller/caller.ts'
 import type { QueryPool } from './pool/query-pool.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
 import type { RemoteTask } from '../postgres/run/remote-tasks.ts'
-import { type AnswerTask, exportLimits, isExport, type SearchedTask, type Task } from '../query/tasks/task.ts'
+import { exportLimits, isExport, type Task } from '../query/tasks/task.ts'
 import type { VectorPool } from './pool/vector-pool.ts'
 
 /**
@@ -90,13 +90,11 @@ export class TaskRunner {
    * @returns bytes; if they are returned synchronously, they are valid only until the next task: use them before any `await`
    * @throws {ProtocolError}
    */
-  run(task: AnswerTask, caller?: Caller): Promised<AnswerBody>
-  run(task: Exclude<Task, AnswerTask>, caller?: Caller): Promised<Uint8Array>
   run(task: Task, caller?: Caller): Promised<AnswerBody> {
     const { permissions } = this.options
     const access = task.request.access ?? permissions.guest
     if (access !== task.request.access) {
-      return this.run({ ...task, request: { ...task.request, access } } as AnswerTask, caller)
+      return this.run({ ...task, request: { ...task.request, access } }, caller)
     }
     if (this.options.data.catalog.dataClassesByName.get(task.request.dataClass)?.remote)
       return this.goOn(task, () => this.runRemote(task, caller), caller)
@@ -138,16 +136,18 @@ export class TaskRunner {
   }
 
   /** Row id of the one entity that `request` selects. @throws {ProtocolError} 404: there is none */
-  rowId(request: ReadRequest, caller?: Caller): Promised<number> {
-    const first = (bytes: Uint8Array): number => rowIdsOf(bytes)[0]!
-    const found = this.run({ kind: 'rowIds', request, of: 'page' }, caller)
-    return found instanceof Promise ? found.then(first) : first(found)
+  async rowId(request: ReadRequest, caller?: Caller): Promise<number> {
+    return rowIdsOf(await kept(this.inner({ kind: 'rowIds', request, args: { of: 'page' } }, caller)))[0]!
   }
 
   /** Row ids of all entities that `request` selects, whatever its paging. @throws {ProtocolError} */
   async rowIds(request: ReadRequest, caller?: Caller): Promise<Uint32Array> {
-    const found = this.run({ kind: 'rowIds', request, of: 'selection' }, caller)
-    return found instanceof Promise ? rowIdsOf(await found) : rowIdsOf(found).slice()
+    return rowIdsOf(await kept(this.inner({ kind: 'rowIds', request, args: { of: 'selection' } }, caller)))
+  }
+
+  /** A task whose result is for this server. @returns as {@link run} */
+  inner(task: Task, caller?: Caller): Promised<Uint8Array> {
+    return this.run(task, caller) as Promised<Uint8Array>
   }
 
   /** Describes how a read is executed, for the log. @throws {ProtocolError} the request is invalid */
@@ -161,7 +161,7 @@ export class TaskRunner {
   }
 
   /** @returns undefined: the task costs too much for this thread @throws {ProtocolError} {@link Suspended} */
-  private runHere(task: SearchedTask, caller?: Caller): Uint8Array | undefined {
+  private runHere(task: Task, caller?: Caller): Uint8Array | undefined {
     const { data, limits, restricted, inlineCostMs, vectors } = this.options
     if (inlineCostMs === 0 && !vectors) return undefined
     if (costOfTexts(task.request) > Math.max(LONG_TEXTS, inlineCostMs * 1000)) return undefined

@@ -33,7 +33,7 @@ import { WaitingCalls } from '../author/run/waiting-calls.ts'
 import { WaitingTask } from '../author/run/waiting-task.ts'
 import { codeContext, RunningCall } from '../author/declare/running-call.ts'
 import type { LinkEnd } from '../write/contract/link-messages.ts'
-import { loadTasks } from '../query/tasks/task-registry.ts'
+import { loadTasks } from '../placement/task-registry.ts'
 import {
   ALIVE_AT,
   ALL_DONE,

@@ -8,9 +8,9 @@ import { answerChanges } from '../follow/answer-changes.ts'
 import { openReadStore } from '../open-read-store.ts'
 import { answerTask, type PoolStore, poolStore } from '../placement/pool/answer-task.ts'
 import { runBodyTask } from '../placement/body-task.ts'
-import { loadTasks } from '../query/tasks/task-registry.ts'
-import type { PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions } from '../placement/pool/messages.ts'
-import type { SearchedTask } from '../query/tasks/task.ts'
+import { loadTasks } from '../placement/task-registry.ts'
+import type { ChangesTask, PoolMessage, PoolOutcome, PoolTask, PoolThreadOptions } from '../placement/pool/messages.ts'
+import type { Task } from '../query/tasks/task.ts'
 
 const options = workerData as PoolThreadOptions
 const { registry, problems } = await loadTasks(options.tasks)
@@ -35,9 +35,9 @@ export default function run(message: PoolMessage<PoolTask>): PoolOutcome {
 function answer(message: PoolMessage<PoolTask>): PoolOutcome {
   const { task } = message
   if (task.kind === 'problems') return Buffer.from(JSON.stringify(problems))
-  if (task.kind === 'changes') return answerChanges({ ...message, task }, options, registry, store)
-  if ('body' in task || task.kind === 'rows') return runBodyTask({ ...message, task }, options, store)
-  return answerTask(message as PoolMessage<SearchedTask>, options, registry, store)
+  if (task.kind === 'changes') return answerChanges({ ...message, task: task as ChangesTask }, options, registry, store)
+  if ('body' in task || 'batch' in task) return runBodyTask({ ...message, task }, options, store)
+  return answerTask(message as PoolMessage<Task>, options, registry, store)
 }
 
 function store(): PoolStore {

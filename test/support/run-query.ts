@@ -27,12 +27,7 @@ export function runQuery(catalog: Catalog, snapshot: Snapshot, { params, budget,
     ...request,
     ...(parsed && { params: parsed }),
   }
-  return runPage(
-    planPage(whole, publicView(catalog), snapshot, queries ?? new QueryCache(TEXT_LIMITS)),
-    publicView(catalog),
-    {
-      snapshot,
-      budget: budget ?? new QueryBudget(),
-    },
-  )
+  const view = publicView(catalog)
+  const context = { snapshot, budget: budget ?? new QueryBudget() }
+  return runPage(planPage(whole, view, queries ?? new QueryCache(TEXT_LIMITS), context), view, context)
 }

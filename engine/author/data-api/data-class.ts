@@ -1,5 +1,6 @@
 import { ProtocolError } from '../../base/errors.ts'
 import { Rows } from '../../query/contract/rows.ts'
+import { finderOf } from '../../query/source/select.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { convertKey } from '../../write/convert.ts'
 import { BINDING, type Binding } from './binding.ts'
@@ -67,7 +68,8 @@ export class DataClassBase {
   #all(): Rows | undefined {
     const { language, dataClass } = this[BINDING]
     language.demandRead(dataClass)
-    return dataClass.remote ? undefined : Rows.ofSet(language.snapshot.table(dataClass).live)
+    const { context, view } = language
+    return finderOf(dataClass, context).source({ dataClass: dataClass.name, source: { kind: 'all' } }, view, context)
   }
 
   #find(key: unknown): EntityBase | null {

@@ -13,8 +13,7 @@ import { ALWAYS } from '../../query/bind/predicate.ts'
 import { countRemote, type Selected } from '../../query/aggregate/selected.ts'
 import { relatedRows } from '../../query/execute/open-source.ts'
 import type { RemoteCondition, RemoteQuery } from '../../query/plan/nodes/remote-query.ts'
-import { remoteRows, remoteSelected } from '../../query/source/remote-page.ts'
-import { selectRows } from '../../query/source/select.ts'
+import { finderOf } from '../../query/source/select.ts'
 import { existingRows, rowExists } from '../../data/existing.ts'
 import { visibleOf } from '../../data/restricted-snapshot.ts'
 import { RowSet } from '../../row-set/row-set.ts'
@@ -39,6 +38,8 @@ export interface PendingRows {
 
 /** Number of entities of a database that an iteration fetches together. */
 const FETCHED = 500
+
+const ALL: PreparedQuery = { predicate: undefined, orderBy: [] }
 
 export class SelectionBase implements Iterable<EntityBase> {
   declare readonly [BINDING]: Binding
@@ -81,7 +82,8 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = selection[BINDING]
     const asked = selection.#asked()
     if (asked && !asked.among) return asked.predicate ?? ALWAYS
-    return remoteSelected(dataClass, { predicate: undefined, orderBy: [] }, selection.#find(), language.context).among!
+    const { context } = language
+    return finderOf(dataClass, context).question!(selection.#find(), ALL, dataClass, context).among!
   }
 
   /** Its rows, for results and entity sets. */
@@ -95,13 +97,10 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending
     const { context } = language
-    if (dataClass.remote) this.#rows = remoteRows(dataClass, query, from, context, page)
-    else {
-      // After an await some may have been deleted.
-      const { live } = context.snapshot.table(dataClass)
-      const rows = this.#version === language.version ? from! : from!.narrow(from!.set.and(live))
-      this.#rows = selectRows(dataClass, query, rows, context, page)
-    }
+    const finder = finderOf(dataClass, context)
+    // After an await some may have been deleted.
+    const rows = from && this.#version !== language.version ? finder.present(from, dataClass, context) : from
+    this.#rows = finder.among(rows, query, dataClass, context, page)
     this.#pending = undefined
     language.settled(this)
   }
@@ -362,23 +361,27 @@ export class SelectionBase implements Iterable<EntityBase> {
 
   #listed(rowIds: Uint32Array): Rows {
     const { language, dataClass } = this[BINDING]
-    return dataClass.remote ? Rows.found(rowIds) : Rows.inOrder(rowIds, language.snapshot.table(dataClass).live)
+    const { context } = language
+    return finderOf(dataClass, context).listed(rowIds, dataClass, context)
   }
 
   /** The question to a database that it is, if it has not been asked. */
   #asked(): RemoteQuery | undefined {
     const { language, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending ?? {}
-    if (!dataClass.remote || !query || page || this.#added.length > 0) return undefined
-    return remoteSelected(dataClass, query, from, language.context)
+    if (!query || page || this.#added.length > 0) return undefined
+    const { context } = language
+    return finderOf(dataClass, context).question?.(from, query, dataClass, context)
   }
 
   /** Its entities, for an aggregate. */
   #selected(): Selected {
     const { language, dataClass } = this[BINDING]
-    if (!dataClass.remote) return this.#find().set
-    const all = { predicate: undefined, orderBy: [] }
-    return this.#asked() ?? remoteSelected(dataClass, all, this.#find(), language.context)
+    const asked = this.#asked()
+    if (asked) return asked
+    const rows = this.#find()
+    const { context } = language
+    return finderOf(dataClass, context).question?.(rows, ALL, dataClass, context) ?? rows.set
   }
 
   #of(rows: Rows): SelectionBase {

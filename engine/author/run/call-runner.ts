@@ -10,11 +10,10 @@ import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
 import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
 import { RemoteLink } from '../../postgres/run/remote-link.ts'
-import { remotePage } from '../../query/source/remote-page.ts'
 import { planSelection } from '../../query/source/select.ts'
 import type { DeleteResult } from '../../write/contract/requests.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
-import { planTask } from '../../query/tasks/plan-task.ts'
+import { planTask } from '../../query/tasks/task-kind.ts'
 import type { TaskRegistry } from '../../query/tasks/task-kind.ts'
 import type { QueryLimits } from '../../query/contract/query-limits.ts'
 import { prepareSaved } from '../../write/answer-saved.ts'
@@ -266,7 +265,8 @@ export class CallRunner {
     if (!read) return language.drop(request)
     const { queries, context } = language
     const view = language.views.of(read.access)
-    const { rowIds } = remotePage(planSelection(read, view, context.snapshot, queries), undefined, view, context)
+    const selection = planSelection(read, view, queries, context)
+    const rowIds = selection.finder.rowIds(selection, view, context)
     if (rowIds.length === 0 && request.ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
     return rowIds.length === 0 ? { kind: 'delete', deleted: 0 } : language.drop({ ...request, rowIds })
   }

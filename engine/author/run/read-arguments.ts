@@ -7,8 +7,7 @@ import type { JsonBounds } from '../../base/json-bounds.ts'
 import type { Binding } from '../data-api/binding.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import type { Language } from '../data-api/language.ts'
-import { openSource } from '../../query/execute/open-source.ts'
-import { remoteSource } from '../../query/source/remote-page.ts'
+import { finderOf } from '../../query/source/select.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import type { CallTask } from './tasks.ts'
 
@@ -72,10 +71,7 @@ function toSelection(
   const source = sourceOf(decodeMembers(set.members))
   const { context, views } = language
   const request = { dataClass: set.dataClass, source }
-  const rows = binding.dataClass.remote
-    ? remoteSource(request, binding.dataClass, views.of(access), context)!
-    : openSource(request, views.of(access), context).rows
-  return binding.selection(rows)
+  return binding.selection(finderOf(binding.dataClass, context).source(request, views.of(access), context)!)
 }
 
 /** The entity that a job was enqueued with; null if it has been deleted since. */

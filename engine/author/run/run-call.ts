@@ -1,9 +1,7 @@
 import type { Binding } from '../data-api/binding.ts'
 import type { Language } from '../data-api/language.ts'
 import { isThenable } from '../../base/promised.ts'
-import { openSource } from '../../query/execute/open-source.ts'
-import { remoteSource } from '../../query/source/remote-page.ts'
-import { planPage, runPage } from '../../query/source/select.ts'
+import { finderOf, planPage, runPage } from '../../query/source/select.ts'
 import type { RunningCall } from '../declare/running-call.ts'
 import { asCode, startAs } from '../declare/running-code.ts'
 import { convertArguments } from './read-arguments.ts'
@@ -63,9 +61,8 @@ function selectionOf(binding: Binding, read: Read, language: Language): object {
   // The rows are found when the function first needs them.
   const view = language.views.of(read.access)
   const { dataClass } = binding
-  const from = dataClass.remote
-    ? remoteSource(read, dataClass, view, language.context)
-    : openSource(read, view, language.context).rows
+  const { context } = language
+  const from = finderOf(dataClass, context).source(read, view, context)
   return binding.selection({ from, query: language.queries.prepare(dataClass, read, view) })
 }
 
@@ -73,6 +70,6 @@ function selectionOf(binding: Binding, read: Read, language: Language): object {
 function entityOf(binding: Binding, read: Read, language: Language): object {
   const { context } = language
   const view = language.views.of(read.access)
-  const { rowIds } = runPage(planPage(read, view, context.snapshot, language.queries), view, context)
+  const { rowIds } = runPage(planPage(read, view, language.queries, context), view, context)
   return binding.entity(rowIds[0]!)
 }

@@ -1,5 +1,6 @@
 import type { View } from '../../catalog/view.ts'
-import { encodeMembers, lastingMembers } from '../../entity-set/members.ts'
+import { finderOf } from '../../query/source/select.ts'
+import { encodeMembers } from '../../entity-set/members.ts'
 import { EntityBase } from '../data-api/entity.ts'
 import { internals } from '../data-api/entity-internals.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
@@ -54,9 +55,7 @@ function selectionOutcome(selection: SelectionBase, task: CallTask, scope: Funct
   if (!task.keep) return { body: selectionBody(selection, task, scope) }
   const { selection: rows } = SelectionBase.rowsOf(selection)
   const { context, options } = scope.language
-  const members = dataClass.remote
-    ? lastingMembers(rows, dataClass, context.remote!, options.store.layouts.get(dataClass)!)
-    : rows
+  const members = finderOf(dataClass, context).lasting(rows, dataClass, context, options.store.layouts)
   return { members: encodeMembers(members), dataClass: dataClass.name }
 }
 

@@ -14,10 +14,10 @@ import { guarded } from '../../data/restricted-snapshot.ts'
 import type { ReadStore } from '../../data/read-store.ts'
 import { searchIn } from '../../vector/index/searched-indexes.ts'
 import { IndexStatus } from '../../data/vector-index.ts'
-import { planTask } from '../../query/tasks/plan-task.ts'
+import { planTask } from '../../query/tasks/task-kind.ts'
 import type { TaskRegistry } from '../../query/tasks/task-kind.ts'
 import type { PoolMessage, PoolOutcome, PoolThreadOptions } from './messages.ts'
-import { exportLimits, isAnswer, isExport } from '../../query/tasks/task.ts'
+import { exportLimits, isExport } from '../../query/tasks/task.ts'
 
 /** A store with the state that a thread of a pool keeps for it. */
 export interface PoolStore extends ReadStore {
@@ -45,7 +45,7 @@ export function answerTask(
   registry: TaskRegistry,
   store: () => PoolStore,
 ): PoolOutcome {
-  const sink = sinkFor(message, options)
+  const sink = sinkFor(message, options, registry)
   try {
     return answered(answer(message, sink, options, registry, store), sink)
   } catch (error) {
@@ -75,8 +75,9 @@ export function failed(error: unknown, sink: AnswerSink | undefined): PoolOutcom
 export function sinkFor(
   { task, slot, spool }: PoolMessage,
   { answers }: Pick<PoolThreadOptions, 'answers'>,
+  registry: TaskRegistry,
 ): AnswerSink | undefined {
-  if (!answers || !isAnswer(task)) return undefined
+  if (!answers || registry.get(task.kind)?.isInner) return undefined
   return new AnswerSink({
     coding: task.request.output.coding,
     spool: isExport(task)

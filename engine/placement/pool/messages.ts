@@ -6,7 +6,7 @@ import type { RowBatch } from '../../import/row-batch.ts'
 import type { ChangesRequest } from '../../query/contract/changes.ts'
 import type { Needs } from '../../data/suspended.ts'
 import type { QueryLimits } from '../../query/contract/query-limits.ts'
-import type { SearchedTask, TaskModule } from '../../query/tasks/task.ts'
+import type { Task, TaskModule } from '../../query/tasks/task.ts'
 import type { ReadStoreOptions } from '../../data/read-store.ts'
 import type { SaveRequest } from '../../write/contract/requests.ts'
 import type { BodyLimits } from '../../write/contract/write-limits.ts'
@@ -117,10 +117,10 @@ export interface ChangesTask {
 export type BodyTask = SplitTask | PartsTask | MembersTask | RowsTask
 
 /** Tasks of the threads of the pool for queries. Handled in `engine/threads/pool-thread.ts`. */
-export type PoolTask = SearchedTask | BodyTask | ChangesTask | ProblemsTask
+export type PoolTask = Task | BodyTask | ChangesTask | ProblemsTask
 
 /** Message to a thread of the pool. */
-export interface PoolMessage<T = SearchedTask> {
+export interface PoolMessage<T = Task> {
   readonly task: T
   /** Milliseconds since 1970. Waiting time counts. */
   readonly deadlineAt: number

@@ -1,7 +1,7 @@
 import type { LockHolder } from '../../caller/lock-holder.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { FIRST_TASK_ROW } from '../../query/plan/nodes/remote-query.ts'
-import { identityOf } from '../../query/source/remote-identity.ts'
+import { identityOf } from '../../query/source/identity.ts'
 import { LockTable } from '../../write/lock-table.ts'
 import type { RemoteRows } from '../reads/remote-rows.ts'
 

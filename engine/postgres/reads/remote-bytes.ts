@@ -62,7 +62,7 @@ export async function readBytes(
   const attribute = view.attribute(dataClass, name) as StorageAttribute
   const { key, rows } = await repeat(reads => {
     const { context } = reads
-    const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
+    const selection = planPage({ ...read, output: { form: 'entity' } }, view, queries, context!)
     const { rowIds } = runPage(selection, view, context!)
     return { key: reads.keyOf(dataClass, rowIds[0]!), rows: reads.rowsOf(dataClass) }
   })

@@ -81,6 +81,10 @@ export class RemoteReads implements RemoteData {
     this.maxKeys = options.maxKeys ?? MAX_KEYS
   }
 
+  has({ remote }: DataClass): boolean {
+    return remote !== undefined
+  }
+
   find(query: RemoteQuery): RemotePage {
     // The same request asks the same, unless its values are bound again.
     const asked = this.asked.find(each => isSame(each.query, query))

@@ -2,8 +2,9 @@ import { serialize } from 'node:v8'
 import { move } from 'piscina'
 import { releaseBuffers } from '../../query/serialise/answer.ts'
 import { answered, failed, sinkFor } from '../../placement/pool/answer-task.ts'
-import { planTask } from '../../query/tasks/plan-task.ts'
+import { planTask } from '../../query/tasks/task-kind.ts'
 import { serveLink } from './remote-end.ts'
+import type { Task } from '../../query/tasks/task.ts'
 import { type RemoteScope, RemoteWork } from './remote-work.ts'
 import type { PoolMessage, PoolOutcome } from '../../placement/pool/messages.ts'
 import type { RemoteTask, RemoteWriteTask } from './remote-tasks.ts'
@@ -41,7 +42,7 @@ function unwatch(task: OpenTask): void {
  */
 export async function remoteTask(message: PoolMessage<RemoteTask>, scope: RemoteScope): Promise<PoolOutcome> {
   const { task, slot, deadlineAt, user } = message
-  if (task.kind === 'remoteLink') {
+  if ('transfer' in task) {
     serveLink({ port: task.transfer[0], signal: task.signal }, scope)
     return new Uint8Array(0)
   }
@@ -50,10 +51,9 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   watch(watched, scope.options.cancelled)
   const { options, registry, store } = scope
   const limits = isExport(task) ? exportLimits(options.limits) : options.limits
-  const isCode =
-    (task.kind === 'remoteLock' && task.lock.isCode) || (task.kind === 'remoteBytes' && task.bytes.isCode) || false
+  const isCode = ('lock' in task && task.lock.isCode) || ('bytes' in task && task.bytes.isCode) || false
   const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: waiting.signal, user, isCode })
-  const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, options)
+  const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, options, registry)
   try {
     if (isWrite(task)) return move(serialize(await work.write(task))) as unknown as Uint8Array
     const { views, layouts, queries } = store
@@ -72,4 +72,4 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
   }
 }
 
-const isWrite = (task: RemoteTask): task is RemoteWriteTask => task.kind.startsWith('remote')
+const isWrite = (task: Task | RemoteWriteTask): task is RemoteWriteTask => task.kind.startsWith('remote')

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { PoolThreadOptions } from '../../placement/pool/messages.ts'
-import type { SearchedTask } from '../../query/tasks/task.ts'
+import type { Task } from '../../query/tasks/task.ts'
 import type { SaveLimits } from '../../write/contract/write-limits.ts'
 import type { Connection } from '../database/database.ts'
 import type { RemoteBytes } from '../reads/remote-bytes.ts'
@@ -23,7 +23,7 @@ interface RemoteLinkTask {
 }
 
 /** Tasks of the thread that asks databases. Handled in `engine/threads/remote-thread.ts`. */
-export type RemoteTask = SearchedTask | RemoteWriteTask | RemoteLinkTask
+export type RemoteTask = Task | RemoteWriteTask | RemoteLinkTask
 
 /** `workerData` of the thread that asks databases. */
 export interface RemoteThreadOptions extends Omit<PoolThreadOptions, 'tasks'> {

@@ -8,7 +8,7 @@ import type { Views } from '../../permission/views.ts'
 import type { LockHolder } from '../../caller/lock-holder.ts'
 import type { ReadRequest } from '../../query/contract/request.ts'
 import type { QueryCache } from '../../query/plan/query-cache.ts'
-import { remotePage } from '../../query/source/remote-page.ts'
+import { REMOTE } from '../../query/source/remote.ts'
 import { planPage, planSelection, runPage } from '../../query/source/select.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
@@ -142,7 +142,7 @@ export class RemoteWriter {
       const { context } = reads
       const rowIds = keys
         ? keys.flatMap(key => rowOf(key, dataClass, reads))
-        : remotePage(planSelection(read, view, context!.snapshot, queries), undefined, view, context!).rowIds
+        : REMOTE.rowIds(planSelection(read, view, queries, context!), view, context!)
       reads.fetch(dataClass, rowIds)
       const remoteRows = reads.rowsOf(dataClass)
       return { remoteRows, rows: Array.from(rowIds, rowId => ({ rowId, row: reads.row(dataClass, rowId) })) }
@@ -180,7 +180,7 @@ export class RemoteWriter {
     const dataClass = view.dataClass(read.dataClass)
     const { rows, rowId } = await repeat(reads => {
       const { context } = reads
-      const selection = planPage({ ...read, output: { form: 'entity' } }, view, context!.snapshot, queries)
+      const selection = planPage({ ...read, output: { form: 'entity' } }, view, queries, context!)
       const [rowId] = runPage(selection, view, context!).rowIds
       return { rows: reads.rowsOf(dataClass), rowId: rowId! }
     })

@@ -29,7 +29,7 @@ export function outlineQuery(
   const orderBy = textOf(request.orderBy)
   const length = (filter?.length ?? 0) + (orderBy?.length ?? 0)
   if (length > MAX_LENGTH) return { filter: `(${length} characters)` }
-  const selection = planSelection(request, view, snapshot, queries)
+  const selection = planSelection(request, view, queries, { snapshot })
   return {
     ...(filter !== undefined && { filter: withoutValues(filter, limits) }),
     ...(orderBy !== undefined && { orderBy }),

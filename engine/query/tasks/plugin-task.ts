@@ -7,9 +7,8 @@ import { bindFirstScalar, ownScalar } from '../aggregate/measure.ts'
 import { forEachValue, itemText } from '../aggregate/read-values.ts'
 import type { ReadRequest } from '../contract/request.ts'
 import type { QueryContext } from '../operators/query-context.ts'
-import { planSelection, runSelection } from '../source/select.ts'
-import { planTask } from './plan-task.ts'
-import type { TaskKind, TaskScope } from './task-kind.ts'
+import { planSelection } from '../source/select.ts'
+import { planTask, type TaskKind, type TaskScope } from './task-kind.ts'
 import type { Task, TaskModule } from './task.ts'
 
 /**
@@ -101,8 +100,8 @@ function taskStore(own: ReadRequest, scope: TaskScope, { snapshot, budget }: Que
     request: own,
     view,
     select(request) {
-      const selection = planSelection(allowed(request), view, snapshot, queries)
-      const { set } = runSelection(selection, view, context)
+      const selection = planSelection(allowed(request), view, queries, context)
+      const { set } = selection.finder.all(selection, view, context)
       const rowIds = set.toIds()
       return {
         size: rowIds.length,
@@ -123,7 +122,7 @@ function taskStore(own: ReadRequest, scope: TaskScope, { snapshot, budget }: Que
       }
     },
     read: request => answer({ kind: 'read', request: allowed(request) }),
-    run: (name, args, request) => answer({ kind: 'named', name, args, request: allowed(request) }),
+    run: (name, args, request) => answer({ kind: name, args, request: allowed(request) }),
     examine: rows => budget.examine(rows),
   }
 }

@@ -5,6 +5,9 @@ import type { QueryCache } from '../plan/query-cache.ts'
 import type { ReadRequest } from '../contract/request.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
+import { vectorSearches } from '../plan/vector-access.ts'
+import type { Selection } from '../source/finder.ts'
+import type { Task } from './task.ts'
 import type { VectorSearch } from '../../data/vector-index.ts'
 
 /** Context of a thread that runs tasks. */
@@ -32,8 +35,10 @@ export interface PlannedTask {
   run(): Uint8Array
 }
 
-/** A kind of task with a name. */
+/** A kind of task. It is in the registry under its name, in every thread that may run it. */
 export interface TaskKind<Args = unknown> {
+  /** True if its result is for this server: it is neither compressed nor put into a file. */
+  readonly isInner?: boolean
   /**
    * Plans the task for one snapshot, without reading rows.
    * @param args plain data
@@ -42,5 +47,16 @@ export interface TaskKind<Args = unknown> {
   plan(request: ReadRequest, args: Args, scope: TaskScope, context: QueryContext): PlannedTask
 }
 
-/** Kinds by name: `compute`, `distinct`, `keys`, and those of plugins as `plugin/task`. */
+/** Kinds by name. */
 export type TaskRegistry = ReadonlyMap<string, TaskKind>
+
+/** Plans a task without reading rows: in any thread, every answer comes from here. @throws {ProtocolError} the request itself is invalid */
+export function planTask({ kind, request, args }: Task, scope: TaskScope, context: QueryContext): PlannedTask {
+  const found = scope.registry.get(kind)
+  if (!found) throw new Error(`there is no task "${kind}"; there are ${[...scope.registry.keys()].join(', ')}`)
+  return found.plan(request, args, scope, context)
+}
+
+/** Searches that a selection begins with. */
+export const searchesOf = ({ filter, dataClass }: Selection): VectorSearch[] =>
+  filter ? vectorSearches(filter, dataClass) : []

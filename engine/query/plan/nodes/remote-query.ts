@@ -73,9 +73,11 @@ export interface RemoteStep {
 
 /**
  * The databases of remote dataclasses, for one task. What the task has not asked before is not there at once: where threads must not wait,
- * every method may throw {@link Suspended}, after which the task begins again.
+ * any method may suspend the task.
  */
 export interface RemoteData {
+  /** True if it answers for the entities of a dataclass. */
+  has(dataClass: DataClass): boolean
   readonly steps: readonly RemoteStep[]
   find(query: RemoteQuery): RemotePage
   distinct(query: RemoteQuery, of: RemoteValues): RemoteDistinct

@@ -79,14 +79,12 @@ t.test('row ids, aggregates and distinct values are computed in the pool too', a
   const request = read({ filter: 'number < 3' })
   const items = [{ path: ['number'], range: undefined }]
   const aggregation = { function: 'sum', distinct: false } as const
-  t.equal(decode(await pool.run({ kind: 'named', name: 'compute', request, args: { items, aggregation } })), 3)
+  t.equal(decode(await pool.run({ kind: 'compute', request, args: { items, aggregation } })), 3)
   t.same(
-    decode(
-      await pool.run({ kind: 'named', name: 'distinct', request: { ...request, top: undefined }, args: { items } }),
-    ),
+    decode(await pool.run({ kind: 'distinct', request: { ...request, top: undefined }, args: { items } })),
     [0, 1, 2],
   )
-  const rowIds = await pool.run({ kind: 'rowIds', request, of: 'selection' })
+  const rowIds = await pool.run({ kind: 'rowIds', request, args: { of: 'selection' } })
   t.same([...new Uint32Array((rowIds as Uint8Array).buffer)], [0, 1, 2])
 })
 

@@ -181,7 +181,9 @@ t.test('an indexed property is looked up in its index, a range in one search', a
   const plan = (filter: string) =>
     shared.read(snapshot => {
       const request = { dataClass: 'Thing', source: { kind: 'all' }, filter } as const
-      const selection = planSelection(request, publicView(world.rows.catalog), snapshot, new QueryCache(TEXT_LIMITS))
+      const selection = planSelection(request, publicView(world.rows.catalog), new QueryCache(TEXT_LIMITS), {
+        snapshot,
+      })
       return explainOperator(selection.filter!, selection.dataClass)
     })
   t.match(plan('info.size = 4.25'), /^IndexScan info\.size in \[4\.25\] \(\d+ rows\)$/)

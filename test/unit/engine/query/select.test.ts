@@ -3,7 +3,7 @@ import { TEXT_LIMITS } from '../../../../engine/query/parse/limits.ts'
 import { publicView } from '../../../../engine/catalog/view.ts'
 import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
-import { planSelection, runSelection } from '../../../../engine/query/source/select.ts'
+import { planSelection } from '../../../../engine/query/source/select.ts'
 import { fakeStore } from '../../../support/fake-table.ts'
 import { copiesOfStaff, STAFF, staffCatalog } from '../../../support/fixtures/staff.ts'
 import { type QueryOptions, runQuery } from '../../../support/run-query.ts'
@@ -249,10 +249,8 @@ t.test('the whole selection is in order, whatever the page', async t => {
   const request = { dataClass: 'Employee', source: { kind: 'all' }, filter: 'salary >= 5', orderBy: 'salary' } as const
   const context = { snapshot: store, budget: new QueryBudget() }
   const view = publicView(catalog)
-  t.same(
-    [...runSelection(planSelection(request, view, store, new QueryCache(TEXT_LIMITS)), view, context).rowIds],
-    [1, 5, 0],
-  )
+  const selection = planSelection(request, view, new QueryCache(TEXT_LIMITS), context)
+  t.same([...selection.finder.all(selection, view, context).rowIds], [1, 5, 0])
 })
 
 t.test('a query that examines too many rows ends with 413', async t => {

@@ -2,23 +2,24 @@ import { isExactText } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { View } from '../../catalog/view.ts'
-import { Suspended } from '../../data/suspended.ts'
+import { fold } from '../../base/text/fold.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
 import { KeyList } from '../../row-set/key-list.ts'
 import { RowSet } from '../../row-set/row-set.ts'
 import { convertKey } from '../bind/convert-value.ts'
 import { uniqueAttribute } from '../bind/demand-unique-address.ts'
-import { combine, type Predicate } from '../bind/predicate.ts'
-import type { RemoteData, RemotePage, RemoteQuery } from '../plan/nodes/remote-query.ts'
+import { combine, type Predicate, type Scalar } from '../bind/predicate.ts'
+import { FIRST_TASK_ROW, type RemoteData, type RemoteQuery } from '../plan/nodes/remote-query.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import { optimizePredicate } from '../plan/optimize.ts'
-import type { PreparedQuery } from '../plan/query-cache.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
 import { Rows } from '../contract/rows.ts'
-import type { Selection } from './select.ts'
-import { rowOfIdentity } from './remote-identity.ts'
-import { attributePredicate, relatedRows, relationsOf, rowOfKey } from '../execute/open-source.ts'
+import { attributePredicate, relatedRows, relationsOf, rowOfKey, sourceClass } from '../execute/open-source.ts'
+import { describeRemote } from './describe-remote.ts'
+import type { Finder, Found, PageRange, Selection, SelectRequest } from './finder.ts'
+import { identityOf, rowOfIdentity } from './identity.ts'
 
-/** Entities of a request before its filter, as a database finds them. */
+/** Entities of a request before its filter, as a question finds them. */
 interface RemoteSource extends Pick<RemoteQuery, 'among' | 'referring'> {
   readonly predicate?: Predicate
   /** Set if the entities have an order of their own. */
@@ -35,95 +36,132 @@ interface EntityList {
 
 type Question = Pick<Selection, 'request' | 'dataClass' | 'predicate' | 'orderBy'>
 
-/**
- * Finds the entities of a selection of a remote dataclass: its database filters, sorts and counts.
- * @param page undefined for the whole selection
- * @param isUncounted true if the size of the whole selection is not needed
- * @throws {Suspended} errors of the source
- */
-export function remotePage(
-  selection: Question,
-  page: RemoteQuery['page'],
+/** Finds entities that are elsewhere: those who have them filter, sort, count and add. */
+export const REMOTE: Finder = {
+  operatorFor: () => undefined,
+
+  page: (selection, page, view, context, isUncounted) => find(selection, page, view, context, isUncounted),
+
+  all(selection, view, context) {
+    const rowIds = REMOTE.rowIds(selection, view, context)
+    if (rowIds.some(rowId => rowId >= FIRST_TASK_ROW)) throw RemoteErrors.NOT_HERE('this', selection.dataClass.name)
+    return Rows.found(rowIds)
+  },
+
+  rowIds: (selection, view, context) => find(selection, undefined, view, context).rowIds,
+
+  selected: (selection, view, context) =>
+    questionOf(
+      selection,
+      openRemote(selection.request, selection.dataClass, view, context),
+      undefined,
+      context.remote!,
+    ),
+
+  members(selection, view, context, layouts) {
+    const rowIds = REMOTE.rowIds(selection, view, context)
+    return REMOTE.lasting(rowIds, selection.dataClass, context, layouts)
+  },
+
+  source(request, view, context) {
+    const { source } = request
+    if (source.kind === 'all') return undefined
+    const dataClass = sourceClass(request, view)
+    const { rowIds } = find({ request, dataClass, predicate: undefined, orderBy: [] }, undefined, view, context)
+    const isOrdered = source.kind === 'keys' || source.kind === 'keyList' || (source.kind === 'rows' && source.ordered)
+    return isOrdered ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+  },
+
+  describe: ({ predicate }, wanted, view, { remote }) =>
+    predicate && describeRemote(predicate, remote!.steps, wanted, view),
+
+  keysOf(attribute, values, context) {
+    const { dataClass, unique } = attribute
+    const test = { kind: 'in', values: new Set(values.map(foldedOf)) } as const
+    const { rowIds } = context.remote!.find({
+      ...ALL,
+      dataClass,
+      predicate: { kind: 'test', attribute, test, negated: false },
+      page: { skip: 0, count: Number.POSITIVE_INFINITY },
+      isUncounted: true,
+    })
+    // One that has a unique text letter by letter comes before others with its fold, as in addresses.
+    const alike = new Map<Scalar, string[]>()
+    const exact = new Map<Value, string[]>()
+    const table = context.snapshot.table(dataClass)
+    for (const rowId of rowIds) {
+      const row = table.row(rowId)!
+      const value = row.value(attribute) as Value
+      keep(alike, foldedOf(value), row.key)
+      if (unique) keep(exact, value, row.key)
+    }
+    return values.map(value => exact.get(value) ?? alike.get(foldedOf(value)) ?? [])
+  },
+
+  among(rows, query, dataClass, context, page) {
+    const isListed = rows !== undefined && !(rows.selection instanceof RowSet)
+    const question = REMOTE.question!(rows, query, dataClass, context)
+    const { rowIds } = context.remote!.find({ ...question, isListed, page, isUncounted: true })
+    return isListed || query.orderBy.length > 0 ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+  },
+
+  question: (rows, { predicate, orderBy }, dataClass, { remote }) => ({
+    ...ALL,
+    dataClass,
+    among: rows && keysOf(rows.rowIds, dataClass, remote!),
+    predicate,
+    orderBy,
+  }),
+
+  listed: rowIds => Rows.found(rowIds),
+
+  present: rows => rows,
+
+  lasting(rows, dataClass, { remote }, layouts) {
+    const rowIds = rows instanceof RowSet ? rows.toIds() : rows
+    if (rowIds.every(rowId => rowId < FIRST_TASK_ROW)) return rows
+    const layout = layouts.get(dataClass)!
+    return KeyList.of(Array.from(rowIds, rowId => identityOf(rowId, () => remote!.keyOf(dataClass, rowId), layout)))
+  },
+}
+
+const NOT_RELATED = { among: undefined, referring: undefined }
+const ALL = { ...NOT_RELATED, orderBy: [], page: undefined }
+
+const foldedOf = (value: Value): Scalar => (typeof value === 'string' ? fold(value) : (value as Scalar))
+
+/** Adds a key to at most one other. */
+function keep<T>(keys: Map<T, string[]>, value: T, key: string): void {
+  const known = keys.get(value) ?? []
+  if (known.length < 2) keys.set(value, [...known, key])
+}
+
+/** @param page undefined for the whole selection */
+function find(
+  question: Question,
+  page: PageRange | undefined,
   view: View,
   context: QueryContext,
   isUncounted = false,
-): RemotePage & { readonly name: string } {
-  const { dataClass, request, orderBy } = selection
-  const remote = remoteOf(dataClass, context)
+): Found {
+  const { dataClass, request, orderBy, predicate } = question
+  const remote = context.remote!
   const source = openRemote(request, dataClass, view, context)
   const { list, name } = source
   const end = page && page.skip + page.count
-  if (list && orderBy.length === 0 && !source.predicate && !selection.predicate)
+  if (list && orderBy.length === 0 && !source.predicate && !predicate)
     return { rowIds: list.rowIds(page?.skip, end), total: list.size, name }
-  const query = questionOf(selection, source, page, remote)
+  const query = questionOf(question, source, page, remote)
   if (!list || orderBy.length > 0) return { ...remote.find({ ...query, isUncounted }), name }
   const found = RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
   const rows = list.rowIds().filter(rowId => found.has(rowId))
   return { rowIds: page ? rows.subarray(page.skip, end) : rows, total: rows.length, name }
 }
 
-/** Entities of a request before its filter; undefined for all. @throws as {@link remotePage} */
-export function remoteSource(
-  request: Selection['request'],
-  dataClass: DataClass,
-  view: View,
-  context: QueryContext,
-): Rows | undefined {
-  const { source } = request
-  if (source.kind === 'all') return undefined
-  const { rowIds } = remotePage({ request, dataClass, predicate: undefined, orderBy: [] }, undefined, view, context)
-  const isOrdered = source.kind === 'keys' || source.kind === 'keyList' || (source.kind === 'rows' && source.ordered)
-  return isOrdered ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
-}
-
-/**
- * Applies a query to given entities of a remote dataclass, for plugin code that queries a selection.
- * @param from undefined for all
- */
-export function remoteRows(
-  dataClass: DataClass,
-  query: PreparedQuery,
-  from: Rows | undefined,
-  context: QueryContext,
-  page?: RemoteQuery['page'],
-): Rows {
-  const remote = remoteOf(dataClass, context)
-  const isListed = from !== undefined && !(from.selection instanceof RowSet)
-  const { rowIds } = remote.find({
-    ...remoteSelected(dataClass, query, from, context),
-    isListed,
-    page,
-    isUncounted: true,
-  })
-  return isListed || query.orderBy.length > 0 ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
-}
-
-/** A selection as a question, for an aggregate. */
-export function remoteSelected(
-  dataClass: DataClass,
-  { predicate, orderBy }: PreparedQuery,
-  from: Rows | undefined,
-  context: QueryContext,
-): RemoteQuery {
-  const among = from && keysOf(from.rowIds, dataClass, remoteOf(dataClass, context))
-  return { dataClass, among, referring: undefined, predicate, orderBy, page: undefined }
-}
-
-/** The question to the database that a selection of a remote dataclass is. @throws as {@link remotePage} */
-export function remoteQuery(
-  selection: Question,
-  page: RemoteQuery['page'],
-  view: View,
-  context: QueryContext,
-): RemoteQuery {
-  const remote = remoteOf(selection.dataClass, context)
-  return questionOf(selection, openRemote(selection.request, selection.dataClass, view, context), page, remote)
-}
-
 function questionOf(
   { dataClass, predicate, orderBy }: Question,
   { list, among, referring, ...source }: RemoteSource,
-  page: RemoteQuery['page'],
+  page: PageRange | undefined,
   remote: RemoteData,
 ): RemoteQuery {
   const conditions = [source.predicate, predicate].filter(each => each !== undefined)
@@ -138,18 +176,7 @@ function questionOf(
   }
 }
 
-/** @throws {Suspended} */
-function remoteOf({ name }: DataClass, { remote }: QueryContext): RemoteData {
-  if (!remote) throw new Suspended({ kind: 'entities', dataClass: name })
-  return remote
-}
-
-function openRemote(
-  { source }: Selection['request'],
-  dataClass: DataClass,
-  view: View,
-  context: QueryContext,
-): RemoteSource {
+function openRemote({ source }: SelectRequest, dataClass: DataClass, view: View, context: QueryContext): RemoteSource {
   const { snapshot } = context
   const table = snapshot.table(dataClass)
   switch (source.kind) {
@@ -205,7 +232,7 @@ function attributeSource(
   const find = (predicate: Predicate): Uint32Array => {
     const page = { skip: 0, count: 2 }
     const query = { dataClass, predicate, page, orderBy: [], isUncounted: true, ...NOT_RELATED }
-    return remoteOf(dataClass, context).find(query).rowIds
+    return context.remote!.find(query).rowIds
   }
   const texts = [source.value]
   // Texts in a table that the server has made are unique by their folds.
@@ -220,10 +247,9 @@ function attributeSource(
 
 const NONE = new Uint32Array(0)
 const ALWAYS: Predicate = { kind: 'always' }
-const NOT_RELATED = { among: undefined, referring: undefined }
 
 function membersOf(
-  source: Selection['request']['source'] & { kind: 'set' | 'rows' | 'keyList' },
+  source: SelectRequest['source'] & { kind: 'set' | 'rows' | 'keyList' },
   dataClass: DataClass,
   { remote }: QueryContext,
 ): EntityList {

@@ -1,11 +1,20 @@
+import { membersTask } from '../entity-set/members-task.ts'
+import { readTask } from '../query/pipeline.ts'
+import { rowIdsTask } from '../query/tasks/row-ids-task.ts'
+import { savedTask } from '../write/saved-task.ts'
 import { strict as assert } from 'node:assert'
-import { messageWithPlace } from '../../author/declare/place.ts'
-import { pluginTask, type TaskFunction } from './plugin-task.ts'
-import type { TaskKind, TaskRegistry } from './task-kind.ts'
-import type { TaskModule } from './task.ts'
-import { computeTask, distinctTask, keysTask } from './value-tasks.ts'
+import { messageWithPlace } from '../author/declare/place.ts'
+import { pluginTask, type TaskFunction } from '../query/tasks/plugin-task.ts'
+import type { TaskKind, TaskRegistry } from '../query/tasks/task-kind.ts'
+import type { TaskModule } from '../query/tasks/task.ts'
+import { computeTask, distinctTask, keysTask } from '../query/tasks/value-tasks.ts'
 
-const BUILT_IN: readonly (readonly [string, TaskKind])[] = [
+/** Kinds of tasks besides those of plugins. */
+const BUILT_IN: readonly (readonly [string, TaskKind<never>])[] = [
+  ['read', readTask],
+  ['rowIds', rowIdsTask],
+  ['members', membersTask],
+  ['saved', savedTask],
   ['compute', computeTask],
   ['distinct', distinctTask],
   ['keys', keysTask],
