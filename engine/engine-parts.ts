@@ -51,7 +51,7 @@ import { VectorPool } from './placement/pool/vector-pool.ts'
 import { ServerRecords } from './records/server-records.ts'
 import { cutLink, type LinkEnd, LOST } from './write/contract/link-messages.ts'
 import { SAVE_LIMITS } from './write/contract/write-limits.ts'
-import type { WriterClient } from './write/writer-client.ts'
+import type { WriterClient } from './write/client/writer-client.ts'
 
 /** Threads and state that exist before the store is opened for reading. */
 interface EngineThreads {

@@ -12,7 +12,7 @@ import type { LoadedClasses } from './author/declare/describe-classes.ts'
 import { checkDeclarations } from './author/declare/check-declarations.ts'
 import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
 import { createSharedMemory } from './memory/heap/shared-heap.ts'
-import { WriterClient } from './write/writer-client.ts'
+import { WriterClient } from './write/client/writer-client.ts'
 
 /**
  * Opens a store after the writer thread has migrated it to the given model.

@@ -5,7 +5,7 @@ import type { QueryPool } from '../placement/pool/query-pool.ts'
 import type { ChangeBatch, ChangePlace, ChangeSelection, ChangesRequest } from '../query/contract/changes.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'
-import type { WriterClient } from '../write/writer-client.ts'
+import type { WriterClient } from '../write/client/writer-client.ts'
 import { checkChanges } from './bind-changes.ts'
 
 interface FeedOptions {

@@ -5,12 +5,18 @@ import type { ReadStore } from '../data/read-store.ts'
 import type { Access, Views } from '../permission/views.ts'
 import { kept } from '../base/promised.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
-import { prepareSaved, type SavedShape, type SavedWriter, savedWriter, STORED_ONLY } from '../write/answer-saved.ts'
+import {
+  prepareSaved,
+  type SavedShape,
+  type SavedWriter,
+  savedWriter,
+  STORED_ONLY,
+} from '../write/answer/answer-saved.ts'
 import { isTooLarge, SerialiseErrors } from '../answer/serialise-errors.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import type { Snapshot } from '../data/snapshot.ts'
 import { needsOf } from '../data/suspended.ts'
-import type { SavedArgs } from '../write/saved-task.ts'
+import type { SavedArgs } from '../write/answer/saved-task.ts'
 import { PackedResult, statusOf } from '../write/contract/packed-result.ts'
 import type { SavedEntity, SaveResult } from '../write/contract/requests.ts'
 import type { Caller } from '../caller/caller.ts'

@@ -1,7 +1,7 @@
 import { membersTask } from '../entity-set/members-task.ts'
 import { readTask } from '../query/pipeline.ts'
 import { rowIdsTask } from '../query/tasks/row-ids-task.ts'
-import { savedTask } from '../write/saved-task.ts'
+import { savedTask } from '../write/answer/saved-task.ts'
 import { strict as assert } from 'node:assert'
 import { messageWithPlace } from '../author/declare/place.ts'
 import { pluginTask, type TaskFunction } from '../query/tasks/plugin-task.ts'

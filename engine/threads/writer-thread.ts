@@ -12,8 +12,8 @@ import { MemoryWriter } from '../memory/writer/memory-writer.ts'
 import { type OpenedForWriting, openForWriting } from '../storage/migration/open-for-writing.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { Heartbeat } from '../write/contract/heartbeat.ts'
-import type { WriteJob } from '../write/jobs.ts'
-import { InteractiveJob, LinkedThread } from '../write/linked-thread.ts'
+import type { WriteJob } from '../write/steps/save-steps.ts'
+import { InteractiveJob, LinkedThread } from '../write/steps/linked-thread.ts'
 import {
   type FromWriter,
   packed,
@@ -23,7 +23,7 @@ import {
   type WriterThreadOptions,
 } from '../write/contract/messages.ts'
 import { receivedSave } from '../write/contract/sent-save.ts'
-import { Writer } from '../write/writer.ts'
+import { Writer } from '../write/steps/writer.ts'
 import type { LaterAnswers, LinkEnd, ToLinkedWriter } from '../write/contract/link-messages.ts'
 
 /** Maximum time for which a write waits while the shared memory is filled. */

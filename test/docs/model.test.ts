@@ -10,7 +10,7 @@ import { CALCULATED_TYPES, NUMBER_TYPES, SCALAR_TYPES, STORAGE_TYPES } from '../
 import { ProtocolError } from '../../engine/base/errors.ts'
 import { loadModel } from '../../engine/index.ts'
 import { encodePlain } from '../../engine/row-format/wire-value.ts'
-import { convertValue } from '../../engine/write/convert.ts'
+import { convertValue } from '../../engine/write/value/convert.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import { codeIn, type Row, tablesOf } from '../support/page-tables.ts'
 import { followTour, tourOf } from '../support/tour.ts'

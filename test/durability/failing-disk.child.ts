@@ -1,7 +1,7 @@
 /** Writes to a store with a log while the disk fails for a while, and prints what the client receives. See slow-disk.c. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { WriterClient } from '../../engine/write/writer-client.ts'
+import { WriterClient } from '../../engine/write/client/writer-client.ts'
 import { city, options } from './world.ts'
 
 const failing = process.env.FAILING_SYNC_FILE!

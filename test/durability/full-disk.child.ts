@@ -1,5 +1,5 @@
 /** Writes to a store until the disk refuses it, and prints the names of the entities that were acknowledged. */
-import { WriterClient } from '../../engine/write/writer-client.ts'
+import { WriterClient } from '../../engine/write/client/writer-client.ts'
 import { city, options } from './world.ts'
 
 const client = await WriterClient.start(options(process.argv[2]!))

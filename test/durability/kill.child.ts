@@ -3,7 +3,7 @@
  * kills the process. `stamp` is null for a deletion, which is announced (`[name]`) before the request.
  */
 import type { SavedEntity } from '../../engine/write/contract/requests.ts'
-import { WriterClient } from '../../engine/write/writer-client.ts'
+import { WriterClient } from '../../engine/write/client/writer-client.ts'
 import { city, options, withImages } from './world.ts'
 
 const [path, round, memory] = process.argv.slice(2) as [string, string, string?]

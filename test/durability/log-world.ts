@@ -14,7 +14,7 @@ import { postingLists } from '../../engine/storage/postings.ts'
 import { recoverStore } from '../../engine/storage/recover-store.ts'
 import { loadSchema } from '../../engine/storage/stored-schema.ts'
 import type { WriteRequest } from '../../engine/write/contract/requests.ts'
-import { Writer } from '../../engine/write/writer.ts'
+import { Writer } from '../../engine/write/steps/writer.ts'
 import type { Random } from '../support/reference/random.ts'
 import { ISO, model, NOW, saveRequest } from '../unit/engine/write/test-store.ts'
 

@@ -1,7 +1,7 @@
 /** Writes while its disk hangs for a while, and prints what the client receives. See slow-disk.c. */
 import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { WriterClient } from '../../engine/write/writer-client.ts'
+import { WriterClient } from '../../engine/write/client/writer-client.ts'
 import { city, options } from './world.ts'
 
 const trigger = process.env.SLOW_SYNC_FILE!

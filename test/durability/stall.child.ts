@@ -3,7 +3,7 @@
  * only way that is left.
  */
 import type { Heartbeat } from '../../engine/write/contract/heartbeat.ts'
-import { WriterClient } from '../../engine/write/writer-client.ts'
+import { WriterClient } from '../../engine/write/client/writer-client.ts'
 import { city, options } from './world.ts'
 
 const client = await WriterClient.start({

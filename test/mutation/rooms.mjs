@@ -76,8 +76,8 @@ export const ROOMS = {
     sources: [
       'engine/query/serialise',
       'engine/answer/byte-writer.ts',
-      'engine/write/answer-saved.ts',
-      'engine/write/write-saved.ts',
+      'engine/write/answer/answer-saved.ts',
+      'engine/write/answer/write-saved.ts',
     ],
     tests: [
       'unit/engine/query/serialise',

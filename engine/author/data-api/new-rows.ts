@@ -4,7 +4,7 @@ import { encodeRow } from '../../row-format/encode-row.ts'
 import { ANY_TIME } from '../../row-format/new-row.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
-import { type AutomaticSource, automaticValue } from '../../write/automatic-value.ts'
+import { type AutomaticSource, automaticValue } from '../../write/value/automatic-value.ts'
 
 /**
  * Rows of new entities in memory, so that code reads the values that the writer is going to fill in. These are not changes: the writer

@@ -1,4 +1,4 @@
-import { partsOf } from '../../write/body-outline.ts'
+import { partsOf } from '../../write/body/body-outline.ts'
 import type { SavedEntity, SaveFailure } from '../../write/contract/requests.ts'
 import { changedFailure } from '../../write/contract/write-errors.ts'
 import { BINDING } from './binding.ts'

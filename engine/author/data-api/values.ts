@@ -5,7 +5,7 @@ import { ProtocolError } from '../../base/errors.ts'
 import { readBoolean, readInteger, readNumber, readText } from '../../row-format/read-value.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
-import { convertValue } from '../../write/convert.ts'
+import { convertValue } from '../../write/value/convert.ts'
 
 /**
  * Values as plugin code sees them: as in the JSON of the protocol, whatever the options of the wire form.

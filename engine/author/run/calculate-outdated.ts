@@ -5,7 +5,7 @@ import { InputError } from '../../base/input-error.ts'
 import { areOutdated, nullValues } from '../../catalog/calculated.ts'
 import type { Progress } from '../../base/progress.ts'
 import type { ReadStore } from '../../data/read-store.ts'
-import type { WriterClient } from '../../write/writer-client.ts'
+import type { WriterClient } from '../../write/client/writer-client.ts'
 import { type CalculatedSlice, nextSlice } from '../hooks/calculate.ts'
 import type { HookedClasses } from '../hooks/hooked-classes.ts'
 

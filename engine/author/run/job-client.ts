@@ -1,7 +1,7 @@
 import type { Caller } from '../../caller/caller.ts'
 import type { RecordChange } from '../../data/record-store.ts'
 import { type Job, type JobState, jobKey, type NewJob, removeJob, statePrefix, storeJob } from '../../jobs/job.ts'
-import type { WriterClient } from '../../write/writer-client.ts'
+import type { WriterClient } from '../../write/client/writer-client.ts'
 import type { JobFunction } from '../declare/class-registry.ts'
 import type { FunctionClient } from './function-client.ts'
 import type { FunctionPool } from './function-pool.ts'

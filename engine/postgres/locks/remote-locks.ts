@@ -2,7 +2,7 @@ import type { LockHolder } from '../../caller/lock-holder.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { FIRST_TASK_ROW } from '../../query/plan/nodes/remote-query.ts'
 import { identityOf } from '../../query/source/identity.ts'
-import { LockTable } from '../../write/lock-table.ts'
+import { LockTable } from '../../write/entity/lock-table.ts'
 import type { RemoteRows } from '../reads/remote-rows.ts'
 
 /** Numbers of keys without a lock that are kept until they are removed together. */

@@ -14,10 +14,10 @@ import type { RowLayout } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
 import type { ExpectedVersion } from '../../write/contract/expected-version.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
-import { convertKey } from '../../write/convert.ts'
-import { SaveJob } from '../../write/jobs.ts'
-import { isJsonObject, openBody, type SaveBody } from '../../write/parse-body.ts'
-import { own } from '../../write/read-element.ts'
+import { convertKey } from '../../write/value/convert.ts'
+import { SaveJob } from '../../write/steps/save-steps.ts'
+import { isJsonObject, openBody, type SaveBody } from '../../write/body/parse-body.ts'
+import { own } from '../../write/entity/read-element.ts'
 import type {
   DeleteResult,
   ListLocksResult,
@@ -25,7 +25,7 @@ import type {
   SaveRequest,
   SaveResult,
 } from '../../write/contract/requests.ts'
-import { type SaveRules, saveRules } from '../../write/validate.ts'
+import { type SaveRules, saveRules } from '../../write/value/validate.ts'
 import {
   bodyLimits,
   checkTransactionSize,

@@ -5,8 +5,8 @@ import { parseDate } from '../../base/time/read-date.ts'
 import { isBinary, type RowAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../../catalog/value.ts'
-import { convertValue } from '../../write/convert.ts'
-import { isJsonObject, keptDigits } from '../../write/parse-body.ts'
+import { convertValue } from '../../write/value/convert.ts'
+import { isJsonObject, keptDigits } from '../../write/body/parse-body.ts'
 import { DumpError, HEAD } from './dump-form.ts'
 
 /** An entity of a dump, until the next one is read. */

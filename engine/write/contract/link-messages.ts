@@ -38,7 +38,7 @@ export type CutState = typeof LOST | typeof REFUSED | typeof REFUSED_DISK | type
 /** Requests of a linked thread. */
 export type LinkedRequest = SaveRequest | DeleteRequest | LockRequest | CalculatedRequest | EnqueueRequest
 
-/** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/linked-thread.ts`. */
+/** Handled in `engine/threads/writer-thread.ts`, and inside a transaction in `engine/write/steps/linked-thread.ts`. */
 export type ToLinkedWriter =
   | { readonly kind: 'write'; readonly request: LinkedRequest }
   /** The thread goes on meanwhile. */
@@ -53,12 +53,12 @@ export interface LaterRequest {
   readonly request: Exclude<LinkedRequest, SaveRequest> | SentSave
 }
 
-/** Answers to `later`, in any order. Handled in `engine/write/later-link.ts`. */
+/** Answers to `later`, in any order. Handled in `engine/write/client/later-link.ts`. */
 export interface LaterAnswers {
   readonly outcomes: readonly { readonly id: number; readonly outcome: WriteResult | ErrorData }[]
 }
 
-/** Handled in `engine/write/writer-link.ts`. */
+/** Handled in `engine/write/client/writer-link.ts`. */
 export interface FromLinkedWriter {
   /** Undefined when a transaction has begun or ended successfully. */
   readonly outcome?: WriteResult | ErrorData

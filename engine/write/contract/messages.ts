@@ -34,7 +34,7 @@ export type ToWriter =
   | { kind: 'followed'; sequence: number }
   | { kind: 'close' }
 
-/** Handled in `engine/write/writer-client.ts`. */
+/** Handled in `engine/write/client/writer-client.ts`. */
 export type FromWriter =
   /** The store is open and fits the model. `isLogged`: commits are durable by a log. */
   | { kind: 'ready'; created: boolean; isLogged: boolean }

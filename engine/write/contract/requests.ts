@@ -9,7 +9,7 @@ import type { NewJob } from '../../jobs/job.ts'
 import type { LockHolder, LockInfo } from '../../caller/lock-holder.ts'
 
 /**
- * Requests to the writer thread and their results: plain data only. Handled in `engine/write/writer.ts`.
+ * Requests to the writer thread and their results: plain data only. Handled in `engine/write/steps/writer.ts`.
  * Source: base specification 4.4 and 7; protocol notes 5.
  */
 export type WriteRequest =

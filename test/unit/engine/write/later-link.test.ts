@@ -13,7 +13,7 @@ import {
   type ToLinkedWriter,
 } from '../../../../engine/write/contract/link-messages.ts'
 import type { EnqueueRequest } from '../../../../engine/write/contract/requests.ts'
-import { LaterLink } from '../../../../engine/write/later-link.ts'
+import { LaterLink } from '../../../../engine/write/client/later-link.ts'
 
 const REQUEST: EnqueueRequest = { kind: 'enqueue', jobs: [] }
 type Received = Extract<ToLinkedWriter, { kind: 'later' }>

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
-import { LockTable } from '../../../../engine/write/lock-table.ts'
+import { LockTable } from '../../../../engine/write/entity/lock-table.ts'
 
 const dataClass = { tableNumber: 3 } as DataClass
 const info = { host: 'localhost', IPAddr: '127.0.0.1', userAgent: '' }

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { EngineErrors } from '../../../../engine/base/engine-errors.ts'
-import { outlineBody } from '../../../../engine/write/body-outline.ts'
-import { openBody } from '../../../../engine/write/parse-body.ts'
-import { parseParts, splitBody } from '../../../../engine/write/split-body.ts'
+import { outlineBody } from '../../../../engine/write/body/body-outline.ts'
+import { openBody } from '../../../../engine/write/body/parse-body.ts'
+import { parseParts, splitBody } from '../../../../engine/write/body/split-body.ts'
 import {
   type BodyLimits,
   bodyLimits,

@@ -16,7 +16,7 @@ import type {
   SaveResult,
   WriteRequest,
 } from '../../../../engine/write/contract/requests.ts'
-import { Writer, type WriterOptions } from '../../../../engine/write/writer.ts'
+import { Writer, type WriterOptions } from '../../../../engine/write/steps/writer.ts'
 
 export const ISO = { dateOnlyFormat: 'iso' } as const
 export const NOW = Date.UTC(2026, 0, 31, 10)

@@ -4,7 +4,7 @@ import type { DataStoreOf } from '../../../../../engine/author/declare/author-ty
 import type { AuthorClass } from '../../../../../engine/author/declare/describe-classes.ts'
 import { Language, type LanguageOptions } from '../../../../../engine/author/data-api/language.ts'
 import { openReadStore } from '../../../../../engine/open-read-store.ts'
-import { WriterLink } from '../../../../../engine/write/writer-link.ts'
+import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
 import { engineOptions, LIMITS } from '../../../../support/engine-options.ts'
 import { company } from '../../../../support/fixtures/company.ts'
 import { type Fixture, insertRows, temporaryFolder } from '../../../../support/test-server.ts'

@@ -2,7 +2,7 @@ import t from 'tap'
 import { decode } from '../../../../support/read-request.ts'
 import { internals } from '../../../../../engine/author/data-api/entity-internals.ts'
 import type { EntityBase } from '../../../../../engine/author/data-api/entity.ts'
-import { WriterLink } from '../../../../../engine/write/writer-link.ts'
+import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
 import { openWorld } from './world.ts'
 
 const codes = (...errCodes: number[]): Error =>

@@ -7,7 +7,7 @@ import { attachCalculated } from '../../../../../engine/author/hooks/live-values
 import { saveElements } from '../../../../../engine/author/hooks/save-elements.ts'
 import { type AuthorClass, describeClass } from '../../../../../engine/author/declare/describe-classes.ts'
 import type { SaveRequest, SaveResult } from '../../../../../engine/write/contract/requests.ts'
-import { WriterLink } from '../../../../../engine/write/writer-link.ts'
+import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
 import { company } from '../../../../support/fixtures/company.ts'
 import { openWorld } from '../data-api/world.ts'
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { FunctionClient } from '../../../../../engine/author/run/function-client.ts'
 import type { FunctionPool, RunOptions } from '../../../../../engine/author/run/function-pool.ts'
-import { partsOf } from '../../../../../engine/write/body-outline.ts'
+import { partsOf } from '../../../../../engine/write/body/body-outline.ts'
 import type { SaveRequest } from '../../../../../engine/write/contract/requests.ts'
 
 const DEADLINE_MS = 5_000

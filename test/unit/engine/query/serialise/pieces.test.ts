@@ -7,7 +7,7 @@ import { parsePathList } from '../../../../../engine/query/parse/parse-path-list
 import type { Output } from '../../../../../engine/query/contract/request.ts'
 import type { AnswerContext } from '../../../../../engine/query/serialise/answer.ts'
 import { bindProjection } from '../../../../../engine/query/serialise/bind-projection.ts'
-import { writeSaved } from '../../../../../engine/write/write-saved.ts'
+import { writeSaved } from '../../../../../engine/write/answer/write-saved.ts'
 import { writeArray, writeCollection, writeEntity } from '../../../../../engine/query/serialise/write-selection.ts'
 import type { Snapshot } from '../../../../../engine/data/snapshot.ts'
 import { type Random, randomOf } from '../../../../support/reference/random.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { QueryBudget } from '../../../../../engine/query/scan/query-budget.ts'
-import { writeProblems, writeSaved } from '../../../../../engine/write/write-saved.ts'
+import { writeProblems, writeSaved } from '../../../../../engine/write/answer/write-saved.ts'
 import type { SavedEntity } from '../../../../../engine/write/contract/requests.ts'
 import { fakeRows } from '../../../../support/fake-rows.ts'
 import { catalog, people, projectionOf, type Wanted } from './world.ts'

@@ -1,0 +1,200 @@
+import { type Attribute, isBinary, type RowAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { valueAmong } from '../../catalog/property-columns.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { View } from '../../catalog/view.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { encodeRow } from '../../row-format/encode-row.ts'
+import { ANY_TIME, hasKeySpots } from '../../row-format/new-row.ts'
+import { keyText, type RowLayout } from '../../row-format/row-layout.ts'
+import { AttributeValues } from '../value/attribute-values.ts'
+import { type AutomaticSource, automaticValue } from '../value/automatic-value.ts'
+import type { EncodedRows } from '../contract/encoded-rows.ts'
+import { convertValue } from '../value/convert.ts'
+import { isJsonObject } from './parse-body.ts'
+import { type SaveRules, saveRules, violations } from '../value/validate.ts'
+
+interface EncoderOptions extends AutomaticSource {
+  readonly layouts: ReadonlyMap<DataClass, RowLayout>
+  /** View of the caller. */
+  readonly view: View
+  /** See `SaveRequest.trusted`. */
+  readonly trusted: boolean
+  /** The automatic key that the first element will probably have. */
+  readonly nextKey: number
+  /** Maximum bytes of the rows; further elements are left to the writer. */
+  readonly maxBytes: number
+}
+
+/**
+ * Encodes new entities outside the writer, as `saveEntity` does. It leaves to it every element that has a problem, changes an
+ * existing entity, or has anything but values of stored attributes that the caller may set.
+ */
+export class ElementEncoder {
+  private readonly layout: RowLayout
+  private readonly rules: SaveRules
+  private readonly settable: ReadonlyMap<string, StorageAttribute>
+  /** True if an element without a key gets a number. */
+  private readonly numbersKeys: boolean
+  private readonly isUsable: boolean
+  private nextKey: number
+  private rows = Buffer.alloc(0)
+  private used = 0
+  private readonly ends: number[] = []
+  private readonly keyDigits: number[] = []
+  private readonly indexed: Value[][]
+  private readonly foreignKeys: Value[][]
+
+  constructor(
+    private readonly dataClass: DataClass,
+    private readonly options: EncoderOptions,
+  ) {
+    const { layouts, view, nextKey } = options
+    this.layout = layouts.get(dataClass)!
+    this.rules = saveRules(dataClass)
+    this.settable = settableAttributes(dataClass, this.layout, options)
+    this.indexed = this.rules.indexes.map(() => [])
+    this.foreignKeys = this.layout.references.map(() => [])
+    const numbered = this.rules.autoFilled.filter(({ autoFill }) => autoFill === 'increment')
+    this.numbersKeys = numbered.length > 0
+    this.isUsable =
+      view.shows(dataClass) &&
+      view.may('create', dataClass) &&
+      numbered.every(attribute => attribute === dataClass.key) &&
+      // The related entity of such a key is unknown.
+      !(numbered.length > 0 && this.layout.references.some(({ foreignKey }) => foreignKey === dataClass.key)) &&
+      (numbered.length === 0 || hasKeySpots(this.layout))
+    this.nextKey = nextKey
+  }
+
+  /** Takes the next element of a body. */
+  add(element: unknown): void {
+    this.append(this.isOpen && isJsonObject(element) ? this.read(element) : undefined)
+  }
+
+  /** Takes the next row of a table. @param attributes of its columns @param fields a JSON value for each of them */
+  addFields(attributes: readonly Attribute[], fields: readonly unknown[]): void {
+    const values = this.isOpen ? new AttributeValues<RowAttribute>() : undefined
+    const isRead = values && attributes.every((attribute, i) => this.set(values, attribute.name, fields[i]))
+    this.append(isRead && this.complete(values) ? values : undefined)
+  }
+
+  /** Takes an element that is left to the writer. */
+  addNothing(): void {
+    this.append(undefined)
+  }
+
+  private get isOpen(): boolean {
+    return this.isUsable && this.used < this.options.maxBytes
+  }
+
+  /** @param values undefined for an element that is left to the writer */
+  private append(values: AttributeValues<RowAttribute> | undefined): void {
+    this.keyDigits.push(values ? this.encode(values) : 0)
+    this.ends.push(this.used)
+    const { indexes } = this.rules
+    for (let i = 0; i < indexes.length; i++) this.indexed[i]!.push(values ? valueAmong(values, indexes[i]!) : null)
+    const { references } = this.layout
+    for (let i = 0; i < references.length; i++)
+      this.foreignKeys[i]!.push(values?.get(references[i]!.foreignKey) ?? null)
+  }
+
+  finish(): EncodedRows {
+    const { ends, rows, used, keyDigits, indexed, foreignKeys } = this
+    return {
+      ends: Uint32Array.from(ends),
+      rows: rows.subarray(0, used),
+      keyDigits: Uint8Array.from(keyDigits),
+      indexed,
+      foreignKeys,
+    }
+  }
+
+  /** Values of a new entity, with the automatic ones; undefined for an element that is left to the writer. */
+  private read(element: Record<string, unknown>): AttributeValues<RowAttribute> | undefined {
+    const values = new AttributeValues<RowAttribute>()
+    for (const name of Object.keys(element)) {
+      const json = element[name]
+      if (!name.startsWith('__')) {
+        if (!this.set(values, name, json)) return undefined
+      } else if (name === '__KEY' && json !== null) return undefined
+    }
+    return this.complete(values) ? values : undefined
+  }
+
+  private set(values: AttributeValues<RowAttribute>, name: string, json: unknown): boolean {
+    const attribute = this.settable.get(name)
+    const value = attribute && convertValue(attribute, json, this.options.trusted)
+    if (value === undefined || value instanceof ProtocolError) return false
+    // An explicit null keeps the default away.
+    if (value !== null || attribute!.default !== undefined) values.set(attribute!, value)
+    return true
+  }
+
+  /** Adds defaults and automatic values. @returns false if a value violates the model */
+  private complete(values: AttributeValues<RowAttribute>): boolean {
+    const { autoFilled, defaulted, limited } = this.rules
+    for (const attribute of defaulted) {
+      if (values.get(attribute) === undefined) values.set(attribute, attribute.default!)
+    }
+    for (const attribute of autoFilled) {
+      const value = values.get(attribute) === undefined ? automaticValue(attribute, this.options) : null
+      if (value !== null) values.set(attribute, value)
+    }
+    return limited.every(attribute => {
+      const value = values.get(attribute) ?? null
+      const isNumbered = this.numbersKeys && attribute === this.dataClass.key && value === null
+      return isNumbered || violations(attribute, value).length === 0
+    })
+  }
+
+  /** @returns number of digits of the automatic key; 0 if the element has a key of its own */
+  private encode(values: AttributeValues<RowAttribute>): number {
+    const { dataClass, layout } = this
+    const isNumbered = values.get(dataClass.key) === undefined
+    if (isNumbered) values.set(dataClass.key, this.guessKey())
+    for (const relation of layout.references) {
+      const key = values.get(relation.foreignKey) ?? null
+      if (key !== null) values.set(relation, keyText(this.options.layouts.get(relation.target)!, key))
+    }
+    const key = keyText(layout, values.get(dataClass.key)!)
+    const content = { key, stamp: 1, globalStamp: 0, timestamp: ANY_TIME, values, references: [] }
+    this.put(encodeRow(layout, content))
+    return isNumbered ? key.length : 0
+  }
+
+  private guessKey(): Value {
+    const { key } = this.dataClass
+    const guess = convertValue(key, this.nextKey++, false)
+    // The numbers of the type are used up, which the writer finds out.
+    return guess instanceof ProtocolError ? (convertValue(key, 1, false) as Value) : guess
+  }
+
+  private put(row: Uint8Array): void {
+    if (this.used + row.length > this.rows.length) {
+      const grown = Buffer.allocUnsafe(2 * (this.used + row.length))
+      this.rows.copy(grown, 0, 0, this.used)
+      this.rows = grown
+    }
+    this.rows.set(row, this.used)
+    this.used += row.length
+  }
+}
+
+/** Stored attributes that the caller may set in a new entity, by name. */
+function settableAttributes(
+  dataClass: DataClass,
+  { references }: RowLayout,
+  { view, trusted }: EncoderOptions,
+): ReadonlyMap<string, StorageAttribute> {
+  const settable = new Map<string, StorageAttribute>()
+  for (const attribute of view.attributes(dataClass)) {
+    if (attribute.kind !== 'storage' || isBinary(attribute.type) || attribute.calculation) continue
+    if (attribute.readOnly && !trusted) continue
+    // A relation and its foreign key are one value.
+    const relations = references.filter(({ foreignKey }) => foreignKey === attribute)
+    const maySet = [attribute, ...relations].every(guard => view.may('create', dataClass, guard))
+    if (maySet && relations.every(({ target }) => view.may('read', target))) settable.set(attribute.name, attribute)
+  }
+  return settable
+}

@@ -1,0 +1,229 @@
+import { isBinary, type StorageAttribute } from '../../catalog/attribute.ts'
+import type { BinaryValue, Value } from '../../catalog/value.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { keyText } from '../../row-format/row-layout.ts'
+import { enqueueJobs } from '../../jobs/enqueue-jobs.ts'
+import { PermissionErrors } from '../../permission/permission-errors.ts'
+import { automaticValue } from '../value/automatic-value.ts'
+import { convertKey, convertValue, describeValue } from '../value/convert.ts'
+import { EntityChange, type SaveContext } from './entity-change.ts'
+import { isExpected } from '../contract/expected-version.ts'
+import { changeRelations, linkForeignKeys } from './link-relations.ts'
+import { duplicateTogether } from './duplicate-together.ts'
+import { isJsonObject } from '../body/parse-body.ts'
+import { own, readElement } from './read-element.ts'
+import { type PreparedElement, type SavedEntity, UNSEEN } from '../contract/requests.ts'
+import { hasLimits, violations } from '../value/validate.ts'
+import { RefusedChange } from '../../data/refused-change.ts'
+import { describe, lockStatus, notFound, saveFailure, WriteErrors } from '../contract/write-errors.ts'
+
+/**
+ * Saves one element of a body. Everything is checked before the first put, so a failure leaves nothing behind; all
+ * problems of the entity are reported at once.
+ * @param hooked result of plugin code for the element; its failure takes precedence over a stale stamp
+ * Source: base specification 4.4 and 7; protocol notes 5.1, 5.2 and 9.
+ */
+export function saveEntity(context: SaveContext, element: unknown, hooked?: PreparedElement): SavedEntity {
+  const { dataClass, transaction, view } = context
+  if (!isJsonObject(element)) {
+    return {
+      failure: saveFailure(
+        [WriteErrors.NOT_AN_ENTITY(describe(element))],
+        WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name),
+      ),
+    }
+  }
+  const sentKey = own(element, '__KEY') ?? null
+  if (sentKey === null) {
+    if (!view.may('create', dataClass)) {
+      const { name } = dataClass
+      return { failure: saveFailure([PermissionErrors.CREATE(name)], WriteErrors.NEW_ENTITY_NOT_SAVED(name)) }
+    }
+    if (hooked?.failure) return { failure: hooked.failure }
+    if (context.ifMatch) {
+      const { name } = dataClass
+      return { failure: saveFailure([WriteErrors.NO_VERSION(name)], WriteErrors.NEW_ENTITY_NOT_SAVED(name)) }
+    }
+    return save(new EntityChange(context, undefined), element, hooked)
+  }
+
+  const key = describe(sentKey)
+  const converted = convertKey(dataClass, sentKey)
+  const exists = !(converted instanceof ProtocolError) && view.shows(dataClass) && hooked?.expectedStamp !== UNSEEN
+  const rowId = exists ? transaction.findKey(dataClass, converted) : undefined
+  if (rowId === undefined) return { failure: hooked?.failure ?? notFound(sentKey, dataClass) }
+  const row = transaction.row(dataClass, rowId)!
+  if (!view.may('update', dataClass)) {
+    const { name } = dataClass
+    const failure = saveFailure([PermissionErrors.UPDATE(name)], WriteErrors.ENTITY_NOT_SAVED(key, name))
+    return { row: row.bytes, rowId, failure }
+  }
+  if (hooked?.failure) return { row: row.bytes, rowId, failure: hooked.failure }
+  const blocker = context.locks.blocker(dataClass, rowId, context.owner)
+  if (blocker) {
+    const problem = WriteErrors.LOCKED(key, dataClass.name)
+    const { error } = saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name))
+    return { row: row.bytes, rowId, failure: { status: lockStatus(blocker.info), error } }
+  }
+  const { anyStamp, ifMatch } = context
+  const sentStamp = own(element, '__STAMP')
+  const isNamed = isExpected(ifMatch, row)
+  const needsStamp = !anyStamp && (sentStamp !== undefined || ifMatch === undefined || ifMatch === 'any')
+  const isCurrent = !needsStamp || stampOf(sentStamp) === row.stamp
+  const isSeen = (hooked?.expectedStamp ?? row.stamp) === row.stamp
+  if (isNamed && isCurrent && !isSeen && !dataClass.remote) return OUTDATED
+  if (!isNamed || !isCurrent || !isSeen) {
+    const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
+    const failure = saveFailure(
+      [
+        isNamed
+          ? WriteErrors.STALE_STAMP(key, dataClass.name, sent, row.stamp)
+          : WriteErrors.OTHER_VERSION(key, dataClass.name, row.stamp),
+      ],
+      WriteErrors.RECORD_NOT_SAVED(key, dataClass.name),
+      WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name),
+    )
+    return { row: row.bytes, rowId, failure }
+  }
+  return save(new EntityChange(context, { rowId, row }), element, hooked)
+}
+
+/** Its code has to run again. */
+export const OUTDATED: SavedEntity = { isOutdated: true }
+
+/** Sent stamp as a number; NaN for objects and arrays, because converting nested arrays to text recurses. */
+const stampOf = (json: unknown): number => (typeof json === 'object' || json === undefined ? Number.NaN : Number(json))
+
+function save(
+  change: EntityChange,
+  element: Record<string, unknown>,
+  hooked: PreparedElement | undefined,
+): SavedEntity {
+  const { old, values, problems } = change
+  readElement(change, element, hooked)
+  changeRelations(change)
+  if (!old) fill(change)
+  linkForeignKeys(change)
+  check(change)
+  if (problems.length > 0) return failed(change)
+  let saved: SavedEntity
+  try {
+    saved = old && values.attributes.length === 0 ? { row: old.row.bytes, rowId: old.rowId } : put(change)
+  } catch (error) {
+    if (!(error instanceof RefusedChange)) throw error
+    problems.push(...error.problems)
+    return failed(change)
+  }
+  if (hooked?.jobs) enqueue(change, hooked.jobs)
+  return saved
+}
+
+/** Enqueues the jobs of a saved entity. */
+function enqueue({ context, old, values }: EntityChange, jobs: NonNullable<PreparedElement['jobs']>): void {
+  const { transaction, dataClass, timestamp, mode } = context
+  if (mode !== 'update') return
+  const key = old ? old.row.key : keyText(transaction.layout(dataClass), values.get(dataClass.key)!)
+  enqueueJobs(context, jobs, Date.parse(timestamp), key)
+}
+
+/** Fills the defaults and the automatic values of a new entity, whatever the rights of the caller. */
+function fill(change: EntityChange): void {
+  const { dataClass, rules, transaction } = change.context
+  for (const attribute of rules.defaulted) {
+    if (change.values.get(attribute) === undefined && !change.isBroken(attribute))
+      change.fill(attribute, attribute.default!)
+  }
+  for (const attribute of rules.autoFilled) {
+    if ((change.values.get(attribute) ?? null) !== null || change.isBroken(attribute)) continue
+    if (attribute.autoFill !== 'increment') {
+      const value = automaticValue(attribute, change.context)
+      if (value !== null) change.fill(attribute, value)
+      continue
+    }
+    const { nextAutoIncrement } = transaction.state(dataClass)
+    const next = convertValue(attribute, nextAutoIncrement, false)
+    if (next instanceof ProtocolError)
+      change.reject(attribute, WriteErrors.AUTO_INCREMENT_EXHAUSTED(attribute.name, nextAutoIncrement))
+    else change.values.set(attribute, next)
+  }
+}
+
+/** Checks values against the model; for a new entity all attributes with limits, sent or not. */
+function check(change: EntityChange): void {
+  const { dataClass, rules, view } = change.context
+  for (const attribute of change.old ? change.values.attributes : rules.limited) {
+    if (attribute.kind !== 'storage' || !hasLimits(attribute) || change.isBroken(attribute)) continue
+    const value = change.values.get(attribute) ?? null
+    const isKey = attribute === dataClass.key
+    if (isKey && value === null) {
+      change.problems.push(WriteErrors.KEY_MISSING(attribute.name))
+      continue
+    }
+    const problems = violations(attribute, value)
+    if (attribute.unique && value !== null && problems.length === 0)
+      problems.push(...duplicates(change, attribute, value))
+    if (problems.length === 0) continue
+    const isNamed = view.shows(attribute) || isKey || !view.shows(dataClass)
+    change.problems.push(...(isNamed ? problems : [WriteErrors.HIDDEN(dataClass.name)]))
+  }
+  for (const index of dataClass.uniqueTogether) checkTogether(change, index)
+}
+
+/** Checks attributes that are unique together. */
+function checkTogether(change: EntityChange, index: StorageAttribute): void {
+  const { context, old, problems, values } = change
+  const members = index.together!
+  if (members.some(member => change.isBroken(member))) return
+  const duplicate = duplicateTogether(context.transaction, index, values, old)
+  if (duplicate === undefined) return
+  const isNamed = members.every(member => context.view.shows(member))
+  problems.push(
+    isNamed ? WriteErrors.DUPLICATE_TOGETHER(members[0]!.name, duplicate) : WriteErrors.HIDDEN(context.dataClass.name),
+  )
+}
+
+function duplicates({ context, old }: EntityChange, attribute: StorageAttribute, value: Value): ProtocolError[] {
+  const { dataClass, transaction } = context
+  const holder = transaction.holder(attribute, value)
+  if (holder === undefined || holder === old?.rowId) return []
+  const received = describeValue(attribute, value)
+  const problem = WriteErrors.DUPLICATE(attribute.name, received)
+  return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(received, dataClass.name)] : [problem]
+}
+
+function failed(change: EntityChange): SavedEntity {
+  const { old, further } = change
+  const { dataClass, maxProblems } = change.context
+  const problems = change.problems.slice(0, maxProblems)
+  const more = change.problems.length - problems.length + further
+  if (more > 0) problems.push(WriteErrors.MORE_PROBLEMS(more))
+  if (!old) return { failure: saveFailure(problems, WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)) }
+  const key = describeValue(dataClass.key, change.stored(dataClass.key))
+  const failure = saveFailure(problems, WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name))
+  return { row: old.row.bytes, rowId: old.rowId, failure }
+}
+
+function put({ context, old, values, references }: EntityChange): SavedEntity {
+  const { dataClass, transaction, mode, timestamp } = context
+  const state = transaction.state(dataClass)
+  const rowId = old?.rowId ?? transaction.newRowId(dataClass)
+  for (const attribute of values.attributes) {
+    if (attribute.kind !== 'storage') continue
+    const value = values.get(attribute)!
+    if (isBinary(attribute.type)) transaction.putBinary(attribute, rowId, value as BinaryValue | null)
+    if (attribute.autoFill === 'increment' && typeof value === 'number' && value >= state.nextAutoIncrement) {
+      state.nextAutoIncrement = value + 1
+    }
+  }
+  for (const relation of transaction.layout(dataClass).references) {
+    const key = values.get(relation.foreignKey)
+    if (key !== undefined) values.set(relation, key === null ? null : keyText(transaction.layout(relation.target), key))
+  }
+  const isPreview = mode !== 'update'
+  const stamp = (old?.row.stamp ?? 0) + (isPreview ? 0 : 1)
+  const entity = { stamp, values, references }
+  const row = old
+    ? transaction.update(dataClass, old, entity, timestamp)
+    : transaction.insert(dataClass, rowId, entity, timestamp)
+  return isPreview && !old ? { row } : { row, rowId }
+}

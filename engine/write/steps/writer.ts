@@ -1,0 +1,199 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import type { ThreadCounts } from '../../base/counts/thread-counts.ts'
+import type { View } from '../../catalog/view.ts'
+import { type ErrorData, ProtocolError } from '../../base/errors.ts'
+import type { Change } from '../../data/change.ts'
+import { diskProblem } from '../../base/disk-problem.ts'
+import { StoreLostError, type StoreTransaction } from '../../data/store-transaction.ts'
+import type { WritableStore } from '../../data/writable-store.ts'
+import { PermissionErrors } from '../../permission/permission-errors.ts'
+import { Views } from '../../permission/views.ts'
+import { CommitTimes } from './commit-times.ts'
+import type { Heartbeat } from '../contract/heartbeat.ts'
+import {
+  CalculatedJob,
+  endedJob,
+  EnqueueJob,
+  FreeLocksJob,
+  InsertJob,
+  ListLocksJob,
+  LockJob,
+  SaveJob,
+  SideJob,
+  type WriteJob,
+} from './save-steps.ts'
+import { DeleteJob } from './delete-steps.ts'
+import { LockTable } from '../entity/lock-table.ts'
+import { openBody } from '../body/parse-body.ts'
+import type { WriteRequest, WriteResult } from '../contract/requests.ts'
+import { type SaveRules, saveRules } from '../value/validate.ts'
+import { WriteErrors, WriterErrors } from '../contract/write-errors.ts'
+import { bodyLimits, checkTransactionSize, SAVE_LIMITS, type SaveLimits } from '../contract/write-limits.ts'
+
+export interface WriterOptions {
+  store: Pick<WritableStore, 'catalog' | 'transaction'>
+  /** Called when another process has taken over the store. Nothing is written from then on. */
+  onStoreLost?: (error: StoreLostError) => void
+  /** Milliseconds since 1970. */
+  now: () => number
+  /** 32 upper-case hex digits. */
+  randomUuid: () => string
+  /** Called with failures that clients must not see. */
+  onInternalError?: (error: unknown) => void
+  limits?: SaveLimits
+  /** Time for the entities of all requests in one transaction. */
+  sliceMs?: number
+  /** Maximum number of entities of one request in one transaction. */
+  sliceSize?: number
+  /** Number of change records that are kept, by which a reader may be behind and still catch up. */
+  keptChangeRecords?: number
+  /** Called after every durable commit, before its outcomes are known; must not throw. */
+  onCommit?: (changes: readonly Change[], globalStamp: number) => void
+  /** Called after every durable commit with new jobs. */
+  onEnqueued?: () => void
+  heartbeat?: Heartbeat
+  /** Counters of the thread. */
+  counts?: ThreadCounts
+}
+
+/** The commit and the shared memory take about as long again, so other requests wait for some 200 ms at most. */
+const SLICE_MS = 90
+/** Larger commits do not cost less per entity. */
+const SLICE_SIZE = 10_000
+/** Minimum time of a job, however many share a transaction. */
+const MIN_SLICE_MS = 1
+
+/** All writing: the only code that opens write transactions. Synchronous; the caller manages threads and queues. */
+export class Writer {
+  private readonly options: WriterOptions
+  private readonly transaction: StoreTransaction
+  private readonly locks: LockTable
+  private readonly views: Views
+  private readonly limits: SaveLimits
+  private readonly rules: ReadonlyMap<DataClass, SaveRules>
+
+  constructor(options: WriterOptions) {
+    this.options = options
+    this.limits = options.limits ?? SAVE_LIMITS
+    const locks = new LockTable(options.now)
+    this.locks = locks
+    const { store, heartbeat, keptChangeRecords, onCommit, counts } = options
+    const times = counts && new CommitTimes(counts)
+    this.views = new Views(store.catalog)
+    this.rules = new Map(store.catalog.dataClasses.map(dataClass => [dataClass, saveRules(dataClass)]))
+    this.transaction = store.transaction({
+      keptChangeRecords,
+      onCommit(changes, globalStamp) {
+        onCommit?.(changes, globalStamp)
+        times?.committed(changes.length)
+        if (heartbeat) heartbeat.locks = locks.size
+        heartbeat?.committed()
+      },
+      onPhase(phase) {
+        heartbeat?.enter(phase)
+        times?.enter(phase)
+      },
+      onRow: () => heartbeat?.beat(),
+    })
+  }
+
+  /** Runs requests to completion, sharing transactions as far as they fit. @returns their durable outcomes */
+  run(requests: readonly WriteRequest[]): (WriteResult | ErrorData)[] {
+    const jobs = requests.map(request => this.begin(request))
+    for (let open = jobs; open.length > 0; open = open.filter(job => !job.outcome)) this.commit(open)
+    return jobs.map(job => job.outcome!)
+  }
+
+  /** Makes the job of a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
+  begin(request: WriteRequest): WriteJob {
+    try {
+      if (request.kind === 'entitySets' || request.kind === 'records' || request.kind === 'uploads') {
+        return new SideJob(request)
+      }
+      if (request.kind === 'enqueue') return new EnqueueJob(request)
+      if (request.kind === 'freeLocks') return new FreeLocksJob(request)
+      if (request.kind === 'listLocks') return new ListLocksJob(request, this.options.store.catalog.dataClasses)
+      if (request.kind === 'lock') return new LockJob(request, this.dataClass(request.dataClass))
+      if (request.kind === 'insert') return new InsertJob(request, this.dataClass(request.dataClass))
+      if (request.kind === 'calculated') return new CalculatedJob(request, this.dataClass(request.dataClass))
+      const view = this.views.of(request.access, request.kind === 'delete' || request.trusted ? 'code' : 'client')
+      const dataClass = this.dataClass(request.dataClass, view)
+      if (request.kind === 'delete') {
+        if (!view.may('drop', dataClass)) {
+          return endedJob({ kind: 'delete', deleted: 0, error: PermissionErrors.DROP(dataClass.name).toData() })
+        }
+        const { maxTransactionEntities } = this.limits
+        if (request.atomic && request.rowIds.length > maxTransactionEntities) {
+          throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', maxTransactionEntities)
+        }
+        return new DeleteJob(request, dataClass, view)
+      }
+      const { limits } = this
+      const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(request, limits))
+      checkTransactionSize(request, body.length, limits)
+      return new SaveJob(request, dataClass, body, view, limits)
+    } catch (error) {
+      return endedJob(this.errorData(error))
+    }
+  }
+
+  /** Runs one step of every job, all in one durable transaction. */
+  commit(jobs: readonly WriteJob[]): void {
+    const open = jobs.filter(job => !job.outcome)
+    if (open.length === 0) return
+    const { now, randomUuid, heartbeat, sliceSize = SLICE_SIZE, sliceMs = SLICE_MS } = this.options
+    let hasJobs = false
+    const step = {
+      transaction: this.transaction,
+      timestamp: new Date(now()).toISOString(),
+      randomUuid,
+      locks: this.locks,
+      limits: this.limits,
+      rules: this.rules,
+      sliceSize,
+      endsAt: 0,
+      beat: () => heartbeat?.beat(),
+      enqueued: () => {
+        hasJobs = true
+      },
+    }
+    const stepMs = Math.max(MIN_SLICE_MS, sliceMs / open.length)
+    let accepts: ((globalStamp: number) => void)[] = []
+    let globalStamp: number
+    try {
+      globalStamp = this.transaction.run(() => {
+        accepts = open.map(job => {
+          step.endsAt = performance.now() + stepMs
+          return job.step(step)
+        })
+      })
+    } catch (error) {
+      // Nothing was written. One job may have caused the failure of all, so each is repeated in its own transaction.
+      if (open.length > 1) for (const job of open) this.commit([job])
+      else open[0]!.fail(this.errorData(error))
+      return
+    }
+    for (const accept of accepts) accept(globalStamp)
+    if (hasJobs) this.options.onEnqueued?.()
+  }
+
+  /** @throws {EngineErrors.UNKNOWN_DATACLASS} */
+  private dataClass(name: string, view: View = this.views.of(undefined, 'code')): DataClass {
+    const dataClass = this.options.store.catalog.dataClassesByName.get(name)
+    // Creating does not require read permission.
+    if (dataClass && view.includes(dataClass) && (view.shows(dataClass) || view.may('create', dataClass)))
+      return dataClass
+    throw view.unknownDataClass(name)
+  }
+
+  private errorData(error: unknown): ErrorData {
+    if (error instanceof ProtocolError) return error.toData()
+    if (error instanceof StoreLostError) {
+      this.options.onStoreLost?.(error)
+      return WriterErrors.STORE_LOST().toData()
+    }
+    this.options.onInternalError?.(error)
+    const problem = diskProblem(error)
+    return (problem === undefined ? WriterErrors.FAILED() : WriterErrors.DISK(problem)).toData()
+  }
+}

@@ -1,0 +1,65 @@
+import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { exceededLimits, type Limit } from '../../catalog/limits.ts'
+import { indexesOf } from '../../catalog/property-columns.ts'
+import { TYPES } from '../../catalog/types/registry.ts'
+import type { Value } from '../../catalog/value.ts'
+import type { ProtocolError } from '../../base/errors.ts'
+import { describe, WriteErrors } from '../contract/write-errors.ts'
+
+/** True if the model restricts the values of an attribute, or requires one. */
+export const hasLimits = (attribute: StorageAttribute): boolean =>
+  attribute.mandatory ||
+  attribute.unique ||
+  attribute.minValue !== undefined ||
+  attribute.maxValue !== undefined ||
+  attribute.minLength !== undefined ||
+  attribute.maxLength !== undefined ||
+  attribute.pattern !== undefined
+
+/** Attributes of a dataclass that are checked or filled in every new entity, whether it has values for them or not. */
+export interface SaveRules {
+  /** Attributes for which {@link hasLimits} is true. */
+  readonly limited: readonly StorageAttribute[]
+  /** Attributes with automatic values. */
+  readonly autoFilled: readonly StorageAttribute[]
+  /** Attributes with a default. */
+  readonly defaulted: readonly StorageAttribute[]
+  /** See `indexesOf`. */
+  readonly indexes: readonly StorageAttribute[]
+}
+
+export function saveRules(dataClass: DataClass): SaveRules {
+  const stored = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
+  return {
+    limited: stored.filter(hasLimits),
+    autoFilled: stored.filter(({ autoFill }) => autoFill !== undefined),
+    defaulted: stored.filter(each => each.default !== undefined),
+    indexes: indexesOf(dataClass),
+  }
+}
+
+/** Violations of the model's limits by a value of `attribute`: none, or an error for each. */
+export function violations(attribute: StorageAttribute, value: Value): ProtocolError[] {
+  if (value === null) return attribute.mandatory ? [WriteErrors.MANDATORY(attribute.name)] : []
+  const exceeded = exceededLimits(attribute, value)
+  return exceeded.length === 0 ? [] : exceeded.map(limit => violation(limit, attribute, value))
+}
+
+function violation(limit: Limit, attribute: StorageAttribute, value: Value): ProtocolError {
+  const { name } = attribute
+  const bound = attribute[limit] as number
+  const received = () => String(TYPES[attribute.type].toCode(value, attribute))
+  switch (limit) {
+    case 'minValue':
+      return WriteErrors.BELOW_MINIMUM(name, received(), bound)
+    case 'maxValue':
+      return WriteErrors.ABOVE_MAXIMUM(name, received(), bound)
+    case 'minLength':
+      return WriteErrors.TOO_SHORT(name, (value as string).length, bound)
+    case 'maxLength':
+      return WriteErrors.TOO_LONG(name, (value as string).length, bound)
+    case 'pattern':
+      return WriteErrors.PATTERN(name, describe(value), attribute.pattern!)
+  }
+}
