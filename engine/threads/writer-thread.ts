@@ -12,8 +12,8 @@ import { MemoryWriter } from '../memory/writer/memory-writer.ts'
 import { type OpenedForWriting, openForWriting } from '../storage/migration/open-for-writing.ts'
 import { ProtocolError } from '../base/errors.ts'
 import { Heartbeat } from '../write/contract/heartbeat.ts'
-import type { WriteJob } from '../write/steps/save-steps.ts'
-import { InteractiveJob, LinkedThread } from '../write/steps/linked-thread.ts'
+import type { WriteSteps } from '../write/steps/step.ts'
+import { InteractiveSteps, LinkedThread } from '../write/steps/linked-thread.ts'
 import {
   type FromWriter,
   packed,
@@ -117,14 +117,14 @@ function fillMemory(): void {
   })
 }
 
-interface OpenJob {
-  job: WriteJob
+interface OpenRequest {
+  steps: WriteSteps
   /** Number of a client's request, or the thread that waits for it; with an `id`, the thread goes on meanwhile. */
   from: number | { readonly thread: LinkedThread; readonly id?: number }
 }
 
 function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Promise<void>): void {
-  let open: OpenJob[] = []
+  let open: OpenRequest[] = []
   let isClosing = false
   let isScheduled = false
   // Runs after the messages that have already arrived, so that they all share a transaction.
@@ -135,9 +135,9 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
 
   const advance = async (): Promise<void> => {
     isScheduled = false
-    commit(open.filter(({ job }) => !(job instanceof InteractiveJob)))
+    commit(open.filter(({ steps }) => !(steps instanceof InteractiveSteps)))
     // One at a time, and only after the other requests have been answered, because it holds up all others.
-    const interactive = open.find(({ job }) => job instanceof InteractiveJob)
+    const interactive = open.find(({ steps }) => steps instanceof InteractiveSteps)
     if (interactive) commit([interactive])
     // Reads tables again that had no room for a change.
     fillMemory()
@@ -148,14 +148,14 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     }
   }
 
-  const commit = (together: readonly OpenJob[]): void => {
-    writer.commit(together.map(({ job }) => job))
-    open = open.filter(({ job }) => !job.outcome)
+  const commit = (together: readonly OpenRequest[]): void => {
+    writer.commit(together.map(({ steps }) => steps))
+    open = open.filter(({ steps }) => !steps.outcome)
     const outcomes: { id: number; outcome: SentOutcome }[] = []
     const later = new Map<LinkedThread, LaterAnswers['outcomes'][number][]>()
-    for (const { from, job } of together) {
-      const { outcome } = job
-      if (!outcome || job instanceof InteractiveJob) continue
+    for (const { from, steps } of together) {
+      const { outcome } = steps
+      if (!outcome || steps instanceof InteractiveSteps) continue
       if (typeof from === 'number') outcomes.push({ id: from, outcome: packed(outcome) })
       else if (from.id === undefined) from.thread.answer({ outcome })
       else if (!later.get(from.thread)?.push({ id: from.id, outcome }))
@@ -171,16 +171,16 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     const thread = new LinkedThread(end)
     thread.port.on('message', (message: ToLinkedWriter) => {
       if (thread.refuse(message)) return
-      if (message.kind === 'write') open.push({ from: { thread }, job: writer.begin(message.request) })
+      if (message.kind === 'write') open.push({ from: { thread }, steps: writer.begin(message.request) })
       else if (message.kind === 'later') {
         for (const { id, request } of message.requests) {
-          const job = writer.begin(request.kind === 'save' ? receivedSave(request) : request)
-          open.push({ from: { thread, id }, job })
+          const steps = writer.begin(request.kind === 'save' ? receivedSave(request) : request)
+          open.push({ from: { thread, id }, steps })
         }
       } else if (message.kind === 'begin') {
         open.push({
           from: { thread },
-          job: new InteractiveJob(thread, message.timeoutMs, request => writer.begin(request)),
+          steps: new InteractiveSteps(thread, message.timeoutMs, request => writer.begin(request)),
         })
       }
       schedule()
@@ -195,7 +195,7 @@ function serve(writer: Writer, store: OpenedForWriting['store'], close: () => Pr
     if (message.kind === 'close') isClosing = true
     else {
       clockOffsetMs = message.clockOffsetMs
-      for (const { id, request } of message.requests) open.push({ from: id, job: writer.begin(request) })
+      for (const { id, request } of message.requests) open.push({ from: id, steps: writer.begin(request) })
     }
     schedule()
   })

@@ -15,7 +15,7 @@ import type { RowView } from '../../row-format/row-view.ts'
 import type { ExpectedVersion } from '../../write/contract/expected-version.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { convertKey } from '../../write/value/convert.ts'
-import { SaveJob } from '../../write/steps/save-steps.ts'
+import { SaveSteps as SaveJob } from '../../write/steps/save-steps.ts'
 import { isJsonObject, openBody, type SaveBody } from '../../write/body/parse-body.ts'
 import { own } from '../../write/entity/read-element.ts'
 import type {

@@ -60,52 +60,19 @@ export const isWriteResult = (outcome: WriteResult | ErrorData): outcome is Writ
 export function packBodies(requests: readonly WriteRequest[]): { packed: WriteRequest[]; buffer: ArrayBuffer } {
   const { take, buffer } = packer(requests.flatMap(bodiesOf))
   const pack = (request: WriteRequest): WriteRequest => {
-    switch (request.kind) {
-      case 'save':
-        return { ...request, body: take(request.body) }
-      case 'insert':
-      case 'delete':
-      case 'calculated':
-      case 'records':
-      case 'enqueue':
-      case 'lock':
-      case 'freeLocks':
-      case 'listLocks':
-      case 'uploads':
-        return request
-      case 'entitySets':
-        return {
-          ...request,
-          changes: request.changes.map(change =>
-            change.members ? { ...change, members: take(change.members) } : change,
-          ),
-        }
-    }
+    if (request.kind === 'save') return { ...request, body: take(request.body) }
+    if (request.kind !== 'entitySets') return request
+    const changes = request.changes.map(each => (each.members ? { ...each, members: take(each.members) } : each))
+    return { ...request, changes }
   }
   return { packed: requests.map(pack), buffer }
 }
 
-/** Byte arrays of a request. */
+/** Byte arrays of a request, except small ones, which are cloned with the message. */
 export function bodiesOf(request: WriteRequest): Uint8Array[] {
-  switch (request.kind) {
-    case 'save':
-      return [request.body, ...(request.encoded ?? [])]
-    case 'insert':
-      return [request.encoded]
-    case 'delete':
-    case 'calculated':
-    case 'records':
-    case 'enqueue':
-    case 'lock':
-    case 'freeLocks':
-    case 'listLocks':
-      return []
-    // Small, and cloned with the message.
-    case 'uploads':
-      return []
-    case 'entitySets':
-      return request.changes.flatMap(({ members }) => members ?? [])
-  }
+  if (request.kind === 'save') return [request.body, ...(request.encoded ?? [])]
+  if (request.kind === 'insert') return [request.encoded]
+  return request.kind === 'entitySets' ? request.changes.flatMap(({ members }) => members ?? []) : []
 }
 
 export const packed = (outcome: WriteResult | ErrorData): SentOutcome =>

@@ -189,13 +189,13 @@ export interface CalculatedRow {
 }
 
 /** Puts and ends entity sets, and records their use. No entity changes, nor does the global stamp. */
-export interface EntitySetsRequest {
+interface EntitySetsRequest {
   kind: 'entitySets'
   changes: EntitySetChange[]
 }
 
 /** Puts and removes records of the server itself. No entity changes, nor does the global stamp. */
-export interface RecordsRequest {
+interface RecordsRequest {
   kind: 'records'
   changes: RecordChange[]
 }
@@ -217,7 +217,7 @@ export interface LockRequest {
 }
 
 /** Frees all locks of a session that has ended. */
-export interface FreeLocksRequest {
+interface FreeLocksRequest {
   kind: 'freeLocks'
   owner: string
 }
@@ -230,7 +230,7 @@ export interface ListLocksRequest {
 }
 
 /** Keeps and ends uploads. No entity changes, nor does the global stamp. */
-export interface UploadsRequest {
+interface UploadsRequest {
   kind: 'uploads'
   changes: UploadChange[]
 }
@@ -312,24 +312,12 @@ interface EnqueueResult {
   ids: readonly string[]
 }
 
+type DoneKind = 'calculated' | 'entitySets' | 'records' | 'freeLocks' | 'uploads' | 'transaction'
+
 /** The request is done. `transaction`: one that plugin code drives; its steps were answered one by one. */
-interface Done {
-  kind: 'calculated' | 'entitySets' | 'records' | 'freeLocks' | 'uploads' | 'transaction'
-}
+type Done = { [Kind in DoneKind]: { kind: Kind } }[DoneKind]
 
 export type WriteResult = SaveResult | InsertResult | DeleteResult | LockResult | ListLocksResult | EnqueueResult | Done
 
 /** Result type of a request. */
-export type WriteResultOf<Request extends WriteRequest> = Request extends SaveRequest
-  ? SaveResult
-  : Request extends InsertRequest
-    ? InsertResult
-    : Request extends DeleteRequest
-      ? DeleteResult
-      : Request extends LockRequest
-        ? LockResult
-        : Request extends ListLocksRequest
-          ? ListLocksResult
-          : Request extends EnqueueRequest
-            ? EnqueueResult
-            : Done
+export type WriteResultOf<Request extends WriteRequest> = Extract<WriteResult, { kind: Request['kind'] }>

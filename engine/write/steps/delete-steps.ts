@@ -2,7 +2,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
 import type { ErrorData } from '../../base/errors.ts'
 import { type Deletion, deleteRows, SeenRows } from '../entity/delete-entities.ts'
-import type { StepContext, WriteJob } from './save-steps.ts'
+import type { StepContext, WriteSteps } from './step.ts'
 import type { DeleteRequest, WriteResult } from '../contract/requests.ts'
 import { WriteErrors } from '../contract/write-errors.ts'
 
@@ -13,7 +13,7 @@ const ROWS_PER_LOOK = 500
  * Deletes in slices: first all rows of the selection, then repeatedly rows whose blockers are now deleted. The remaining rows may
  * refer to one another in cycles, and are tried together.
  */
-export class DeleteJob implements WriteJob {
+export class DeleteSteps implements WriteSteps {
   outcome: WriteResult | ErrorData | undefined
   /** Rows to be tried, first the selection; {@link next} is the number of rows already tried. */
   private readonly queue: number[]

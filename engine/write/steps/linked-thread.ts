@@ -1,7 +1,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { ErrorData } from '../../base/errors.ts'
 import type { Change } from '../../data/change.ts'
-import type { StepContext, WriteJob } from './save-steps.ts'
+import type { StepContext, WriteSteps } from './step.ts'
 import { isWriteResult, packRows } from '../contract/messages.ts'
 import type { WriteResult } from '../contract/requests.ts'
 import { WriterErrors } from '../contract/write-errors.ts'
@@ -84,14 +84,14 @@ const MAX_DEPTH = 8
  * A transaction that plugin code drives from its thread, request by request; the writer waits for each. It is alone in its LMDB
  * transaction, because the work of the code cannot be repeated.
  */
-export class InteractiveJob implements WriteJob {
+export class InteractiveSteps implements WriteSteps {
   outcome: WriteResult | ErrorData | undefined
   private isOver = false
 
   constructor(
     private readonly thread: LinkedThread,
     private readonly timeoutMs: number,
-    private readonly begin: (request: LinkedRequest) => WriteJob,
+    private readonly begin: (request: LinkedRequest) => WriteSteps,
   ) {}
 
   step(context: StepContext): () => void {
@@ -128,9 +128,9 @@ export class InteractiveJob implements WriteJob {
         }
       } else if (message.kind === 'write') {
         const { changeCount } = transaction
-        const job = this.begin(message.request)
-        while (!job.outcome) job.step(context)(transaction.stamp)
-        this.thread.answer({ outcome: job.outcome, changes: transaction.changesFrom(changeCount) })
+        const steps = this.begin(message.request)
+        while (!steps.outcome) steps.step(context)(transaction.stamp)
+        this.thread.answer({ outcome: steps.outcome, changes: transaction.changesFrom(changeCount) })
       }
     }
     return false

@@ -1,82 +1,23 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
-import type { Value } from '../../catalog/value.ts'
 import type { View } from '../../catalog/view.ts'
 import type { ErrorData } from '../../base/errors.ts'
-import { keyText } from '../../row-format/row-layout.ts'
-import { enqueueJobs } from '../../jobs/enqueue-jobs.ts'
 import type { StoreTransaction } from '../../data/store-transaction.ts'
 import type { LockTable } from '../entity/lock-table.ts'
 import { FailureDigest } from '../entity/failure-digest.ts'
-import { identified } from '../entity/row-identity.ts'
 import type { SaveBody } from '../body/parse-body.ts'
-import { EncodedBody, type EncodedRows, unpackRows } from '../contract/encoded-rows.ts'
-import { putCalculated } from '../entity/put-calculated.ts'
-import type {
-  CalculatedRequest,
-  EnqueueRequest,
-  EntitySetsRequest,
-  FreeLocksRequest,
-  HeldLock,
-  InsertRequest,
-  ListLocksRequest,
-  LoadMark,
-  LoadProgress,
-  LockRequest,
-  LockResult,
-  RecordsRequest,
-  SavedEntity,
-  SaveRequest,
-  UploadsRequest,
-  WriteResult,
-} from '../contract/requests.ts'
+import { EncodedBody } from '../contract/encoded-rows.ts'
+import type { LoadMark, LoadProgress, SavedEntity, SaveRequest, WriteResult } from '../contract/requests.ts'
 import type { SaveContext } from '../entity/entity-change.ts'
 import { saveEncoded } from '../entity/save-encoded.ts'
 import { OUTDATED, saveEntity } from '../entity/save-entity.ts'
-import type { SaveRules } from '../value/validate.ts'
-import { WriteErrors } from '../contract/write-errors.ts'
 import { isOneTransaction, type WriteLimits } from '../contract/write-limits.ts'
-
-/** Environment of a step. */
-export interface StepContext {
-  readonly transaction: StoreTransaction
-  readonly timestamp: string
-  readonly randomUuid: () => string
-  readonly locks: LockTable
-  readonly limits: WriteLimits
-  readonly rules: ReadonlyMap<DataClass, SaveRules>
-  /** Maximum number of entities in a step. */
-  readonly sliceSize: number
-  /** End of the step as of `performance.now`, so that other requests can interleave. A step always does some work. */
-  readonly endsAt: number
-  /** To be called periodically while a step waits for another thread. */
-  readonly beat: () => void
-  /** To be called when jobs have been enqueued that can run soon. */
-  readonly enqueued: () => void
-}
+import type { StepContext, WriteSteps } from './step.ts'
 
 /** Environment of a step of a save, which only asks for locks. */
 type SaveStep = Omit<StepContext, 'locks'> & { readonly locks: Pick<LockTable, 'blocker'> }
 
-/**
- * A request in progress, in one or more transactions. Its state changes only in the function that a step returns, which is called
- * when the transaction is durable, so a step whose transaction failed can be repeated.
- */
-export interface WriteJob {
-  /** Undefined while there is work left. */
-  readonly outcome: WriteResult | ErrorData | undefined
-  step(context: StepContext): (globalStamp: number) => void
-  /** Called when the store refused the last step, although it was alone in its transaction. */
-  fail(error: ErrorData): void
-}
-
-/** A request that ended before its first transaction. */
-export const endedJob = (outcome: WriteResult | ErrorData): WriteJob => ({
-  outcome,
-  step: () => () => {},
-  fail: () => {},
-})
-
-export class SaveJob implements WriteJob {
+/** A save, in slices unless it has to be one transaction. */
+export class SaveSteps implements WriteSteps {
   outcome: WriteResult | ErrorData | undefined
   private readonly entities: SavedEntity[] = []
   private globalStamp = 0
@@ -131,7 +72,7 @@ export class SaveJob implements WriteJob {
         ? this.saveTogether(context)
         : this.saveSlice(context, step)
     const { described } = this.digest
-    if (this.request.mark) this.putMark(transaction, slice)
+    if (this.request.mark) this.putMark(this.request.mark, transaction, slice)
     return globalStamp => {
       for (const entity of slice) this.entities.push(entity)
       this.globalStamp = globalStamp
@@ -157,10 +98,10 @@ export class SaveJob implements WriteJob {
     return reads !== undefined && !transaction.stillHolds(reads)
   }
 
-  private putMark(transaction: StoreTransaction, slice: readonly SavedEntity[]): void {
+  private putMark({ key, id }: LoadMark, transaction: StoreTransaction, slice: readonly SavedEntity[]): void {
     const done = [...this.entities, ...slice]
     const left = done.flatMap(({ failure }, index) => (failure ? [index] : []))
-    putProgress(transaction, this.request.mark, { next: done.length, left })
+    transaction.putRecord({ key, value: { id, next: done.length, left } satisfies LoadProgress })
   }
 
   private finish(): void {
@@ -213,191 +154,5 @@ export class SaveJob implements WriteJob {
       const failure = entity.failure ?? tried[i]!.failure
       return failure ? { ...entity, failure } : entity
     })
-  }
-}
-
-function putProgress(
-  transaction: StoreTransaction,
-  mark: LoadMark | undefined,
-  { next, left }: Omit<LoadProgress, 'id'>,
-): void {
-  if (!mark) return
-  const value: LoadProgress = { id: mark.id, next, left }
-  transaction.putRecord({ key: mark.key, value })
-}
-
-/** Inserts encoded entities. */
-export class InsertJob implements WriteJob {
-  outcome: WriteResult | ErrorData | undefined
-  private readonly encoded: EncodedRows
-  private readonly mark: LoadMark | undefined
-
-  constructor(
-    request: InsertRequest,
-    private readonly dataClass: DataClass,
-  ) {
-    this.encoded = unpackRows(request.encoded)
-    this.mark = request.mark
-  }
-
-  step({ transaction, timestamp, rules, beat }: StepContext): () => void {
-    const { dataClass, encoded } = this
-    const context = { transaction, timestamp, dataClass, rules: rules.get(dataClass)! }
-    const left: number[] = []
-    for (let i = 0; i < encoded.ends.length; i++) {
-      beat()
-      if (!saveEncoded(context, encoded, i)) left.push(i)
-    }
-    putProgress(transaction, this.mark, { next: encoded.ends.length, left })
-    return () => {
-      this.outcome = { kind: 'insert', left: Uint32Array.from(left) }
-    }
-  }
-
-  fail(error: ErrorData): void {
-    this.outcome = error
-  }
-}
-
-/** Writes new values of stored calculated attributes. */
-export class CalculatedJob implements WriteJob {
-  outcome: WriteResult | ErrorData | undefined
-
-  constructor(
-    private readonly request: CalculatedRequest,
-    private readonly dataClass: DataClass,
-  ) {}
-
-  step({ transaction }: StepContext): () => void {
-    const { rows, fingerprints } = this.request
-    for (const row of rows) putCalculated(transaction, this.dataClass, row)
-    if (fingerprints) transaction.putFingerprints(this.dataClass, fingerprints)
-    return () => {
-      this.outcome = { kind: 'calculated' }
-    }
-  }
-
-  fail(error: ErrorData): void {
-    this.outcome = error
-  }
-}
-
-/** Locks and unlocks entities; nothing is stored. */
-export class LockJob implements WriteJob {
-  outcome: WriteResult | ErrorData | undefined
-
-  constructor(
-    private readonly request: LockRequest,
-    private readonly dataClass: DataClass,
-  ) {}
-
-  step({ transaction, locks }: StepContext): () => void {
-    const outcome = this.run(transaction, locks)
-    return () => {
-      this.outcome = outcome
-    }
-  }
-
-  fail(error: ErrorData): void {
-    this.outcome = error
-  }
-
-  private run(transaction: StoreTransaction, locks: LockTable): LockResult | ErrorData {
-    const { rowId, lock, holder } = this.request
-    const { dataClass } = this
-    const row = { dataClass, rowId }
-    if (!transaction.row(dataClass, rowId)) return WriteErrors.ENTITY_NOT_FOUND('', dataClass.name).toData()
-    const blocker = locks.blocker(dataClass, rowId, holder.owner)
-    if (blocker) return { kind: 'lock', result: false, blocker: blocker.info }
-    if (lock) return locks.take(row, holder) ? { kind: 'lock', result: true } : WriteErrors.TOO_MANY_LOCKS().toData()
-    return { kind: 'lock', result: true, ...(!locks.free(row, holder.owner) && { wasNotLocked: true }) }
-  }
-}
-
-export class FreeLocksJob implements WriteJob {
-  outcome: WriteResult | ErrorData | undefined
-
-  constructor(private readonly request: FreeLocksRequest) {}
-
-  step({ locks }: StepContext): () => void {
-    locks.freeAll(this.request.owner)
-    return () => {
-      this.outcome = { kind: 'freeLocks' }
-    }
-  }
-
-  fail(error: ErrorData): void {
-    this.outcome = error
-  }
-}
-
-/** Lists locks; nothing changes. Deleted entities are left out. */
-export class ListLocksJob implements WriteJob {
-  outcome: WriteResult | ErrorData | undefined
-
-  constructor(
-    private readonly request: ListLocksRequest,
-    private readonly dataClasses: readonly DataClass[],
-  ) {}
-
-  step({ transaction, locks }: StepContext): () => void {
-    const found: HeldLock[] = []
-    let count = 0
-    for (const { row, owner, info, expires } of locks.list()) {
-      if (++count > this.request.limit) continue
-      const { tableNumber, rowId } = identified(row)
-      const dataClass = this.dataClasses.find(each => each.tableNumber === tableNumber)!
-      const entity = transaction.row(dataClass, rowId)
-      if (!entity) continue
-      const key = keyText(transaction.layout(dataClass), entity.value(dataClass.key) as Value)
-      const lock = { dataClass: dataClass.name, key, owner, info }
-      found.push(Number.isFinite(expires) ? { ...lock, expires } : lock)
-    }
-    return () => {
-      this.outcome = { kind: 'listLocks', count, locks: found }
-    }
-  }
-
-  fail(error: ErrorData): void {
-    this.outcome = error
-  }
-}
-
-/** Puts jobs into the queue. */
-export class EnqueueJob implements WriteJob {
-  outcome: WriteResult | ErrorData | undefined
-
-  constructor(private readonly request: EnqueueRequest) {}
-
-  step(context: StepContext): () => void {
-    const ids = enqueueJobs(context, this.request.jobs, Date.parse(context.timestamp))
-    return () => {
-      this.outcome = { kind: 'enqueue', ids }
-    }
-  }
-
-  fail(error: ErrorData): void {
-    this.outcome = error
-  }
-}
-
-/** Changes other than to entities, all in one step. */
-export class SideJob implements WriteJob {
-  outcome: WriteResult | ErrorData | undefined
-
-  constructor(private readonly request: EntitySetsRequest | RecordsRequest | UploadsRequest) {}
-
-  step({ transaction }: StepContext): () => void {
-    const { request } = this
-    if (request.kind === 'entitySets') for (const change of request.changes) transaction.putEntitySet(change)
-    else if (request.kind === 'records') for (const change of request.changes) transaction.putRecord(change)
-    else for (const change of request.changes) transaction.putUpload(change)
-    return () => {
-      this.outcome = { kind: request.kind }
-    }
-  }
-
-  fail(error: ErrorData): void {
-    this.outcome = error
   }
 }

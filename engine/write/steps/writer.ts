@@ -10,22 +10,13 @@ import { PermissionErrors } from '../../permission/permission-errors.ts'
 import { Views } from '../../permission/views.ts'
 import { CommitTimes } from './commit-times.ts'
 import type { Heartbeat } from '../contract/heartbeat.ts'
-import {
-  CalculatedJob,
-  endedJob,
-  EnqueueJob,
-  FreeLocksJob,
-  InsertJob,
-  ListLocksJob,
-  LockJob,
-  SaveJob,
-  SideJob,
-  type WriteJob,
-} from './save-steps.ts'
-import { DeleteJob } from './delete-steps.ts'
+import { DeleteSteps } from './delete-steps.ts'
+import { OneStep } from './one-step.ts'
+import { SaveSteps } from './save-steps.ts'
+import { ended, type WriteSteps } from './step.ts'
 import { LockTable } from '../entity/lock-table.ts'
 import { openBody } from '../body/parse-body.ts'
-import type { WriteRequest, WriteResult } from '../contract/requests.ts'
+import type { DeleteRequest, SaveRequest, WriteRequest, WriteResult } from '../contract/requests.ts'
 import { type SaveRules, saveRules } from '../value/validate.ts'
 import { WriteErrors, WriterErrors } from '../contract/write-errors.ts'
 import { bodyLimits, checkTransactionSize, SAVE_LIMITS, type SaveLimits } from '../contract/write-limits.ts'
@@ -60,7 +51,7 @@ export interface WriterOptions {
 const SLICE_MS = 90
 /** Larger commits do not cost less per entity. */
 const SLICE_SIZE = 10_000
-/** Minimum time of a job, however many share a transaction. */
+/** Minimum time of a step, however many share a transaction. */
 const MIN_SLICE_MS = 1
 
 /** All writing: the only code that opens write transactions. Synchronous; the caller manages threads and queues. */
@@ -99,47 +90,47 @@ export class Writer {
 
   /** Runs requests to completion, sharing transactions as far as they fit. @returns their durable outcomes */
   run(requests: readonly WriteRequest[]): (WriteResult | ErrorData)[] {
-    const jobs = requests.map(request => this.begin(request))
-    for (let open = jobs; open.length > 0; open = open.filter(job => !job.outcome)) this.commit(open)
-    return jobs.map(job => job.outcome!)
+    const begun = requests.map(request => this.begin(request))
+    for (let open = begun; open.length > 0; open = open.filter(({ outcome }) => !outcome)) this.commit(open)
+    return begun.map(({ outcome }) => outcome!)
   }
 
-  /** Makes the job of a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
-  begin(request: WriteRequest): WriteJob {
+  /** Makes the steps of a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
+  begin(request: WriteRequest): WriteSteps {
     try {
-      if (request.kind === 'entitySets' || request.kind === 'records' || request.kind === 'uploads') {
-        return new SideJob(request)
-      }
-      if (request.kind === 'enqueue') return new EnqueueJob(request)
-      if (request.kind === 'freeLocks') return new FreeLocksJob(request)
-      if (request.kind === 'listLocks') return new ListLocksJob(request, this.options.store.catalog.dataClasses)
-      if (request.kind === 'lock') return new LockJob(request, this.dataClass(request.dataClass))
-      if (request.kind === 'insert') return new InsertJob(request, this.dataClass(request.dataClass))
-      if (request.kind === 'calculated') return new CalculatedJob(request, this.dataClass(request.dataClass))
-      const view = this.views.of(request.access, request.kind === 'delete' || request.trusted ? 'code' : 'client')
-      const dataClass = this.dataClass(request.dataClass, view)
-      if (request.kind === 'delete') {
-        if (!view.may('drop', dataClass)) {
-          return endedJob({ kind: 'delete', deleted: 0, error: PermissionErrors.DROP(dataClass.name).toData() })
-        }
-        const { maxTransactionEntities } = this.limits
-        if (request.atomic && request.rowIds.length > maxTransactionEntities) {
-          throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', maxTransactionEntities)
-        }
-        return new DeleteJob(request, dataClass, view)
-      }
-      const { limits } = this
-      const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(request, limits))
-      checkTransactionSize(request, body.length, limits)
-      return new SaveJob(request, dataClass, body, view, limits)
+      if (request.kind === 'save') return this.beginSave(request)
+      if (request.kind === 'delete') return this.beginDelete(request)
+      return new OneStep(request, 'dataClass' in request ? this.dataClass(request.dataClass) : undefined)
     } catch (error) {
-      return endedJob(this.errorData(error))
+      return ended(this.errorData(error))
     }
   }
 
-  /** Runs one step of every job, all in one durable transaction. */
-  commit(jobs: readonly WriteJob[]): void {
-    const open = jobs.filter(job => !job.outcome)
+  private beginSave(request: SaveRequest): WriteSteps {
+    const { limits } = this
+    const view = this.views.of(request.access, request.trusted ? 'code' : 'client')
+    const dataClass = this.dataClass(request.dataClass, view)
+    const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(request, limits))
+    checkTransactionSize(request, body.length, limits)
+    return new SaveSteps(request, dataClass, body, view, limits)
+  }
+
+  private beginDelete(request: DeleteRequest): WriteSteps {
+    const { maxTransactionEntities } = this.limits
+    const view = this.views.of(request.access, 'code')
+    const dataClass = this.dataClass(request.dataClass, view)
+    if (!view.may('drop', dataClass)) {
+      return ended({ kind: 'delete', deleted: 0, error: PermissionErrors.DROP(dataClass.name).toData() })
+    }
+    if (request.atomic && request.rowIds.length > maxTransactionEntities) {
+      throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', maxTransactionEntities)
+    }
+    return new DeleteSteps(request, dataClass, view)
+  }
+
+  /** Runs one step of every request, all in one durable transaction. */
+  commit(requests: readonly WriteSteps[]): void {
+    const open = requests.filter(({ outcome }) => !outcome)
     if (open.length === 0) return
     const { now, randomUuid, heartbeat, sliceSize = SLICE_SIZE, sliceMs = SLICE_MS } = this.options
     let hasJobs = false
@@ -162,14 +153,14 @@ export class Writer {
     let globalStamp: number
     try {
       globalStamp = this.transaction.run(() => {
-        accepts = open.map(job => {
+        accepts = open.map(request => {
           step.endsAt = performance.now() + stepMs
-          return job.step(step)
+          return request.step(step)
         })
       })
     } catch (error) {
-      // Nothing was written. One job may have caused the failure of all, so each is repeated in its own transaction.
-      if (open.length > 1) for (const job of open) this.commit([job])
+      // Nothing was written. One request may have caused the failure of all, so each is repeated in its own transaction.
+      if (open.length > 1) for (const request of open) this.commit([request])
       else open[0]!.fail(this.errorData(error))
       return
     }
