@@ -1,47 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { checkModel } from '../../catalog/check-model.ts'
-import { observe } from '../../base/counts/histogram.ts'
-import { COUNT, ownCounts, type SharedCounts, type ThreadCounts } from '../../base/counts/thread-counts.ts'
-import type { WireOptions } from '../../catalog/dataclass.ts'
+import { ownCounts, type SharedCounts, type ThreadCounts } from '../../base/counts/thread-counts.ts'
 import { ModelError } from '../../catalog/model-error.ts'
 import type { Model } from '../../catalog/model-schema.ts'
-import { ProtocolError } from '../../base/errors.ts'
 import { SharedHeap } from '../../memory/heap/shared-heap.ts'
-import { Numbered } from '../../base/numbered.ts'
 import { outputUrl } from '../../base/output-root.ts'
-import type { LogOptions, Note, StoreLockOptions, UnfinishedFiles } from '../../data/store-options.ts'
-import type { TransactionPhase } from '../../data/store-transaction.ts'
+import type { Note, WritingOptions } from '../../data/store-options.ts'
 import type { Progress } from '../../base/progress.ts'
 import { Heartbeat } from '../contract/heartbeat.ts'
-import {
-  bodiesOf,
-  type FromWriter,
-  isWriteResult,
-  packBodies,
-  type ToWriter,
-  type WriterThreadOptions,
-} from '../contract/messages.ts'
-import { PackedResult } from '../contract/packed-result.ts'
-import type { WriteRequest, WriteResult, WriteResultOf } from '../contract/requests.ts'
+import { type FromWriter, packBodies, type ToWriter, type WriterThreadOptions } from '../contract/messages.ts'
+import type { WriteRequest, WriteResultOf } from '../contract/requests.ts'
 import { SAVE_LIMITS, type SaveLimits } from '../contract/write-limits.ts'
-import { STALL_RETRY_SECONDS, WriterErrors } from '../contract/write-errors.ts'
-import { cutLink, type LinkEnd, LOST, REFUSED, REFUSED_DISK, REFUSED_STALLED } from '../contract/link-messages.ts'
+import { WriterErrors } from '../contract/write-errors.ts'
+import {
+  type CutState,
+  cutLink,
+  cutReason,
+  type LinkEnd,
+  LOST,
+  REFUSED,
+  REFUSED_DISK,
+  REFUSED_STALLED,
+} from '../contract/link-messages.ts'
+import { PendingWrites } from './pending-writes.ts'
+import { StallWatch } from './stall-watch.ts'
 
-export interface WriterClientOptions {
-  /** Folder of the store. */
-  path: string
-  mapSizeBytes: number
-  /** A store with one of these is refused, see {@link UnfinishedFiles}. */
-  unfinished?: UnfinishedFiles | undefined
+export interface WriterClientOptions extends Omit<WritingOptions, 'model' | 'token'> {
   /** Content of the model file. */
   model: unknown
-  wire: WireOptions
-  allowLoss: boolean
-  /** Lock of the store against other processes, and the time for which a start waits for it. */
-  lock?: Partial<StoreLockOptions> | undefined
-  /** Makes commits durable by a log in front of the store; undefined: by LMDB itself. */
-  log?: LogOptions | undefined
   /** Maximum number of requests that wait for the writer; further ones are refused (503). */
   maxWaiting?: number
   /** Maximum bytes of their bodies. */
@@ -66,29 +53,14 @@ export interface WriterClientOptions {
   onInternalError?: (text: string) => void
 }
 
-interface Waiting {
-  request: WriteRequest
-  bytes: number
-  isSent: boolean
-  /** As of `performance.now`. */
-  arrivedAt: number
-  resolve(result: WriteResult): void
-  reject(error: Error): void
-}
-
 const RESTART_DELAY_MS = 1_000
-const STALL_TIMEOUT_MS = 60_000
-const WATCHES_PER_TIMEOUT = 4
 
 /** The kernel thread's side of the writer thread. */
 export class WriterClient {
   private worker: Worker | undefined
   /** Called after commits with new jobs. */
   onEnqueued: (() => void) | undefined
-  private readonly waiting = new Numbered<Waiting>()
-  private waitingBytes = 0
-  private nextId = 0
-  private outbox: number[] = []
+  private readonly pending: PendingWrites
   private restartTimer: NodeJS.Timeout | undefined
   private closing: Promise<void> | undefined
   /** Settles when the thread has stopped. */
@@ -97,12 +69,7 @@ export class WriterClient {
   private logged = false
   private followed = 0
   private readonly heartbeat = new Heartbeat()
-  private readonly counts: ThreadCounts
-  private stallTimer: NodeJS.Timeout | undefined
-  /** Phase in which the thread is stalled; undefined while it makes progress. */
-  private stalledIn: TransactionPhase | undefined
-  private onStall: (() => void) | undefined
-
+  private readonly watch: StallWatch
   /** Signals of the threads that are linked to the writer. */
   private readonly links = new Set<Int32Array>()
   private fillMemory!: () => void
@@ -114,7 +81,17 @@ export class WriterClient {
     private readonly options: WriterClientOptions & { readonly model: Model },
     private readonly token: string,
   ) {
-    this.counts = options.counts?.own ?? ownCounts()
+    const { maxWaiting = 10_000, maxWaitingBytes = 64 * 1024 * 1024, stallTimeoutMs = 60_000, counts } = options
+    // Requests of one event loop turn are sent in one message.
+    const send = (): void => void setImmediate(() => this.flush())
+    this.pending = new PendingWrites({ maxWaiting, maxWaitingBytes }, counts?.own ?? ownCounts(), send)
+    this.watch = new StallWatch({
+      heartbeat: this.heartbeat,
+      timeoutMs: stallTimeoutMs,
+      onNote: options.onNote,
+      onInternalError: options.onInternalError,
+      onLost: () => this.failSent(),
+    })
   }
 
   /**
@@ -126,7 +103,7 @@ export class WriterClient {
     // Checked here, where the validator is loaded for the config anyway: in the thread, loading it would cost more than all else.
     const client = new WriterClient({ ...options, model: checkModel(options.model) }, randomUUID())
     await client.spawn()
-    client.watch()
+    client.watch.start()
     return client
   }
 
@@ -137,7 +114,7 @@ export class WriterClient {
 
   /** False while the thread is being replaced, or makes no progress. */
   get isRunning(): boolean {
-    return this.isReady && !this.closing && !this.stalledIn
+    return this.isReady && !this.closing && !this.watch.phase
   }
 
   /** True if commits are durable by a log. */
@@ -158,7 +135,7 @@ export class WriterClient {
 
   /** Number of requests that are pending or in progress, their bytes, and number of locks of clients. */
   get load(): { waiting: number; waitingBytes: number; locks: number } {
-    return { waiting: this.waiting.size, waitingBytes: this.waitingBytes, locks: this.heartbeat.locks }
+    return { waiting: this.pending.size, waitingBytes: this.pending.bytes, locks: this.heartbeat.locks }
   }
 
   get threadId(): number | undefined {
@@ -170,8 +147,8 @@ export class WriterClient {
    * @returns a function to be called when that thread has ended, so that the writer does not wait for it
    */
   connect({ port, signal }: LinkEnd): () => void {
-    if (this.stalledIn) cutLink(signal, this.stalledIn === 'committing' ? REFUSED_DISK : REFUSED_STALLED)
-    else if (!this.isRunning) cutLink(signal, REFUSED)
+    const { refusal } = this
+    if (refusal !== undefined) cutLink(signal, refusal)
     else {
       this.links.add(signal)
       this.worker!.postMessage({ kind: 'connect', port, signal } satisfies ToWriter, [port])
@@ -187,30 +164,16 @@ export class WriterClient {
    * @throws {ProtocolError} the request as a whole failed; {@link WriterErrors}
    */
   write<Request extends WriteRequest>(request: Request): Promise<WriteResultOf<Request>> {
-    const { maxWaiting = 10_000, maxWaitingBytes = 64 * 1024 * 1024 } = this.options
-    const bytes =
-      request.kind === 'delete'
-        ? request.rowIds.byteLength
-        : bodiesOf(request).reduce((sum, { length }) => sum + length, 0)
     if (this.closing) return Promise.reject(WriterErrors.CLOSED())
-    if (this.stalledIn) {
-      const error = this.stalledIn === 'committing' ? WriterErrors.DISK_SILENT() : WriterErrors.STALLED()
-      return Promise.reject(error.retryAfter(STALL_RETRY_SECONDS))
-    }
-    if (!this.isReady) return Promise.reject(WriterErrors.RESTARTING().retryAfter(1))
-    // A single request is always accepted: its size has separate limits.
-    if (this.waiting.size >= maxWaiting || (this.waiting.size > 0 && this.waitingBytes + bytes > maxWaitingBytes)) {
-      this.counts[COUNT.writesRefused]!++
-      return Promise.reject(WriterErrors.BUSY(this.waiting.size, this.waitingBytes).retryAfter(1))
-    }
-    return new Promise((resolve, reject) => {
-      const id = this.nextId++
-      const arrivedAt = performance.now()
-      this.waiting.set(id, { request, bytes, isSent: false, arrivedAt, resolve: resolve as Waiting['resolve'], reject })
-      this.waitingBytes += bytes
-      // Requests of one event loop turn are sent in one message.
-      if (this.outbox.push(id) === 1) setImmediate(() => this.flush())
-    })
+    const { refusal } = this
+    return refusal === undefined ? this.pending.add(request) : Promise.reject(cutReason(refusal))
+  }
+
+  /** Reason for which nothing is written now; undefined while the thread takes writes. */
+  private get refusal(): CutState | undefined {
+    const { phase } = this.watch
+    if (phase) return phase === 'committing' ? REFUSED_DISK : REFUSED_STALLED
+    return this.isRunning ? undefined : REFUSED
   }
 
   /** Finishes pending requests, then stops the thread and releases the store. */
@@ -219,8 +182,8 @@ export class WriterClient {
       clearTimeout(this.restartTimer)
       this.flush()
       this.post({ kind: 'close' })
-      await Promise.race([this.stopped, this.stall()])
-      clearInterval(this.stallTimer)
+      await Promise.race([this.stopped, this.watch.stall()])
+      this.watch.close()
       // Fails requests to a thread that did not stop.
       this.failSent()
     })()
@@ -228,16 +191,13 @@ export class WriterClient {
   }
 
   private flush(): void {
-    // Without a thread, requests stay here until it has been restarted.
-    if (this.outbox.length === 0 || !this.isReady) return
-    const ids = this.outbox
-    this.outbox = []
-    const sent = ids.map(id => this.waiting.get(id)!)
-    const { packed, buffer } = packBodies(sent.map(({ request }) => request))
-    for (const waiting of sent) waiting.isSent = true
+    if (!this.isReady) return
+    const requests = this.pending.take()
+    if (requests.length === 0) return
+    const { packed, buffer } = packBodies(requests.map(({ request }) => request))
     const { now = Date.now } = this.options
-    const clockOffsetMs = now() - Date.now()
-    this.post({ kind: 'write', clockOffsetMs, requests: ids.map((id, i) => ({ id, request: packed[i]! })) }, [buffer])
+    const sent = requests.map(({ id }, i) => ({ id, request: packed[i]! }))
+    this.post({ kind: 'write', clockOffsetMs: now() - Date.now(), requests: sent }, [buffer])
   }
 
   private post(message: ToWriter, transfer: ArrayBuffer[] = []): void {
@@ -275,7 +235,7 @@ export class WriterClient {
           this.logged = message.isLogged
           if (this.followed > 0) this.post({ kind: 'followed', sequence: this.followed })
           resolve()
-        } else if (message.kind === 'refused') reject(refusal(message.error))
+        } else if (message.kind === 'refused') reject(openingError(message.error))
         else this.receive(message)
       })
       worker.on('error', error => {
@@ -290,10 +250,13 @@ export class WriterClient {
         this.worker = undefined
         this.heartbeat.enter('idle')
         this.heartbeat.locks = 0
-        this.stalledIn = undefined
+        this.watch.phase = undefined
         // Out of date until the next thread has filled it again.
         if (memory) new SharedHeap(memory).invalidate()
-        this.lose()
+        this.failSent()
+        this.pending.removeSent()
+        // Requests that the thread never received wait for the next one.
+        if (this.closing) this.pending.rejectUnsent(WriterErrors.CLOSED)
         resolve()
         if (!wasReady || this.closing) return
         this.options.onInternalError?.(
@@ -312,82 +275,14 @@ export class WriterClient {
     else if (message.kind === 'memoryFilled') this.fillMemory()
     else if (message.kind === 'enqueued') this.onEnqueued?.()
     else if (message.kind === 'progress') this.options.onProgress?.(message)
-    else if (message.kind === 'done') {
-      for (const { id, outcome } of message.outcomes) {
-        const waiting = this.forget(id)
-        observe(this.counts, COUNT.writeTime, performance.now() - waiting.arrivedAt)
-        if ('rows' in outcome) waiting.resolve(new PackedResult(outcome))
-        else if (isWriteResult(outcome)) waiting.resolve(outcome)
-        else waiting.reject(new ProtocolError(outcome))
-      }
-    }
+    else if (message.kind === 'done') for (const { id, outcome } of message.outcomes) this.pending.settle(id, outcome)
   }
 
-  /**
-   * Watches the heartbeat. A commit waits for the disk as long as necessary: sent requests are answered when it is done. A thread
-   * that stalls in its own work has usually died, for example from lack of memory: it never ends, because LMDB waits for the
-   * transaction when the thread tears down its environment, and no event reports it.
-   */
-  private watch(): void {
-    const { stallTimeoutMs = STALL_TIMEOUT_MS, onInternalError, onNote } = this.options
-    let last = this.heartbeat.beats
-    let since = performance.now()
-    this.stallTimer = setInterval(() => {
-      const { beats, phase } = this.heartbeat
-      const stoodMs = performance.now() - since
-      if (beats !== last || phase === 'idle') {
-        last = beats
-        since = performance.now()
-        if (this.stalledIn) onNote?.(`the writer goes on after ${Math.round(stoodMs)} ms, and takes writes again`)
-        this.stalledIn = undefined
-      } else if (!this.stalledIn && stoodMs >= stallTimeoutMs) {
-        this.stalledIn = phase
-        onInternalError?.(
-          phase === 'committing'
-            ? `the disk of the store has not answered a commit for ${stallTimeoutMs} ms; reading goes on, writes are refused until it does`
-            : `the writer thread has made no progress for ${stallTimeoutMs} ms; reading goes on, writes are refused. If that lasts, this process has to be killed (SIGKILL) and started again`,
-        )
-        if (phase !== 'committing') this.failSent()
-        this.onStall?.()
-      }
-    }, stallTimeoutMs / WATCHES_PER_TIMEOUT)
-    this.stallTimer.unref()
-  }
-
-  /** Resolves when the thread makes no progress. */
-  private stall(): Promise<void> {
-    return new Promise(resolve => {
-      if (this.stalledIn) resolve()
-      else this.onStall = resolve
-    })
-  }
-
-  /**
-   * Rejects all sent requests, which may have been written or not. They are not removed, because the thread may still answer them,
-   * and their bytes are still in memory.
-   */
+  /** Rejects all sent requests, and those of linked threads. */
   private failSent(): void {
     for (const signal of this.links) cutLink(signal, LOST)
     this.links.clear()
-    for (const { isSent, reject } of this.waiting.values()) if (isSent) reject(WriterErrors.OUTCOME_UNKNOWN())
-  }
-
-  /** Called when the thread is gone. Requests that it never received wait for the next one, unless the client is closing. */
-  private lose(): void {
-    this.failSent()
-    for (const id of this.waiting.ids()) {
-      const { isSent, reject } = this.waiting.get(id)!
-      if (!isSent && !this.closing) continue
-      this.forget(id)
-      if (!isSent) reject(WriterErrors.CLOSED())
-    }
-  }
-
-  private forget(id: number): Waiting {
-    const waiting = this.waiting.get(id)!
-    this.waiting.delete(id)
-    this.waitingBytes -= waiting.bytes
-    return waiting
+    this.pending.failSent()
   }
 
   private restart(delayMs: number): void {
@@ -397,16 +292,13 @@ export class WriterClient {
         this.flush()
       } catch (error) {
         this.options.onInternalError?.(`the writer thread could not be started: ${(error as Error).stack}`)
-        for (const id of this.outbox.splice(0)) this.forget(id).reject(WriterErrors.RESTARTING().retryAfter(1))
+        this.pending.rejectUnsent(() => WriterErrors.RESTARTING().retryAfter(1))
         if (!this.closing) this.restart(RESTART_DELAY_MS)
       }
     }, delayMs)
   }
 }
 
-function refusal({ name, message, problems }: { name: string; message: string; problems?: readonly string[] }): Error {
-  if (problems) return new ModelError(problems)
-  const error = new Error(message)
-  error.name = name
-  return error
+function openingError({ name, message, problems }: Extract<FromWriter, { kind: 'refused' }>['error']): Error {
+  return problems ? new ModelError(problems) : Object.assign(new Error(message), { name })
 }

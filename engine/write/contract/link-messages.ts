@@ -10,7 +10,7 @@ import type {
   WriteResult,
 } from './requests.ts'
 import type { SentSave } from './sent-save.ts'
-import { STALL_RETRY_SECONDS, WriterErrors } from './write-errors.ts'
+import { WriterErrors } from './write-errors.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
 export interface LinkEnd {
@@ -82,7 +82,10 @@ export function newLink(): { own: LinkEnd; other: LinkEnd } {
   return { own: { port: port1, signal }, other: { port: port2, signal } }
 }
 
-/** The error of a request that a link was cut for. */
+/** Value of Retry-After while the writer makes no progress. */
+const STALL_RETRY_SECONDS = 10
+
+/** The error of a request for which there is no writer, or whose link was cut. */
 export function cutReason(state: CutState): ProtocolError {
   switch (state) {
     case REFUSED:

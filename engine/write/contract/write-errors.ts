@@ -303,9 +303,6 @@ export const WriteErrors = defineErrors('WRITE', {
   },
 })
 
-/** Value of Retry-After while the writer makes no progress. */
-export const STALL_RETRY_SECONDS = 10
-
 /** Errors of the writer as a whole. */
 export const WriterErrors = defineErrors('WRITER', {
   /** The client can repeat the request. */

@@ -1,0 +1,108 @@
+import { observe } from '../../base/counts/histogram.ts'
+import { COUNT, type ThreadCounts } from '../../base/counts/thread-counts.ts'
+import { ProtocolError } from '../../base/errors.ts'
+import { Numbered } from '../../base/numbered.ts'
+import { bodiesOf, isWriteResult, type SentOutcome } from '../contract/messages.ts'
+import { PackedResult } from '../contract/packed-result.ts'
+import type { WriteRequest, WriteResult, WriteResultOf } from '../contract/requests.ts'
+import { WriterErrors } from '../contract/write-errors.ts'
+
+interface Pending {
+  request: WriteRequest
+  bytes: number
+  isSent: boolean
+  /** As of `performance.now`. */
+  arrivedAt: number
+  resolve(result: WriteResult): void
+  reject(error: Error): void
+}
+
+interface PendingLimits {
+  readonly maxWaiting: number
+  /** Maximum bytes of their bodies. */
+  readonly maxWaitingBytes: number
+}
+
+/** Requests that the writer thread has not answered. Without a thread, requests stay here until it has been restarted. */
+export class PendingWrites {
+  /** Bytes of their bodies. */
+  bytes = 0
+  private readonly pending = new Numbered<Pending>()
+  private unsent: number[] = []
+  private nextId = 0
+
+  /** @param onFirst called when there is something to take */
+  constructor(
+    private readonly limits: PendingLimits,
+    private readonly counts: ThreadCounts,
+    private readonly onFirst: () => void,
+  ) {}
+
+  get size(): number {
+    return this.pending.size
+  }
+
+  /** Rejects if the queue is full; otherwise settles when the request has been answered. */
+  add<Request extends WriteRequest>(request: Request): Promise<WriteResultOf<Request>> {
+    const { size } = this.pending
+    const bytes =
+      request.kind === 'delete'
+        ? request.rowIds.byteLength
+        : bodiesOf(request).reduce((sum, { length }) => sum + length, 0)
+    // A single request is always accepted: its size has separate limits.
+    if (size >= this.limits.maxWaiting || (size > 0 && this.bytes + bytes > this.limits.maxWaitingBytes)) {
+      this.counts[COUNT.writesRefused]!++
+      return Promise.reject(WriterErrors.BUSY(size, this.bytes).retryAfter(1))
+    }
+    return new Promise((resolve, reject) => {
+      const id = this.nextId++
+      const arrivedAt = performance.now()
+      this.pending.set(id, { request, bytes, isSent: false, arrivedAt, resolve: resolve as Pending['resolve'], reject })
+      this.bytes += bytes
+      if (this.unsent.push(id) === 1) this.onFirst()
+    })
+  }
+
+  /** The requests that have not been sent; they count as sent from now on. */
+  take(): { id: number; request: WriteRequest }[] {
+    const ids = this.unsent
+    this.unsent = []
+    return ids.map(id => {
+      const pending = this.pending.get(id)!
+      pending.isSent = true
+      return { id, request: pending.request }
+    })
+  }
+
+  settle(id: number, outcome: SentOutcome): void {
+    const pending = this.remove(id)
+    observe(this.counts, COUNT.writeTime, performance.now() - pending.arrivedAt)
+    if ('rows' in outcome) pending.resolve(new PackedResult(outcome))
+    else if (isWriteResult(outcome)) pending.resolve(outcome)
+    else pending.reject(new ProtocolError(outcome))
+  }
+
+  /**
+   * Rejects all sent requests, which may have been written or not. They are not removed, because the thread may still answer them,
+   * and their bytes are still in memory.
+   */
+  failSent(): void {
+    for (const { isSent, reject } of this.pending.values()) if (isSent) reject(WriterErrors.OUTCOME_UNKNOWN())
+  }
+
+  /** Removes sent requests, which have failed: their thread is gone. */
+  removeSent(): void {
+    for (const id of this.pending.ids()) if (this.pending.get(id)!.isSent) this.remove(id)
+  }
+
+  rejectUnsent(reason: () => ProtocolError): void {
+    for (const id of this.unsent.splice(0)) this.remove(id).reject(reason())
+  }
+
+  private remove(id: number): Pending {
+    const pending = this.pending.get(id)!
+    this.pending.delete(id)
+    this.bytes -= pending.bytes
+    return pending
+  }
+}
