@@ -57,7 +57,8 @@ import type { QueryLimits } from './query/contract/query-limits.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
 import { SessionTable } from './cluster/session-table.ts'
 import type { PluginRecords, ServerRecords } from './records/server-records.ts'
-import { lockStatus, WriteErrors } from './write/contract/write-errors.ts'
+import { lockStatus } from './write/contract/save-failure.ts'
+import { WriteErrors } from './write/contract/write-errors.ts'
 import type {
   DeleteRequest,
   DeleteResult,

@@ -16,7 +16,7 @@ import { saveEntities } from './save-entities.ts'
 import { saveStatusOf, statusOf, success, throwError } from './status.ts'
 import { assignObject, toObject } from './to-object.ts'
 import { plain, toAuthor, toJson } from './values.ts'
-import { lockStatus } from '../../write/contract/write-errors.ts'
+import { lockStatus } from '../../write/contract/save-failure.ts'
 
 /** Argument of the constructor: a plugin class may have its own constructor without parameters. */
 interface Made {

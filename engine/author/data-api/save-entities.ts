@@ -1,6 +1,6 @@
 import { partsOf } from '../../write/body/body-outline.ts'
 import type { SavedEntity, SaveFailure } from '../../write/contract/requests.ts'
-import { changedFailure } from '../../write/contract/write-errors.ts'
+import { changedFailure } from '../../write/contract/save-failure.ts'
 import { BINDING } from './binding.ts'
 import type { EntityBase } from './entity.ts'
 import { DATABASE_RUNS, EventRun, SHARED_RUNS } from './event-run.ts'

@@ -11,7 +11,7 @@ import { FailureDigest } from '../../write/entity/failure-digest.ts'
 import { isJsonObject, openBody, type SaveBody } from '../../write/body/parse-body.ts'
 import { own } from '../../write/entity/read-element.ts'
 import type { SavedEntity, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
-import { changedFailure, notFound } from '../../write/contract/write-errors.ts'
+import { changedFailure, notFound } from '../../write/contract/save-failure.ts'
 import {
   bodyLimits,
   checkTransactionSize,

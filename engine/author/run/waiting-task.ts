@@ -1,6 +1,6 @@
 import type { ProtocolError } from '../../base/errors.ts'
 import type { SaveResult } from '../../write/contract/requests.ts'
-import { WriterErrors } from '../../write/contract/write-errors.ts'
+import { WriterErrors } from '../../write/contract/writer-errors.ts'
 import type { RunningCall } from '../declare/running-call.ts'
 import { ResultStream, type Streaming } from './result-stream.ts'
 import type { Later } from './run-call.ts'

@@ -5,7 +5,7 @@ import { Numbered } from '../../base/numbered.ts'
 import { bodiesOf, isWriteResult, type SentOutcome } from '../contract/messages.ts'
 import { PackedResult } from '../contract/packed-result.ts'
 import type { WriteRequest, WriteResult, WriteResultOf } from '../contract/requests.ts'
-import { WriterErrors } from '../contract/write-errors.ts'
+import { WriterErrors } from '../contract/writer-errors.ts'
 
 interface Pending {
   request: WriteRequest

@@ -12,7 +12,7 @@ import { Heartbeat } from '../contract/heartbeat.ts'
 import { type FromWriter, packBodies, type ToWriter, type WriterThreadOptions } from '../contract/messages.ts'
 import type { WriteRequest, WriteResultOf } from '../contract/requests.ts'
 import { SAVE_LIMITS, type SaveLimits } from '../contract/write-limits.ts'
-import { WriterErrors } from '../contract/write-errors.ts'
+import { WriterErrors } from '../contract/writer-errors.ts'
 import {
   type CutState,
   cutLink,

@@ -10,7 +10,7 @@ import type {
   WriteResult,
 } from './requests.ts'
 import type { SentSave } from './sent-save.ts'
-import { WriterErrors } from './write-errors.ts'
+import { WriterErrors } from './writer-errors.ts'
 
 /** One end of a link, on its way to the writer thread. The port is transferred, the signal is shared. */
 export interface LinkEnd {

@@ -1,13 +1,10 @@
 import { isLongNumber } from '../../base/exact-json.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
-import { defineErrors, type ProtocolError, type SaveStatus } from '../../base/errors.ts'
-import type { LockInfo } from '../../caller/lock-holder.ts'
-import type { SaveFailure } from './requests.ts'
+import { defineErrors } from '../../base/errors.ts'
 
 const STALE = { status: 2, statusText: 'Stamp has changed' }
 const GONE = { status: 5, statusText: 'Entity does not exist anymore' }
 const LOCKED = { status: 3, statusText: 'Already Locked' }
-const OTHER: SaveStatus = { status: 4, statusText: 'Other error' }
 
 /** Errors of entities that cannot be saved or deleted. Source: base specification, 7; protocol notes, 5.9 and 5.10. */
 export const WriteErrors = defineErrors('WRITE', {
@@ -302,100 +299,6 @@ export const WriteErrors = defineErrors('WRITE', {
     message: (key: string, dataClass: string) => `entity ${key} of ${dataClass} cannot be deleted`,
   },
 })
-
-/** Errors of the writer as a whole. */
-export const WriterErrors = defineErrors('WRITER', {
-  /** The client can repeat the request. */
-  BUSY: {
-    errCode: 1046,
-    http: 503,
-    message: (waiting: number, bytes: number) =>
-      `the queue of writes is full (${waiting} waiting, ${bytes} bytes); try again in a moment`,
-  },
-  CLOSED: {
-    errCode: 1046,
-    http: 503,
-    message: () => 'the store is being closed; nothing was written',
-  },
-  RESTARTING: {
-    errCode: 1046,
-    http: 503,
-    message: () => 'the writer is being started again; nothing was written, try again in a moment',
-  },
-  /** The thread is in the middle of a commit. */
-  DISK_SILENT: {
-    errCode: 1046,
-    http: 503,
-    message: () =>
-      'the disk of the store does not complete a commit; nothing of this request was written, and writes resume when the disk responds',
-  },
-  STALLED: {
-    errCode: 1046,
-    http: 503,
-    message: () =>
-      'the writer makes no progress; nothing of this request was written. If this lasts, end the process with SIGKILL and start it again',
-  },
-  STORE_LOST: {
-    errCode: 1046,
-    http: 503,
-    message: () => 'another process writes to this store; nothing was written, reading still works',
-  },
-  DISK: {
-    errCode: 1046,
-    http: 503,
-    message: (problem: string) => `${problem}; nothing of this was written, reading still works`,
-  },
-  FAILED: {
-    errCode: 1046,
-    http: 500,
-    message: () => 'the writer failed; nothing of this was written, the log of the server tells why',
-  },
-  /** For a transaction that plugin code drives. */
-  TRANSACTION_OVER: {
-    errCode: 1046,
-    http: 503,
-    message: (timeoutMs: number) =>
-      `the transaction took longer than ${timeoutMs} ms and was rolled back; nothing of it was written`,
-  },
-  TOO_DEEP: {
-    errCode: 1046,
-    http: 500,
-    message: (limit: number) => `transactions are nested more than ${limit} deep`,
-  },
-  OUTCOME_UNKNOWN: {
-    errCode: 1046,
-    http: 500,
-    message: () =>
-      'the writer stopped, or made no progress, before it answered, so this may have been written or not; read the entity before you repeat the request',
-  },
-})
-
-/** Public description of a lock. Source: protocol notes, 8.8. */
-export const lockStatus = (info: LockInfo): SaveStatus => ({
-  ...LOCKED,
-  lockKind: 7,
-  lockKindText: 'Locked By Session',
-  lockInfo: info,
-})
-
-/** `__STATUS` and `__ERROR` of an entity that was not saved: all its problems, then their consequences. */
-export function saveFailure([first, ...rest]: readonly ProtocolError[], ...consequences: ProtocolError[]): SaveFailure {
-  const error = first!.followedBy(...rest, ...consequences)
-  return { status: error.saveStatus ?? OTHER, error: error.toData() }
-}
-
-/** Failure for an entity whose events have read what others changed during each attempt to save it. */
-export const changedFailure = ({ name }: { readonly name: string }, attempts: number, key: unknown): SaveFailure =>
-  saveFailure(
-    [WriteErrors.CHANGED_MEANWHILE(name, attempts)],
-    key === null ? WriteErrors.NEW_ENTITY_NOT_SAVED(name) : WriteErrors.ENTITY_NOT_SAVED(describe(key), name),
-  )
-
-/** Failure for an entity that does not exist or that its caller may not see: both are reported alike. */
-export function notFound(sentKey: unknown, { name }: { readonly name: string }): SaveFailure {
-  const key = describe(sentKey)
-  return saveFailure([WriteErrors.ENTITY_NOT_FOUND(key, name)], WriteErrors.ENTITY_NOT_SAVED(key, name))
-}
 
 /** Received value, shortened for a message. */
 export function describe(json: unknown): string {

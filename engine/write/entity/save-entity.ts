@@ -15,7 +15,8 @@ import { own, readElement } from './read-element.ts'
 import { type PreparedElement, type SavedEntity, UNSEEN } from '../contract/requests.ts'
 import { hasLimits, violations } from '../value/validate.ts'
 import { RefusedChange } from '../../data/refused-change.ts'
-import { describe, lockStatus, notFound, saveFailure, WriteErrors } from '../contract/write-errors.ts'
+import { lockStatus, notFound, saveFailure } from '../contract/save-failure.ts'
+import { describe, WriteErrors } from '../contract/write-errors.ts'
 
 /**
  * Saves one element of a body. Everything is checked before the first put, so a failure leaves nothing behind; all

@@ -4,7 +4,7 @@ import type { Change } from '../../data/change.ts'
 import type { StepContext, WriteSteps } from './step.ts'
 import { isWriteResult, packRows } from '../contract/messages.ts'
 import type { WriteResult } from '../contract/requests.ts'
-import { WriterErrors } from '../contract/write-errors.ts'
+import { WriterErrors } from '../contract/writer-errors.ts'
 import {
   ANSWERS,
   type FromLinkedWriter,

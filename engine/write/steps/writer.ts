@@ -18,7 +18,8 @@ import { LockTable } from '../entity/lock-table.ts'
 import { openBody } from '../body/parse-body.ts'
 import type { DeleteRequest, SaveRequest, WriteRequest, WriteResult } from '../contract/requests.ts'
 import { type SaveRules, saveRules } from '../value/validate.ts'
-import { WriteErrors, WriterErrors } from '../contract/write-errors.ts'
+import { WriteErrors } from '../contract/write-errors.ts'
+import { WriterErrors } from '../contract/writer-errors.ts'
 import { bodyLimits, checkTransactionSize, SAVE_LIMITS, type SaveLimits } from '../contract/write-limits.ts'
 
 export interface WriterOptions {
