@@ -1,5 +1,6 @@
 import { type ErrorData, ProtocolError } from '../../base/errors.ts'
 import type { SaveFailure } from '../../write/contract/requests.ts'
+import { OTHER_STATUS } from '../../write/contract/save-failure.ts'
 import type { OrThrowOptions, Status } from '../declare/author-types.ts'
 
 /** A new object for each call: plugin code may modify it. */
@@ -18,6 +19,6 @@ export function throwError(error: ErrorData | undefined, { index }: OrThrowOptio
 
 /** Converts an error to a status object of the data API. Source: protocol notes, 5.10. */
 export function statusOf(error: ErrorData): Status {
-  const { status, statusText } = new ProtocolError(error).saveStatus ?? { status: 4, statusText: 'Other error' }
+  const { status, statusText } = error.saveStatus ?? OTHER_STATUS
   return { success: false, status, statusText, errors: error.entries }
 }

@@ -1,11 +1,11 @@
 import { errorText, ProtocolError, type SaveStatus, errorWithoutKnownSecrets } from '../../base/errors.ts'
 import type { SaveFailure } from '../../write/contract/requests.ts'
+import { OTHER_STATUS } from '../../write/contract/save-failure.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import type { EventError } from '../declare/event-types.ts'
 
 const MILD: SaveStatus = { status: 7, statusText: 'Mild Validation Error' }
 const SERIOUS: SaveStatus = { status: 8, statusText: 'Serious Validation Error' }
-const OTHER: SaveStatus = { status: 4, statusText: 'Other error' }
 
 /**
  * Failure for an error object of an event.
@@ -22,7 +22,7 @@ export function eventFailure(
 ): SaveFailure {
   const { errCode, message, extraDescription } = error
   const isMild = isValidation && error.seriousError !== true
-  const status = isMild ? MILD : isValidation ? SERIOUS : OTHER
+  const status = isMild ? MILD : isValidation ? SERIOUS : OTHER_STATUS
   const own = new ProtocolError({
     name: 'HOOKS.EVENT',
     httpStatus: 422,
@@ -46,7 +46,7 @@ export function eventFailure(
  */
 export function busyFailure(action: 'save' | 'drop', dataClass: string, chain?: string): SaveFailure {
   const error = WriteErrors.IN_EVENT(action, dataClass, chain)
-  return { status: OTHER, error: error.toData() }
+  return { status: OTHER_STATUS, error: error.toData() }
 }
 
 /**
@@ -55,7 +55,7 @@ export function busyFailure(action: 'save' | 'drop', dataClass: string, chain?: 
 export function thrownFailure(thrown: unknown, dataClass: string, consequence: ProtocolError): SaveFailure {
   const name = thrown instanceof Error ? errorText(thrown.name) : `a thrown ${typeof thrown}`
   const error = thrown instanceof ProtocolError ? thrown : WriteErrors.EVENT_FAILED(dataClass, name)
-  return { status: OTHER, error: errorWithoutKnownSecrets(error.followedBy(consequence).toData()) }
+  return { status: OTHER_STATUS, error: errorWithoutKnownSecrets(error.followedBy(consequence).toData()) }
 }
 
 /** Copy through JSON, because plugin code may have put anything into it. If the JSON is too long: a text with its beginning. */

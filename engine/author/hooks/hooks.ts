@@ -12,7 +12,7 @@ import { nullValues } from '../../catalog/calculated.ts'
 import type { NewJob } from '../../jobs/job.ts'
 import { isUnsaved } from '../../query/serialise/row-writer.ts'
 import type { DeleteResult, SaveFailure } from '../../write/contract/requests.ts'
-import { describe, WriteErrors } from '../../write/contract/write-errors.ts'
+import { notSaved } from '../../write/contract/save-failure.ts'
 import { computedValue } from './computed-value.ts'
 import { type DropRequest, dropWithEvents } from './drop.ts'
 import { busyFailure, eventFailure } from './hook-errors.ts'
@@ -127,7 +127,8 @@ export class Hooks implements EntityHooks {
       if (refusal) {
         const named = refusal.error.attribute ?? refusal.attribute
         const attribute = typeof named === 'string' ? view?.attribute(dataClass, named)?.name : undefined
-        return eventFailure(refusal.error, kind === 'validateSave', notSaved(entity), attribute)
+        const consequence = notSaved(entity[BINDING].dataClass, entity.isNew() ? null : entity.getKey())
+        return eventFailure(refusal.error, kind === 'validateSave', consequence, attribute)
       }
       // Code may have assigned further attributes.
       saving.attributes = entity.touchedAttributes()
@@ -228,11 +229,4 @@ function fillUuids(entity: EntityBase, { attributes }: DataClass): void {
     if ((internals.assigned(entity, attribute) ?? null) !== null) continue
     internals.put(entity, attribute, randomUUID().replaceAll('-', '').toUpperCase())
   }
-}
-
-function notSaved(entity: EntityBase) {
-  const { dataClass } = entity[BINDING]
-  return entity.isNew()
-    ? WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)
-    : WriteErrors.ENTITY_NOT_SAVED(describe(entity.getKey()), dataClass.name)
 }

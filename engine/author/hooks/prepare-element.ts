@@ -18,8 +18,8 @@ import { isJsonObject } from '../../write/body/parse-body.ts'
 import { type PreparedElement, UNSEEN } from '../../write/contract/requests.ts'
 import { sameValue } from '../../write/entity/entity-change.ts'
 import { linkedKey, own } from '../../write/entity/read-element.ts'
-import { notFound } from '../../write/contract/save-failure.ts'
-import { describe, WriteErrors } from '../../write/contract/write-errors.ts'
+import { notFound, notSaved } from '../../write/contract/save-failure.ts'
+import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { computedValue } from './computed-value.ts'
 import { thrownFailure } from './hook-errors.ts'
 import type { Hooks } from './hooks.ts'
@@ -65,16 +65,12 @@ export function prepareElement(element: unknown, context: PrepareContext, run: E
     })
   } catch (thrown) {
     if (!(thrown instanceof ProtocolError || run.needsTransaction)) hooks.onFault(thrown)
-    const consequence =
-      key === null
-        ? WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)
-        : WriteErrors.ENTITY_NOT_SAVED(describe(key), dataClass.name)
     return {
       hooked: {
         expectedStamp: seen,
         values: {},
         unchanged: [],
-        failure: thrownFailure(thrown, dataClass.name, consequence),
+        failure: thrownFailure(thrown, dataClass.name, notSaved(dataClass, key)),
       },
     }
   }

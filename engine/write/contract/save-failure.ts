@@ -3,7 +3,12 @@ import type { LockInfo } from '../../caller/lock-holder.ts'
 import type { SaveFailure } from './requests.ts'
 import { describe, WriteErrors } from './write-errors.ts'
 
-const OTHER: SaveStatus = { status: 4, statusText: 'Other error' }
+interface Named {
+  readonly name: string
+}
+
+/** Status of a failure for which the protocol has no other. */
+export const OTHER_STATUS: SaveStatus = { status: 4, statusText: 'Other error' }
 
 /** Public description of a lock. Source: protocol notes, 8.8. */
 export const lockStatus = (info: LockInfo): SaveStatus => ({
@@ -13,21 +18,20 @@ export const lockStatus = (info: LockInfo): SaveStatus => ({
   lockInfo: info,
 })
 
-/** `__STATUS` and `__ERROR` of an entity that was not saved: all its problems, then their consequences. */
-export function saveFailure([first, ...rest]: readonly ProtocolError[], ...consequences: ProtocolError[]): SaveFailure {
-  const error = first!.followedBy(...rest, ...consequences)
-  return { status: error.saveStatus ?? OTHER, error: error.toData() }
+/** Consequence of the problems of an entity. @param sentKey null for a new one */
+export const notSaved = ({ name }: Named, sentKey: unknown): ProtocolError =>
+  sentKey === null ? WriteErrors.NEW_ENTITY_NOT_SAVED(name) : WriteErrors.ENTITY_NOT_SAVED(describe(sentKey), name)
+
+/** `__STATUS` and `__ERROR` of an entity that was not saved: all its problems, then their consequence. */
+export function saveFailure([first, ...rest]: readonly ProtocolError[], consequence: ProtocolError): SaveFailure {
+  const error = first!.followedBy(...rest, consequence)
+  return { status: error.saveStatus ?? OTHER_STATUS, error: error.toData() }
 }
 
 /** Failure for an entity whose events have read what others changed during each attempt to save it. */
-export const changedFailure = ({ name }: { readonly name: string }, attempts: number, key: unknown): SaveFailure =>
-  saveFailure(
-    [WriteErrors.CHANGED_MEANWHILE(name, attempts)],
-    key === null ? WriteErrors.NEW_ENTITY_NOT_SAVED(name) : WriteErrors.ENTITY_NOT_SAVED(describe(key), name),
-  )
+export const changedFailure = (dataClass: Named, attempts: number, sentKey: unknown): SaveFailure =>
+  saveFailure([WriteErrors.CHANGED_MEANWHILE(dataClass.name, attempts)], notSaved(dataClass, sentKey))
 
 /** Failure for an entity that does not exist or that its caller may not see: both are reported alike. */
-export function notFound(sentKey: unknown, { name }: { readonly name: string }): SaveFailure {
-  const key = describe(sentKey)
-  return saveFailure([WriteErrors.ENTITY_NOT_FOUND(key, name)], WriteErrors.ENTITY_NOT_SAVED(key, name))
-}
+export const notFound = (sentKey: unknown, dataClass: Named): SaveFailure =>
+  saveFailure([WriteErrors.ENTITY_NOT_FOUND(describe(sentKey), dataClass.name)], notSaved(dataClass, sentKey))

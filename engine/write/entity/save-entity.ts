@@ -12,10 +12,10 @@ import { changeRelations, linkForeignKeys } from './link-relations.ts'
 import { duplicateTogether } from './duplicate-together.ts'
 import { isJsonObject } from '../body/parse-body.ts'
 import { own, readElement } from './read-element.ts'
-import { type PreparedElement, type SavedEntity, UNSEEN } from '../contract/requests.ts'
+import { type PreparedElement, type SavedEntity, type SaveFailure, UNSEEN } from '../contract/requests.ts'
 import { hasLimits, violations } from '../value/validate.ts'
 import { RefusedChange } from '../../data/refused-change.ts'
-import { lockStatus, notFound, saveFailure } from '../contract/save-failure.ts'
+import { lockStatus, notFound, notSaved, saveFailure } from '../contract/save-failure.ts'
 import { describe, WriteErrors } from '../contract/write-errors.ts'
 
 /**
@@ -27,45 +27,21 @@ import { describe, WriteErrors } from '../contract/write-errors.ts'
 export function saveEntity(context: SaveContext, element: unknown, hooked?: PreparedElement): SavedEntity {
   const { dataClass, transaction, view } = context
   if (!isJsonObject(element)) {
-    return {
-      failure: saveFailure(
-        [WriteErrors.NOT_AN_ENTITY(describe(element))],
-        WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name),
-      ),
-    }
+    return { failure: saveFailure([WriteErrors.NOT_AN_ENTITY(describe(element))], notSaved(dataClass, null)) }
   }
   const sentKey = own(element, '__KEY') ?? null
   if (sentKey === null) {
-    if (!view.may('create', dataClass)) {
-      const { name } = dataClass
-      return { failure: saveFailure([PermissionErrors.CREATE(name)], WriteErrors.NEW_ENTITY_NOT_SAVED(name)) }
-    }
-    if (hooked?.failure) return { failure: hooked.failure }
-    if (context.ifMatch) {
-      const { name } = dataClass
-      return { failure: saveFailure([WriteErrors.NO_VERSION(name)], WriteErrors.NEW_ENTITY_NOT_SAVED(name)) }
-    }
-    return save(new EntityChange(context, undefined), element, hooked)
+    const failure = createFailure(context, hooked)
+    return failure ? { failure } : save(new EntityChange(context, undefined), element, hooked)
   }
 
-  const key = describe(sentKey)
-  const converted = convertKey(dataClass, sentKey)
-  const exists = !(converted instanceof ProtocolError) && view.shows(dataClass) && hooked?.expectedStamp !== UNSEEN
-  const rowId = exists ? transaction.findKey(dataClass, converted) : undefined
+  const key = convertKey(dataClass, sentKey)
+  const exists = !(key instanceof ProtocolError) && view.shows(dataClass) && hooked?.expectedStamp !== UNSEEN
+  const rowId = exists ? transaction.findKey(dataClass, key) : undefined
   if (rowId === undefined) return { failure: hooked?.failure ?? notFound(sentKey, dataClass) }
   const row = transaction.row(dataClass, rowId)!
-  if (!view.may('update', dataClass)) {
-    const { name } = dataClass
-    const failure = saveFailure([PermissionErrors.UPDATE(name)], WriteErrors.ENTITY_NOT_SAVED(key, name))
-    return { row: row.bytes, rowId, failure }
-  }
-  if (hooked?.failure) return { row: row.bytes, rowId, failure: hooked.failure }
-  const blocker = context.locks.blocker(dataClass, rowId, context.owner)
-  if (blocker) {
-    const problem = WriteErrors.LOCKED(key, dataClass.name)
-    const { error } = saveFailure([problem], WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name))
-    return { row: row.bytes, rowId, failure: { status: lockStatus(blocker.info), error } }
-  }
+  const failure = updateFailure(context, rowId, sentKey, hooked)
+  if (failure) return { row: row.bytes, rowId, failure }
   const { anyStamp, ifMatch } = context
   const sentStamp = own(element, '__STAMP')
   const isNamed = isExpected(ifMatch, row)
@@ -73,20 +49,38 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   const isCurrent = !needsStamp || stampOf(sentStamp) === row.stamp
   const isSeen = (hooked?.expectedStamp ?? row.stamp) === row.stamp
   if (isNamed && isCurrent && !isSeen && !dataClass.remote) return OUTDATED
-  if (!isNamed || !isCurrent || !isSeen) {
-    const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
-    const failure = saveFailure(
-      [
-        isNamed
-          ? WriteErrors.STALE_STAMP(key, dataClass.name, sent, row.stamp)
-          : WriteErrors.OTHER_VERSION(key, dataClass.name, row.stamp),
-      ],
-      WriteErrors.RECORD_NOT_SAVED(key, dataClass.name),
-      WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name),
-    )
-    return { row: row.bytes, rowId, failure }
-  }
-  return save(new EntityChange(context, { rowId, row }), element, hooked)
+  if (isNamed && isCurrent && isSeen) return save(new EntityChange(context, { rowId, row }), element, hooked)
+  const described = describe(sentKey)
+  const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
+  const problem = isNamed
+    ? WriteErrors.STALE_STAMP(described, dataClass.name, sent, row.stamp)
+    : WriteErrors.OTHER_VERSION(described, dataClass.name, row.stamp)
+  const problems = [problem, WriteErrors.RECORD_NOT_SAVED(described, dataClass.name)]
+  return { row: row.bytes, rowId, failure: saveFailure(problems, notSaved(dataClass, sentKey)) }
+}
+
+/** Failure of a new entity before its values are read. */
+function createFailure({ dataClass, view, ifMatch }: SaveContext, hooked?: PreparedElement): SaveFailure | undefined {
+  if (!view.may('create', dataClass))
+    return saveFailure([PermissionErrors.CREATE(dataClass.name)], notSaved(dataClass, null))
+  if (hooked?.failure) return hooked.failure
+  return ifMatch && saveFailure([WriteErrors.NO_VERSION(dataClass.name)], notSaved(dataClass, null))
+}
+
+/** Failure of an existing entity, whatever its version. */
+function updateFailure(
+  { dataClass, view, locks, owner }: SaveContext,
+  rowId: number,
+  sentKey: unknown,
+  hooked?: PreparedElement,
+): SaveFailure | undefined {
+  if (!view.may('update', dataClass))
+    return saveFailure([PermissionErrors.UPDATE(dataClass.name)], notSaved(dataClass, sentKey))
+  if (hooked?.failure) return hooked.failure
+  const blocker = locks.blocker(dataClass, rowId, owner)
+  if (!blocker) return undefined
+  const problem = WriteErrors.LOCKED(describe(sentKey), dataClass.name)
+  return { ...saveFailure([problem], notSaved(dataClass, sentKey)), status: lockStatus(blocker.info) }
 }
 
 /** Its code has to run again. */
@@ -198,7 +192,7 @@ function failed(change: EntityChange): SavedEntity {
   const problems = change.problems.slice(0, maxProblems)
   const more = change.problems.length - problems.length + further
   if (more > 0) problems.push(WriteErrors.MORE_PROBLEMS(more))
-  if (!old) return { failure: saveFailure(problems, WriteErrors.NEW_ENTITY_NOT_SAVED(dataClass.name)) }
+  if (!old) return { failure: saveFailure(problems, notSaved(dataClass, null)) }
   const key = describeValue(dataClass.key, change.stored(dataClass.key))
   const failure = saveFailure(problems, WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name))
   return { row: old.row.bytes, rowId: old.rowId, failure }

@@ -7,6 +7,7 @@ import { FailureDigest } from '../entity/failure-digest.ts'
 import type { SaveBody } from '../body/parse-body.ts'
 import { EncodedBody } from '../contract/encoded-rows.ts'
 import type { LoadMark, LoadProgress, SavedEntity, SaveRequest, WriteResult } from '../contract/requests.ts'
+import { OTHER_STATUS } from '../contract/save-failure.ts'
 import type { SaveContext } from '../entity/entity-change.ts'
 import { saveEncoded } from '../entity/save-encoded.ts'
 import { OUTDATED, saveEntity } from '../entity/save-entity.ts'
@@ -86,7 +87,7 @@ export class SaveSteps implements WriteSteps {
     // Durable slices stay; the remaining entities are reported with the failure.
     if (this.entities.length === 0) this.outcome = error
     else {
-      const failure = { status: { status: 4, statusText: 'Other error' }, error }
+      const failure = { status: OTHER_STATUS, error }
       while (this.entities.length < this.body.length) this.entities.push({ failure })
       this.finish()
     }
