@@ -228,7 +228,14 @@ export class WriterClient {
     const worker = new Worker(outputUrl('engine/threads/writer-thread.js'), { workerData })
     this.worker = worker
     let failure: Error | undefined
-    const ready = new Promise<void>((resolve, reject) => {
+    worker.on('error', error => {
+      failure = error
+    })
+    worker.on('exit', code => this.ended(code, failure))
+    this.stopped = new Promise(resolve => {
+      worker.on('exit', () => resolve())
+    })
+    return new Promise((resolve, reject) => {
       worker.on('message', (message: FromWriter) => {
         if (message.kind === 'ready') {
           this.isReady = true
@@ -238,34 +245,26 @@ export class WriterClient {
         } else if (message.kind === 'refused') reject(openingError(message.error))
         else this.receive(message)
       })
-      worker.on('error', error => {
-        failure = error
-      })
       worker.on('exit', code => reject(failure ?? new Error(`the writer thread ended with code ${code}`)))
     })
-    this.stopped = new Promise(resolve => {
-      worker.on('exit', code => {
-        const wasReady = this.isReady
-        this.isReady = false
-        this.worker = undefined
-        this.heartbeat.enter('idle')
-        this.heartbeat.locks = 0
-        this.watch.phase = undefined
-        // Out of date until the next thread has filled it again.
-        if (memory) new SharedHeap(memory).invalidate()
-        this.failSent()
-        this.pending.removeSent()
-        // Requests that the thread never received wait for the next one.
-        if (this.closing) this.pending.rejectUnsent(WriterErrors.CLOSED)
-        resolve()
-        if (!wasReady || this.closing) return
-        this.options.onInternalError?.(
-          `the writer thread ended with code ${code} and is started again: ${failure?.stack}`,
-        )
-        this.restart(0)
-      })
-    })
-    return ready
+  }
+
+  private ended(code: number, failure: Error | undefined): void {
+    const wasReady = this.isReady
+    this.isReady = false
+    this.worker = undefined
+    this.heartbeat.enter('idle')
+    this.heartbeat.locks = 0
+    this.watch.phase = undefined
+    // Out of date until the next thread has filled it again.
+    if (this.options.memory) new SharedHeap(this.options.memory).invalidate()
+    this.failSent()
+    this.pending.removeSent()
+    // Requests that the thread never received wait for the next one.
+    if (this.closing) this.pending.rejectUnsent(WriterErrors.CLOSED)
+    if (!wasReady || this.closing) return
+    this.options.onInternalError?.(`the writer thread ended with code ${code} and is started again: ${failure?.stack}`)
+    this.restart(0)
   }
 
   /** Messages are declared in `engine/write/contract/messages.ts`. */
