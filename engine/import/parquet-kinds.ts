@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isJsonObject } from '../write/body/parse-body.ts'
+import { isJsonObject } from '../base/json-object.ts'
 import { parseExact } from '../base/exact-json.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 

@@ -1,4 +1,5 @@
 import { stringifyExact } from '../base/exact-json.ts'
+import { own } from '../base/json-object.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { ReadRow, RowFormat } from './row-reader.ts'
 
@@ -34,9 +35,6 @@ export const asChange = (row: ReadRow, dataClass: DataClass, stamp: number): str
 
 /** Key of a row as it was read; undefined if it has none. */
 export const keyOf = ({ value }: ReadRow, { key }: DataClass): unknown => own(value, key.name) ?? own(value, '__KEY')
-
-const own = (value: object, name: string): unknown =>
-  Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
 
 /** Adds properties to a JSON object. Of two properties with one name the last counts, so the existing text can stay. */
 function extend(json: string, properties: Record<string, unknown>): string {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { parseExact } from '../base/exact-json.ts'
 import { counted } from '../base/counted.ts'
-import { isJsonObject } from '../write/body/parse-body.ts'
+import { isJsonObject } from '../base/json-object.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessFormat } from './guess-format.ts'
 import { guessType } from './guess-type.ts'

@@ -16,8 +16,8 @@ import type { ExpectedVersion } from '../../write/contract/expected-version.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { convertKey } from '../../write/value/convert.ts'
 import { SaveSteps as SaveJob } from '../../write/steps/save-steps.ts'
-import { isJsonObject, openBody, type SaveBody } from '../../write/body/parse-body.ts'
-import { own } from '../../write/entity/read-element.ts'
+import { openBody, type SaveBody } from '../../write/body/parse-body.ts'
+import { isJsonObject, own } from '../../base/json-object.ts'
 import type {
   DeleteResult,
   ListLocksResult,

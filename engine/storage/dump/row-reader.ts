@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../base/json-object.ts'
 import { parseExact } from '../../base/exact-json.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { suggestion } from '../../base/suggestion.ts'
@@ -6,7 +7,7 @@ import { isBinary, type RowAttribute, type StorageAttribute } from '../../catalo
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { BinaryValue, Value } from '../../catalog/value.ts'
 import { convertValue } from '../../write/value/convert.ts'
-import { isJsonObject, keptDigits } from '../../write/body/parse-body.ts'
+import { keptDigits } from '../../write/body/parse-body.ts'
 import { DumpError, HEAD } from './dump-form.ts'
 
 /** An entity of a dump, until the next one is read. */

@@ -11,7 +11,7 @@ import { AttributeValues } from '../value/attribute-values.ts'
 import { type AutomaticSource, automaticValue } from '../value/automatic-value.ts'
 import type { EncodedRows } from '../contract/encoded-rows.ts'
 import { convertValue } from '../value/convert.ts'
-import { isJsonObject } from './parse-body.ts'
+import { isJsonObject } from '../../base/json-object.ts'
 import { type SaveRules, saveRules, violations } from '../value/validate.ts'
 
 interface EncoderOptions extends AutomaticSource {

@@ -4,16 +4,14 @@ import type { TypeDescriptor } from '../../catalog/types/descriptor.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { EngineErrors } from '../../base/engine-errors.ts'
-import { isLongNumber, type KeptDigits } from '../../base/exact-json.ts'
+import type { KeptDigits } from '../../base/exact-json.ts'
+import { isJsonObject } from '../../base/json-object.ts'
 import { parseExactJson } from '../../base/json-body.ts'
 import { outlineBody } from './body-outline.ts'
 import type { BodyParts, SaveRequest } from '../contract/requests.ts'
 import { textOf } from './split-body.ts'
 import { describe, WriteErrors } from '../contract/write-errors.ts'
 import type { BodyLimits } from '../contract/write-limits.ts'
-
-export const isJsonObject = (json: unknown): json is Record<string, unknown> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json) && !isLongNumber(json)
 
 /** Elements of the body of a save, in order. */
 export interface SaveBody {

@@ -1,7 +1,7 @@
 import { isBinary, type StorageAttribute } from '../../catalog/attribute.ts'
 import { BinaryValue } from '../../catalog/value.ts'
 import type { ProtocolError } from '../../base/errors.ts'
-import { isJsonObject } from '../body/parse-body.ts'
+import { isJsonObject } from '../../base/json-object.ts'
 import type { SaveContext } from './entity-change.ts'
 import { describe, WriteErrors } from '../contract/write-errors.ts'
 

@@ -6,7 +6,7 @@ import { ProtocolError } from '../../base/errors.ts'
 import { attachUpload, uploadId } from './attach-upload.ts'
 import { convertKey, convertValue } from '../value/convert.ts'
 import { type EntityChange, notPermitted, sameValue } from './entity-change.ts'
-import { isJsonObject } from '../body/parse-body.ts'
+import { isJsonObject, own } from '../../base/json-object.ts'
 import type { PreparedElement } from '../contract/requests.ts'
 import { describe, WriteErrors } from '../contract/write-errors.ts'
 
@@ -31,9 +31,6 @@ export function readElement(
   for (const [name, json] of Object.entries(hooked.values))
     make(change, attributesByName.get(name), json, hooked.assigned?.includes(name) ?? false)
 }
-
-export const own = (object: Record<string, unknown>, name: string): unknown =>
-  Object.hasOwn(object, name) ? object[name] : undefined
 
 /** Key in a link: `{"__KEY":…}`, `{"__deferred":{"__KEY":…}}`, the bare key, or null. Undefined if there is none. */
 export function linkedKey(json: unknown): unknown {
