@@ -15,7 +15,7 @@ import type { RowView } from '../../row-format/row-view.ts'
 import type { ExpectedVersion } from '../../write/contract/expected-version.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { convertKey } from '../../write/value/convert.ts'
-import { SaveSteps as SaveJob } from '../../write/steps/save-steps.ts'
+import { SaveSteps } from '../../write/steps/save-steps.ts'
 import { openBody, type SaveBody } from '../../write/body/parse-body.ts'
 import { isJsonObject, own } from '../../base/json-object.ts'
 import type {
@@ -119,12 +119,12 @@ export class RemoteWriter {
     if (dataClass.remote!.readOnly) throw RemoteErrors.READ_ONLY(dataClass.name)
     const body = openBody(request, dataClass, request.trusted ? undefined : bodyLimits(request, saveLimits))
     checkTransactionSize(request, body.length, saveLimits)
-    const job = new SaveJob(request, dataClass, body, view, saveLimits)
-    for (let first = 0; !job.outcome; first += SLICE_SIZE) {
-      await this.step(job, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
+    const steps = new SaveSteps(request, dataClass, body, view, saveLimits)
+    for (let first = 0; !steps.outcome; first += SLICE_SIZE) {
+      await this.step(steps, { request, view, dataClass }, keysOf(body, dataClass, first), repeat, limits)
     }
-    if ('kind' in job.outcome) return job.outcome as SaveResult
-    throw new ProtocolError(job.outcome)
+    if ('kind' in steps.outcome) return steps.outcome as SaveResult
+    throw new ProtocolError(steps.outcome)
   }
 
   /** @throws {ProtocolError} the request as a whole failed */
@@ -220,7 +220,7 @@ export class RemoteWriter {
   }
 
   private async step(
-    job: SaveJob,
+    steps: SaveSteps,
     { request, view, dataClass }: { readonly request: SaveRequest; readonly view: View; readonly dataClass: DataClass },
     keys: readonly Parameters<RemoteReads['rowOf']>[1][],
     repeat: Repeat,
@@ -242,7 +242,7 @@ export class RemoteWriter {
         )
         const transaction = new RemoteTransaction(dataClass, reads, layouts, records, outcomes)
         let used = 0
-        const accept = job.step({
+        const accept = steps.step({
           transaction,
           timestamp,
           randomUuid: () => (uuids[used++] ??= randomUuid()),
