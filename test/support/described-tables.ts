@@ -12,16 +12,24 @@ export function describedTables(
   hasFold = true,
 ): Map<DataClass, RemoteTable | readonly string[]> {
   const dataClasses = Object.keys(columns).map(name => dataClassesByName.get(name)!)
-  const rows = dataClasses.flatMap(({ name, remote }) =>
-    Object.entries(columns[name]!).map(([column, text]) => {
+  const rows = dataClasses.map(({ name, remote }) => {
+    const described = Object.entries(columns[name]!).map(([column, text]) => {
       const [, type, digits, places, rest] = /^(\w+)(?:\((\d+)(?:,(\d+))?\))?(.*)$/.exec(text)!
       const modifier = digits === undefined ? -1 : (Number(digits) << 16) + Number(places ?? 0) + 4
-      const flag = (isSet: boolean): string => (isSet ? 't' : 'f')
-      return [
-        ...[remote!.schema, remote!.table, 'r', column, type!, String(modifier)],
-        ...[flag(rest!.includes('!')), flag(rest!.includes('enum')), 'f', 'f', flag(hasFold)],
-      ]
-    }),
-  )
+      const isNullable = !rest!.includes('!')
+      return {
+        name: column,
+        type,
+        modifier,
+        isNullable,
+        isEnum: rest!.includes('enum'),
+        hasDefault: false,
+        isGenerated: false,
+      }
+    })
+    const { schema, table } = remote!
+    const description = JSON.stringify({ schema, name: table, kind: 'r', comment: null, columns: described })
+    return [schema, table, description, 't', 'f', hasFold ? 't' : 'f', 'f']
+  })
   return readTables(dataClasses, rows)
 }

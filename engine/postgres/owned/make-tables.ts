@@ -1,11 +1,11 @@
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { Note } from '../../data/store-options.ts'
 import { type Cells, isOfStatement } from '../database/database.ts'
+import { placeOf, type PlacesCatalog, placesStatement, readPlaces } from '../database/database-catalog.ts'
 import { foldFunction } from '../sql/fold-sql.ts'
 import type { Statement } from '../sql/statement.ts'
 import { planRelations, planTable, type TablePlan } from './plan-table.ts'
 import { type TableSpec, tableSpec } from './table-spec.ts'
-import { type DatabaseState, placeOf, readState, stateStatement } from './table-state.ts'
 import { TRIGGER_FUNCTIONS } from './triggers.ts'
 
 type Run = (statement: Statement) => Promise<Cells[]>
@@ -35,7 +35,7 @@ export async function makeTables(
   const isUsed = (schema: string, table: string): boolean => used.has(placeOf(schema, table))
   const missing = await transaction(owned[0]!, run, (_, state) => planFunctions(state))
   if (missing.length > 0) return new Map(owned.map(({ name }) => [name, missing]))
-  const plans = [(spec: TableSpec, state: DatabaseState): TablePlan => planTable(spec, state, isUsed), planRelations]
+  const plans = [(spec: TableSpec, state: PlacesCatalog): TablePlan => planTable(spec, state, isUsed), planRelations]
   for (const plan of plans) {
     for (const dataClass of owned) {
       if (problems.has(dataClass.name)) continue
@@ -58,7 +58,7 @@ const NOTHING: TablePlan = { steps: [], problems: [], notes: [] }
 const SCHEMA = 'CREATE SCHEMA IF NOT EXISTS tesser;\n'
 
 /** To make a schema needs a right even if it exists. */
-function planFunctions({ schemas, hasFold, hasTriggers }: DatabaseState): TablePlan {
+function planFunctions({ schemas, hasFold, hasTriggers }: PlacesCatalog): TablePlan {
   const functions = [...(hasFold ? [] : [foldFunction()]), ...(hasTriggers ? [] : [TRIGGER_FUNCTIONS])]
   const steps = functions.map(text => text.replace(SCHEMA, ''))
   return { ...NOTHING, steps: [...(steps.length > 0 && !schemas.has('tesser') ? [SCHEMA] : []), ...steps] }
@@ -68,7 +68,7 @@ function planFunctions({ schemas, hasFold, hasTriggers }: DatabaseState): TableP
 async function transaction(
   dataClass: DataClass,
   run: Run,
-  planOf: (spec: TableSpec, state: DatabaseState) => TablePlan,
+  planOf: (spec: TableSpec, state: PlacesCatalog) => TablePlan,
   onNote: Note = () => {},
 ): Promise<readonly string[]> {
   await run(once(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${LOCK_MS}`))
@@ -76,8 +76,8 @@ async function transaction(
     await run(once(`SELECT pg_advisory_xact_lock(${LOCK})`))
     const { schema, table, owned } = dataClass.remote!
     const former = owned!.formerTable
-    const places = [[schema, table] as const, ['tesser', ''] as const, ...(former ? [[schema, former] as const] : [])]
-    const state = readState(await run(stateStatement(places)))
+    const places = [{ schema, table }, { schema: 'tesser', table: '' }, ...(former ? [{ schema, table: former }] : [])]
+    const state = readPlaces(await run(placesStatement(places)))
     const plan = planOf(tableSpec(dataClass, state.hasVectors), state)
     const problems = [...plan.problems]
     if (problems.length === 0) {

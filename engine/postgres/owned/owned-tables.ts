@@ -2,9 +2,10 @@ import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import type { Note } from '../../data/store-options.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { type Database, isOfStatement } from '../database/database.ts'
+import { arrayText } from '../sql/parameters.ts'
+import type { Statement } from '../sql/statement.ts'
 import { makeTables } from './make-tables.ts'
 import { markOf } from './table-spec.ts'
-import { marksStatement } from './table-state.ts'
 
 /** Maximum time for which a request waits for tables to be made, in milliseconds. It goes on without those that are not. */
 const WAIT_MS = 10_000
@@ -19,6 +20,17 @@ interface Attempt {
   /** Time before which there is no other one; undefined while it runs. Infinity once it has succeeded. */
   nextAt: number | undefined
 }
+
+/** Statement of the names of dataclasses with the comments of their tables. */
+const marksStatement = (dataClasses: readonly DataClass[]): Statement => ({
+  text: `SELECT w.class, obj_description(c.oid, 'pg_class') FROM unnest($1::text[], $2::text[], $3::text[]) AS w (class, schema, name)
+JOIN pg_namespace n ON n.nspname = w.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name`,
+  values: [
+    arrayText(dataClasses.map(({ name }) => name)),
+    arrayText(dataClasses.map(({ remote }) => remote!.schema)),
+    arrayText(dataClasses.map(({ remote }) => remote!.table)),
+  ],
+})
 
 /**
  * Makes and changes the owned tables of a model, once for each connection: what a server with another model does to them later stays

@@ -1,7 +1,7 @@
+import { type CatalogColumn, type CatalogTable, placeOf, type PlacesCatalog } from '../database/database-catalog.ts'
 import { quoteName } from '../sql/quote.ts'
 import { isSameColumn, widened } from './column-types.ts'
 import { type ColumnSpec, MARK, OWN_PREFIX, type TableSpec, textOf } from './table-spec.ts'
-import { type ColumnState, type DatabaseState, placeOf, type TableState } from './table-state.ts'
 import { dropTriggers, triggersOf } from './triggers.ts'
 
 /** Statements that make a table fit its model. */
@@ -16,7 +16,7 @@ export interface TablePlan {
 /** @param isUsed true for a table that is that of another dataclass, whose name is not a former one */
 export function planTable(
   spec: TableSpec,
-  state: DatabaseState,
+  state: PlacesCatalog,
   isUsed: (schema: string, table: string) => boolean,
 ): TablePlan {
   const { schema, table, from, formerTable } = spec
@@ -47,11 +47,11 @@ export function planTable(
 }
 
 /** Foreign keys, whose targets exist by now, and the comment that says that the table fits. */
-export function planRelations(spec: TableSpec, state: DatabaseState): TablePlan {
+export function planRelations(spec: TableSpec, state: PlacesCatalog): TablePlan {
   const { schema, table, from, foreignKeys, mark } = spec
-  const { foreignKeys: existing } = state.tables.get(placeOf(schema, table))!
+  const existing = new Set(state.tables.get(placeOf(schema, table))!.foreignKeys.map(({ name }) => name))
   const added = foreignKeys
-    .filter(({ name }) => !existing[name])
+    .filter(({ name }) => !existing.has(name))
     .map(
       ({ name, column, target, onDelete }) =>
         `ALTER TABLE ${from} ADD CONSTRAINT ${quoteName(name)} FOREIGN KEY (${quoteName(column)}) REFERENCES ${quoteName(target.schema, target.table)} (${quoteName(target.key)}) ON DELETE ${onDelete}`,
@@ -59,9 +59,10 @@ export function planRelations(spec: TableSpec, state: DatabaseState): TablePlan 
   return { steps: [...added, `COMMENT ON TABLE ${from} IS ${textOf(mark)}`], problems: [], notes: [] }
 }
 
-const isOurs = ({ comment }: TableState): boolean => comment?.startsWith(MARK) === true
+const indexNames = ({ indexes }: CatalogTable): string[] => indexes.map(({ name }) => name)
+const isOurs = ({ comment }: CatalogTable): boolean => comment?.startsWith(MARK) === true
 
-function planChange(spec: TableSpec, state: TableState): TablePlan {
+function planChange(spec: TableSpec, state: CatalogTable): TablePlan {
   const { from, key } = spec
   const refuse = (problem: string): TablePlan => ({ steps: [], problems: [problem], notes: [] })
   if (state.kind !== 'r' && state.kind !== 'p') return refuse(`${from} is not a table; leave out "owned" to attach it`)
@@ -72,16 +73,19 @@ function planChange(spec: TableSpec, state: TableState): TablePlan {
   }
   const columns = spec.columns.map(column => new ColumnChange(column, spec, state))
   const keyNow = columns.find(({ name }) => name === key)!.nameNow
-  if (state.key?.length !== 1 || state.key[0] !== keyNow) {
+  const keyColumns = state.indexes.find(({ isPrimary }) => isPrimary)?.columns ?? []
+  if (keyColumns.length !== 1 || keyColumns[0] !== keyNow) {
     return refuse(
-      `the primary key of ${from} is (${state.key?.join(', ') ?? ''}), and that of its model is ${key}, which a start does not change`,
+      `the primary key of ${from} is (${keyColumns.join(', ')}), and that of its model is ${key}, which a start does not change`,
     )
   }
   const names = new Set(columns.map(({ nameNow }) => nameNow))
-  const left = Object.entries(state.columns).filter(([name]) => !names.has(name))
+  const left = [...state.columns.values()].filter(({ name }) => !names.has(name))
   const notes = [
     ...columns.flatMap(each => each.notes),
-    ...left.map(([name]) => `the column ${quoteName(name)} of ${from} has no attribute any longer, and stays as it is`),
+    ...left.map(
+      ({ name }) => `the column ${quoteName(name)} of ${from} has no attribute any longer, and stays as it is`,
+    ),
   ]
   const steps = [
     ...dropTriggers(spec),
@@ -89,28 +93,28 @@ function planChange(spec: TableSpec, state: TableState): TablePlan {
     ...columns.flatMap(each => each.renameAndConvert()),
     ...columns.flatMap(each => each.addAndSet()),
     // New rows have no values there.
-    ...left.flatMap(([name, { isMandatory, initial, isIdentity }]) =>
-      isMandatory && initial === null && !isIdentity
+    ...left.flatMap(({ name, isNullable, initial, identity }) =>
+      !isNullable && initial === null && identity === ''
         ? [`ALTER TABLE ${from} ALTER COLUMN ${quoteName(name)} DROP NOT NULL`]
         : [],
     ),
-    ...indexSteps(spec, state.indexes),
+    ...indexSteps(spec, indexNames(state)),
     ...triggersOf(spec),
   ]
   return { steps, problems: columns.flatMap(each => each.problem ?? []), notes }
 }
 
 /** Drops what the model does not want now; nothing of it is data. */
-function dropSteps({ schema, from, indexes, foreignKeys }: TableSpec, state: TableState): string[] {
+function dropSteps({ schema, from, indexes, foreignKeys }: TableSpec, state: CatalogTable): string[] {
   const wanted = new Set(indexes.map(({ name }) => name))
-  const dropped = state.indexes.filter(name => name.startsWith(OWN_PREFIX) && !wanted.has(name))
-  const constraints = Object.entries(state.foreignKeys).filter(([name, { target, onDelete }]) => {
+  const dropped = indexNames(state).filter(name => name.startsWith(OWN_PREFIX) && !wanted.has(name))
+  const constraints = state.foreignKeys.filter(({ name, target, onDelete }) => {
     if (!name.startsWith(OWN_PREFIX)) return false
     const own = foreignKeys.find(each => each.name === name)
-    return !own || own.onDelete !== onDelete || own.target.schema !== target[0] || own.target.table !== target[1]
+    return !own || own.onDelete !== onDelete || own.target.schema !== target.schema || own.target.table !== target.table
   })
   return [
-    ...constraints.map(([name]) => `ALTER TABLE ${from} DROP CONSTRAINT ${quoteName(name)}`),
+    ...constraints.map(({ name }) => `ALTER TABLE ${from} DROP CONSTRAINT ${quoteName(name)}`),
     ...dropped.map(name => `DROP INDEX ${quoteName(schema, name)}`),
   ]
 }
@@ -126,7 +130,7 @@ const definitionOf = ({ name, type, isMandatory, initial, sequence }: ColumnSpec
 /** Statements for the sequence that numbers a column. @param existing undefined for a column that is new */
 function sequenceSteps(
   { name, type, sequence, initial }: ColumnSpec,
-  existing: ColumnState | undefined,
+  existing: ExistingColumn | undefined,
   { schema, from }: TableSpec,
 ): string[] {
   if (!sequence) return []
@@ -135,7 +139,7 @@ function sequenceSteps(
   return [
     `CREATE SEQUENCE IF NOT EXISTS ${own} AS ${type} OWNED BY ${from}.${column}`,
     ...(existing ? [`ALTER SEQUENCE ${own} AS ${type}`] : []),
-    ...(existing?.isIdentity ? [`ALTER TABLE ${from} ALTER COLUMN ${column} DROP IDENTITY`] : []),
+    ...(existing?.identity ? [`ALTER TABLE ${from} ALTER COLUMN ${column} DROP IDENTITY`] : []),
     ...(existing
       ? [
           `SELECT setval(${textOf(own)}, greatest(max(${column}), pg_sequence_last_value(${textOf(own)}))) FROM ${from} HAVING max(${column}) > 0`,
@@ -150,28 +154,31 @@ class ColumnChange {
   readonly name: string
   /** Name in the table as it is. */
   readonly nameNow: string
-  private readonly existing: ColumnState | undefined
+  private readonly existing: CatalogColumn | undefined
 
   constructor(
     private readonly column: ColumnSpec,
     private readonly spec: TableSpec,
-    { columns }: TableState,
+    { columns }: CatalogTable,
   ) {
     const { name, former } = column
     this.name = name
     const isRenamed =
-      former !== undefined && !columns[name] && columns[former] && !spec.columns.some(each => each.name === former)
+      former !== undefined &&
+      !columns.has(name) &&
+      columns.has(former) &&
+      !spec.columns.some(each => each.name === former)
     this.nameNow = isRenamed ? former : name
-    this.existing = columns[this.nameNow]
+    this.existing = columns.get(this.nameNow)
   }
 
   /** Why the values of the column cannot become those of the attribute. */
   get problem(): string | undefined {
     const { existing, column, spec } = this
     const own = quoteName(column.name)
-    if (!existing || isSameColumn(existing.type, column.type) || widened(own, existing.type, column.type))
+    if (!existing || isSameColumn(existing.sqlType, column.type) || widened(own, existing.sqlType, column.type))
       return undefined
-    return `the column ${own} of ${spec.from} is of type ${existing.type}, and its attribute needs ${column.type}, which could lose values; change it where they fit: ALTER TABLE ${spec.from} ALTER COLUMN ${own} TYPE ${column.type} USING ${own}::${column.type}`
+    return `the column ${own} of ${spec.from} is of type ${existing.sqlType}, and its attribute needs ${column.type}, which could lose values; change it where they fit: ALTER TABLE ${spec.from} ALTER COLUMN ${own} TYPE ${column.type} USING ${own}::${column.type}`
   }
 
   get notes(): string[] {
@@ -180,7 +187,9 @@ class ColumnChange {
     if (!existing) return [`${own} is added`]
     return [
       ...(nameNow === column.name ? [] : [`${own} was ${quoteName(nameNow)}`]),
-      ...(isSameColumn(existing.type, column.type) ? [] : [`${own} changes from ${existing.type} to ${column.type}`]),
+      ...(isSameColumn(existing.sqlType, column.type)
+        ? []
+        : [`${own} changes from ${existing.sqlType} to ${column.type}`]),
     ]
   }
 
@@ -188,12 +197,12 @@ class ColumnChange {
     const { existing, column, spec, nameNow } = this
     if (!existing) return []
     const own = quoteName(column.name)
-    const isConverted = !isSameColumn(existing.type, column.type)
+    const isConverted = !isSameColumn(existing.sqlType, column.type)
     const alter = `ALTER TABLE ${spec.from} ALTER COLUMN ${own}`
     return [
       ...(nameNow === column.name ? [] : [`ALTER TABLE ${spec.from} RENAME COLUMN ${quoteName(nameNow)} TO ${own}`]),
       ...(isConverted && existing.initial !== null ? [`${alter} DROP DEFAULT`] : []),
-      ...(isConverted ? [`${alter} TYPE ${column.type} USING ${widened(own, existing.type, column.type)}`] : []),
+      ...(isConverted ? [`${alter} TYPE ${column.type} USING ${widened(own, existing.sqlType, column.type)}`] : []),
     ]
   }
 
@@ -213,8 +222,8 @@ class ColumnChange {
     }
     const isFilled = existing.initial !== null && OWN_INITIAL.test(existing.initial)
     return [
-      ...(isMandatory && !existing.isMandatory ? [`${alter} SET NOT NULL`] : []),
-      ...(!isMandatory && existing.isMandatory && !isKey ? [`${alter} DROP NOT NULL`] : []),
+      ...(isMandatory && existing.isNullable ? [`${alter} SET NOT NULL`] : []),
+      ...(!isMandatory && !existing.isNullable && !isKey ? [`${alter} DROP NOT NULL`] : []),
       ...sequenceSteps(column, existing, spec),
       ...(initial !== undefined && !sequence ? [`${alter} SET DEFAULT ${initial}`] : []),
       ...(initial === undefined && isFilled ? [`${alter} DROP DEFAULT`] : []),
@@ -222,6 +231,7 @@ class ColumnChange {
   }
 }
 
-const NEW: ColumnState = { type: '', isMandatory: false, initial: null, isIdentity: false }
+type ExistingColumn = Pick<CatalogColumn, 'identity'>
+const NEW: ExistingColumn = { identity: '' }
 /** Values of new rows that a model has asked for. */
 const OWN_INITIAL = /^(nextval\('.*tesser_.*_number_|gen_random_uuid\(\)$|COALESCE\()/

@@ -1,56 +1,20 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass, RemoteStorage } from '../../catalog/dataclass.ts'
 import type { Cells } from '../database/database.ts'
+import { type CatalogTable, placeOf, placesStatement, readPlaces } from '../database/database-catalog.ts'
 import { markOf, uniqueIndexes } from '../owned/table-spec.ts'
 import { quoteName } from '../sql/quote.ts'
 import type { RemoteColumn, RemoteTable, WrittenColumn } from '../sql/remote-table.ts'
-import { columnForm } from '../sql/column-form.ts'
-import { arrayText } from '../sql/parameters.ts'
+import { type ColumnForm, columnForm } from '../sql/column-form.ts'
 import type { Statement } from '../sql/statement.ts'
 
-/**
- * The state of the database (`pg_current_snapshot`) changes with every change of the rows of a table. It need not where rows are elsewhere, or
- * have a store of their own, as in other databases that speak the protocol of PostgreSQL; and policies show each user other rows.
- */
-const KEEPS_COUNTS = `c.relkind = 'r' AND NOT c.relrowsecurity AND (SELECT amname FROM pg_am WHERE oid = c.relam) = 'heap'
-  AND version() LIKE 'PostgreSQL %' AND version() NOT LIKE '%-YB-%' AND NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
-
-/** The type of a column is that under its domains. */
-const COLUMNS = `
-WITH RECURSIVE wanted AS (
-  SELECT c.oid, n.nspname, c.relname, c.relkind, ${KEEPS_COUNTS} AS keeps FROM unnest($1::text[], $2::text[]) AS w (schema, name)
-  JOIN pg_namespace n ON n.nspname = w.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = w.name
-  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')),
-base AS (
-  SELECT a.attrelid, a.attnum, a.atttypid AS type, a.atttypmod AS modifier
-  FROM wanted w JOIN pg_attribute a ON a.attrelid = w.oid WHERE a.attnum > 0 AND NOT a.attisdropped
-  UNION ALL
-  SELECT b.attrelid, b.attnum, t.typbasetype, CASE WHEN b.modifier = -1 THEN t.typtypmod ELSE b.modifier END
-  FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
-SELECT w.nspname, w.relname, w.relkind, a.attname, t.typname, b.modifier, a.attnotnull, t.typtype = 'e',
-  a.attidentity <> '' OR (d.adbin IS NOT NULL AND a.attgenerated = ''), a.attgenerated <> '',
-  to_regprocedure('tesser.fold(text)') IS NOT NULL, format_type(a.atttypid, a.atttypmod), obj_description(w.oid, 'pg_class'), w.keeps
-FROM wanted w JOIN base b ON b.attrelid = w.oid JOIN pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
-JOIN pg_type t ON t.oid = b.type AND t.typtype <> 'd'
-LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum`
-
-/** A table as the catalog of its database describes it. */
-interface Described {
-  readonly kind: string
-  readonly columns: Map<string, RemoteColumn>
-  readonly hasFold: boolean
-  readonly keepsCounts: boolean
-  readonly comment: string | null
-}
+/** Kinds of relations that have rows. */
+const HAVE_ROWS = ['r', 'p', 'v', 'm', 'f']
 
 /** Statement that describes the tables of dataclasses. {@link readTables} takes its rows. */
 export const tablesStatement = (dataClasses: readonly DataClass[]): Statement => ({
+  ...placesStatement(dataClasses.map(({ remote }) => remote!)),
   isDescription: true,
-  text: COLUMNS,
-  values: [
-    arrayText(dataClasses.map(({ remote }) => remote!.schema)),
-    arrayText(dataClasses.map(({ remote }) => remote!.table)),
-  ],
 })
 
 /** The tables of dataclasses; for one that does not fit its model, the reasons. */
@@ -58,48 +22,12 @@ export function readTables(
   dataClasses: readonly DataClass[],
   rows: readonly Cells[],
 ): Map<DataClass, RemoteTable | readonly string[]> {
-  const described = new Map<string, Described>()
-  for (const row of rows) {
-    const [
-      schema,
-      table,
-      kind,
-      name,
-      type,
-      modifier,
-      isMandatory,
-      isEnum,
-      hasDefault,
-      isGenerated,
-      hasFold,
-      sqlType,
-      comment,
-      keepsCounts,
-    ] = row as string[]
-    const key = JSON.stringify([schema, table])
-    const known = described.get(key) ?? {
-      kind: kind!,
-      columns: new Map(),
-      hasFold: hasFold === 't',
-      keepsCounts: keepsCounts === 't',
-      comment: comment ?? null,
-    }
-    described.set(key, known)
-    known.columns.set(name!, {
-      name: name!,
-      type: type!,
-      modifier: Number(modifier),
-      sqlType: sqlType!,
-      isNullable: isMandatory !== 't',
-      isEnum: isEnum === 't',
-      hasDefault: hasDefault === 't',
-      isGenerated: isGenerated === 't',
-    })
-  }
+  const { tables, hasFold } = readPlaces(rows)
   return new Map(
     dataClasses.map(dataClass => {
-      const { schema, table } = dataClass.remote!
-      return [dataClass, tableOf(dataClass, dataClass.remote!, described.get(JSON.stringify([schema, table])))]
+      const found = tables.get(placeOf(dataClass.remote!.schema, dataClass.remote!.table))
+      const table = found && HAVE_ROWS.includes(found.kind) ? found : undefined
+      return [dataClass, tableOf(dataClass, dataClass.remote!, table, hasFold)]
     }),
   )
 }
@@ -114,7 +42,8 @@ const cutKey = ({ name, type }: StorageAttribute, column: RemoteColumn): string 
 function tableOf(
   dataClass: DataClass,
   { schema, table, stamp, timestamp, owned, columns: wanted }: RemoteStorage,
-  described: Described | undefined,
+  described: CatalogTable | undefined,
+  hasFold: boolean,
 ): RemoteTable | readonly string[] {
   const from = quoteName(schema, table)
   if (!described && owned) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
@@ -127,11 +56,8 @@ function tableOf(
     if (!found) problems.push(`${from} has no column ${quoteName(name)}`)
     return found
   }
-  const columns = new Map<RemoteColumn, readonly RemoteColumn[]>() as unknown as Map<
-    Parameters<typeof columnForm>[0],
-    readonly RemoteColumn[]
-  >
-  const forms = new Map<Parameters<typeof columnForm>[0], Exclude<ReturnType<typeof columnForm>, string>>()
+  const columns = new Map<StorageAttribute, readonly RemoteColumn[]>()
+  const forms = new Map<StorageAttribute, ColumnForm>()
   for (const [attribute, names] of wanted) {
     const found = names.map(columnOf)
     if (!found.every(column => column !== undefined)) continue
@@ -163,7 +89,7 @@ function tableOf(
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
     written: writtenColumns(described, columns, forms),
     isOrdinary: described.keepsCounts,
-    hasFold: described.hasFold,
+    hasFold,
     uniqueIndexes: owned ? uniqueIndexes(dataClass) : undefined,
   }
 }
@@ -175,7 +101,7 @@ const stampOf =
     `(coalesce(${alias}.${name}, 1)::int8 & 4294967295)`
 
 function writtenColumns(
-  described: Described,
+  described: CatalogTable,
   columns: RemoteTable['columns'],
   forms: RemoteTable['forms'],
 ): RemoteTable['written'] {

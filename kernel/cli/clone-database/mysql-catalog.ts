@@ -1,7 +1,13 @@
 import { mysqlType } from './mysql-types.ts'
-import type { Cell, SourceColumn, SourceForeignKey, SourceTable, SourceTables, SqlSource } from './source.ts'
+import {
+  type Cell,
+  ON_DELETE,
+  type SourceColumn,
+  type SourceTable,
+  type SourceTables,
+  type SqlSource,
+} from './source.ts'
 
-const ON_DELETE: Readonly<Record<string, SourceForeignKey['onDelete']>> = { CASCADE: 'cascade', 'SET NULL': 'setNull' }
 /** A sequence of MariaDB is listed as a table. */
 const KINDS = /^(BASE TABLE|SYSTEM VERSIONED)$/
 

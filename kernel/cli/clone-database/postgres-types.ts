@@ -1,18 +1,11 @@
 import { parseClock } from '../../../engine/base/time/read-clock.ts'
+import type { CatalogColumn } from '../../../engine/postgres/database/database-catalog.ts'
 import { brief, clock, dataUrl, date, json, MAX_BLOB_BYTES, number, text, tooLong } from './cells.ts'
 import { decimalType } from './decimals.ts'
 import type { AttributeProposal, ReadCell, SourceType } from './source.ts'
 
 /** A type of PostgreSQL, without its domains. */
-interface PostgresType {
-  /** As in `pg_type`: `int4`, `varchar`. */
-  readonly name: string
-  /** `atttypmod`; -1 without one. */
-  readonly modifier: number
-  readonly isArray: boolean
-  /** Values of an enum. */
-  readonly labels: readonly string[] | undefined
-}
+type PostgresType = Pick<CatalogColumn, 'type' | 'modifier' | 'isArray' | 'labels'>
 
 /** Bytes of the header in the modifier of a `varchar` or `numeric`. */
 const HEADER = 4
@@ -105,10 +98,10 @@ const base64: ReadCell = value => {
   return dataUrl(found)
 }
 
-export function postgresType({ name, modifier, isArray, labels }: PostgresType): SourceType {
+export function postgresType({ type, modifier, isArray, labels }: PostgresType): SourceType {
   if (isArray) return of('object', json, { read: quoted => `to_json(${quoted})` })
   if (labels) return of({ type: 'string', ...enumPattern(labels) }, () => text, { read: quoted => `${quoted}::text` })
-  return Object.hasOwn(TYPES, name) ? TYPES[name]!(modifier) : asText(name)
+  return Object.hasOwn(TYPES, type) ? TYPES[type]!(modifier) : asText(type)
 }
 
 /** Limits a string to some values. */

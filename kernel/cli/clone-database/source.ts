@@ -71,6 +71,12 @@ export interface SourceForeignKey {
   readonly onDelete: 'restrict' | 'cascade' | 'setNull'
 }
 
+/** By the words of SQL; any other is `restrict`. */
+export const ON_DELETE: Readonly<Record<string, SourceForeignKey['onDelete']>> = {
+  CASCADE: 'cascade',
+  'SET NULL': 'setNull',
+}
+
 export interface SourceColumn extends SourceType {
   readonly name: string
   /** Type as the database writes it. */

@@ -1,7 +1,12 @@
 import { sqliteType } from './sqlite-types.ts'
-import type { Cell, SourceForeignKey, SourceTable, SourceTables, SqlSource } from './source.ts'
-
-const ON_DELETE: Readonly<Record<string, SourceForeignKey['onDelete']>> = { CASCADE: 'cascade', 'SET NULL': 'setNull' }
+import {
+  type Cell,
+  ON_DELETE,
+  type SourceForeignKey,
+  type SourceTable,
+  type SourceTables,
+  type SqlSource,
+} from './source.ts'
 
 export async function readSqliteTables(source: SqlSource, views: ReadonlySet<string>): Promise<SourceTables> {
   const notes: string[] = []
