@@ -1,6 +1,7 @@
 import { InputError } from '../base/input-error.ts'
 import type { AttributeModel, DataClassModel, StorageModel } from '../catalog/model-schema.ts'
 import { fold } from '../base/text/fold.ts'
+import { freeName } from '../base/text/free-name.ts'
 import { attributeName } from './attribute-name.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessType, typeFor } from './guess-type.ts'
@@ -90,7 +91,7 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
   })
   const unique = proposed.filter(isUnique)
   const key = options.key ?? unique.find(each => isNamedKey(each, className))?.attribute
-  const newKey = key === undefined || key === null ? freeName('ID', named) : undefined
+  const newKey = key === undefined || key === null ? freeColumn('ID', named) : undefined
   const attributes: Record<string, AttributeModel> = {}
   if (newKey !== undefined) attributes[newKey] = { type: 'long', autoFill: 'increment' }
   for (const { attribute, model, column } of proposed) {
@@ -123,17 +124,14 @@ function nameColumns(columns: readonly SampleColumn[], names: ProposalOptions['n
   for (const [i, { name, values }] of columns.entries()) {
     if (Object.hasOwn(names, name)) found.push(names[name]!)
     else if (name === '' && values.every(value => value === null || value === '')) found.push(null)
-    else found.push(freeName(attributeName(name) || `column${i + 1}`, found))
+    else found.push(freeColumn(attributeName(name) || `column${i + 1}`, found))
   }
   return found
 }
 
-function freeName(name: string, others: readonly (string | null)[]): string {
+function freeColumn(name: string, others: readonly (string | null)[]): string {
   const taken = new Set(others.map(other => other?.toLowerCase()))
-  for (let i = 1; ; i++) {
-    const free = i === 1 ? name : `${name}${i}`
-    if (!taken.has(free.toLowerCase())) return free
-  }
+  return freeName(name, each => taken.has(each.toLowerCase()))
 }
 
 const lossOfColumn = ({ column, attribute, model }: ProposedColumn, isTyped: boolean): string | undefined =>

@@ -1,29 +1,79 @@
 import { loadModel } from '../../engine/index.ts'
 
-/** An attribute as in a model file. */
-export type DraftAttribute = Readonly<Record<string, unknown>>
-
-export interface DraftClass {
-  readonly key: string
-  readonly attributes: Readonly<Record<string, DraftAttribute>>
-  readonly [property: string]: unknown
-}
-
 /** Content of a model file that is being made from another description of the data. */
 export interface DraftModel {
   readonly name: string
-  readonly dataClasses: Readonly<Record<string, DraftClass>>
+  readonly dataClasses: Record<string, DraftClass>
 }
+
+export interface DraftClass {
+  readonly key: string
+  readonly attributes: Record<string, DraftAttribute>
+  readonly collectionName?: string
+  /** `table`: name of the table in the source, where it differs. */
+  readonly extraProperties?: { readonly table?: string }
+  readonly [property: string]: unknown
+}
+
+export interface DraftAttribute {
+  readonly kind?: string
+  readonly type?: string
+  /** `column`: name of the column in the source, where it differs. */
+  readonly extraProperties?: { readonly column?: string }
+  [property: string]: unknown
+}
+
+type PlacedAttribute = readonly [dataClass: string, name: string, attribute: DraftAttribute]
 
 /** Attributes that a model has all together or not at all, such as the two directions of a relation. */
 export interface Addition {
   /** Name for the operator, such as `Book.author`. */
   readonly subject: string
-  readonly attributes: readonly (readonly [dataClass: string, name: string, attribute: DraftAttribute])[]
+  readonly attributes: readonly PlacedAttribute[]
 }
 
 /** Called with each thing that a model cannot have, and the reason. */
 export type OnLeft = (subject: string, reason: string) => void
+
+/** An attribute with those of its properties that are neither undefined nor false. */
+export const attributeWith = (properties: Readonly<Record<string, unknown>>): DraftAttribute =>
+  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined && value !== false))
+
+const TYPE_OPTIONS = ['type', 'simpleDate', 'scale', 'asText', 'dimension']
+
+/** Type of an attribute, without indexes and limits. @param others properties that are kept, too */
+export const typeOf = (attribute: DraftAttribute, ...others: readonly string[]): DraftAttribute =>
+  Object.fromEntries(Object.entries(attribute).filter(([name]) => [...TYPE_OPTIONS, ...others].includes(name)))
+
+interface DraftRelation {
+  readonly from: string
+  readonly name: string
+  readonly to: string
+  readonly foreignKey: string
+  /** Name of the relation that leads back; undefined if there is none. */
+  readonly inverse: string | undefined
+  readonly onDelete?: string | undefined
+  /** Collection of `from`. */
+  readonly collection?: string
+}
+
+/** A relation to one, and the relation that leads back. */
+export function relationOf(given: DraftRelation): Addition {
+  const { from, name, to, foreignKey, inverse, onDelete, collection = `${from}Selection` } = given
+  const toOne = attributeWith({ kind: 'relatedEntity', type: to, foreignKey, inverseName: inverse, onDelete })
+  const toMany = { kind: 'relatedEntities', type: collection, inverseName: name }
+  const back: PlacedAttribute[] = inverse === undefined ? [] : [[to, inverse, toMany]]
+  return { subject: `${from}.${name}`, attributes: [[from, name, toOne], ...back] }
+}
+
+/** Changes a model. */
+export function add({ dataClasses }: DraftModel, { attributes }: Pick<Addition, 'attributes'>): void {
+  for (const [dataClass, name, attribute] of attributes) dataClasses[dataClass]!.attributes[name] = attribute
+}
+
+/** Text of a model file that names its schema. */
+export const modelText = (model: DraftModel): string =>
+  `${JSON.stringify({ $schema: 'node_modules/tesser/config/model.schema.json', ...model }, null, 2)}\n`
 
 /** Problems that the checks of the model find; their own words. */
 export function modelProblems(model: DraftModel): readonly string[] {
@@ -55,6 +105,15 @@ export function grow(model: DraftModel, additions: readonly Addition[], onLeft: 
   return grown
 }
 
+function withAdditions(model: DraftModel, additions: readonly Addition[]): DraftModel {
+  const grown = structuredClone(model)
+  for (const addition of additions) add(grown, addition)
+  return grown
+}
+
+/** First problem of a model, without the place in a file that does not exist. */
+const reasonOf = (model: DraftModel): string => modelProblems(model)[0]!.replace(/^[^ ]*: /, '')
+
 /**
  * An attribute as far as a model can have it: without its limits if these cannot be used.
  * @returns undefined if a model cannot have it at all
@@ -66,16 +125,14 @@ export function usable(
   onLeft: OnLeft,
 ): DraftAttribute | undefined {
   const subject = `${dataClass}.${name}`
-  const probe = (each: DraftAttribute): DraftModel => {
-    const key = `${name}_`
-    return { name: 'probe', dataClasses: { Probe: { key, attributes: { [key]: { type: 'long' }, [name]: each } } } }
-  }
-  if (name.startsWith('__')) {
-    onLeft(subject, 'names that start with "__" are reserved for the protocol')
-    return undefined
-  }
+  const key = `${name}_`
+  const probe = (each: DraftAttribute): DraftModel => ({
+    name: 'probe',
+    dataClasses: { Probe: { key, attributes: { [key]: { type: 'long' }, [name]: each } } },
+  })
+  if (isReserved(subject, name, onLeft)) return undefined
   if (modelProblems(probe(attribute)).length === 0) return attribute
-  const bare = typeOf(attribute)
+  const bare = typeOf(attribute, 'scope')
   if (modelProblems(probe(bare)).length > 0) {
     onLeft(subject, reasonOf(probe(bare)))
     return undefined
@@ -84,29 +141,20 @@ export function usable(
   return bare
 }
 
-const TYPE_OPTIONS = ['type', 'simpleDate', 'scale', 'asText', 'dimension', 'scope']
-
-/** Type of an attribute, without indexes and limits. */
-export const typeOf = (attribute: DraftAttribute): DraftAttribute =>
-  Object.fromEntries(Object.entries(attribute).filter(([name]) => TYPE_OPTIONS.includes(name)))
-
-/** Attributes in the order of `names`; others follow. */
-export function inOrder(dataClass: DraftClass, names: readonly string[]): DraftClass {
-  const place = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.length)
-  const attributes = Object.entries(dataClass.attributes).sort(([a], [b]) => place(a) - place(b))
-  return { ...dataClass, attributes: Object.fromEntries(attributes) }
+/** True for a name of the protocol, which is left out. */
+export function isReserved(subject: string, name: string, onLeft: OnLeft): boolean {
+  if (!name.startsWith('__')) return false
+  onLeft(subject, 'names that start with "__" are reserved for the protocol')
+  return true
 }
 
-function withAdditions(model: DraftModel, additions: readonly Addition[]): DraftModel {
-  const dataClasses = { ...model.dataClasses }
-  for (const { attributes } of additions) {
-    for (const [dataClass, name, attribute] of attributes) {
-      const owner = dataClasses[dataClass]!
-      dataClasses[dataClass] = { ...owner, attributes: { ...owner.attributes, [name]: attribute } }
-    }
-  }
-  return { ...model, dataClasses }
+/** A model with the attributes of each dataclass in the order of the names; others follow. */
+export function inOrder(model: DraftModel, namesOf: (dataClass: string) => readonly string[]): DraftModel {
+  const dataClasses = Object.entries(model.dataClasses).map(([dataClass, { attributes, ...rest }]) => {
+    const names = namesOf(dataClass)
+    const place = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.length)
+    const ordered = Object.entries(attributes).sort(([a], [b]) => place(a) - place(b))
+    return [dataClass, { ...rest, attributes: Object.fromEntries(ordered) }]
+  })
+  return { ...model, dataClasses: Object.fromEntries(dataClasses) }
 }
-
-/** First problem of a model, without the place in a file that does not exist. */
-const reasonOf = (model: DraftModel): string => modelProblems(model)[0]!.replace(/^[^ ]*: /, '')

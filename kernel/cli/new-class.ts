@@ -6,13 +6,14 @@ import { readJsonFile } from '../../config/read-json-file.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { InputError } from '../../engine/base/input-error.ts'
 import { excerpt } from '../../engine/base/text/excerpt.ts'
-import { type DataClass, type DataClassModel, loadModel } from '../../engine/index.ts'
+import { type DataClass, loadModel } from '../../engine/index.ts'
 import { attributeName } from '../../engine/import/attribute-name.ts'
 import { type Misfit, misfits } from '../../engine/import/misfit.ts'
 import { type ProposedClass, proposeClass } from '../../engine/import/propose-class.ts'
 import { type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
 import type { FileSample } from '../../engine/import/sample-file.ts'
 import { cellText } from '../../engine/import/table-file.ts'
+import { add, type DraftModel } from './draft-model.ts'
 import { insertJson } from './insert-json.ts'
 import { addRelations, type Related } from './new-relations.ts'
 import { textTable } from './text-table.ts'
@@ -102,36 +103,33 @@ export async function newClass(
   const related = addRelations(
     name,
     proposed.dataClass,
-    model.dataClasses,
+    model,
     relationsOf(options.relations ?? {}, options.columns, each => Object.hasOwn(proposed.dataClass.attributes, each)),
   )
-  const whole = { ...model, dataClasses: { ...related.others, [name]: related.dataClass } }
-  const found = misfitsOf(loadModel(whole).dataClassesByName.get(name)!, proposed, sample)
+  model.dataClasses[name] = related.dataClass
+  add(model, { attributes: related.inverses })
+  const found = misfitsOf(loadModel(model).dataClassesByName.get(name)!, proposed, sample)
   refuseMisfits(found, sample, options.types ?? {})
   show({ file, as, name, sample, proposed, related, misfits: found }, dialog.print)
   if (!options.yes)
     await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
   return {
     name,
-    model: whole,
+    model,
     attributes: proposed.columns.map(({ attribute }) => attribute),
     nulls: proposed.nulls,
     values: proposed.values,
     write() {
       let written = insertJson(text, ['dataClasses'], name, related.dataClass)
-      for (const { target, inverse, attribute } of related.inverses)
+      for (const [target, inverse, attribute] of related.inverses)
         written = insertJson(written, ['dataClasses', target, 'attributes'], inverse, attribute)
       writeFileSync(config.model, written)
     },
   }
 }
 
-interface ModelFile {
-  readonly dataClasses: Readonly<Record<string, DataClassModel>>
-}
-
 /** The model file, or a new one. */
-function readModel(path: string, className: string): { text: string; model: ModelFile } {
+function readModel(path: string, className: string): { text: string; model: DraftModel } {
   const isNew = !existsSync(path)
   const text = isNew
     ? `{\n  "name": ${JSON.stringify(className.toLowerCase())},\n  "dataClasses": {}\n}\n`
@@ -139,7 +137,7 @@ function readModel(path: string, className: string): { text: string; model: Mode
   const model = isNew ? JSON.parse(text) : readJsonFile(path, 'model')
   // With a sentence for whatever is wrong.
   loadModel(model)
-  return { text, model: model as ModelFile }
+  return { text, model: model as DraftModel }
 }
 
 /** `cities.csv.gz` → `Cities`. */
@@ -174,8 +172,10 @@ interface Shown {
 function show({ file, as, name, sample, proposed, related, misfits }: Shown, print: Dialog['print']): void {
   const { key } = proposed.dataClass
   const { attributes } = related.dataClass
-  const leadsTo = (attribute: string): string | undefined =>
-    related.inverses.find(each => each.relation === attribute)?.target
+  const leadsTo = (attribute: string): string | undefined => {
+    const { kind, type } = attributes[attribute]!
+    return kind === 'relatedEntity' ? type : undefined
+  }
   const nulls = new Set(proposed.nulls)
   const isNull = ({ type }: ProposedClass['columns'][number]['model'], value: unknown): boolean =>
     value === null || value === undefined || (type !== 'string' && typeof value === 'string' && nulls.has(value.trim()))
@@ -199,8 +199,7 @@ function show({ file, as, name, sample, proposed, related, misfits }: Shown, pri
     examplesOf(column.values.filter(value => !isNull(model, value))),
   ])
   for (const line of textTable(['column', 'attribute', 'type', '', 'nulls', 'examples'], table)) print(line)
-  for (const { target, inverse } of related.inverses)
-    print(`${target} gets ${inverse}, the way back from it to ${name}.`)
+  for (const [target, inverse] of related.inverses) print(`${target} gets ${inverse}, the way back from it to ${name}.`)
   for (const { attribute, loss } of proposed.columns) if (loss !== undefined) print(`${attribute}: ${loss}.`)
   if (proposed.newKey !== undefined)
     print(`${name} gets ${proposed.newKey}, which numbers its entities: ${whyNewKey(proposed)}`)

@@ -1,25 +1,21 @@
 import { InputError } from '../../engine/base/input-error.ts'
-import type { DataClassModel } from '../../engine/index.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
+import { freeName } from '../../engine/base/text/free-name.ts'
 import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
-
-type DataClasses = Readonly<Record<string, DataClassModel>>
-type AttributeModel = DataClassModel['attributes'][string]
-
-/** A way back from a related dataclass to the new one. */
-interface Inverse {
-  readonly relation: string
-  readonly target: string
-  readonly inverse: string
-  readonly attribute: AttributeModel
-}
+import {
+  type Addition,
+  type DraftAttribute,
+  type DraftClass,
+  type DraftModel,
+  relationOf,
+  typeOf,
+} from './draft-model.ts'
 
 /** A new dataclass with its relations. */
 export interface Related {
-  readonly dataClass: DataClassModel
-  /** The other dataclasses, with the ways back. */
-  readonly others: DataClasses
-  readonly inverses: readonly Inverse[]
+  readonly dataClass: DraftClass
+  /** Relations of other dataclasses that lead back. */
+  readonly inverses: Addition['attributes']
 }
 
 /**
@@ -27,52 +23,38 @@ export interface Related {
  * @throws {Error} an attribute or a dataclass does not exist
  */
 export function addRelations(
-  name: string,
-  dataClass: DataClassModel,
-  dataClasses: DataClasses,
+  from: string,
+  dataClass: DraftClass,
+  { dataClasses }: DraftModel,
   relations: RelationsBy,
 ): Related {
-  const inverses: Inverse[] = []
-  const others: Record<string, DataClassModel> = { ...dataClasses }
-  const attributes: Record<string, AttributeModel> = {}
   for (const each of Object.keys(relations))
     if (!Object.hasOwn(dataClass.attributes, each))
       throw new InputError(
         `no column becomes the relation "${each}"; they are ${Object.keys(dataClass.attributes).join(', ')}`,
       )
-  for (const [attribute, model] of Object.entries(dataClass.attributes)) {
-    const by = Object.hasOwn(relations, attribute) ? relations[attribute]! : undefined
+  const attributes: Record<string, DraftAttribute> = {}
+  const inverses: Addition['attributes'][number][] = []
+  for (const [name, attribute] of Object.entries(dataClass.attributes)) {
+    const by = Object.hasOwn(relations, name) ? relations[name]! : undefined
     if (by === undefined) {
-      attributes[attribute] = model
+      attributes[name] = attribute
       continue
     }
-    const target = by.split('.')[0]!
-    const other = Object.hasOwn(others, target) ? others[target]! : undefined
-    if (!other)
+    const to = by.split('.')[0]!
+    if (!Object.hasOwn(dataClasses, to))
       throw new InputError(
-        `--relation ${attribute}=${by}: there is no dataclass "${target}"${suggestion(target, Object.keys(others))}`,
+        `--relation ${name}=${by}: there is no dataclass "${to}"${suggestion(to, Object.keys(dataClasses))}`,
       )
-    const foreignKey = freeName(`${attribute}ID`, dataClass.attributes)
-    const inverse = freeName(`${name.charAt(0).toLowerCase()}${name.slice(1)}Set`, other.attributes)
-    attributes[foreignKey] = keyType(other)
-    attributes[attribute] = { kind: 'relatedEntity', type: target, foreignKey, inverseName: inverse }
-    const back: AttributeModel = { kind: 'relatedEntities', type: `${name}Selection`, inverseName: attribute }
-    others[target] = { ...other, attributes: { ...other.attributes, [inverse]: back } }
-    inverses.push({ relation: attribute, target, inverse, attribute: back })
+    const other = dataClasses[to]!
+    const foreignKey = freeName(`${name}ID`, each => Object.hasOwn(dataClass.attributes, each))
+    const isTaken = (each: string): boolean =>
+      Object.hasOwn(other.attributes, each) || inverses.some(([owner, taken]) => owner === to && taken === each)
+    const inverse = freeName(`${from.charAt(0).toLowerCase()}${from.slice(1)}Set`, isTaken)
+    const [own, back] = relationOf({ from, name, to, foreignKey, inverse }).attributes
+    attributes[foreignKey] = typeOf(other.attributes[other.key]!)
+    attributes[name] = own![2]
+    inverses.push(back!)
   }
-  return { dataClass: { ...dataClass, attributes }, others, inverses }
-}
-
-/** Type of a foreign key: that of the key without what makes it one. */
-function keyType({ key, attributes }: DataClassModel): AttributeModel {
-  const { type, simpleDate, scale, asText } = attributes[key] as Record<string, unknown>
-  const options = Object.entries({ type, simpleDate, scale, asText }).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(options) as unknown as AttributeModel
-}
-
-function freeName(name: string, others: Readonly<Record<string, unknown>>): string {
-  for (let i = 1; ; i++) {
-    const free = i === 1 ? name : `${name}${i}`
-    if (!Object.hasOwn(others, free)) return free
-  }
+  return { dataClass: { ...dataClass, attributes }, inverses }
 }

@@ -4,6 +4,7 @@ import { counted } from '../../../engine/base/counted.ts'
 import { suggestion } from '../../../engine/base/suggestion.ts'
 import { loadModel } from '../../../engine/index.ts'
 import { foldFunction } from '../../../engine/postgres/sql/fold-sql.ts'
+import { modelText } from '../draft-model.ts'
 import { openSource } from '../clone-database/open-source.ts'
 import { SourceError, type SourceTable, type SqlSource } from '../clone-database/source.ts'
 import { attachedModel, type AttachedModel, type AttachOptions } from './attached-model.ts'
@@ -124,8 +125,8 @@ function writeFiles(
     },
   }
   mkdirSync(to, { recursive: true })
-  write(files.model, json({ $schema: 'node_modules/tesser/config/model.schema.json', ...model }))
-  write(files.config, json(config))
+  write(files.model, modelText(model))
+  write(files.config, `${JSON.stringify(config, null, 2)}\n`)
   write(files.sql, sql)
   const relations = Object.values(model.dataClasses)
     .flatMap(({ attributes }) => Object.values(attributes))
@@ -142,4 +143,3 @@ function writeFiles(
 }
 
 const write = (path: string, text: string): void => writeFileSync(path, text, { flag: 'wx' })
-const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

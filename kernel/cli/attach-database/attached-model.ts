@@ -1,4 +1,5 @@
-import { type ModelDocument, type ModelStyle, proposeModel } from '../clone-database/propose-model.ts'
+import type { DraftModel } from '../draft-model.ts'
+import { type ModelStyle, proposeModel } from '../clone-database/propose-model.ts'
 import { type AttributeProposal, type SourceColumn, SourceError, type SourceTable } from '../clone-database/source.ts'
 import { withAttachedTypes } from './attached-types.ts'
 import { chooseKey, type KeyChoice } from './choose-key.ts'
@@ -22,7 +23,7 @@ export interface AttachOptions {
 }
 
 export interface AttachedModel {
-  readonly model: ModelDocument
+  readonly model: DraftModel
   readonly notes: readonly string[]
   /** Tables by their dataclass. */
   readonly tables: ReadonlyMap<string, SourceTable>
@@ -91,11 +92,7 @@ export function attachedModel(sources: readonly SourceTable[], options: AttachOp
     ofColumn: (column, table, name, isKey) => {
       const isSet = column.isGenerated || SERVER_COLUMNS.some(each => serverColumn(each, table, options) === column)
       const isNeeded = !isKey && !column.isNullable && !column.hasDefault && !column.increments && !isSet
-      return {
-        ...(isNeeded && { mandatory: true }),
-        ...(isSet && { readOnly: true }),
-        ...(name !== column.name && { column: column.name }),
-      }
+      return { mandatory: isNeeded, readOnly: isSet, column: name !== column.name && column.name }
     },
   }
   const { model, notes: others } = proposeModel(found, { name: options.name, names: options.names, style })

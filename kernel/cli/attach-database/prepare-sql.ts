@@ -1,4 +1,4 @@
-import type { ModelDocument } from '../clone-database/propose-model.ts'
+import type { DraftModel } from '../draft-model.ts'
 import type { SourceTable } from '../clone-database/source.ts'
 
 const MAX_NAME_BYTES = 63
@@ -17,7 +17,7 @@ interface Preparation {
  */
 export function prepareSql(
   foldFunction: string,
-  { dataClasses }: ModelDocument,
+  { dataClasses }: DraftModel,
   tables: ReadonlyMap<string, SourceTable>,
   user: string | undefined,
 ): Preparation {

@@ -12,7 +12,7 @@ import { proposeCopy } from './copied-model.ts'
 import { copyDeferred, copyTable, type CopyContext } from './copy-table.ts'
 import { openSource } from './open-source.ts'
 import { planCopy, type TableCopy } from './plan-copy.ts'
-import type { ModelDocument } from './propose-model.ts'
+import { type DraftModel, modelText } from '../draft-model.ts'
 import type { SourceColumn, SourceTable, SqlSource } from './source.ts'
 
 export interface CloneDatabaseArguments {
@@ -55,7 +55,7 @@ export async function cloneDatabase(
       print(isNew ? `${config.model} is written` : `${config.model} exists; it stays as it is`)
       return true
     }
-    const model = readJsonFile(config.model, 'model') as ModelDocument
+    const model = readJsonFile(config.model, 'model') as DraftModel
     loadModel(model)
     return await copyAll(config, planCopy(model, tables, source), source, given, print, signal)
   } finally {
@@ -98,8 +98,7 @@ async function writeModel(
   const { model, notes } = proposeCopy(measured, { name, names, viewKeys: views })
   notes.forEach(print)
   loadModel(model)
-  const document = { $schema: 'node_modules/tesser/config/model.schema.json', ...model }
-  writeFileSync(config.model, `${JSON.stringify(document, null, 2)}\n`, { flag: 'wx' })
+  writeFileSync(config.model, modelText(model), { flag: 'wx' })
 }
 
 /** Replaces the types that depend on values. */

@@ -1,9 +1,9 @@
+import type { DraftModel } from '../draft-model.ts'
 import { orderOf } from './order.ts'
 import {
   edgesOf,
   isScalar,
   isUniqueAlone,
-  type ModelDocument,
   type ModelStyle,
   type Proposal,
   type ProposedKey,
@@ -29,8 +29,8 @@ export function proposeCopy(tables: readonly SourceTable[], { viewKeys, ...optio
       ...uniqueTogether(table, attributes),
     }),
     ofColumn: ({ name: column, isNullable }, _, name, isKey) => ({
-      ...(!isKey && !isNullable && { mandatory: true }),
-      ...(name !== column && { extraProperties: { column } }),
+      mandatory: !isKey && !isNullable,
+      extraProperties: name !== column && { column },
     }),
   }
   const proposal = proposeModel(tables, { ...options, style })
@@ -80,7 +80,7 @@ function keyOf(table: SourceTable, chosen: string | undefined, notes: string[]):
 }
 
 /** The foreign keys of a circle cannot all be mandatory: entities of one dataclass are saved before those that they refer to. */
-function openCircles({ dataClasses }: ModelDocument, notes: string[]): void {
+function openCircles({ dataClasses }: DraftModel, notes: string[]): void {
   const edges = Object.entries(dataClasses).flatMap(([name, document]) => edgesOf(name, document))
   for (const { from, foreignKey, isMandatory } of orderOf(Object.keys(dataClasses), edges).deferred) {
     if (!isMandatory) continue

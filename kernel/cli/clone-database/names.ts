@@ -1,3 +1,4 @@
+import { freeName } from '../../../engine/base/text/free-name.ts'
 import { nameProblem } from '../../../engine/index.ts'
 
 const MAX_LENGTH = 80
@@ -16,8 +17,7 @@ export class Names {
    */
   take(wanted: string, fallback: string): string {
     const legal = legalName(wanted, fallback)
-    let name = legal
-    for (let number = 2; this.used.has(name); number++) name = `${legal}_${number}`
+    const name = freeName(legal, each => this.used.has(each), '_')
     this.used.add(name)
     return name
   }

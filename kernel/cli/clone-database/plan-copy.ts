@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { suggestion } from '../../../engine/base/suggestion.ts'
 import { dayOf, lossOf, whole } from './cells.ts'
 import { orderOf } from './order.ts'
-import { type AttributeDocument, edgesOf, type ModelDocument } from './propose-model.ts'
+import type { DraftAttribute, DraftModel } from '../draft-model.ts'
+import { edgesOf } from './propose-model.ts'
 import type { Cell, ReadCell, SourceColumn, SourceTable, SqlSource, StreamedColumn } from './source.ts'
 
 /** A value that is read for an attribute. */
@@ -40,7 +41,7 @@ const INTEGER = /^(byte|word|long|long64)$/
  * @returns copies in the order in which they can be made
  * @throws {Error} with each attribute that has no column
  */
-export function planCopy(model: ModelDocument, tables: readonly SourceTable[], source: SqlSource): TableCopy[] {
+export function planCopy(model: DraftModel, tables: readonly SourceTable[], source: SqlSource): TableCopy[] {
   const problems: string[] = []
   const byName = new Map(tables.map(table => [table.name, table]))
   const names = Object.keys(model.dataClasses)
@@ -96,7 +97,7 @@ export function planCopy(model: ModelDocument, tables: readonly SourceTable[], s
 
 function attributeCopy(
   name: string,
-  document: AttributeDocument,
+  document: DraftAttribute,
   table: SourceTable,
   source: SqlSource,
   isIdentity: boolean,
@@ -127,7 +128,7 @@ function sqlOf({ name, read }: SourceColumn, source: SqlSource): string {
 function missing(
   dataClass: string,
   attribute: string,
-  { extraProperties }: AttributeDocument,
+  { extraProperties }: DraftAttribute,
   table: SourceTable,
 ): string {
   const column = extraProperties?.column ?? attribute

@@ -1,38 +1,23 @@
+import {
+  add,
+  attributeWith,
+  type DraftAttribute,
+  type DraftClass,
+  type DraftModel,
+  relationOf,
+} from '../draft-model.ts'
 import { Names, plural, relationName } from './names.ts'
 import type { Edge } from './order.ts'
 import type { SourceColumn, SourceForeignKey, SourceTable } from './source.ts'
 
-/** A model file, as far as it is written and read here. */
-export interface ModelDocument {
-  $schema?: string
-  name: string
-  dataClasses: Record<string, DataClassDocument>
-}
-
-interface DataClassDocument {
-  key: string
-  attributes: Record<string, AttributeDocument>
-  /** `table`: name of the table in the source, where it differs. */
-  extraProperties?: { table?: string }
-  [property: string]: unknown
-}
-
-export interface AttributeDocument {
-  kind?: string
-  type?: string
-  /** `column`: name of the column in the source, where it differs. */
-  extraProperties?: { column?: string }
-  [property: string]: unknown
-}
-
 export interface Proposal {
-  readonly model: ModelDocument
+  readonly model: DraftModel
   /** Losses and decisions: one sentence each. */
   readonly notes: string[]
 }
 
 /** Key of a dataclass: a column, or an attribute that is added to those of the columns. */
-export type ProposedKey = { readonly column: SourceColumn } | { readonly added: AttributeDocument }
+export type ProposedKey = { readonly column: SourceColumn } | { readonly added: DraftAttribute }
 
 /** Choices that depend on what becomes of the tables. */
 export interface ModelStyle {
@@ -42,7 +27,7 @@ export interface ModelStyle {
   keyOf(table: SourceTable, notes: string[]): ProposedKey | undefined
   /** Properties of a dataclass besides its key and attributes. @param attributes names by column */
   ofTable(table: SourceTable, name: string, attributes: ReadonlyMap<string, string>): Record<string, unknown>
-  /** Properties of an attribute besides its type, indexes and autoFill. */
+  /** Properties of an attribute besides its type, indexes and autoFill; false or undefined for none. */
   ofColumn(column: SourceColumn, table: SourceTable, name: string, isKey: boolean): Record<string, unknown>
 }
 
@@ -68,7 +53,7 @@ interface Draft {
   readonly name: string
   readonly collection: string
   readonly table: SourceTable
-  readonly document: DataClassDocument
+  readonly document: DraftClass
   /** Names of attributes by column. */
   readonly attributes: Map<string, string>
   readonly used: Names
@@ -78,6 +63,7 @@ interface Draft {
 export function proposeModel(tables: readonly SourceTable[], { name, names, style }: ProposalOptions): Proposal {
   const notes: string[] = []
   const used = new Names()
+  const model: DraftModel = { name, dataClasses: {} }
   const drafts = new Map<string, Draft>()
   for (const [i, table] of tables.entries()) {
     const key = style.keyOf(table, notes)
@@ -85,11 +71,12 @@ export function proposeModel(tables: readonly SourceTable[], { name, names, styl
     const dataClass = used.take(names[table.name] ?? table.name, `table_${i + 1}`)
     // Names of selections are names too.
     const collection = used.take(`${dataClass}Selection`, dataClass)
-    drafts.set(table.name, draftOf(table, key, dataClass, collection, style, notes))
+    const draft = draftOf(table, key, dataClass, collection, style, notes)
+    drafts.set(table.name, draft)
+    model.dataClasses[dataClass] = draft.document
   }
-  for (const draft of drafts.values()) addRelations(draft, drafts, style, notes)
-  const dataClasses = Object.fromEntries([...drafts.values()].map(({ name, document }) => [name, document]))
-  return { model: { name, dataClasses }, notes }
+  for (const draft of drafts.values()) addRelations(model, draft, drafts, style, notes)
+  return { model, notes }
 }
 
 function draftOf(
@@ -105,36 +92,32 @@ function draftOf(
   for (const [i, { name: column }] of table.columns.entries())
     attributes.set(column, used.take(column, `column_${i + 1}`))
   const keyName = 'column' in key ? attributes.get(key.column.name)! : used.take('ID', 'ID')
-  const document: DataClassDocument = {
+  const document: DraftClass = {
     key: keyName,
-    attributes: {
-      ...('added' in key && { [keyName]: key.added }),
-      ...Object.fromEntries(
-        table.columns.map(column => {
-          const isKey = 'column' in key && key.column.name === column.name
-          const attribute = attributes.get(column.name)!
-          return [
-            attribute,
-            { ...attributeOf(column, table, isKey), ...style.ofColumn(column, table, attribute, isKey) },
-          ]
-        }),
-      ),
-    },
+    attributes: 'added' in key ? { [keyName]: key.added } : {},
     ...(collection !== `${name}Selection` && { collectionName: collection }),
     ...style.ofTable(table, name, attributes),
   }
-  for (const { name: column, note } of table.columns) if (note) notes.push(`${table.name}.${column} ${note}`)
+  for (const column of table.columns) {
+    const attribute = attributes.get(column.name)!
+    const isKey = attribute === keyName
+    const more = style.ofColumn(column, table, attribute, isKey)
+    document.attributes[attribute] = attributeWith({ ...propertiesOf(column, table, isKey), ...more })
+    if (column.note) notes.push(`${table.name}.${column.name} ${column.note}`)
+  }
   return { name, collection, table, document, attributes, used }
 }
 
-function attributeOf(column: SourceColumn, table: SourceTable, isKey: boolean): AttributeDocument {
-  const isUnique = isScalar(column) && isUniqueAlone(column, table)
+function propertiesOf(column: SourceColumn, table: SourceTable, isKey: boolean): Record<string, unknown> {
+  const { attribute, increments, hasDefault } = column
+  const isUnique = isUniqueAlone(column, table)
+  const filled =
+    increments && INCREMENTED.has(attribute.type) ? 'increment' : attribute.type === 'uuid' && hasDefault && 'uuid'
   return {
-    ...column.attribute,
-    ...(isKey && column.increments && INCREMENTED.has(column.attribute.type) && { autoFill: 'increment' }),
-    ...(isKey && column.attribute.type === 'uuid' && column.hasDefault && { autoFill: 'uuid' }),
-    ...(!isKey && isUnique && { unique: true }),
-    ...(!isKey && !isUnique && isScalar(column) && table.indexed.has(column.name) && { indexed: true }),
+    ...attribute,
+    autoFill: isKey && filled,
+    unique: !isKey && isScalar(column) && isUnique,
+    indexed: !isKey && isScalar(column) && !isUnique && table.indexed.has(column.name),
   }
 }
 
@@ -145,6 +128,7 @@ export const isUniqueAlone = ({ name }: SourceColumn, { primaryKey, uniques }: S
 export const isScalar = ({ attribute }: SourceColumn): boolean => !NOT_SCALAR.has(attribute.type)
 
 function addRelations(
+  model: DraftModel,
   draft: Draft,
   drafts: ReadonlyMap<string, Draft>,
   { participle }: ModelStyle,
@@ -172,18 +156,8 @@ function addRelations(
     const inverse = other!.used.take(isOnly ? plural(draft.name) : `${plural(draft.name)}_by_${relation}`, 'inverse')
     const isMandatory = document.attributes[foreignKey]!.mandatory === true || document.key === foreignKey
     const onDelete = key.onDelete === 'setNull' && isMandatory ? 'restrict' : key.onDelete
-    document.attributes[relation] = {
-      kind: 'relatedEntity',
-      type: other!.name,
-      foreignKey,
-      inverseName: inverse,
-      ...(onDelete !== 'restrict' && { onDelete }),
-    }
-    other!.document.attributes[inverse] = {
-      kind: 'relatedEntities',
-      type: draft.collection,
-      inverseName: relation,
-    }
+    const ends = { from: draft.name, name: relation, to: other!.name, inverse, collection: draft.collection }
+    add(model, relationOf({ ...ends, foreignKey, onDelete: onDelete === 'restrict' ? undefined : onDelete }))
     delete document.attributes[foreignKey]!.indexed
   }
 }
@@ -209,12 +183,12 @@ function relationProblem(
   const own = document.attributes[attributes.get(columns[0]!) ?? '']
   if (!own) return `because ${table.name} has no such column`
   const key = other.document.attributes[other.document.key]!
-  const family = ({ type, scale }: AttributeDocument): string => `${FAMILY[type!] ?? type} ${scale ?? ''}`
+  const family = ({ type, scale }: DraftAttribute): string => `${FAMILY[type!] ?? type} ${scale ?? ''}`
   return family(own) === family(key) ? undefined : `because its type is ${own.type}, that of the key ${key.type}`
 }
 
 /** Relations to one of a dataclass. */
-export function edgesOf(name: string, { key, attributes }: DataClassDocument): Edge[] {
+export function edgesOf(name: string, { key, attributes }: DraftClass): Edge[] {
   return Object.values(attributes).flatMap(({ kind, type, foreignKey }): Edge[] => {
     if (kind !== 'relatedEntity' || typeof foreignKey !== 'string') return []
     const isMandatory = foreignKey === key || attributes[foreignKey]?.mandatory === true

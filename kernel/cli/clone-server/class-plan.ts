@@ -1,4 +1,4 @@
-import type { DraftModel } from '../draft-model.ts'
+import { type DraftModel, typeOf } from '../draft-model.ts'
 
 /** Attributes of a dataclass that are copied. */
 export interface ClassPlan {
@@ -30,14 +30,9 @@ export function copyModel({ model, classes }: ClonePlan): DraftModel {
         const attributes = Object.entries(model.dataClasses[name]!.attributes).filter(
           ([, { kind }]) => kind === undefined,
         )
-        const values = attributes.map(([each, attribute]) => [each, bare(attribute)])
+        const values = attributes.map(([each, attribute]) => [each, typeOf(attribute, 'autoFill')])
         return [name, { key, attributes: { ...Object.fromEntries(values), [stamp]: { type: 'long64' } } }]
       }),
     ),
   }
 }
-
-const KEPT = ['type', 'simpleDate', 'scale', 'asText', 'dimension', 'autoFill']
-
-const bare = (attribute: Readonly<Record<string, unknown>>): object =>
-  Object.fromEntries(Object.entries(attribute).filter(([name]) => KEPT.includes(name)))

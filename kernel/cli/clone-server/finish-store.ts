@@ -79,14 +79,14 @@ const LIMITS = new Set(['mandatory', 'unique', 'minValue', 'maxValue', 'minLengt
 
 /** @returns undefined if the attribute has nothing that could be left out */
 function without(model: DraftModel, { dataClass, attribute }: Fault): DraftModel | undefined {
-  const owner = model.dataClasses[dataClass]
-  const found = owner?.attributes[attribute]
-  if (!owner || !found) return undefined
+  const found = model.dataClasses[dataClass]?.attributes[attribute]
+  if (!found) return undefined
   if (found.kind === 'relatedEntity') return withoutRelation(model, dataClass, attribute)
   const rest = Object.fromEntries(Object.entries(found).filter(([name]) => !LIMITS.has(name)))
   if (Object.keys(rest).length === Object.keys(found).length) return undefined
-  const changed = { ...owner, attributes: { ...owner.attributes, [attribute]: rest } }
-  return { ...model, dataClasses: { ...model.dataClasses, [dataClass]: changed } }
+  const changed = structuredClone(model)
+  changed.dataClasses[dataClass]!.attributes[attribute] = rest
+  return changed
 }
 
 /** A model without a relation to one and the relation that reverses it. */
@@ -109,11 +109,7 @@ function withoutBrokenAliases(model: DraftModel, onNote: (note: string) => void)
   )
   const base = filtered(model, (_, __, { kind }) => kind !== 'alias')
   const grown = grow(base, aliases, subject => onNote(`${subject} is left out of the model: its relation is left out`))
-  const ordered = Object.entries(grown.dataClasses).map(([name, dataClass]) => [
-    name,
-    inOrder(dataClass, Object.keys(model.dataClasses[name]!.attributes)),
-  ])
-  return { ...grown, dataClasses: Object.fromEntries(ordered) }
+  return inOrder(grown, dataClass => Object.keys(model.dataClasses[dataClass]!.attributes))
 }
 
 function filtered(

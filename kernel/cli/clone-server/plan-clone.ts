@@ -1,10 +1,13 @@
+import { freeName } from '../../../engine/base/text/free-name.ts'
 import {
   type Addition,
+  attributeWith,
   type DraftAttribute,
   type DraftClass,
   grow,
   inOrder,
   type OnLeft,
+  relationOf,
   typeOf,
   usable,
 } from '../draft-model.ts'
@@ -36,15 +39,17 @@ export async function planClone(catalog: SourceCatalog, options: PlanOptions): P
   const dataClasses = Object.fromEntries([...drafts].map(([each, draft]) => [each, classOf(draft)]))
   const aliases = [...drafts.values()].flatMap(({ source }) => aliasesOf(source, onLeft))
   const grown = grow(grow({ name, dataClasses }, relations, onLeft), aliases, onLeft)
-  const ordered = [...drafts.values()].map(({ source, links }) => {
-    const made = new Map(links.map(({ relation, attribute }) => [relation, attribute]))
-    const names = source.attributes.flatMap(({ name: each }) => [...(made.has(each) ? [made.get(each)!] : []), each])
-    return [source.name, inOrder(grown.dataClasses[source.name]!, names)]
-  })
+  const namesOf = (dataClass: string): string[] => {
+    const { source, links } = drafts.get(dataClass)!
+    return source.attributes.flatMap(({ name }) => [
+      ...links.flatMap(({ relation, attribute }) => (relation === name ? attribute : [])),
+      name,
+    ])
+  }
   const functions = [...catalog.classes.flatMap(each => each.functions), ...catalog.singletons]
   if (functions.length > 0) onNote(`functions are not copied: ${functions.join(', ')}`)
   return {
-    model: { ...grown, dataClasses: Object.fromEntries(ordered) },
+    model: inOrder(grown, namesOf),
     classes: [...drafts.values()].map(planOf),
   }
 }
@@ -104,7 +109,7 @@ function storageOf(attribute: SourceAttribute, isKey: boolean): DraftAttribute |
   const type = isDecimal ? 'decimal' : isVector ? 'vector' : given
   const isScalar = SCALARS.has(given)
   const isUnique = isScalar && !isKey && attribute.unique === true
-  const options: Record<string, unknown> = {
+  const found = attributeWith({
     type,
     simpleDate: type === 'date' && attribute.simpleDate === true,
     scale: isDecimal && scale,
@@ -120,10 +125,9 @@ function storageOf(attribute: SourceAttribute, isKey: boolean): DraftAttribute |
     multiLine: type === 'string' && attribute.multiLine === true,
     defaultFormat: formatOf(attribute.defaultFormat),
     ...(kind === 'storage' && limitsOf(attribute)),
-  }
-  const known = Object.entries(options).filter(([, value]) => value !== undefined && value !== false)
+  })
   const { default: initial } = attribute
-  return { ...Object.fromEntries(known), ...(kind === 'storage' && initial !== undefined && { default: initial }) }
+  return { ...found, ...(kind === 'storage' && initial !== undefined && { default: initial }) }
 }
 
 const LIMITS = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern']
@@ -183,7 +187,7 @@ async function relationsOf(
       samples,
     )
     if (foreignKey === undefined) {
-      foreignKey = freeName(`${relation.name}ID`, draft)
+      foreignKey = freeAttribute(`${relation.name}ID`, draft)
       draft.attributes[foreignKey] = { ...typeOf(keyAttribute), scope: 'private' }
       draft.links.push({ relation: relation.name, attribute: foreignKey })
       onNote(`${subject}: the catalog shows no foreign key; the private attribute ${foreignKey} has it`)
@@ -192,16 +196,8 @@ async function relationsOf(
     const back = target.source.attributes.find(
       ({ kind, name, type }) => kind === 'relatedEntities' && reverseOf(draft, target.source, name, type) === relation,
     )
-    const inverse = back && { inverseName: back.name }
-    const attribute = { kind: 'relatedEntity', type: relation.type, foreignKey, ...inverse }
-    const reverse = { kind: 'relatedEntities', type: draft.source.name, inverseName: relation.name }
-    found.push({
-      subject,
-      attributes: [
-        [source.name, relation.name, attribute],
-        ...(back ? [[target.source.name, back.name, reverse] as const] : []),
-      ],
-    })
+    const ends = { from: source.name, name: relation.name, to: relation.type, inverse: back?.name }
+    found.push(relationOf({ ...ends, foreignKey, collection: source.name }))
   }
   return found
 }
@@ -225,12 +221,8 @@ const INTEGERS = new Set<unknown>(['byte', 'word', 'long', 'long64'])
 const isAlike = (a: DraftAttribute, b: DraftAttribute): boolean =>
   (a.type === b.type && a.scale === b.scale) || (INTEGERS.has(a.type) && INTEGERS.has(b.type))
 
-function freeName(wanted: string, { source, attributes }: Draft): string {
-  const isTaken = (name: string): boolean => name in attributes || source.attributes.some(each => each.name === name)
-  let name = wanted
-  for (let count = 2; isTaken(name); count++) name = `${wanted}${count}`
-  return name
-}
+const freeAttribute = (wanted: string, { source, attributes }: Draft): string =>
+  freeName(wanted, name => name in attributes || source.attributes.some(each => each.name === name))
 
 function aliasesOf(source: SourceClass, onLeft: OnLeft): Addition[] {
   return source.attributes.flatMap(({ kind, name, path }) => {
@@ -259,6 +251,6 @@ function planOf(draft: Draft): ClassPlan {
     values: shown.filter(name => !BINARY.has(attributes[name]!.type)),
     binaries: shown.filter(name => BINARY.has(attributes[name]!.type)),
     links,
-    stamp: freeName('sourceStamp', draft),
+    stamp: freeAttribute('sourceStamp', draft),
   }
 }

@@ -1,12 +1,16 @@
 import type { XmlElement } from '@rgrove/parse-xml'
+import { freeName } from '../../../engine/base/text/free-name.ts'
 import {
   type Addition,
+  attributeWith,
   type DraftAttribute,
   type DraftClass,
   type DraftModel,
   grow,
+  isReserved,
   modelProblems,
   type OnLeft,
+  relationOf,
   usable,
 } from '../draft-model.ts'
 import { type Field, type Relation, readStructure, type Structure, type Table } from './read-structure.ts'
@@ -44,11 +48,7 @@ function dataClassOf(
   onLeft: OnLeft,
   onNote: (note: string) => void,
 ): DraftClass | undefined {
-  if (table.isTrashed) return undefined
-  if (name.startsWith('__')) {
-    onLeft(name, 'names that start with "__" are reserved for the protocol')
-    return undefined
-  }
+  if (table.isTrashed || isReserved(name, name, onLeft)) return undefined
   const [keyId, ...others] = table.key
   const key = table.fields.find(({ id }) => id === keyId)
   if (!key || others.length > 0) {
@@ -87,13 +87,13 @@ function dataClassOf(
 }
 
 /** @returns a reason if there is no such attribute */
-function attributeOf(field: Field, isKey: boolean, indexes: Structure['indexes']): Record<string, unknown> | string {
+function attributeOf(field: Field, isKey: boolean, indexes: Structure['indexes']): DraftAttribute | string {
   const type = field.isUuid ? 'uuid' : TYPES.get(field.type)
   if (type === undefined) return `${field.type} is not a known type of field`
   const isScalar = !['blob', 'image', 'object'].includes(type)
   const own = indexes.filter(({ fields }) => fields.length === 1 && fields[0] === field.id)
   const isUnique = !isKey && isScalar && (field.isUnique || own.some(index => index.isUnique))
-  const given: Record<string, unknown> = {
+  return attributeWith({
     type,
     simpleDate: type === 'date',
     indexed: !isKey && !isUnique && isScalar && own.length > 0,
@@ -103,8 +103,7 @@ function attributeOf(field: Field, isKey: boolean, indexes: Structure['indexes']
     multiLine: type === 'string' && field.isMultiLine,
     autoFill: field.isSequence && NUMBERED.has(type) ? 'increment' : field.isGenerated && type === 'uuid' && 'uuid',
     scope: field.isHidden && 'private',
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== false && value !== undefined))
+  })
 }
 
 /** Types by the numbers that 4D gives them in a structure, which are not those of its language. */
@@ -155,22 +154,8 @@ function relation(
   }
   const isMandatory = owner!.attributes[from.attribute]?.mandatory === true
   const onDelete = ON_DELETE[integrity] ?? (isMandatory ? undefined : 'setNull')
-  const inverse = toMany === '' ? {} : { inverseName: toMany }
-  const toOneAttribute = {
-    kind: 'relatedEntity',
-    type: to.dataClass,
-    foreignKey: from.attribute,
-    ...inverse,
-    ...(onDelete && { onDelete }),
-  }
-  const toManyAttribute = { kind: 'relatedEntities', type: `${from.dataClass}Selection`, inverseName: toOne }
-  return {
-    subject,
-    attributes: [
-      [from.dataClass, toOne, toOneAttribute],
-      ...(toMany === '' ? [] : [[to.dataClass, toMany, toManyAttribute] as const]),
-    ],
-  }
+  const ends = { from: from.dataClass, name: toOne, to: to.dataClass, inverse: toMany || undefined }
+  return relationOf({ ...ends, foreignKey: from.attribute, onDelete })
 }
 
 /** Names of dataclasses and attributes for tables and fields. */
@@ -205,8 +190,7 @@ class Names {
       .normalize('NFC')
       .replace(/[^\p{L}\p{M}\p{N}_]/gu, '_')
       .replace(/^(?=[\p{M}\p{N}]|(?:not|and|or|except)$)/iu, '_')
-    let free = name
-    for (let count = 2; this.taken.has(owner + free); count++) free = `${name}_${count}`
+    const free = freeName(name, each => this.taken.has(owner + each), '_')
     this.taken.add(owner + free)
     if (free !== given) this.onNote(`${owner}${given} has the name ${free} in the model`)
     return free
