@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type Config, loadConfig } from '../../config/load-config.ts'
 import { CONFIG_KEYS, type ConfigKey, flagNames, optionOf } from '../../config/schema.ts'
+import { serverAddress } from './server-address.ts'
 
 /** Adds `--config` and a flag for each option of the configuration whose key passes `filter`. */
 export function addConfigOptions(command: Command, filter: (key: ConfigKey) => boolean = () => true): Command {
@@ -44,6 +45,15 @@ export function configOf(command: Command, others: Readonly<Record<string, strin
   }
   return loadConfig({ file: flags.config, env: process.env, flags })
 }
+
+/** Adds the options that name a running server and a key. @param holder whose key it is, as the end of a sentence */
+export const addServerOptions = (command: Command, holder = ''): Command =>
+  addConfigOptions(command, key => /^server\.(host|port|basePath)$/.test(key))
+    .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+    .addOption(new Option('--key <key>', `API key or token${holder}`).env('TESSER_KEY'))
+
+/** Address of the server of {@link addServerOptions}, see `serverAddress`. */
+export const serverOf = (command: Command): string => serverAddress(command.getOptionValue('url'), configOf(command))
 
 /** Tells the options of the store among all. */
 export const ofStore = /^(model|data|storage\.|protocol\.|write\.)/

@@ -1,22 +1,17 @@
-import { Argument, type Command, Option } from 'commander'
-import { addConfigOptions, configOf } from './config-options.ts'
+import { Argument, type Command } from 'commander'
+import { addServerOptions, serverOf } from './config-options.ts'
 import type { JobsArguments } from './jobs.ts'
 import { print } from './outcome.ts'
 
-type Given = Omit<JobsArguments, 'url'> & { readonly url?: string }
+type Given = Omit<JobsArguments, 'url'>
 
 /** `tesser jobs`. */
 export function addJobCommands(program: Command): void {
   const jobs = program.command('jobs').description('List, replay and cancel jobs of a running server.')
   const add = (usage: string, description: string): Command =>
-    addConfigOptions(jobs.command(usage), key => /^server\.(host|port|basePath)$/.test(key))
-      .description(description)
-      .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
-      .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
-  const commands = async (command: Command, given: Given) => {
-    const [{ Jobs }, { serverAddress }] = await Promise.all([import('./jobs.ts'), import('./server-address.ts')])
-    return new Jobs({ ...given, url: serverAddress(given.url, configOf(command)) }, print)
-  }
+    addServerOptions(jobs.command(usage), ' of an administrator').description(description)
+  const commands = async (command: Command, given: Given) =>
+    new (await import('./jobs.ts')).Jobs({ ...given, url: serverOf(command) }, print)
 
   add('list', 'Print the functions of jobs, and how many jobs there are; with a state, those that are in it.')
     .addArgument(new Argument('[state]').choices(['waiting', 'ready', 'running', 'done', 'failed', 'cancelled']))

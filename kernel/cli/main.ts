@@ -16,7 +16,7 @@ import { addAccountCommands } from './account-commands.ts'
 import { addAttachCommand } from './attach-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
 import { addCloneCommands } from './clone-commands.ts'
-import { addConfigOptions, configOf, ofStore } from './config-options.ts'
+import { addConfigOptions, addServerOptions, configOf, ofStore, serverOf } from './config-options.ts'
 import { addJobCommands } from './job-commands.ts'
 import { UsageError } from './option-values.ts'
 import { FAILED, print, printError } from './outcome.ts'
@@ -147,12 +147,10 @@ addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapS
   .description('Shrink the file of a store by the space of removed data. The store must not be served meanwhile.')
   .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
 
-addConfigOptions(program.command('migrate'), key => /^server\.(host|port|basePath)$/.test(key))
+addServerOptions(program.command('migrate'), ' of an administrator')
   .description(
     'Have a running server prepare the change to the model that its file has now; a restart then takes seconds.',
   )
-  .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
-  .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
   .option('--allow-loss', 'also where the changed model loses data; all losses are listed', false)
   .option('--cancel', 'remove what was prepared', false)
   .addHelpText(
@@ -162,9 +160,9 @@ Edit the model file that the server was started with, and run this command. The 
 its store to the new one: up to twice the disk of data.mdb, and a process of a lower priority. A restart takes the copy, with all
 that was written meanwhile. After an interruption the server goes on with it by itself.`,
   )
-  .action(async ({ url, ...options }, command: Command) => {
-    const [{ migrate }, { serverAddress }] = await Promise.all([import('./migrate.ts'), import('./server-address.ts')])
-    if (!(await migrate({ ...options, url: serverAddress(url, configOf(command)) }, print))) process.exitCode = FAILED
+  .action(async (options, command: Command) => {
+    const { migrate } = await import('./migrate.ts')
+    if (!(await migrate({ ...options, url: serverOf(command) }, print))) process.exitCode = FAILED
   })
 
 addBackupCommands(program)
@@ -179,18 +177,13 @@ addConfigOptions(program.command('types'), key => key === 'model' || key === 'pl
 addCloneCommands(program)
 addAttachCommand(program)
 
-addConfigOptions(program.command('mcp'), key => /^server\.(host|port|basePath)$/.test(key))
+addServerOptions(program.command('mcp'), ' (tesser key create); without one as a guest')
   .description(
     'Speak the Model Context Protocol over the standard input and output, for desktop clients of a running server.',
   )
-  .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
-  .addOption(
-    new Option('--key <key>', 'API key or token (tesser key create); without one as a guest').env('TESSER_KEY'),
+  .action(async ({ key }: { key?: string }, command: Command) =>
+    (await import('./mcp.ts')).bridge(`${serverOf(command)}/mcp`, key, process.stdin, print),
   )
-  .action(async ({ url, key }: { url?: string; key?: string }, command: Command) => {
-    const { bridge, mcpAddress } = await import('./mcp.ts')
-    await bridge(mcpAddress(url, configOf(command)), key, process.stdin, print)
-  })
 
 addConfigOptions(program.command('openapi'), key => /^(model|plugins|server\.basePath|session\.cookieName)$/.test(key))
   .description('Write the OpenAPI 3.1 document of the model and the classes of plugins, as $openapi returns it.')

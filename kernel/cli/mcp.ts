@@ -1,7 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Config } from '../../config/load-config.ts'
 import { InputError } from '../../engine/base/input-error.ts'
-import { serverAddress } from './server-address.ts'
 
 type Id = string | number | null
 
@@ -95,9 +93,6 @@ export async function bridge(
   }
   await Promise.all(pending)
 }
-
-/** Address of `/mcp`. @throws {Error} the given address is none */
-export const mcpAddress = (given: string | undefined, config: Config): string => `${serverAddress(given, config)}/mcp`
 
 /** Lines of a stream. `readline` would also end them at U+2028, which JSON texts contain as it is. */
 async function* linesOf(input: Readable): AsyncGenerator<string, void, undefined> {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { DATE_ORDERS, DECIMALS } from '../../engine/import/foreign-values.ts'
 import { FORMATS } from '../../engine/import/row-file.ts'
 import { TABLE_FORMATS } from '../../engine/import/table-file.ts'
-import { addConfigOptions, configOf, ofStore } from './config-options.ts'
+import { addConfigOptions, addServerOptions, configOf, ofStore, serverOf } from './config-options.ts'
 import { FAILED, print } from './outcome.ts'
 import { EXPORT_FORMATS } from './export-table/export-format.ts'
 import type { LoadArguments } from './load.ts'
@@ -103,12 +103,10 @@ with --update when rows have keys.`,
       if (!isComplete) process.exitCode = FAILED
     })
 
-  const imported = addConfigOptions(program.command('import'), key => /^server\.(host|port|basePath)$/.test(key))
+  const imported = addServerOptions(program.command('import'), ' of an administrator')
     .description('Save the rows of a file as entities in a running server.')
     .argument('<file>', 'as of tesser load')
     .requiredOption('--into <dataClass>', 'the dataclass')
-    .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
-    .addOption(new Option('--key <key>', 'API key or token of an administrator').env('TESSER_KEY'))
     .option('--trial', 'check all rows and save none', false)
     .addOption(
       new Option('--existing <what>', 'a row whose key exists is an error, changes that entity, or is left out')
@@ -126,43 +124,28 @@ with --update when rows have keys.`,
       addRelation,
     )
     .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
-  withFormat(imported).action(async (file: string, { column, relation, url, ...options }, command: Command) => {
-    const [{ importFile }, { serverAddress }] = await Promise.all([
-      import('./import.ts'),
-      import('./server-address.ts'),
-    ])
-    const given = {
-      ...options,
-      file,
-      columns: column,
-      relations: relation,
-      url: serverAddress(url, configOf(command)),
-    }
+  withFormat(imported).action(async (file: string, { column, relation, ...options }, command: Command) => {
+    const { importFile } = await import('./import.ts')
+    const given = { ...options, file, columns: column, relations: relation, url: serverOf(command) }
     if (!(await importFile(given, print))) process.exitCode = FAILED
   })
 
-  addConfigOptions(program.command('export'), key => /^server\.(host|port|basePath)$/.test(key))
+  addServerOptions(program.command('export'))
     .description('Write entities of a running server to a file.')
     .argument('<dataClass>', 'the dataclass')
     .option(
       '--out <file>',
       'file, whose name says its format: .csv, .ndjson, .json, also .gz and .zst; .xlsx, .parquet, .sqlite; the standard output by default',
     )
-    .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
-    .addOption(new Option('--key <key>', 'API key or token').env('TESSER_KEY'))
     .addOption(new Option('--format <format>', 'format; CSV for the standard output').choices(EXPORT_FORMATS))
     .option('--filter <query>', 'only these entities, as $filter')
     .option('--order <attributes>', 'order, as $orderby')
     .option('--attributes <list>', 'attributes, also of related entities, as $attributes: name,employer.name')
     .option('--set <id>', 'the entities of an entity set')
     .option('--top <count>', 'the first entities; all by default', Number)
-    .action(async (dataClass: string, { url, ...options }, command: Command) => {
-      const [{ exportEntities }, { serverAddress }] = await Promise.all([
-        import('./export.ts'),
-        import('./server-address.ts'),
-      ])
-      const given = { ...options, dataClass, url: serverAddress(url, configOf(command)) }
-      const outcome = await exportEntities(given, process.stdout)
+    .action(async (dataClass: string, options, command: Command) => {
+      const { exportEntities } = await import('./export.ts')
+      const outcome = await exportEntities({ ...options, dataClass, url: serverOf(command) }, process.stdout)
       if (outcome !== undefined) print(outcome)
     })
 }

@@ -1,7 +1,14 @@
 import { isSameNumber } from '../../../engine/base/decimal-digits.ts'
 import { parseClock } from '../../../engine/base/time/read-clock.ts'
 import { parseDate } from '../../../engine/base/time/read-date.ts'
-import type { Cell, ReadCell } from './source.ts'
+import type { AttributeProposal, Cell, ReadCell, SourceType } from './source.ts'
+
+/** A type of a column. @param attribute name of a type, or with its limits */
+export const columnType = (
+  attribute: AttributeProposal | string,
+  cell: SourceType['cell'],
+  more: Partial<SourceType> = {},
+): SourceType => ({ attribute: typeof attribute === 'string' ? { type: attribute } : attribute, cell, ...more })
 
 /** Readers of values: texts of databases become the JSON that a save takes. Numbers become texts, which keep all digits. */
 

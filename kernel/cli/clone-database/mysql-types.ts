@@ -1,7 +1,7 @@
-import { blob, brief, clock, date, json, number, text } from './cells.ts'
+import { blob, brief, clock, columnType, date, json, number, text } from './cells.ts'
 import { decimalType } from './decimals.ts'
 import { enumPattern } from './postgres-types.ts'
-import type { AttributeProposal, Cell, ReadCell, SourceType } from './source.ts'
+import type { Cell, ReadCell, SourceType } from './source.ts'
 
 /** A row of `information_schema.COLUMNS`. */
 interface MysqlColumn {
@@ -17,21 +17,11 @@ interface MysqlColumn {
   readonly isJson: boolean
 }
 
-const of = (
-  attribute: AttributeProposal | string,
-  cell: SourceType['cell'],
-  more: Partial<SourceType> = {},
-): SourceType => ({
-  attribute: typeof attribute === 'string' ? { type: attribute } : attribute,
-  cell,
-  ...more,
-})
-
-const string = (): SourceType => of('string', () => text)
-const limited = ({ length }: MysqlColumn): SourceType => of({ type: 'string', maxLength: length }, () => text)
-const bytes = (): SourceType => of('blob', () => blob, { isBinary: true })
+const string = (): SourceType => columnType('string', () => text)
+const limited = ({ length }: MysqlColumn): SourceType => columnType({ type: 'string', maxLength: length }, () => text)
+const bytes = (): SourceType => columnType('blob', () => blob, { isBinary: true })
 const point = (): SourceType =>
-  of('string', () => text, {
+  columnType('string', () => text, {
     read: quoted => `ST_AsText(${quoted})`,
     note: 'is a string with the text (WKT) of its geometry',
   })
@@ -39,20 +29,22 @@ const point = (): SourceType =>
 const integer =
   (signed: string, unsigned: string) =>
   ({ declared }: MysqlColumn): SourceType =>
-    of(declared.includes('unsigned') ? unsigned : signed, number)
+    columnType(declared.includes('unsigned') ? unsigned : signed, number)
 
 const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   tinyint: column =>
     column.declared === 'tinyint(1)'
-      ? of('bool', bool, { note: 'is tinyint(1), taken for bool: for other values than 0 and 1 make it a "byte"' })
+      ? columnType('bool', bool, {
+          note: 'is tinyint(1), taken for bool: for other values than 0 and 1 make it a "byte"',
+        })
       : integer('byte', 'word')(column),
   smallint: integer('word', 'long'),
   mediumint: integer('long', 'long'),
   int: integer('long', 'long64'),
   bigint: integer('long64', 'long64'),
-  year: () => of('word', number),
-  float: () => of('number', number),
-  double: () => of('number', number),
+  year: () => columnType('word', number),
+  float: () => columnType('number', number),
+  double: () => columnType('number', number),
   decimal: ({ precision, scale }) =>
     decimalType(precision, scale, quoted => [
       // The text has all places of the type; zeros at its end do not count.
@@ -63,27 +55,27 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
     ]),
   bit: ({ precision }) =>
     precision === 1
-      ? of('bool', bool, { read: quoted => `${quoted} + 0` })
-      : of('long64', number, { read: quoted => `${quoted} + 0` }),
+      ? columnType('bool', bool, { read: quoted => `${quoted} + 0` })
+      : columnType('long64', number, { read: quoted => `${quoted} + 0` }),
   char: limited,
   varchar: limited,
   tinytext: string,
   text: string,
   mediumtext: string,
-  longtext: ({ isJson }) => (isJson ? of('object', json) : string()),
-  enum: ({ declared }) => of({ type: 'string', ...enumPattern(labelsOf(declared)) }, () => text),
+  longtext: ({ isJson }) => (isJson ? columnType('object', json) : string()),
+  enum: ({ declared }) => columnType({ type: 'string', ...enumPattern(labelsOf(declared)) }, () => text),
   set: string,
-  json: () => of('object', json),
-  uuid: () => of('uuid', () => text),
+  json: () => columnType('object', json),
+  uuid: () => columnType('uuid', () => text),
   inet4: string,
   inet6: string,
-  date: () => of({ type: 'date', simpleDate: true }, date),
-  datetime: () => of('date', date),
-  timestamp: () => of('date', date),
-  time: () => of('duration', clock),
+  date: () => columnType({ type: 'date', simpleDate: true }, date),
+  datetime: () => columnType('date', date),
+  timestamp: () => columnType('date', date),
+  time: () => columnType('duration', clock),
   binary: ({ length }) =>
     length === 16
-      ? of('uuid', () => text, { read: quoted => `HEX(${quoted})`, note: 'is binary(16), taken for a uuid' })
+      ? columnType('uuid', () => text, { read: quoted => `HEX(${quoted})`, note: 'is binary(16), taken for a uuid' })
       : bytes(),
   varbinary: bytes,
   tinyblob: bytes,
@@ -115,7 +107,7 @@ const bool = (type: string): ReadCell =>
 
 export function mysqlType(column: MysqlColumn): SourceType {
   if (Object.hasOwn(TYPES, column.type)) return TYPES[column.type]!(column)
-  return of('string', () => text, {
+  return columnType('string', () => text, {
     read: quoted => `CAST(${quoted} AS CHAR)`,
     note: `is a string with the text of its ${column.type}`,
   })

@@ -1,8 +1,8 @@
 import { parseClock } from '../../../engine/base/time/read-clock.ts'
 import type { CatalogColumn } from '../../../engine/postgres/database/database-catalog.ts'
-import { brief, clock, dataUrl, date, json, MAX_BLOB_BYTES, number, text, tooLong } from './cells.ts'
+import { brief, clock, columnType, dataUrl, date, json, MAX_BLOB_BYTES, number, text, tooLong } from './cells.ts'
 import { decimalType } from './decimals.ts'
-import type { AttributeProposal, ReadCell, SourceType } from './source.ts'
+import type { ReadCell, SourceType } from './source.ts'
 
 /** A type of PostgreSQL, without its domains. */
 type PostgresType = Pick<CatalogColumn, 'type' | 'modifier' | 'isArray' | 'labels'>
@@ -12,28 +12,22 @@ const HEADER = 4
 /** Characters of a pattern. */
 const MAX_PATTERN = 1_000
 
-const of = (
-  attribute: AttributeProposal | string,
-  cell: SourceType['cell'],
-  more: Partial<SourceType> = {},
-): SourceType => ({
-  attribute: typeof attribute === 'string' ? { type: attribute } : attribute,
-  cell,
-  ...more,
-})
 const asText = (type: string): SourceType =>
-  of('string', () => text, { read: quoted => `${quoted}::text`, note: `is a string with the text of its ${type}` })
+  columnType('string', () => text, {
+    read: quoted => `${quoted}::text`,
+    note: `is a string with the text of its ${type}`,
+  })
 
 const bool = (): ReadCell => value => String(value === 't' || value === true)
 
 const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
-  bool: () => of('bool', bool),
-  int2: () => of('word', number),
-  int4: () => of('long', number),
-  int8: () => of('long64', number),
-  oid: () => of('long64', number),
-  float4: () => of('number', number),
-  float8: () => of('number', number),
+  bool: () => columnType('bool', bool),
+  int2: () => columnType('word', number),
+  int4: () => columnType('long', number),
+  int8: () => columnType('long64', number),
+  oid: () => columnType('long64', number),
+  float4: () => columnType('number', number),
+  float8: () => columnType('number', number),
   numeric: modifier => {
     const digits = modifier < HEADER ? undefined : (modifier - HEADER) >> 16
     // The scale has 11 bits and a sign.
@@ -44,28 +38,31 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
       return [`max(scale(trim_scale(${finite})))`, `max(length(trunc(abs(${finite}))::text))`]
     })
   },
-  money: () => of({ type: 'decimal', scale: 2, asText: true }, number, { read: quoted => `${quoted}::numeric` }),
-  text: () => of('string', () => text, { isText: true }),
-  name: () => of('string', () => text),
-  citext: () => of('string', () => text, { isText: true }),
-  xml: () => of('string', () => text, { read: quoted => `${quoted}::text` }),
+  money: () =>
+    columnType({ type: 'decimal', scale: 2, asText: true }, number, { read: quoted => `${quoted}::numeric` }),
+  text: () => columnType('string', () => text, { isText: true }),
+  name: () => columnType('string', () => text),
+  citext: () => columnType('string', () => text, { isText: true }),
+  xml: () => columnType('string', () => text, { read: quoted => `${quoted}::text` }),
   varchar: modifier =>
-    of({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, { isText: true }),
+    columnType({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, {
+      isText: true,
+    }),
   bpchar: modifier =>
     // The blanks at the end are not part of the value; the conversion removes them.
-    of({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, {
+    columnType({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, {
       read: quoted => `${quoted}::text`,
       isText: true,
     }),
-  uuid: () => of('uuid', () => text),
-  date: () => of({ type: 'date', simpleDate: true }, date),
-  timestamp: () => of('date', date),
-  timestamptz: () => of('date', date),
-  time: () => of('duration', clock),
+  uuid: () => columnType('uuid', () => text),
+  date: () => columnType({ type: 'date', simpleDate: true }, date),
+  timestamp: () => columnType('date', date),
+  timestamptz: () => columnType('date', date),
+  time: () => columnType('duration', clock),
   interval: modifier => ({
-    ...of('duration', interval),
+    ...columnType('duration', interval),
     ...(allowsMonths(modifier) && {
-      generalType: of('string', () => text, {
+      generalType: columnType('string', () => text, {
         note: 'can have intervals of months, which have no fixed length: a string',
       }),
     }),
@@ -73,20 +70,20 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
       aggregates: quoted => [`bool_or(extract(year FROM ${quoted}) <> 0 OR extract(month FROM ${quoted}) <> 0)`],
       decide: ([hasMonths]) =>
         hasMonths === 't'
-          ? of('string', () => text, {
+          ? columnType('string', () => text, {
               note: 'has intervals of months, which have no fixed length: a string keeps them',
             })
-          : of('duration', interval),
+          : columnType('duration', interval),
     },
   }),
-  json: () => of('object', json),
-  jsonb: () => of('object', json),
+  json: () => columnType('object', json),
+  jsonb: () => columnType('object', json),
   bytea: () =>
-    of('blob', () => base64, {
+    columnType('blob', () => base64, {
       read: quoted =>
         `CASE WHEN octet_length(${quoted}) > ${MAX_BLOB_BYTES} THEN '#' || octet_length(${quoted}) ELSE translate(encode(${quoted}, 'base64'), E'\\n', '') END`,
     }),
-  vector: modifier => (modifier > 0 ? of({ type: 'vector', dimension: modifier }, json) : asText('vector')),
+  vector: modifier => (modifier > 0 ? columnType({ type: 'vector', dimension: modifier }, json) : asText('vector')),
 }
 
 /** Fields of a declaration such as `interval day to second`: bit 1 months, bit 2 years; without one all are possible. */
@@ -99,8 +96,9 @@ const base64: ReadCell = value => {
 }
 
 export function postgresType({ type, modifier, isArray, labels }: PostgresType): SourceType {
-  if (isArray) return of('object', json, { read: quoted => `to_json(${quoted})` })
-  if (labels) return of({ type: 'string', ...enumPattern(labels) }, () => text, { read: quoted => `${quoted}::text` })
+  if (isArray) return columnType('object', json, { read: quoted => `to_json(${quoted})` })
+  if (labels)
+    return columnType({ type: 'string', ...enumPattern(labels) }, () => text, { read: quoted => `${quoted}::text` })
   return Object.hasOwn(TYPES, type) ? TYPES[type]!(modifier) : asText(type)
 }
 

@@ -11,7 +11,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../../config/load-config.ts'
 import { createKey, hashKey } from '../../../kernel/auth/directory.ts'
-import { bridge, mcpAddress } from '../../../kernel/cli/mcp.ts'
+import { bridge } from '../../../kernel/cli/mcp.ts'
+import { serverAddress } from '../../../kernel/cli/server-address.ts'
 import { company } from '../../support/fixtures/company.ts'
 import { type Agent, agentOf, ERAS, type Era } from '../../support/mcp-client.ts'
 import { startServer, temporaryFolder } from '../../support/test-server.ts'
@@ -138,16 +139,16 @@ t.test('a cancelled request is aborted', async t => {
 t.test('addresses', async t => {
   const config = (flags: Record<string, string> = {}) => loadConfig({ env: {}, flags, cwd: '/' })
   for (const [given, expected] of [
-    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/mcp'],
-    ['https://example.com/data/rest/', 'https://example.com/data/mcp'],
-    ['https://example.com/mcp', 'https://example.com/mcp'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ['https://example.com/data/rest/', 'https://example.com/data'],
+    ['https://example.com/mcp', 'https://example.com'],
   ] as const) {
-    t.equal(mcpAddress(given, config()), expected)
+    t.equal(serverAddress(given, config()), expected)
   }
-  t.equal(mcpAddress(undefined, config()), 'http://127.0.0.1:8080/mcp')
-  t.equal(mcpAddress(undefined, config({ host: '0.0.0.0', port: '9' })), 'http://localhost:9/mcp')
-  t.equal(mcpAddress(undefined, config({ host: '::1', 'server-base-path': '/data' })), 'http://[::1]:8080/data/mcp')
-  t.throws(() => mcpAddress('nowhere', config()), /--url: "nowhere"/)
+  t.equal(serverAddress(undefined, config()), 'http://127.0.0.1:8080')
+  t.equal(serverAddress(undefined, config({ host: '0.0.0.0', port: '9' })), 'http://localhost:9')
+  t.equal(serverAddress(undefined, config({ host: '::1', 'server-base-path': '/data' })), 'http://[::1]:8080/data')
+  t.throws(() => serverAddress('nowhere', config()), /--url: "nowhere"/)
 })
 
 t.test('a wrong address ends the command', async t => {
