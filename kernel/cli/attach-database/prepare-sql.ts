@@ -1,3 +1,4 @@
+import { quoteName } from '../../../engine/postgres/sql/quote.ts'
 import type { DraftModel } from '../draft-model.ts'
 import type { SourceTable } from '../clone-database/source.ts'
 
@@ -35,10 +36,10 @@ export function prepareSql(
       const isSearched = found.isText && type === 'string' && (unique || indexed || attribute === key)
       return [
         ...(isRelation && attribute !== key && !table.indexed.has(found.name)
-          ? [indexOf(table, found.name, 'key', quote(found.name), used)]
+          ? [indexOf(table, found.name, 'key', quoteName(found.name), used)]
           : []),
         ...(isSearched
-          ? [indexOf(table, found.name, 'fold', `tesser.fold(${quote(found.name)}::text) COLLATE "C"`, used)]
+          ? [indexOf(table, found.name, 'fold', `tesser.fold(${quoteName(found.name)}::text) COLLATE "C"`, used)]
           : []),
       ]
     })
@@ -48,7 +49,7 @@ export function prepareSql(
 
 CREATE SCHEMA IF NOT EXISTS tesser;
 ${foldFunction.trim().replace(/;?$/, ';')}
-${user === undefined ? '' : `GRANT USAGE ON SCHEMA tesser TO ${quote(user)};\n`}
+${user === undefined ? '' : `GRANT USAGE ON SCHEMA tesser TO ${quoteName(user)};\n`}
 ${indexes.map(each => `${each}\n`).join('')}`
   return { sql, indexes: indexes.length }
 }
@@ -64,7 +65,7 @@ function indexOf(
   const name = freeName(`tesser_${table}_${column}_${purpose}`, schema, used)
   // Partitioned tables have no other way.
   const concurrently = kind === 'partitioned table' ? '' : 'CONCURRENTLY '
-  return `CREATE INDEX ${concurrently}IF NOT EXISTS ${quote(name)} ON ${quote(schema)}.${quote(table)} (${expression});`
+  return `CREATE INDEX ${concurrently}IF NOT EXISTS ${quoteName(name)} ON ${quoteName(schema, table)} (${expression});`
 }
 
 /** PostgreSQL cuts longer names, so that they might be equal. */
@@ -80,5 +81,3 @@ function freeName(wanted: string, schema: string, used: Set<string>): string {
     return name
   }
 }
-
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { quoteName } from '../../../engine/postgres/sql/quote.ts'
 import { driver } from './drivers.ts'
 import { withPassword } from './password.ts'
 import { readPostgresTables } from './postgres-catalog.ts'
@@ -76,6 +77,7 @@ const messageOf = (error: unknown): string =>
   error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : (error as Error).message
 
 class Postgres implements SqlSource {
+  readonly quote = quoteName
   private processId = ''
   constructor(
     private readonly client: Client,
@@ -92,10 +94,6 @@ class Postgres implements SqlSource {
 
   tables(views: ReadonlySet<string>): Promise<SourceTables> {
     return readPostgresTables(this, views)
-  }
-
-  quote(...name: readonly string[]): string {
-    return name.map(part => `"${part.replaceAll('"', '""')}"`).join('.')
   }
 
   async query(sql: string): Promise<Cell[][]> {

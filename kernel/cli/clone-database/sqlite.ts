@@ -1,4 +1,5 @@
 import type Libsql from 'libsql'
+import { quoteName } from '../../../engine/postgres/sql/quote.ts'
 import { driver } from './drivers.ts'
 import { readSqliteTables } from './sqlite-catalog.ts'
 import { type Cell, SourceError, type SourceTables, type SqlSource } from './source.ts'
@@ -63,7 +64,7 @@ async function openPackage(path: string): Promise<Database> {
     rows: sql => database.prepare(sql).raw().safeIntegers().iterate() as Iterable<Cell[]>,
     checkTexts(sql) {
       const columns = database.prepare(sql).columns()
-      const quoted = columns.map(({ name }) => `"${name.replaceAll('"', '""')}"`)
+      const quoted = columns.map(({ name }) => quoteName(name))
       const isCut = quoted.map(name => `(typeof(${name}) = 'text' AND instr(${name}, char(0)) > 0)`).join(' OR ')
       if (database.prepare(`SELECT 1 FROM (${sql}) WHERE ${isCut} LIMIT 1`).get() === undefined) return
       throw new SourceError(
@@ -75,6 +76,8 @@ async function openPackage(path: string): Promise<Database> {
 }
 
 class Sqlite implements SqlSource {
+  readonly quote = quoteName
+
   constructor(
     private readonly database: Database,
     readonly address: string,
@@ -82,10 +85,6 @@ class Sqlite implements SqlSource {
 
   tables(views: ReadonlySet<string>): Promise<SourceTables> {
     return readSqliteTables(this, views)
-  }
-
-  quote(...name: readonly string[]): string {
-    return name.map(part => `"${part.replaceAll('"', '""')}"`).join('.')
   }
 
   async query(sql: string): Promise<Cell[][]> {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type Libsql from 'libsql'
+import { quoteName } from '../../../engine/postgres/sql/quote.ts'
 import { driver } from '../clone-database/drivers.ts'
 import type { ColumnKind, ExportColumn } from './export-column.ts'
 import { isoDay, type TableRows } from './table-rows.ts'
@@ -23,8 +24,8 @@ export async function writeSqlite(path: string, { dataClass, columns, parts }: T
   try {
     // The file counts only as a whole.
     database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
-    database.exec(`CREATE TABLE ${quoted(dataClass)} (${columns.map(definition).join(', ')}); BEGIN`)
-    const insert = database.prepare(`INSERT INTO ${quoted(dataClass)} VALUES (${columns.map(() => '?').join(', ')})`)
+    database.exec(`CREATE TABLE ${quoteName(dataClass)} (${columns.map(definition).join(', ')}); BEGIN`)
+    const insert = database.prepare(`INSERT INTO ${quoteName(dataClass)} VALUES (${columns.map(() => '?').join(', ')})`)
     const values = columns.map(({ kind }) => VALUES[kind])
     for await (const rows of parts)
       for (const cells of rows) insert.run(...cells.map((text, i) => (text === null ? null : values[i]!(text))))
@@ -43,8 +44,6 @@ async function open(path: string): Promise<Database> {
   return new Package(path) as unknown as Database
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
-
 /** Declared types that `tesser clone` knows; `TEXT` in one keeps SQLite from reading digits as a number. */
 const TYPES: Readonly<Record<ColumnKind, (column: ExportColumn) => string>> = {
   text: () => 'TEXT',
@@ -62,7 +61,7 @@ const TYPES: Readonly<Record<ColumnKind, (column: ExportColumn) => string>> = {
 }
 
 const definition = (column: ExportColumn): string =>
-  `${quoted(column.name)} ${TYPES[column.kind](column)}${column.isKey ? ' PRIMARY KEY NOT NULL' : ''}`
+  `${quoteName(column.name)} ${TYPES[column.kind](column)}${column.isKey ? ' PRIMARY KEY NOT NULL' : ''}`
 
 const same = (text: string): string => text
 
