@@ -1,15 +1,14 @@
 import { inspect } from 'node:util'
-import { ByteBudget, noMemory, ProtocolError, type WorkElsewhere } from '../../engine/index.ts'
+import { noMemory, ProtocolError, type WorkElsewhere } from '../../engine/index.ts'
 import { discard, endStream, isSource, isStream, prepareAnswer, type PreparedAnswer } from './answer.ts'
 import { BodyCollector } from './body-collector.ts'
 import type { BodyReceiver, Receiving } from './body-receiver.ts'
 import { BodyStreamer, type Flow } from './body-streamer.ts'
+import type { Edge } from './edge.ts'
 import { EdgeErrors, errorResponse, RequestAborted } from './edge-errors.ts'
-import { RequestGuard } from './guard.ts'
 import { HeldBody } from './held-body.ts'
-import { InFlight } from './in-flight.ts'
 import { PIECE_BYTES } from './owned-bytes.ts'
-import { type Pending, SlowReaders } from './slow-readers.ts'
+import type { Pending } from './slow-readers.ts'
 import { Client } from './client.ts'
 import type {
   BodySource,
@@ -17,8 +16,6 @@ import type {
   FinishedRequest,
   StreamLimits,
   TakePiece,
-  TransportHandler,
-  TransportOptions,
   TransportRequest,
   TransportResponse,
 } from './transport.ts'
@@ -26,42 +23,6 @@ import type {
 /** Smaller answers mostly fit into the socket. They are counted only if they do not. */
 export const COUNTED_BYTES = 64 * 1024
 const NO_WORK: readonly WorkElsewhere[] = []
-/** Used when no budget is given. */
-const NO_LIMIT_BYTES = 2 ** 40
-
-/** State shared by all requests of one listening server. */
-export class Edge {
-  readonly inFlight = new InFlight()
-  readonly slowReaders: SlowReaders
-  readonly memory: ByteBudget
-  readonly guard: RequestGuard
-  readonly options: TransportOptions
-  readonly handler: TransportHandler
-  readonly beats: Int32Array
-  #requests = 0
-
-  /** @param isQuick most answers to GET are complete in the turn of their request */
-  constructor(
-    options: TransportOptions,
-    handler: TransportHandler,
-    private readonly isQuick = true,
-  ) {
-    this.options = options
-    this.handler = handler
-    this.guard = new RequestGuard(options.limits)
-    this.slowReaders = new SlowReaders(options.limits)
-    this.beats = options.meter?.beats ?? new Int32Array(1)
-    this.memory = options.memory ?? ByteBudget.of(NO_LIMIT_BYTES)
-  }
-
-  /** True if the time of a request is measured from its beginning. Requests that outlast their turn are measured anyway, at no cost. */
-  isTimed(method: string): boolean {
-    const { meter } = this.options
-    if (meter === undefined) return false
-    const isQuick = this.isQuick && (method === 'GET' || method === 'HEAD')
-    return !isQuick || this.#requests++ % meter.timedEvery === 0
-  }
-}
 
 /**
  * One request and its answer, as far as it is common to all transports. A transport constructs it, calls `serve` in the same
