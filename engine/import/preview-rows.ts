@@ -1,8 +1,8 @@
 import { stringifyExact } from '../base/exact-json.ts'
 import type { Catalog } from '../catalog/dataclass.ts'
 import { dataClassOf, type ImportRequest } from './import-rows.ts'
-import { loadRows, type LoadTarget, numbered } from './load-rows.ts'
-import { type FindKeys, lookupFor } from './relation-lookup.ts'
+import type { LoadTarget } from './load-options.ts'
+import { loadRows } from './load-rows.ts'
 import { openRowFile } from './row-file.ts'
 import { type ReadRow, type RowFormat, RowReader } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
@@ -39,11 +39,7 @@ interface PreviewedRow {
  * Reads the first rows of a file and checks them. Columns of CSV that are not attributes are left out.
  * @throws {Error} the file cannot be read
  */
-export async function previewRows(
-  engine: LoadTarget & { findKeys: FindKeys },
-  catalog: Catalog,
-  request: PreviewRequest,
-): Promise<RowPreview> {
+export async function previewRows(engine: LoadTarget, catalog: Catalog, request: PreviewRequest): Promise<RowPreview> {
   const dataClass = dataClassOf(request, catalog)
   const { format, header, rows } = await openRowFile({ ...request, leavesOutOthers: true }, dataClass)
   const first = await firstRows(rows, request.rows)
@@ -52,8 +48,9 @@ export async function previewRows(
     engine,
     dataClass,
     format,
-    rows: numbered(once(first)),
-    lookup: lookupFor(dataClass, format, request, engine),
+    rows: once(first),
+    relations: request.relations,
+    columns: request.columns,
     existing: request.existing,
     isTrial: true,
     onRejected: ({ position }, reasons) => errors.set(position, reasons),

@@ -1,11 +1,13 @@
-import type { LoadRow } from './load-rows.ts'
 import type { ReadRow } from './row-reader.ts'
 
 /**
  * A row that could not be saved, as a line of a file of errors: `{ line, errors, row }` as JSON, with the row as in its source, so that the
  * file can be loaded after corrections.
  */
-export function rejectedRow({ line, json, value, raw }: LoadRow & ReadRow, errors: readonly string[]): string {
+export function rejectedRow(
+  { line, json, value, raw }: { readonly line: number } & ReadRow,
+  errors: readonly string[],
+): string {
   const row = raw ? JSON.stringify(raw()) : value instanceof Error ? JSON.stringify(json) : inOneLine(json)
   return `{"line":${line},"errors":${JSON.stringify(errors)},"row":${row}}`
 }

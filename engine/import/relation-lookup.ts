@@ -8,12 +8,20 @@ import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { Value } from '../catalog/value.ts'
 import { attributeName } from './attribute-name.ts'
-import type { LoadRow } from './load-rows.ts'
 import { csvValue, type RowFormat, RowReader } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
+import type { RowText } from './split-rows.ts'
 
 /** Attribute by which related entities are looked up, for each relation: `{ employer: 'Company.name' }`. */
 export type RelationsBy = Readonly<Record<string, string>>
+
+/** A row whose related entities may be given by other values than their keys. */
+export interface RelatedRow extends RowText {
+  /** Its text with keys of related entities in place of these values. */
+  resolved?: string
+  /** Reason why a related entity was not found, and whether a later row may be it. */
+  unresolved?: { readonly reason: string; readonly mayCome: boolean }
+}
 
 /** Relations by the names of their attributes. They may be given by the names of columns, as the header of the file has them. */
 export function relationsOf(
@@ -47,7 +55,7 @@ interface Lookup {
 
 /** A value of a row that names a related entity. */
 interface NamedEntity {
-  readonly row: LoadRow
+  readonly row: RelatedRow
   readonly lookup: Lookup
   readonly value: Value
 }
@@ -84,9 +92,9 @@ export class RelationLookup {
   }
 
   /** Sets `resolved` or `unresolved` of rows. */
-  async resolve(rows: readonly LoadRow[]): Promise<void> {
+  async resolve(rows: readonly RelatedRow[]): Promise<void> {
     const named: NamedEntity[] = []
-    const writers = new Map<LoadRow, (keys: ReadonlyMap<Lookup, string>) => string>()
+    const writers = new Map<RelatedRow, (keys: ReadonlyMap<Lookup, string>) => string>()
     for (const [i, row] of rows.entries()) {
       if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await setImmediate()
       delete row.unresolved
@@ -103,8 +111,8 @@ export class RelationLookup {
     }
   }
 
-  private async findAll(named: readonly NamedEntity[]): Promise<Map<LoadRow, Map<Lookup, string>>> {
-    const keys = new Map<LoadRow, Map<Lookup, string>>()
+  private async findAll(named: readonly NamedEntity[]): Promise<Map<RelatedRow, Map<Lookup, string>>> {
+    const keys = new Map<RelatedRow, Map<Lookup, string>>()
     for (const lookup of this.lookups) {
       const { relation, by } = lookup
       const some = named.filter(each => each.lookup === lookup)
@@ -129,7 +137,10 @@ export class RelationLookup {
     return keys
   }
 
-  private readFields(row: LoadRow, named: NamedEntity[]): ((keys: ReadonlyMap<Lookup, string>) => string) | undefined {
+  private readFields(
+    row: RelatedRow,
+    named: NamedEntity[],
+  ): ((keys: ReadonlyMap<Lookup, string>) => string) | undefined {
     const { delimiter, attributes } = this.source.csv!
     const fields = row.problem === undefined ? new CsvSplitter(delimiter).split(row.text) : []
     if (fields.length !== attributes.length) return undefined
@@ -143,7 +154,10 @@ export class RelationLookup {
     }
   }
 
-  private readObject(row: LoadRow, named: NamedEntity[]): ((keys: ReadonlyMap<Lookup, string>) => string) | undefined {
+  private readObject(
+    row: RelatedRow,
+    named: NamedEntity[],
+  ): ((keys: ReadonlyMap<Lookup, string>) => string) | undefined {
     const { value } = this.reader.read(row)
     if (value instanceof Error) return undefined
     for (const lookup of this.lookups) {
@@ -161,7 +175,7 @@ export class RelationLookup {
     }
   }
 
-  private name(row: LoadRow, lookup: Lookup, json: unknown, named: NamedEntity[]): void {
+  private name(row: RelatedRow, lookup: Lookup, json: unknown, named: NamedEntity[]): void {
     if (json === null) return
     const { by, relation } = lookup
     const value = TYPES[by.type].convert(json, by, true)
@@ -199,7 +213,7 @@ function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: 
 
 const listOf = (names: readonly string[]): string => (names.length > 0 ? `; there are ${names.join(', ')}` : '')
 
-/** Lookup for the relations of a request; undefined if it gives none by other attributes. */
+/** Lookup for the relations of a load; undefined if it gives none by other attributes. @throws {Error} as {@link RelationLookup} */
 export function lookupFor(
   dataClass: DataClass,
   format: RowFormat,

@@ -7,7 +7,7 @@ import { type Engine, openEngine } from '../../engine/index.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
 import { openRowFile } from '../../engine/import/row-file.ts'
 import { engineOptions } from '../main.ts'
-import { loadRows, numbered } from '../../engine/import/load-rows.ts'
+import { loadRows } from '../../engine/import/load-rows.ts'
 
 /** `config/demo/demo.json`: dataclasses with the files of their rows, in the order of loading. */
 interface Demo {
@@ -49,7 +49,7 @@ async function loadFile(engine: Engine, name: string, path: string): Promise<num
     engine,
     dataClass,
     format,
-    rows: numbered(rows),
+    rows,
     existing: 'skip',
     onRejected: ({ line }, reasons) => {
       throw new Error(`${path}, line ${line}: ${reasons.join('; ')}`)

@@ -1,5 +1,4 @@
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
-import type { LoadRow } from '../../engine/import/load-rows.ts'
 import { rejectedRow } from '../../engine/import/rejected-row.ts'
 import type { ReadRow } from '../../engine/import/row-reader.ts'
 
@@ -19,7 +18,7 @@ export class ErrorFile {
     this.descriptor = openSync(this.path, 'a', 0o600)
   }
 
-  add(row: LoadRow & ReadRow, errors: readonly string[]): void {
+  add(row: { readonly line: number } & ReadRow, errors: readonly string[]): void {
     this.descriptor ??= openSync(this.path, 'w', 0o600)
     this.bytes += writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
   }

@@ -1,5 +1,5 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import type { SettledRows } from '../../engine/import/load-rows.ts'
+import type { InterruptedLoad, SettledRows } from '../../engine/import/load-options.ts'
 import type { RowFormat } from '../../engine/import/row-reader.ts'
 
 /** File and options of a load: positions mean the same rows only if the file is read the same way. */
@@ -40,18 +40,12 @@ interface SentRequest {
   readonly rows: readonly number[]
 }
 
-/** Rows that an interrupted load has left to do. */
-export interface Unsettled {
-  /** All rows from here on. */
-  position: number
-  /** Rows before it that were kept for another try. */
-  kept: ReadonlySet<number>
+/** What an interrupted load has done. */
+export interface Unsettled extends InterruptedLoad {
   /** See {@link RowFormat}. */
   proposed: RowFormat['proposed']
-  /** Rows that are saved, although they were not settled. */
-  saved: Set<number>
-  /** Rows of requests whose outcome is not known. */
-  uncertain: Set<number>
+  readonly saved: Set<number>
+  readonly uncertain: Set<number>
   /** Size that the file of errors had when the last rows were settled: what follows comes again. */
   errorBytes: number
   /** The last of these requests, if no other one has followed. */

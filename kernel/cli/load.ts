@@ -26,7 +26,7 @@ import {
   tellFormat,
   withoutEmpty,
 } from '../../engine/import/sample-file.ts'
-import { RelationLookup, type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
+import { type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
 import {
   isTableFormat,
   openTable,
@@ -54,7 +54,8 @@ import {
   terminal,
 } from './new-class.ts'
 import { isRemote, nameOf, openSource, type SourceFile } from './source-file.ts'
-import { emptySummary, type LoadRow, loadRows, type LoadSummary, numbered } from '../../engine/import/load-rows.ts'
+import { emptySummary, type LoadSummary } from '../../engine/import/load-options.ts'
+import { loadRows } from '../../engine/import/load-rows.ts'
 
 /**
  * Rows of a larger file are written to the data file alone, which each commit syncs: with thousands of rows in a commit, the log only writes
@@ -212,10 +213,11 @@ async function loadFile(
       engine,
       dataClass,
       format: rowFormat,
-      lookup: by && new RelationLookup(dataClass, rowFormat, by, engine.findKeys.bind(engine)),
-      rows: rowsToLoad(numbered(rowFile.rows), left, signal),
+      rows: rowFile.rows,
+      relations,
+      columns,
       existing: update ? 'update' : 'reject',
-      position: left?.position,
+      resumed: left,
       onRejected: (row, reasons) => {
         errors.add(row, reasons)
         if (row.raw) addHints(hints, dataClass, row.raw(), read)
@@ -275,27 +277,6 @@ function addStored({ saved, sent, uncertain }: Unsettled, stored: unknown): numb
     saved.add(row)
     return []
   })
-}
-
-/** Rows that an earlier load has not settled. */
-async function* rowsToLoad(
-  rows: AsyncIterable<LoadRow[]>,
-  left: Unsettled | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<LoadRow[]> {
-  for await (const some of rows) {
-    if (signal?.aborted) return
-    if (!left) {
-      yield some
-      continue
-    }
-    const { position, kept, saved, uncertain } = left
-    for (const row of some) {
-      row.mayExist = uncertain.has(row.position)
-      row.wasKept = kept.has(row.position)
-    }
-    yield some.filter(row => (row.position >= position || kept.has(row.position)) && !saved.has(row.position))
-  }
 }
 
 const columnsOf = (table: TableFile, dataClass: DataClass, names: LoadArguments['columns'] = {}): (string | null)[] =>

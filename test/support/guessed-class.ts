@@ -3,7 +3,7 @@ import type { DataClassModel, StorageModel } from '../../engine/catalog/model-sc
 import { isLongNumber, parseExact } from '../../engine/base/exact-json.ts'
 import { bytesOf, type Engine, openEngine } from '../../engine/index.ts'
 import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
-import { loadRows, numbered } from '../../engine/import/load-rows.ts'
+import { loadRows } from '../../engine/import/load-rows.ts'
 import { type ProposedClass, proposeClass } from '../../engine/import/propose-class.ts'
 import { rejectedRow } from '../../engine/import/rejected-row.ts'
 import { type Format, openRowFile } from '../../engine/import/row-file.ts'
@@ -99,7 +99,7 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
     engine,
     dataClass: stored,
     format: { ...format, proposed: proposed.values },
-    rows: numbered(rows),
+    rows,
     existing: 'reject',
     onRejected: (row, reasons) => void rejected.push(JSON.parse(rejectedRow(row, reasons))),
   })

@@ -1,14 +1,9 @@
 import { counted } from '../../../engine/base/counted.ts'
 import { parseExact, stringifyExact } from '../../../engine/base/exact-json.ts'
 import type { DataClass, Engine } from '../../../engine/index.ts'
-import {
-  emptySummary,
-  type LoadRow,
-  loadRows,
-  type LoadSummary,
-  numbered,
-  rowReasons,
-} from '../../../engine/import/load-rows.ts'
+import { emptySummary, type LoadSummary } from '../../../engine/import/load-options.ts'
+import { loadRows } from '../../../engine/import/load-rows.ts'
+import { rowReasons } from '../../../engine/import/row-reasons.ts'
 import { brief } from './cells.ts'
 import type { CloneJournal } from './clone-journal.ts'
 import { type AttributeCopy, derivedKey, type TableCopy } from './plan-copy.ts'
@@ -129,10 +124,10 @@ async function save(
     engine,
     dataClass: engine.catalog.dataClassesByName.get(dataClass) as DataClass,
     format: {},
-    rows: numbered(rows),
+    rows,
     existing,
     // The next entity may get the number of a row that is not saved.
-    onRejected: ({ line, text }: LoadRow, reasons) =>
+    onRejected: ({ line, text }, reasons) =>
       onRejected(dataClass, line, isNumbered ? without(key, text) : text, reasons),
     onProgress: summary => onProgress(dataClass, summary),
     onSettled,

@@ -10,7 +10,7 @@ import { loadWorld } from '../../support/load-world.ts'
 import { check } from '../../../kernel/cli/check.ts'
 import { loadDemo } from '../../../kernel/cli/demo.ts'
 import type { LoadArguments } from '../../../kernel/cli/load.ts'
-import { loadRows, numbered } from '../../../engine/import/load-rows.ts'
+import { loadRows } from '../../../engine/import/load-rows.ts'
 import { engineOptions } from '../../../kernel/main.ts'
 
 t.setTimeout(120_000)
@@ -450,14 +450,13 @@ t.test(
           },
           encodeRows: async () => undefined,
           insert: () => t.fail('nothing was encoded') as never,
+          findKeys: () => t.fail('no relation is given by a value') as never,
         },
         dataClass: dataClasses[0]!,
         format: {},
-        rows: numbered(
-          (async function* () {
-            for (let ID = 0; ID < 9; ID++) yield [{ line: ID + 1, text: `{"ID":${ID}}` }]
-          })(),
-        ),
+        rows: (async function* () {
+          for (let ID = 0; ID < 9; ID++) yield [{ line: ID + 1, text: `{"ID":${ID}}` }]
+        })(),
         existing: 'reject',
         onRejected: ({ line }) => rejected.push(line),
       })
