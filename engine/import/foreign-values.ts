@@ -6,11 +6,11 @@ import { TYPES } from '../catalog/types/registry.ts'
 /** Format of the values in the fields of a CSV file. */
 export interface ForeignFormat {
   /** Decimal character; thousands may be grouped by the other one, by blanks or by apostrophes. */
-  decimal?: (typeof DECIMALS)[number]
+  decimal?: (typeof DECIMALS)[number] | undefined
   /** Order of day, month and year. */
-  dates?: DateOrder
+  dates?: DateOrder | undefined
   /** Texts that are null in every column but those of texts, such as `N/A`. */
-  nulls?: readonly string[]
+  nulls?: readonly string[] | undefined
 }
 
 export const DECIMALS = ['.', ','] as const

@@ -39,12 +39,7 @@ export function guessFormat(columns: readonly ColumnTexts[], given: ForeignForma
   )
   const decimal = given.decimal ?? decide(DECIMAL, filled, open)
   const dates = given.dates ?? decide(DATES, filled, open)
-  return {
-    ...(decimal && { decimal }),
-    ...(dates && { dates }),
-    ...(given.nulls && { nulls: given.nulls }),
-    open,
-  }
+  return { decimal, dates, nulls: given.nulls, open }
 }
 
 /** A question about a format, and how values answer it. */

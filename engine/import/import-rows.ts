@@ -1,3 +1,4 @@
+import { InputError } from '../base/input-error.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { Catalog, DataClass } from '../catalog/dataclass.ts'
 import type { LoadOptions, LoadSummary, LoadTarget } from './load-options.ts'
@@ -42,9 +43,9 @@ export async function importRows(
   })
 }
 
-/** @throws {Error} if there is none */
+/** @throws {InputError} if there is none */
 export function dataClassOf({ dataClass: name }: Pick<ImportRequest, 'dataClass'>, catalog: Catalog): DataClass {
   const dataClass = catalog.dataClassesByName.get(name)
   if (dataClass) return dataClass
-  throw new Error(`there is no dataclass "${name}"${suggestion(name, catalog.dataClassesByName.keys())}`)
+  throw new InputError(`there is no dataclass "${name}"${suggestion(name, catalog.dataClassesByName.keys())}`)
 }

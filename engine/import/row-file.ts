@@ -8,6 +8,7 @@ import type { RowFormat } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
 import { withoutPacking } from './unpack.ts'
 import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
+import { type TableFile, tableTexts } from './table-file.ts'
 
 export const FORMATS = ['json', 'ndjson', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
@@ -50,25 +51,55 @@ export function formatOf(path: string): Format | undefined {
 export async function openRowFile(file: RowFileOptions, dataClass: DataClass): Promise<RowFile> {
   const { bytes, encoding, decimal, dates, nulls, columns: names = {}, leavesOutOthers = false } = file
   const parts = readText(bytes, encoding)
-  const foreign = { ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
   if (file.format !== 'csv') {
-    const format = { ...foreign, ...(file.columns && { names: file.columns }) }
+    const format = { decimal, dates, nulls, names: file.columns }
     return { format, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
   }
-  const lines = rawLines(parts)
-  const { delimiter, first } = await findDelimiter(
-    lines,
-    file.delimiter,
-    new Set([...dataClass.attributesByName.keys(), ...Object.keys(names)]),
+  const known = new Set([...dataClass.attributesByName.keys(), ...Object.keys(names)])
+  const { delimiter, header, records } = await openCsv(rawLines(parts), file.delimiter, lines =>
+    delimiterOfHeader(lines[0]?.text ?? '', known),
   )
+  const attributes = file.attributes ?? attributesOf(header, dataClass, names, leavesOutOthers)
+  return { format: { decimal, dates, nulls, csv: { delimiter, attributes } }, header, rows: records }
+}
+
+/** Opens the rows of a table as those of CSV with commas. @throws {Error} a column is not an attribute of the dataclass */
+export function openTableRows(
+  table: TableFile,
+  { columns = {}, attributes }: Pick<RowFileOptions, 'columns' | 'attributes'>,
+  dataClass: DataClass,
+): RowFile {
+  const header = table.columns.map(({ name }) => name)
+  const csv = { delimiter: ',', attributes: attributes ?? attributesOf(header, dataClass, columns) }
+  return { format: { csv }, header, rows: tableTexts(table) }
+}
+
+interface CsvFile {
+  readonly delimiter: string
+  /** Names of the columns, without blanks around them; none for an empty file. */
+  readonly header: readonly string[]
+  readonly records: AsyncIterable<RowText[]>
+}
+
+/**
+ * Reads CSV up to its header, which may be below blank lines, comments and `sep=;`.
+ * @param given delimiter
+ * @param choose decides on a delimiter where neither the caller nor the file names it, by the lines from the header on that have been read
+ * @throws {Error} the header cannot be read
+ */
+export async function openCsv(
+  lines: AsyncGenerator<RowText[]>,
+  given: string | undefined,
+  choose: (lines: readonly RowText[]) => string,
+): Promise<CsvFile> {
+  const { hint, first } = await firstLines(lines)
+  const delimiter = given ?? hint ?? choose(first)
   const splitter = new CsvSplitter(delimiter)
   const records = splitCsv(after(first, lines), splitter)
-  const begun = await firstOf(records)
-  const [header, ...others] = begun
-  if (header?.problem !== undefined) throw new InputError(`line ${header.line}, the header: ${header.problem}`)
-  const found = header ? splitter.split(header.text).map(name => name?.trim() ?? '') : []
-  const attributes = file.attributes ?? columns(found, dataClass, names, leavesOutOthers)
-  return { format: { ...foreign, csv: { delimiter, attributes } }, header: found, rows: after(others, records) }
+  const [head, ...others] = await firstOf(records)
+  if (head?.problem !== undefined) throw new Error(`line ${head.line}, the header: ${head.problem}`)
+  const header = head ? splitter.split(head.text).map(name => name?.trim() ?? '') : []
+  return { delimiter, header, records: after(others, records) }
 }
 
 async function* splitCsv(lines: AsyncIterable<RowText[]>, splitter: CsvSplitter): AsyncGenerator<RowText[]> {
@@ -102,14 +133,10 @@ export const DELIMITERS: readonly string[] = [',', ';', '\t', '|']
 export const isAboveHeader = (text: string): boolean => /^\s*$|^#[^,;\t|]*$/.test(text)
 
 /** Delimiter in a first line as Excel writes it: `sep=;`. */
-export const delimiterIn = (text: string): string | undefined => /^sep=(.)\r?$/i.exec(text)?.[1]
+const delimiterIn = (text: string): string | undefined => /^sep=(.)\r?$/i.exec(text)?.[1]
 
-/** Reads up to the header, or to the line `sep=;` above it. */
-async function findDelimiter(
-  lines: AsyncGenerator<RowText[]>,
-  given: string | undefined,
-  names: ReadonlySet<string>,
-): Promise<{ delimiter: string; first: RowText[] }> {
+/** Reads up to the header. @returns its lines, and the delimiter in a line `sep=;` above it */
+async function firstLines(lines: AsyncGenerator<RowText[]>): Promise<{ hint: string | undefined; first: RowText[] }> {
   let first: RowText[] = []
   let found = -1
   while (found < 0) {
@@ -119,15 +146,17 @@ async function findDelimiter(
     found = first.findIndex(({ text }) => !isAboveHeader(text))
   }
   first = first.slice(Math.max(found, 0))
-  const text = first[0]?.text ?? ''
-  const hint = delimiterIn(text)
-  // Names decide; the number of fields does among delimiters that show the same names, such as none.
+  const hint = delimiterIn(first[0]?.text ?? '')
+  return { hint, first: hint === undefined ? first : first.slice(1) }
+}
+
+/** The delimiter with which a header names most attributes. Among those that show as many, such as none, the number of fields decides. */
+function delimiterOfHeader(text: string, names: ReadonlySet<string>): string {
   const rank = (delimiter: string): number => {
     const fields = new CsvSplitter(delimiter).split(text)
     return fields.filter(name => names.has(name?.trim() ?? '')).length + fields.length / (text.length + 2)
   }
-  const best = DELIMITERS.reduce((most, delimiter) => (rank(delimiter) > rank(most) ? delimiter : most))
-  return { delimiter: given ?? hint ?? best, first: hint === undefined ? first : first.slice(1) }
+  return DELIMITERS.reduce((most, delimiter) => (rank(delimiter) > rank(most) ? delimiter : most))
 }
 
 /**
@@ -135,7 +164,7 @@ async function findDelimiter(
  * @param leavesOutOthers columns that are not attributes are left out
  * @throws {Error} a column is not an attribute
  */
-export function columns(
+function attributesOf(
   header: readonly (string | null)[],
   { attributesByName, name: className }: DataClass,
   given: Readonly<Record<string, string | null>>,

@@ -1,20 +1,19 @@
-import { basename } from 'node:path'
 import { parseExact } from '../base/exact-json.ts'
-import { counted } from '../base/counted.ts'
 import { isJsonObject } from '../base/json-object.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { guessFormat } from './guess-format.ts'
 import { guessType } from './guess-type.ts'
 import type { SampleColumn } from './propose-class.ts'
 import { readText } from './read-text.ts'
-import type { Format } from './row-file.ts'
+import { DELIMITERS, type Format, isAboveHeader, openCsv } from './row-file.ts'
+import { fieldCount, NO_OBJECT, problemOf } from './row-reader.ts'
 import { type ByteSample, guessEncoding } from './sample-bytes.ts'
-import { NO_OBJECT, problemOf } from './row-reader.ts'
-import { sampleCsv, type UnreadableRow } from './sample-csv.ts'
-import { type RowText, splitArray, splitLines } from './split-rows.ts'
+import { CsvSplitter, NOT_CLOSED } from './split-csv.ts'
+import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
+import type { TableFile, TableRow } from './table-file.ts'
 
 /** How the texts of a file are written: given by the user, or guessed. */
-interface TextFormat extends ForeignFormat {
+export interface TextFormat extends ForeignFormat {
   readonly encoding?: string | undefined
   readonly delimiter?: string | undefined
 }
@@ -36,45 +35,114 @@ export interface FileSample {
   readonly open: readonly string[]
 }
 
+/** A row that cannot be read, with the reason. */
+interface UnreadableRow {
+  readonly line: number
+  readonly reason: string
+}
+
 const MAX_ROWS = 10_000
+/** Records by which a delimiter is chosen. */
+const RECORDS_TO_COMPARE = 200
 
 /**
  * Reads the first rows of a file of text.
  * @param given options that need no guess
- * @param names of attributes of the dataclass
+ * @param names of attributes of the dataclass, by which a delimiter is recognised before all
  * @throws {Error} the file cannot be read
  */
 export function sampleFile(
   format: Format,
   sample: ByteSample,
   given: TextFormat,
-  names?: ReadonlySet<string>,
+  names: ReadonlySet<string> = new Set(),
 ): Promise<FileSample> {
-  return format === 'csv' ? sampleFields(sample, given, names) : sampleObjects(format, sample, given)
+  const encoding = given.encoding ?? guessEncoding(sample)
+  const parts = readText(once(sample.bytes), encoding)
+  return format === 'csv'
+    ? sampleCsv(sample, parts, { ...given, encoding }, names)
+    : sampleObjects(sample, format === 'json' ? splitArray(parts) : splitLines(parts), { ...given, encoding })
 }
 
-async function sampleFields(sample: ByteSample, given: TextFormat, names?: ReadonlySet<string>): Promise<FileSample> {
-  const { encoding, delimiter, header, columns, rows, unreadable, isWhole } = await sampleCsv(sample, given, names)
+async function sampleCsv(
+  { isWhole }: ByteSample,
+  parts: AsyncIterable<string>,
+  given: TextFormat,
+  names: ReadonlySet<string>,
+): Promise<FileSample> {
+  const lines = await all(rawLines(parts))
+  // The last line may go on.
+  if (!isWhole) lines.pop()
+  const first = lines.findIndex(({ text }) => !isAboveHeader(text))
+  const begun = once(first < 0 ? [] : lines.slice(first))
+  const { delimiter, header, records } = await openCsv(begun, given.delimiter, rest => guessDelimiter(rest, names))
+  const splitter = new CsvSplitter(delimiter)
+  const rows: (string | null)[][] = []
+  const unreadable: UnreadableRow[] = []
+  let read = 0
+  let isCut = false
+  for await (const some of records) {
+    for (const record of some.slice(0, MAX_ROWS - read)) {
+      const problem = problemOf(record)
+      // The sample ends within a record, whose lines follow.
+      isCut ||= !isWhole && problem === NOT_CLOSED
+      const fields = problem === undefined ? splitter.split(record.text) : []
+      const reason = problem ?? (fields.length === header.length ? undefined : fieldCount(fields, header.length))
+      if (reason === undefined) rows.push(fields)
+      else if (!isCut) unreadable.push({ line: record.line, reason })
+    }
+    read += some.length
+  }
+  const columns = header.map((_, i) => rows.map(fields => fields[i]!))
   const { open, ...guessed } = guessFormat(columns, given)
   const nulls = given.nulls ?? [...new Set(columns.flatMap(values => guessType(values, false, guessed).nulls))]
   return {
     columns: header.map((name, i) => ({ name, values: columns[i]! })),
     isTyped: false,
     hasFields: true,
-    rows,
+    rows: rows.length,
     unreadable,
-    isWhole,
-    format: { encoding, delimiter, ...guessed, ...(nulls.length > 0 && { nulls }) },
+    isWhole: isWhole && read <= MAX_ROWS,
+    format: { encoding: given.encoding, delimiter, ...guessed, ...(nulls.length > 0 && { nulls }) },
     open,
   }
 }
 
-async function sampleObjects(format: 'json' | 'ndjson', sample: ByteSample, given: TextFormat): Promise<FileSample> {
-  const encoding = given.encoding ?? guessEncoding(sample)
-  const parts = readText(once(sample.bytes), encoding)
+/** The delimiter with which the header names most attributes, or else most records have as many fields as the header. */
+function guessDelimiter(lines: readonly RowText[], names: ReadonlySet<string>): string {
+  let best: { delimiter: string; score: number } | undefined
+  for (const delimiter of DELIMITERS) {
+    const splitter = new CsvSplitter(delimiter)
+    const [header, ...records] = firstRecords(lines, splitter)
+    if (!header) continue
+    const fields = splitter.split(header.text)
+    const known = fields.filter(name => names.has(name?.trim() ?? '')).length
+    const alike = records.filter(({ text }) => splitter.split(text).length === fields.length).length
+    const share = (alike + 1) / (records.length + 1)
+    const score = fields.length < 2 ? known : known + share * Math.log2(fields.length + 1)
+    if (!best || score > best.score) best = { delimiter, score }
+  }
+  return best?.delimiter ?? ','
+}
+
+function firstRecords(lines: readonly RowText[], splitter: CsvSplitter): RowText[] {
+  const records: RowText[] = []
+  for (const line of lines) {
+    splitter.push(line, records)
+    if (records.length >= RECORDS_TO_COMPARE) break
+  }
+  if (records.length < RECORDS_TO_COMPARE) splitter.end(records)
+  return records.filter(({ problem }) => problem === undefined)
+}
+
+async function sampleObjects(
+  sample: ByteSample,
+  parts: AsyncIterable<RowText[]>,
+  format: TextFormat,
+): Promise<FileSample> {
   const texts: RowText[] = []
   try {
-    for await (const some of format === 'json' ? splitArray(parts) : splitLines(parts)) texts.push(...some)
+    for await (const some of parts) texts.push(...some)
   } catch (error) {
     if (texts.length === 0) throw error
   }
@@ -98,7 +166,7 @@ async function sampleObjects(format: 'json' | 'ndjson', sample: ByteSample, give
     rows: rows.length,
     unreadable,
     isWhole: sample.isWhole && texts.length <= MAX_ROWS,
-    format: { ...given, encoding },
+    format,
     open: [],
   }
 }
@@ -115,8 +183,38 @@ function objectIn(row: RowText): Record<string, unknown> | string {
   }
 }
 
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes
+/** The first rows of a table. */
+export async function sampleTable(table: TableFile): Promise<FileSample> {
+  const first: TableRow[] = []
+  let isWhole = true
+  for await (const some of table.rows()) {
+    first.push(...some)
+    if (first.length <= MAX_ROWS) continue
+    first.length = MAX_ROWS
+    isWhole = false
+    break
+  }
+  const rows = first.filter(({ problem }) => problem === undefined)
+  return {
+    columns: table.columns.map((column, i): SampleColumn => ({ ...column, values: rows.map(({ cells }) => cells[i]) })),
+    isTyped: true,
+    hasFields: true,
+    rows: rows.length,
+    unreadable: first.flatMap(({ line, problem }) => (problem === undefined ? [] : [{ line, reason: problem }])),
+    isWhole,
+    format: {},
+    open: [],
+  }
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value
+}
+
+async function all<T>(parts: AsyncIterable<T[]>): Promise<T[]> {
+  const found: T[] = []
+  for await (const some of parts) for (const each of some) found.push(each)
+  return found
 }
 
 /** Names of columns with those that have neither a name nor values left out. */
@@ -130,35 +228,3 @@ export function withoutEmpty(
   )
   return unnamed.length > 0 && isEmpty ? { '': null, ...names } : names
 }
-
-/** One line that says how a file of text is read. */
-export function describeFormat(
-  format: string,
-  { encoding, delimiter, decimal, dates, nulls = [] }: TextFormat,
-): string {
-  if (format !== 'csv') return encoding === undefined ? TABLES[format]! : `${format.toUpperCase()} in ${encoding}`
-  const parts = [
-    `CSV in ${encoding}`,
-    `${delimiter === '\t' ? 'a tab' : `"${delimiter}"`} between fields`,
-    decimal && `numbers with "${decimal}"`,
-    dates && `dates ${DATE_WORDS[dates]}`,
-    nulls.length > 0 &&
-      `${counted(nulls.length, 'text')} for null: ${nulls.map(text => JSON.stringify(text)).join(' ')}`,
-  ]
-  return parts.filter(Boolean).join(', ')
-}
-
-/** Says how a CSV file is read, before anything is written, and what is not decided. */
-export function tellFormat(
-  path: string,
-  format: string,
-  sample: Pick<FileSample, 'format' | 'open'>,
-  print: (line: string) => void,
-): void {
-  if (format !== 'csv') return
-  print(`${basename(path)}: ${describeFormat(format, sample.format)}`)
-  for (const question of sample.open) print(`  ${question}`)
-}
-
-const TABLES: Readonly<Record<string, string>> = { xlsx: 'Excel', parquet: 'Parquet' }
-const DATE_WORDS = { ymd: 'year-month-day', dmy: 'day-month-year', mdy: 'month-day-year' } as const

@@ -3,7 +3,7 @@ import type { RowText } from './split-rows.ts'
 /** Maximum length of a field over several lines, in characters; beyond it the quote counts as unclosed. */
 const MAX_QUOTED_LENGTH = 16 * 2 ** 20
 
-const NOT_CLOSED = 'a quote is opened and not closed'
+export const NOT_CLOSED = 'a quote is opened and not closed'
 
 /**
  * Joins lines of CSV (RFC 4180) to records. A line with a wrong quote is reported with its problem, and reading continues with the

@@ -1,8 +1,6 @@
 import { isLongNumber, stringifyExact } from '../base/exact-json.ts'
 import { InputError } from '../base/input-error.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
-import type { SampleColumn } from './propose-class.ts'
-import type { FileSample } from './sample-file.ts'
 import type { RowText } from './split-rows.ts'
 
 /** Formats of files whose cells have types. */
@@ -44,32 +42,6 @@ export async function openTable(path: string, format: TableFormat, { sheet }: Ta
   return format === 'xlsx'
     ? (await import('./xlsx/open-xlsx.ts')).openXlsx(path, sheet)
     : (await import('./read-parquet.ts')).openParquet(path)
-}
-
-const MAX_ROWS = 10_000
-
-/** The first rows of a table. */
-export async function sampleTable(table: TableFile): Promise<FileSample> {
-  const all: TableRow[] = []
-  let isWhole = true
-  for await (const some of table.rows()) {
-    all.push(...some)
-    if (all.length <= MAX_ROWS) continue
-    all.length = MAX_ROWS
-    isWhole = false
-    break
-  }
-  const rows = all.filter(({ problem }) => problem === undefined)
-  return {
-    columns: table.columns.map((column, i): SampleColumn => ({ ...column, values: rows.map(({ cells }) => cells[i]) })),
-    isTyped: true,
-    hasFields: true,
-    rows: rows.length,
-    unreadable: all.flatMap(({ line, problem }) => (problem === undefined ? [] : [{ line, reason: problem }])),
-    isWhole,
-    format: {},
-    open: [],
-  }
 }
 
 /** The rows as texts of CSV with commas: their loading is that of CSV. */

@@ -1,6 +1,4 @@
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
-import { rejectedRow } from '../../engine/import/rejected-row.ts'
-import type { ReadRow } from '../../engine/import/row-reader.ts'
 
 /** File of rows that could not be saved. Created with the first one. */
 export class ErrorFile {
@@ -18,9 +16,10 @@ export class ErrorFile {
     this.descriptor = openSync(this.path, 'a', 0o600)
   }
 
-  add(row: { readonly line: number } & ReadRow, errors: readonly string[]): void {
+  /** @param row a line, see `rejectedRow` */
+  add(row: string): void {
     this.descriptor ??= openSync(this.path, 'w', 0o600)
-    this.bytes += writeSync(this.descriptor, `${rejectedRow(row, errors)}\n`)
+    this.bytes += writeSync(this.descriptor, `${row}\n`)
   }
 
   close(): void {

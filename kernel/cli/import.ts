@@ -1,57 +1,31 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { counted } from '../../engine/base/counted.ts'
-import { InputError } from '../../engine/base/input-error.ts'
-import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
+import type { LoadSummary } from '../../engine/import/load-options.ts'
 import { readBytes } from '../../engine/import/read-text.ts'
-import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
-import {
-  isTableFormat,
-  openTable,
-  sampleTable,
-  TABLE_FORMATS,
-  type TableFormat,
-  tableFormatOf,
-} from '../../engine/import/table-file.ts'
-import { sampleBytes } from '../../engine/import/sample-bytes.ts'
-import { sampleFile, tellFormat, withoutEmpty } from '../../engine/import/sample-file.ts'
-import { unpack } from '../../engine/import/unpack.ts'
 import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
+import { withoutEmpty } from '../../engine/import/sample-file.ts'
+import { isTableFormat } from '../../engine/import/table-file.ts'
+import { unpack } from '../../engine/import/unpack.ts'
 import { ask } from './ask-server.ts'
-import { correctedCommand } from './corrected-command.ts'
+import { ErrorFile } from './error-file.ts'
 import { ProgressDisplay } from './progress.ts'
+import { correctedCommand, describeSummary, tellFormat } from './row-messages.ts'
+import { openRows, type RowArguments, rowFormatOf, type RowSource } from './row-source.ts'
 import { isRemote, nameOf, openSource, remoteBytes, type SourceFile } from './source-file.ts'
 import { TableBody } from './table-body.ts'
 
-export interface ImportArguments extends ForeignFormat {
-  /** Path, `-` for the standard input, or an address of the web. */
-  file: string
+export interface ImportArguments extends RowArguments {
   into: string
   /** Address of the server, see `serverAddress`. */
   url: string
   key?: string | undefined
-  format?: Format | TableFormat | undefined
-  /** Sheet of an Excel file; the first one by default. */
-  sheet?: string | undefined
   existing: 'reject' | 'update' | 'skip'
   trial: boolean
-  columns?: Readonly<Record<string, string | null>> | undefined
-  relations?: RelationsBy | undefined
-  delimiter?: string | undefined
-  encoding?: string | undefined
-  /** File for rows that cannot be saved. */
-  errors?: string | undefined
 }
 
 /** Answer of `$import`. */
-interface Imported {
+interface Imported extends LoadSummary {
   readonly trial: boolean
-  readonly read: number
-  readonly inserted: number
-  readonly updated: number
-  readonly skipped: number
-  readonly rejected: number
-  readonly later: number
   readonly isComplete: boolean
   readonly rejectedRows: readonly unknown[]
 }
@@ -67,74 +41,65 @@ export async function importFile(
   warn = (line: string): void => void process.stderr.write(`${line}\n`),
 ): Promise<boolean> {
   const { file, into, url, key } = given
-  const format = given.format ?? formatOf(nameOf(file)) ?? tableFormatOf(nameOf(file))
-  if (!format)
-    throw new InputError(
-      `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
-    )
+  const format = rowFormatOf(given)
   const progress = new ProgressDisplay(process.stderr)
   let text: string
-  let rows: SentRows
+  let sent: SentRows
   let source: SourceFile | undefined
   try {
     if (isTableFormat(format)) source = await openSource(file)
-    rows = isTableFormat(format)
-      ? await tableRows(source!.path, format, given)
-      : await textRows(format, given, progress, warn)
-    const body = Readable.toWeb(Readable.from(rows.bytes)) as ReadableStream
-    const address = addressOf(url, into, { ...given, ...rows.format })
+    sent = await sentRows(await openRows(format, source?.path ?? file, given, () => open(file, progress)), given, warn)
+    const body = Readable.toWeb(Readable.from(sent.bytes)) as ReadableStream
+    const address = addressOf(url, into, { ...given, ...sent.format })
     text = await (await ask(address, { method: 'POST', key, body, duplex: 'half' })).text()
   } finally {
     progress.stop()
     source?.close()
   }
-  const { table } = rows
+  const { table } = sent
   const imported = withUnsent(JSON.parse(text) as Imported, table?.unsent.length ?? 0)
-  print(describe(imported))
-  if (imported.rejected > 0) {
-    const path = given.errors ?? `${file === '-' ? 'import' : nameOf(file)}.errors.ndjson`
+  const { isComplete, rejected } = imported
+  print(`${describeSummary(imported, imported.trial)}${isComplete ? '' : '; ended before the end of the file'}`)
+  if (rejected > 0) {
+    const errors = new ErrorFile(given.errors ?? `${file === '-' ? 'import' : nameOf(file)}.errors.ndjson`)
     // Lines of the answer itself, with the digits of long integers.
     const lines = rejectedLines(text)
-    writeLines(path, table ? table.inFile(lines) : lines)
-    const more = imported.rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
+    for (const line of table ? table.inFile(lines) : lines) errors.add(line)
+    errors.close()
+    const more = rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
     const first = more > 0 ? ` of the first ${imported.rejectedRows.length}` : ''
-    print(`${counted(imported.rejected, 'row')} could not be saved; ${path} says why${first}`)
+    print(`${counted(rejected, 'row')} could not be saved; ${errors.path} says why${first}`)
     if (given.trial) return false
     const { relations, existing } = given
     const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]
-    print(
-      `once it is corrected: ${correctedCommand('import', path, { ...rows.format, into, relations, more: options })}`,
-    )
+    const again = correctedCommand('import', errors.path, { ...sent.format, into, relations, more: options })
+    print(`once it is corrected: ${again}`)
   }
-  return imported.isComplete && imported.rejected === 0
+  return isComplete && rejected === 0
 }
 
 /** Rows on their way to a server, and the parameters that say how they are written. */
 interface SentRows {
   readonly bytes: AsyncIterable<Buffer>
-  readonly format: Partial<Omit<ImportArguments, 'format'>> & { readonly format: Format }
+  readonly format: Partial<ImportArguments>
   readonly table?: TableBody
 }
 
-async function textRows(
-  format: Format,
-  { file, encoding, delimiter, decimal, dates, nulls, columns }: ImportArguments,
-  progress: ProgressDisplay,
+/** The rows of a table are sent as CSV. */
+async function sentRows(
+  rows: RowSource,
+  { file, columns }: ImportArguments,
   warn: (line: string) => void,
 ): Promise<SentRows> {
-  const { sample, all } = await sampleBytes(await open(file, progress))
-  const asked = { encoding, delimiter, ...(decimal && { decimal }), ...(dates && { dates }), ...(nulls && { nulls }) }
-  const guessed = await sampleFile(format, sample, asked)
-  tellFormat(file, format, guessed, warn)
-  return { bytes: all, format: { ...guessed.format, columns: withoutEmpty(guessed, columns), format } }
-}
-
-/** The rows of a table are sent as CSV. */
-async function tableRows(file: string, format: TableFormat, options: ImportArguments): Promise<SentRows> {
-  const opened = await openTable(file, format, options)
-  const columns = withoutEmpty(await sampleTable(opened), options.columns)
-  const table = new TableBody(opened)
-  return { bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns }, table }
+  const sample = await rows.sample()
+  const named = withoutEmpty(sample, columns)
+  if (rows.table) {
+    const table = new TableBody(rows.table)
+    return { bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns: named }, table }
+  }
+  const { format } = rows
+  tellFormat(file, format, sample, warn)
+  return { bytes: rows.bytes(), format: { ...sample.format, columns: named, format } }
 }
 
 /** Adds rows that could not even be sent. */
@@ -186,28 +151,8 @@ function columnsText(columns: ImportArguments['columns'], relations: RelationsBy
   return Object.keys(all).length > 0 ? JSON.stringify(all) : undefined
 }
 
-function describe({ trial, read, inserted, updated, skipped, rejected, later, isComplete }: Imported): string {
-  const parts = [
-    `${inserted} ${trial ? 'would be inserted' : 'inserted'}`,
-    updated > 0 && `${updated} ${trial ? 'would be updated' : 'updated'}`,
-    skipped > 0 && `${skipped} skipped`,
-    rejected > 0 && `${rejected} rejected`,
-    later > 0 && `${later} refer to entities that do not exist yet`,
-  ]
-  return `${counted(read, 'row')} read: ${parts.filter(Boolean).join(', ')}${isComplete ? '' : '; ended before the end of the file'}`
-}
-
 /** The rejected rows of an answer, as they are written there. */
 function rejectedLines(text: string): string[] {
   const [, ...lines] = text.slice(0, text.lastIndexOf(']')).split('\n')
   return lines.map(line => (line.endsWith(',') ? line.slice(0, -1) : line))
-}
-
-function writeLines(path: string, lines: readonly string[]): void {
-  const file = openSync(path, 'w', 0o600)
-  try {
-    for (const line of lines) writeSync(file, `${line}\n`)
-  } finally {
-    closeSync(file)
-  }
 }

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import type { InterruptedLoad, SettledRows } from '../../engine/import/load-options.ts'
+import type { LoadProgress } from '../../engine/index.ts'
+import type { InterruptedLoad, LoadOptions, SettledRows } from '../../engine/import/load-options.ts'
 import type { RowFormat } from '../../engine/import/row-reader.ts'
+import type { ErrorFile } from './error-file.ts'
 
 /** File and options of a load: positions mean the same rows only if the file is read the same way. */
 interface JournalHead {
@@ -12,26 +15,17 @@ interface JournalHead {
   encoding: string | null
 }
 
-/** Settled rows, and the size of the file of errors that has those of them that were not saved. */
-interface SettledLine extends SettledRows {
-  readonly errorBytes: number
-}
-
-/** A request of the load, before it is sent. */
-interface SentLine {
-  /** Identifies it. */
-  readonly id: string
+/** A line of the journal: one of these. */
+interface Entry extends Partial<SettledRows>, Pick<RowFormat, 'proposed'> {
+  /** With settled rows: size of the file of errors that has those of them that were not saved. */
+  readonly errorBytes?: number
+  /** Identifies a request, before it is sent. */
+  readonly id?: string
   /** Positions of its rows, as ranges: first and last. */
-  readonly rows: readonly (readonly [number, number])[]
+  readonly rows?: readonly (readonly [number, number])[]
+  /** Outcome of the last request: indexes of its rows that were not saved. */
+  readonly left?: readonly number[]
 }
-
-/** Outcome of the last request: indexes of its rows that were not saved. */
-interface DoneLine {
-  readonly left: readonly number[]
-}
-
-/** How the columns of the file were proposed, if the dataclass was. */
-type ProposedLine = Pick<RowFormat, 'proposed'>
 
 /** A request whose outcome is not known. */
 interface SentRequest {
@@ -52,6 +46,15 @@ export interface Unsettled extends InterruptedLoad {
   sent: SentRequest | undefined
 }
 
+/** What the store knows of the last request of a load, if its entities are there. */
+interface StoredMark {
+  readonly key: string
+  /** @returns a {@link LoadProgress} */
+  stored(): unknown
+}
+
+type Hooks = Pick<LoadOptions, 'onBegin' | 'onSend' | 'onReceived' | 'onSettled'>
+
 /** Progress of a load, line by line in the folder of the store, from its first row until the whole file is loaded. */
 export class LoadJournal {
   private descriptor: number | undefined
@@ -59,6 +62,7 @@ export class LoadJournal {
   constructor(
     private readonly path: string,
     private readonly head: JournalHead,
+    private readonly mark: StoredMark | undefined,
   ) {}
 
   /** @throws {Error} if there is nothing to resume, or the file has changed */
@@ -76,6 +80,7 @@ export class LoadJournal {
     this.descriptor = openSync(this.path, 'a', 0o600)
     // After an incomplete line, the next entry begins on a line of its own.
     writeSync(this.descriptor, '\n')
+    if (left.sent && this.mark) this.received(addStored(left, this.mark.stored()))
     return left
   }
 
@@ -90,28 +95,35 @@ export class LoadJournal {
     )
   }
 
-  /** Empties the journal; to be called before anything is saved. */
-  begin(proposed: RowFormat['proposed']): void {
+  /** Has the journal follow a load. */
+  hooks(errors: ErrorFile, proposed: RowFormat['proposed']): Hooks {
+    return {
+      onBegin: () => {
+        if (this.descriptor === undefined) this.begin(proposed)
+      },
+      onSend: rows => {
+        const id = randomUUID()
+        this.write({ id, rows: ranges(rows) })
+        return this.mark && { key: this.mark.key, id }
+      },
+      onReceived: left => this.received(left),
+      onSettled: settled => this.write({ ...settled, errorBytes: errors.bytes }),
+    }
+  }
+
+  /** Empties the journal, before anything is saved. */
+  private begin(proposed: RowFormat['proposed']): void {
     this.descriptor = openSync(this.path, 'w', 0o600)
     this.write(this.head)
     if (proposed) this.write({ proposed })
   }
 
-  add(settled: SettledLine): void {
-    this.write(settled)
-  }
-
-  /** Called before a request is sent. */
-  send(id: string, rows: readonly number[]): void {
-    this.write({ id, rows: ranges(rows) })
-  }
-
-  /** Called with the outcome of that request. The next entry makes it durable; until then the store has it. */
-  received(left: readonly number[]): void {
+  /** The next entry makes it durable; until then the store has it. */
+  private received(left: readonly number[]): void {
     writeSync(this.descriptor!, line({ left }))
   }
 
-  private write(entry: JournalHead | ProposedLine | SettledLine | SentLine): void {
+  private write(entry: JournalHead | Entry): void {
     writeSync(this.descriptor!, line(entry))
     fdatasyncSync(this.descriptor!)
   }
@@ -133,8 +145,7 @@ export class LoadJournal {
   }
 }
 
-const line = (entry: JournalHead | ProposedLine | SettledLine | SentLine | DoneLine): string =>
-  `${JSON.stringify(entry)}\n`
+const line = (entry: JournalHead | Entry): string => `${JSON.stringify(entry)}\n`
 
 function unsettled([, ...lines]: readonly string[]): Unsettled {
   let position = 0
@@ -145,31 +156,46 @@ function unsettled([, ...lines]: readonly string[]): Unsettled {
   let sent: SentRequest | undefined
   let proposed: RowFormat['proposed']
   for (const text of lines) {
-    const entry = parse<ProposedLine | SettledLine | SentLine | DoneLine>(text)
-    // The process ended while writing this line.
-    if (!entry) continue
-    if ('proposed' in entry) proposed = entry.proposed
-    else if ('id' in entry) {
-      sent = { id: entry.id, rows: positions(entry.rows) }
+    // The process may have ended while writing a line.
+    const entry: Entry = parse(text) ?? {}
+    proposed ??= entry.proposed
+    if (entry.id !== undefined) {
+      sent = { id: entry.id, rows: positions(entry.rows!) }
       for (const row of sent.rows) uncertain.add(row)
-    } else if ('left' in entry) {
+    } else if (entry.left) {
       const left = new Set(entry.left)
       sent?.rows.forEach((row, index) => {
         uncertain.delete(row)
         if (!left.has(index)) saved.add(row)
       })
       sent = undefined
-    } else if ('position' in entry) {
+    } else if (entry.position !== undefined) {
       position = Math.max(position, entry.position)
-      errorBytes = entry.errorBytes
-      for (const each of entry.kept) kept.add(each)
-      for (const each of entry.tried) kept.delete(each)
+      errorBytes = entry.errorBytes!
+      for (const each of entry.kept!) kept.add(each)
+      for (const each of entry.tried!) kept.delete(each)
       for (const rows of [saved, uncertain]) {
         for (const row of rows) if (row < position && !kept.has(row)) rows.delete(row)
       }
     }
   }
   return { position, kept, saved, uncertain, errorBytes, sent, proposed }
+}
+
+/**
+ * Adds the rows that the last request of an earlier load has saved, as the store knows it.
+ * @param stored a {@link LoadProgress}
+ * @returns indexes of its other rows
+ */
+function addStored({ saved, sent, uncertain }: Unsettled, stored: unknown): number[] {
+  const { id, next = 0, left } = (stored ?? {}) as Partial<LoadProgress>
+  const open = new Set(left)
+  return sent!.rows.flatMap((row, index) => {
+    uncertain.delete(row)
+    if (id !== sent!.id || index >= next || open.has(index)) return [index]
+    saved.add(row)
+    return []
+  })
 }
 
 function ranges(rows: readonly number[]): [number, number][] {
@@ -182,7 +208,7 @@ function ranges(rows: readonly number[]): [number, number][] {
   return found
 }
 
-const positions = (ranges: SentLine['rows']): number[] =>
+const positions = (ranges: NonNullable<Entry['rows']>): number[] =>
   ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => first + i))
 
 function parse<T>(line: string): T | undefined {

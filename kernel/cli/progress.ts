@@ -1,4 +1,6 @@
 import { SingleBar } from 'cli-progress'
+import { counted } from '../../engine/base/counted.ts'
+import type { LoadSummary } from '../../engine/import/load-options.ts'
 import { describeProgress } from '../describe-progress.ts'
 
 /** Minimum time between two lines without a terminal. */
@@ -22,7 +24,8 @@ export class ProgressDisplay {
       this.what = what
       this.startedAt = now
       this.toldAt = Math.max(this.toldAt, now - LINE_MS / 2)
-      if (this.output.isTTY) this.bar = startBar(this.output, what, total)
+      if (this.output.isTTY)
+        this.bar = startBar(this.output, `${what.replaceAll('{', '(')}  {bar} {percentage} %  {eta_formatted}`, total)
     }
     this.bar?.update(done)
     if (this.output.isTTY || now - this.toldAt < LINE_MS) return
@@ -37,11 +40,45 @@ export class ProgressDisplay {
   }
 }
 
-function startBar(stream: NodeJS.WriteStream, what: string, total: number): SingleBar {
-  const format = `${what.replaceAll('{', '(')}  {bar} {percentage} %  {eta_formatted}`
+function startBar(stream: NodeJS.WriteStream, format: string, total: number): SingleBar {
   const bar = new SingleBar({ format, stream, hideCursor: true, clearOnComplete: true })
-  bar.start(total, 0)
+  bar.start(total, 0, { rows: 0 })
   return bar
+}
+
+const LINE_EVERY_ROWS = 100_000
+
+/** Shows the progress of a load: a bar on a terminal, elsewhere a line for every 100,000 rows. */
+export class LoadProgress {
+  private bar: SingleBar | undefined
+  private bytes = 0
+  private told = 0
+
+  constructor(
+    private readonly totalBytes: number,
+    private readonly output: NodeJS.WriteStream,
+  ) {}
+
+  start(): void {
+    if (this.output.isTTY)
+      this.bar = startBar(this.output, '{bar} {percentage} %  {rows} rows  {eta_formatted}', this.totalBytes)
+  }
+
+  readonly onBytes = (count: number): void => {
+    this.bytes += count
+    this.bar?.update(this.bytes)
+  }
+
+  readonly onRows = ({ read }: Readonly<LoadSummary>): void => {
+    this.bar?.update({ rows: read })
+    if (this.bar || read < this.told + LINE_EVERY_ROWS) return
+    this.told = read
+    this.output.write(`${counted(read, 'row')}\n`)
+  }
+
+  stop(): void {
+    this.bar?.stop()
+  }
 }
 
 /** Shows the progress of work until it ends. */

@@ -6,10 +6,10 @@ import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
 import { loadRows } from '../../engine/import/load-rows.ts'
 import { type ProposedClass, proposeClass } from '../../engine/import/propose-class.ts'
 import { rejectedRow } from '../../engine/import/rejected-row.ts'
-import { type Format, openRowFile } from '../../engine/import/row-file.ts'
+import { type Format, openRowFile, openTableRows } from '../../engine/import/row-file.ts'
 import { sampleBytes } from '../../engine/import/sample-bytes.ts'
-import { type FileSample, sampleFile } from '../../engine/import/sample-file.ts'
-import { openTable, sampleTable, type TableFile, tableFormatOf, tableTexts } from '../../engine/import/table-file.ts'
+import { type FileSample, sampleFile, sampleTable } from '../../engine/import/sample-file.ts'
+import { openTable, type TableFile, tableFormatOf } from '../../engine/import/table-file.ts'
 import { engineOptions } from './engine-options.ts'
 
 /** A file of rows, and the dataclass that is proposed for it. */
@@ -94,7 +94,7 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
           },
           stored,
         )
-      : { format: { csv: { delimiter: ',', attributes } }, rows: tableTexts(source) }
+      : openTableRows(source, { attributes }, stored)
   await loadRows({
     engine,
     dataClass: stored,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { loadConfig } from '../../../config/load-config.ts'
 import { outputUrl } from '../../../engine/base/output-root.ts'
-import { correctedCommand } from '../../../kernel/cli/corrected-command.ts'
+import { correctedCommand } from '../../../kernel/cli/row-messages.ts'
 import { entities } from '../../support/load-world.ts'
 
 /** Exit codes of commands that read and write files, by the table in kernel/cli/README.md. */

@@ -1,0 +1,75 @@
+import { basename } from 'node:path'
+import { counted } from '../../engine/base/counted.ts'
+import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
+import type { LoadSummary } from '../../engine/import/load-options.ts'
+import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
+import type { FileSample, TextFormat } from '../../engine/import/sample-file.ts'
+
+/** One line that says how a file of text is read. */
+export function describeFormat(
+  format: string,
+  { encoding, delimiter, decimal, dates, nulls = [] }: TextFormat,
+): string {
+  if (format !== 'csv') return encoding === undefined ? TABLES[format]! : `${format.toUpperCase()} in ${encoding}`
+  const parts = [
+    `CSV in ${encoding}`,
+    `${delimiter === '\t' ? 'a tab' : `"${delimiter}"`} between fields`,
+    decimal && `numbers with "${decimal}"`,
+    dates && `dates ${DATE_WORDS[dates]}`,
+    nulls.length > 0 &&
+      `${counted(nulls.length, 'text')} for null: ${nulls.map(text => JSON.stringify(text)).join(' ')}`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+/** Says how a CSV file is read, before anything is written, and what is not decided. */
+export function tellFormat(path: string, format: string, sample: FileSample, print: (line: string) => void): void {
+  if (format !== 'csv') return
+  print(`${basename(path)}: ${describeFormat(format, sample.format)}`)
+  for (const question of sample.open) print(`  ${question}`)
+}
+
+const TABLES: Readonly<Record<string, string>> = { xlsx: 'Excel', parquet: 'Parquet' }
+const DATE_WORDS = { ymd: 'year-month-day', dmy: 'day-month-year', mdy: 'month-day-year' } as const
+
+/** `3 rows read: 2 inserted, 1 rejected` */
+export function describeSummary(
+  { read, inserted, updated, skipped, rejected, later }: LoadSummary,
+  isTrial = false,
+): string {
+  const parts = [
+    `${inserted} ${isTrial ? 'would be inserted' : 'inserted'}`,
+    updated > 0 && `${updated} ${isTrial ? 'would be updated' : 'updated'}`,
+    skipped > 0 && `${skipped} skipped`,
+    rejected > 0 && `${rejected} rejected`,
+    later > 0 && `${later} refer to entities that do not exist yet`,
+  ]
+  return `${counted(read, 'row')} read: ${parts.filter(Boolean).join(', ')}`
+}
+
+interface Given extends ForeignFormat {
+  readonly into: string
+  readonly relations?: RelationsBy | undefined
+  /** Further options, with their values. */
+  readonly more?: readonly string[]
+}
+
+/**
+ * Command that loads a file of errors once it is corrected. Its rows have the names of attributes, and texts as the first file writes
+ * them.
+ */
+export function correctedCommand(
+  command: 'load' | 'import',
+  file: string,
+  { into, relations = {}, decimal, dates, nulls, more = [] }: Given,
+): string {
+  const words = ['npx', 'tesser', command, file, '--into', into]
+  for (const [relation, by] of Object.entries(relations)) words.push('--relation', `${relation}=${by}`)
+  if (decimal) words.push('--decimal', decimal)
+  if (dates) words.push('--dates', dates)
+  if (nulls && nulls.length > 0) words.push('--nulls', nulls.join(','))
+  return [...words, ...more].map(quoted).join(' ')
+}
+
+/** A word as a POSIX shell takes it. */
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

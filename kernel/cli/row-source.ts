@@ -1,0 +1,82 @@
+import { InputError } from '../../engine/base/input-error.ts'
+import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
+import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
+import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
+import { sampleBytes } from '../../engine/import/sample-bytes.ts'
+import { type FileSample, sampleFile, sampleTable } from '../../engine/import/sample-file.ts'
+import {
+  isTableFormat,
+  openTable,
+  TABLE_FORMATS,
+  type TableFile,
+  type TableFormat,
+  tableFormatOf,
+} from '../../engine/import/table-file.ts'
+import { nameOf } from './source-file.ts'
+
+/** A file of rows, and how it is read. */
+export interface RowArguments extends ForeignFormat {
+  /** Path, `-` for the standard input, or an address of the web. */
+  file: string
+  /** Attributes by the names of columns, where they differ; null for a column that is left out. */
+  columns?: Readonly<Record<string, string | null>> | undefined
+  /** Attributes by which related entities are given, by relation. */
+  relations?: RelationsBy | undefined
+  format?: Format | TableFormat | undefined
+  /** Sheet of an Excel file; the first one by default. */
+  sheet?: string | undefined
+  delimiter?: string | undefined
+  encoding?: string | undefined
+  /** File for rows that cannot be saved; `{file}.errors.ndjson` in the working directory by default. */
+  errors?: string | undefined
+}
+
+/** @throws {InputError} neither the options nor the name of the file say the format */
+export function rowFormatOf({ file, format }: RowArguments): Format | TableFormat {
+  const name = nameOf(file)
+  const found = format ?? formatOf(name) ?? tableFormatOf(name)
+  if (found) return found
+  throw new InputError(
+    `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
+  )
+}
+
+/** Rows of a text, or of a table. */
+export type RowSource =
+  | {
+      readonly format: Format
+      /** Reads the first rows. @param names of attributes of the dataclass */
+      sample(names?: ReadonlySet<string>): Promise<FileSample>
+      /** All bytes, those of the sample included; to be called after `sample`. */
+      bytes(): AsyncIterable<Buffer>
+      readonly table?: undefined
+    }
+  | { readonly format: TableFormat; sample(): Promise<FileSample>; readonly table: TableFile }
+
+/**
+ * Opens the rows of a source.
+ * @param path of a table
+ * @param open begins to read a text
+ * @throws {Error} it cannot be read
+ */
+export async function openRows(
+  format: Format | TableFormat,
+  path: string,
+  { sheet, encoding, delimiter, decimal, dates, nulls }: Omit<RowArguments, 'file'>,
+  open: () => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>,
+): Promise<RowSource> {
+  if (isTableFormat(format)) {
+    const table = await openTable(path, format, { sheet })
+    return { format, table, sample: () => sampleTable(table) }
+  }
+  let bytes: AsyncIterable<Buffer>
+  return {
+    format,
+    async sample(names) {
+      const { sample, all } = await sampleBytes(await open())
+      bytes = all
+      return sampleFile(format, sample, { encoding, delimiter, decimal, dates, nulls }, names)
+    },
+    bytes: () => bytes,
+  }
+}
