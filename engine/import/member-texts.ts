@@ -1,10 +1,17 @@
 /**
- * Texts of the members of a JSON object, as they are written: a number has its digits, an object its brackets. Of several members with
- * one name the last counts.
+ * Texts of the members of a JSON object, as they are written: a number has its digits, an object its brackets.
  * @param json known to be valid
  */
-export function memberTexts(json: string): Map<string, string> {
-  const members = new Map<string, string>()
+export const memberTexts = (json: string): Map<string, string> =>
+  new Map(Array.from(memberRanges(json), ([name, [start, end]]) => [name, json.slice(start, end)]))
+
+/**
+ * Positions of the values in a JSON object, by the names of its members: start and end. Of several members with one name the last
+ * counts.
+ * @param json known to be valid
+ */
+export function memberRanges(json: string): Map<string, readonly [number, number]> {
+  const members = new Map<string, readonly [number, number]>()
   let depth = 0
   let name: string | undefined
   let start = 0
@@ -18,7 +25,8 @@ export function memberTexts(json: string): Map<string, string> {
     else if (character === '{' || character === '[') depth++
     else if (character === '}' || character === ']' || character === ',') {
       if (depth === 1 && name !== undefined) {
-        members.set(name, json.slice(start, i).trim())
+        const value = json.slice(start, i)
+        members.set(name, [i - value.trimStart().length, start + value.trimEnd().length])
         name = undefined
       }
       if (character !== ',') depth--
