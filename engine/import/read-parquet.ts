@@ -61,24 +61,16 @@ async function loadReader() {
   }
 }
 
+/** A row with a cell that cannot be read keeps the others, for the file of errors. */
 function rowOf(line: number, cells: readonly unknown[], kinds: readonly Kind[], names: readonly string[]): TableRow {
-  let at = 0
-  try {
-    const read: unknown[] = []
-    for (; at < cells.length; at++)
-      read.push(cells[at] === null || cells[at] === undefined ? null : kinds[at]!.read(cells[at]))
-    return { line, cells: read }
-  } catch (error) {
-    // The others are of use in the file of errors.
-    const others = cells.map((each, i) => (i === at ? null : readable(each, kinds[i]!)))
-    return { line, cells: others, problem: `column "${names[at]}": ${(error as Error).message}` }
-  }
-}
-
-function readable(cell: unknown, kind: Kind): unknown {
-  try {
-    return cell === null || cell === undefined ? null : kind.read(cell)
-  } catch {
-    return null
-  }
+  let problem: string | undefined
+  const read = cells.map((cell, i) => {
+    try {
+      return cell === null || cell === undefined ? null : kinds[i]!.read(cell)
+    } catch (error) {
+      problem ??= `column "${names[i]}": ${(error as Error).message}`
+      return null
+    }
+  })
+  return problem === undefined ? { line, cells: read } : { line, cells: read, problem }
 }

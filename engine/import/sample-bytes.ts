@@ -14,12 +14,13 @@ export interface ByteSample {
  */
 export async function sampleBytes(
   source: AsyncIterable<Buffer>,
+  minBytes = SAMPLE_BYTES,
 ): Promise<{ sample: ByteSample; all: AsyncIterable<Buffer> }> {
   const iterator = source[Symbol.asyncIterator]()
   const chunks: Buffer[] = []
   let length = 0
   let isWhole = false
-  while (length < SAMPLE_BYTES && !isWhole) {
+  while (length < minBytes && !isWhole) {
     const next = await iterator.next()
     if (next.done) isWhole = true
     else {
@@ -31,7 +32,7 @@ export async function sampleBytes(
 }
 
 /** The bytes that have been read of a source, and all others. */
-export async function* replay(chunks: readonly Buffer[], iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* replay(chunks: readonly Buffer[], iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* chunks
     for (;;) {

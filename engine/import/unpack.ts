@@ -1,6 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
-import { replay } from './sample-bytes.ts'
+import { sampleBytes } from './sample-bytes.ts'
 
 interface Packing {
   readonly extension: string
@@ -39,20 +39,10 @@ export const withoutPacking = (path: string): string => path.replace(/\.(?:gz|zs
  * @throws {Error} they cannot be unpacked
  */
 export async function* unpack(path: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const iterator = bytes[Symbol.asyncIterator]()
-  const begin: Buffer[] = []
-  let length = 0
-  while (length < 4) {
-    const next = await iterator.next()
-    if (next.done) break
-    begin.push(next.value)
-    length += next.value.length
-  }
-  const first = Buffer.concat(begin)
+  const { sample, all } = await sampleBytes(bytes, 4)
   const packing = PACKINGS.find(
-    ({ extension, magic }) => path.endsWith(extension) || first.subarray(0, magic.length).equals(magic),
+    ({ extension, magic }) => path.endsWith(extension) || sample.bytes.subarray(0, magic.length).equals(magic),
   )
-  const all = replay(begin, iterator)
   yield* packing ? packing.unpack(all) : all
 }
 

@@ -17,6 +17,12 @@ interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
   readonly relation?: Readonly<Record<string, string>>
 }
 
+const RELATION = [
+  '--relation <name=Class.attribute>',
+  'a relation is given by that attribute of the related entity, which has an index, in place of its key',
+  addRelation,
+] as const
+
 /** Adds the options that say how the rows of a file are written. */
 const withFormat = (command: Command): Command =>
   command
@@ -60,11 +66,7 @@ export function addRowCommands(program: Command): void {
       'attribute of a column; without an attribute the column is left out',
       addColumn,
     )
-    .option(
-      '--relation <name=Class.attribute>',
-      'a relation is given by that attribute of the related entity, which has an index, in place of its key',
-      addRelation,
-    )
+    .option(...RELATION)
     .option('--update', 'change the entity that has the key of a row; without this, such a row is an error', false)
     .option(
       '--errors <file>',
@@ -118,11 +120,7 @@ with --update when rows have keys.`,
       'attribute of a CSV column; without an attribute the column is left out',
       addColumn,
     )
-    .option(
-      '--relation <name=Class.attribute>',
-      'a relation is given by that attribute of the related entity, which has an index, in place of its key',
-      addRelation,
-    )
+    .option(...RELATION)
     .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
   withFormat(imported).action(async (file: string, { column, relation, ...options }, command: Command) => {
     const { importFile } = await import('./import.ts')

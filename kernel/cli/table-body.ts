@@ -1,3 +1,4 @@
+import { rejectedRow } from '../../engine/import/rejected-row.ts'
 import { csvText, type TableFile } from '../../engine/import/table-file.ts'
 
 /** A table as the body of an import: CSV whose lines are those of the table, as far as its cells have one line each. */
@@ -18,9 +19,7 @@ export class TableBody {
       const texts: string[] = []
       for (const { line, cells, problem } of rows) {
         if (problem !== undefined) {
-          this.unsent.push(
-            `{"line":${line},"errors":${JSON.stringify([problem])},"row":${JSON.stringify(csvText(cells))}}`,
-          )
+          this.unsent.push(rejectedRow({ line, json: csvText(cells), value: new Error(problem) }, [problem]))
           continue
         }
         const text = csvText(cells)
