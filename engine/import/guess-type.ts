@@ -3,11 +3,9 @@ import { parseDate } from '../base/time/read-date.ts'
 import type { StorageAttribute } from '../catalog/attribute.ts'
 import { loadModel } from '../catalog/load-model.ts'
 import { MAX_DIMENSION, type StorageModel } from '../catalog/model-schema.ts'
-import { Mismatch } from '../catalog/types/descriptor.ts'
-import { TYPES } from '../catalog/types/registry.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { NULL_TEXTS } from './guess-format.ts'
-import { csvValue } from './row-reader.ts'
+import { misfits } from './misfit.ts'
 import { cellText } from './table-file.ts'
 import { FORMS, isTableTime, isUuid, numberIn, TRUTHS } from './value-form.ts'
 
@@ -142,17 +140,8 @@ function vectorFor(values: readonly unknown[]): StorageModel | undefined {
   return values.every(isVector) ? { type: 'vector', dimension: length } : undefined
 }
 
-function holdsAll(model: StorageModel, texts: readonly string[], format: ForeignFormat): boolean {
-  const attribute = attributeOf(model)
-  try {
-    return texts.every(text => {
-      const value = csvValue(attribute, text, format)
-      return !(TYPES[attribute.type].convert(value, attribute, true) instanceof Mismatch)
-    })
-  } catch {
-    return false
-  }
-}
+const holdsAll = (model: StorageModel, texts: readonly string[], format: ForeignFormat): boolean =>
+  misfits(attributeOf(model), texts, { hasFields: true }, format).next().done === true
 
 const attributeOf = (value: StorageModel): StorageAttribute =>
   loadModel({

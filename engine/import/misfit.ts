@@ -3,7 +3,6 @@ import { Mismatch } from '../catalog/types/descriptor.ts'
 import { TYPES } from '../catalog/types/registry.ts'
 import type { ForeignFormat } from './foreign-values.ts'
 import { csvValue } from './row-reader.ts'
-import type { FileSample } from './sample-file.ts'
 import { cellText } from './table-file.ts'
 
 /** A value that an attribute cannot hold. */
@@ -19,7 +18,7 @@ export interface Misfit {
 export function* misfits(
   attribute: Attribute,
   values: readonly unknown[],
-  { hasFields }: Pick<FileSample, 'hasFields'>,
+  { hasFields }: { readonly hasFields: boolean },
   format: ForeignFormat,
 ): Generator<Misfit> {
   if (attribute.kind !== 'storage') return

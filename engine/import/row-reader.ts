@@ -65,7 +65,7 @@ export class RowReader {
     this.parse = text => parseExact(text, kept)
     const { attributesByName } = dataClass
     this.textProperties = [...new Set([...attributesByName.keys(), ...Object.keys(names)])].filter(property => {
-      const attribute = attributesByName.get((Object.hasOwn(names, property) ? names[property] : property) ?? '')
+      const attribute = this.attributeOf(property)
       return attribute?.kind === 'storage' && attribute.type === 'string'
     })
     this.csv = csv && {
@@ -127,13 +127,15 @@ export class RowReader {
 
   /** @throws {Error} a proposed attribute would not hold its value as it is */
   private checkMembers(json: string): void {
-    const { names = {} } = this.format
     for (const [property, value] of Object.entries(parseExact(json, 'numbers') as object)) {
-      const attribute = this.dataClass.attributesByName.get(
-        (Object.hasOwn(names, property) ? names[property] : property) ?? '',
-      )
+      const attribute = this.attributeOf(property)
       if (attribute && value !== null) checkValue(attribute, cellText(value), this.format)
     }
+  }
+
+  /** Attribute of a property of JSON. */
+  private attributeOf(property: string): Attribute | undefined {
+    return this.dataClass.attributesByName.get(nameOf(property, this.format.names) ?? '')
   }
 
   private readJson(text: string): ReadRow {
@@ -193,9 +195,13 @@ export const problemOf = ({ text, problem }: RowText): string | undefined =>
 export const fieldCount = (fields: readonly unknown[], columns: number): string =>
   `${counted(fields.length, 'field')} for ${counted(columns, 'column')}`
 
+/** Attribute of a property of JSON, by name; null if it is left out. */
+const nameOf = (property: string, names: RowFormat['names'] = {}): string | null =>
+  Object.hasOwn(names, property) ? names[property]! : property
+
 function renamed(value: Record<string, unknown>, names: NonNullable<RowFormat['names']>): ReadRow {
   const entries = Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
-    const attribute = Object.hasOwn(names, name) ? names[name]! : name
+    const attribute = nameOf(name, names)
     return attribute === null ? [] : [[attribute, each]]
   })
   const row = Object.fromEntries(entries)

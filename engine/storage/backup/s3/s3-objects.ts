@@ -42,13 +42,6 @@ export async function* listObjects(client: S3Client, prefix: string): AsyncGener
   } while (next !== undefined)
 }
 
-/** Names that begin with a prefix, in order. @throws {BackupError} */
-export async function namesOf(client: S3Client, prefix: string): Promise<string[]> {
-  const names: string[] = []
-  for await (const { name } of listObjects(client, prefix)) names.push(name)
-  return names.sort()
-}
-
 /**
  * Content of an object in pieces. A connection that breaks is followed by another one, from the byte that is missing.
  * @returns undefined when there is no such object @throws {BackupError}

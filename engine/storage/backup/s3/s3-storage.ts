@@ -10,7 +10,7 @@ import { BackupError } from '../manifest.ts'
 import { type Environment, readS3Address } from './s3-bucket.ts'
 import { READ, REMOVE, S3Client, type S3Timing } from './s3-client.ts'
 import { S3Lock } from './s3-lock.ts'
-import { namesOf, openObject } from './s3-objects.ts'
+import { listObjects, openObject } from './s3-objects.ts'
 import { S3Uploads, UPLOADS } from './s3-upload.ts'
 
 const LOCK_FILE = 'upload.lock'
@@ -74,8 +74,10 @@ export class S3Storage implements BackupStorage {
     return { release }
   }
 
-  names(prefix: string): Promise<string[]> {
-    return namesOf(this.client, prefix)
+  async names(prefix: string): Promise<string[]> {
+    const names: string[] = []
+    for await (const { name } of listObjects(this.client, prefix)) names.push(name)
+    return names.sort()
   }
 
   async read(name: string): Promise<Buffer | undefined> {
