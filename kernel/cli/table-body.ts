@@ -1,5 +1,5 @@
 import { rejectedRow } from '../../engine/import/rejected-row.ts'
-import { csvText, type TableFile } from '../../engine/import/table-file.ts'
+import { csvText, type TableFile, tableTexts } from '../../engine/import/table-file.ts'
 
 /** A table as the body of an import: CSV whose lines are those of the table, as far as its cells have one line each. */
 export class TableBody {
@@ -15,14 +15,13 @@ export class TableBody {
     yield Buffer.from(`${header}\n`)
     let next = 2 + lineEnds(header)
     let shift = 0
-    for await (const rows of this.table.rows()) {
+    for await (const rows of tableTexts(this.table)) {
       const texts: string[] = []
-      for (const { line, cells, problem } of rows) {
+      for (const { line, text, problem } of rows) {
         if (problem !== undefined) {
-          this.unsent.push(rejectedRow({ line, json: csvText(cells), value: new Error(problem) }, [problem]))
+          this.unsent.push(rejectedRow({ line, json: text, value: new Error(problem) }, [problem]))
           continue
         }
-        const text = csvText(cells)
         if (line - next !== shift) {
           shift = line - next
           this.shifts.push([next, shift])
