@@ -1,7 +1,7 @@
 import type { DateOrder, ForeignFormat } from './foreign-values.ts'
 
 /** Values of a column of CSV in a sample; null for an empty field. */
-export type ColumnTexts = readonly (string | null)[]
+type ColumnTexts = readonly (string | null)[]
 
 /** Texts that stand for a missing value in columns of other values. */
 export const NULL_TEXTS = new Set([

@@ -43,7 +43,7 @@ export interface LoadOptions {
   /** Called for each row that cannot be saved, with the reasons. */
   onRejected: (row: LoadRow & ReadRow, reasons: readonly string[]) => void
   onProgress?: (summary: Readonly<LoadSummary>) => void
-  /** What an interrupted load of the same rows has done. */
+  /** Rows that an interrupted load of the same file has done. */
   resumed?: InterruptedLoad | undefined
   /** Called once, before the first rows are saved. */
   onBegin?: () => void

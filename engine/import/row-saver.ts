@@ -205,7 +205,7 @@ export class RowSaver {
     this.onFailed(row, isEarly, entity.failure ? rowReasons(entity.failure.error) : [])
   }
 
-  /** True if a row whose key exists is no error. */
+  /** True if the key of a row may exist. */
   private mayExist({ row }: ReadLoadRow): boolean {
     const { existing, resumed } = this.options
     return existing !== 'reject' || resumed?.uncertain.has(row.position) === true

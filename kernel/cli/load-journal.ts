@@ -34,8 +34,8 @@ interface SentRequest {
   readonly rows: readonly number[]
 }
 
-/** What an interrupted load has done. */
-export interface Unsettled extends InterruptedLoad {
+/** Rows that an interrupted load has done. */
+interface Unsettled extends InterruptedLoad {
   /** See {@link RowFormat}. */
   proposed: RowFormat['proposed']
   readonly saved: Set<number>
@@ -46,7 +46,7 @@ export interface Unsettled extends InterruptedLoad {
   sent: SentRequest | undefined
 }
 
-/** What the store knows of the last request of a load, if its entities are there. */
+/** Mark in the store of the last request of a load, if its entities are there. */
 interface StoredMark {
   readonly key: string
   /** @returns a {@link LoadProgress} */
