@@ -46,7 +46,7 @@ export type SelectionSource =
   | { kind: 'set'; members: RowSet; existing?: true }
   /** Row ids in this order: an ordered entity set, or rows found before. Deleted ones are sent as `{"__STAMP":0}`. */
   | { kind: 'rows'; rowIds: Uint32Array; ordered: boolean; existing?: true }
-  /** An entity set of a remote dataclass whose keys are not row ids; see `engine/query/source/remote-identity.ts`. */
+  /** An entity set of a remote dataclass whose keys are not row ids; see `engine/query/source/identity.ts`. */
   | { kind: 'keyList'; members: KeyList; existing?: true }
 
 /** A selection as rows of values: `{"__COUNT":…,"__FIRST":…,"schema":…,"rows":[{"values":[…]},…],"filtersApplied":…}`. */

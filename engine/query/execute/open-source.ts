@@ -23,7 +23,7 @@ import type { QueryContext } from '../operators/query-context.ts'
 import { Rows } from '../contract/rows.ts'
 
 /** Rows of a request before its filter. */
-export interface Source {
+interface Source {
   readonly dataClass: DataClass
   readonly rows: Rows
   /** Name of the rows in the request, for the message that there are none. */

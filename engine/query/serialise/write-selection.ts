@@ -15,7 +15,7 @@ interface PageRows {
   rowIds: Uint32Array
 }
 
-export interface CollectionOptions {
+interface CollectionOptions {
   /** URI of the entity set that the request created. */
   entitySetUri?: string | undefined
   /** True if the selection is an entity set, created by this request or before: the answer then has `__DATACLASS`. */

@@ -51,7 +51,7 @@ export interface Found {
 }
 
 /** Rows as they can be kept beyond a task: identities of entities whose row ids do not last. */
-export type LastingRows = RowSet | Uint32Array | KeyList
+type LastingRows = RowSet | Uint32Array | KeyList
 
 /**
  * Finds the entities of dataclasses. There is one for entities in this store, over columns and indexes, and one for entities elsewhere,

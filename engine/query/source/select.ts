@@ -13,7 +13,7 @@ import { LOCAL } from './local.ts'
 import { REMOTE } from './remote.ts'
 
 /** A selection of which one page is sent. */
-export interface PagedSelection extends Selection {
+interface PagedSelection extends Selection {
   readonly page: PageRange
   readonly isEntity: boolean
   /** True if the answer does not say how many entities the selection has. */

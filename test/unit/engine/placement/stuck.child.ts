@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads'
 import { openReadStore } from '../../../../engine/open-read-store.ts'
 import { answerTask, type PoolStore, poolStore } from '../../../../engine/placement/pool/answer-task.ts'
+import { kernelRegistry } from '../../../../engine/placement/task-registry.ts'
 import type { PoolMessage, PoolOutcome, PoolThreadOptions } from '../../../../engine/placement/pool/messages.ts'
 
 const options = workerData as PoolThreadOptions
@@ -10,7 +11,7 @@ setImmediate(() => Atomics.add(options.loaded, 0, 1))
 
 export default function run(message: PoolMessage): PoolOutcome {
   const { task } = message
-  return answerTask(message, options, new Map(), () => {
+  return answerTask(message, options, kernelRegistry([]), () => {
     opened ??= poolStore(openReadStore(options.store), options)
     return task.request.dataClass === 'Group' ? { ...opened, read: stuckIn(opened) } : opened
   })
