@@ -1,4 +1,9 @@
 import { join } from 'node:path'
+import { Backends } from './backend/backends.ts'
+import type { Caller } from './caller/caller.ts'
+import { StoreBackend } from './placement/store-backend.ts'
+import { PostgresBackend } from './postgres/run/postgres-backend.ts'
+import type { ReadRequest } from './query/contract/request.ts'
 import { threadId } from 'node:worker_threads'
 import { ByteBudget } from './answer/byte-budget.ts'
 import { SpoolFiles } from './answer/spool-files.ts'
@@ -82,6 +87,7 @@ export interface EngineParts extends EngineThreads {
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   readonly tasks: TaskRunner
+  readonly backends: Backends
   readonly savedAnswers: SavedAnswers
   readonly heap: SharedHeap | undefined
   /** Set when plugins have classes. */
@@ -157,7 +163,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   if (unknown.length > 0) throw new ModelError(unknown)
   const shared = sharedDatabase(options)
   const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
-  const hasRemote = catalog.dataClasses.some(({ remote }) => remote)
+  const hasRemote = catalog.dataClasses.some(({ place }) => !place.isStore)
   const remote = hasRemote
     ? remotePool({
         ...pooled,
@@ -226,18 +232,37 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const runWithCode = code?.read.bind(code)
   const reading = { data, views, limits, restricted }
   const registry = kernelRegistry(taskModules)
-  const tasks = new TaskRunner({
+  const tasks: TaskRunner = new TaskRunner({
     ...reading,
     permissions,
     registry,
     inlineCostMs,
     pool,
-    remote,
-    here,
     vectors,
     runWithCode,
+    runElsewhere: (dataClass, task, caller) => backends.named(dataClass).run(task, caller),
   })
-  const savedAnswers = new SavedAnswers({ ...reading, tasks })
+  const hasDropEvents = (dataClass: string) => hooked.onDrop(catalog.dataClassesByName.get(dataClass)!)
+  const inStore = new StoreBackend({
+    tasks,
+    writer,
+    dropWithCode: dataClass => (code && hasDropEvents(dataClass) ? code.drop.bind(code) : undefined),
+  })
+  const postgres =
+    remote &&
+    new PostgresBackend({
+      remote,
+      here,
+      scope: tasks.scope,
+      code,
+      hasDropEvents,
+      isRestricted: restricted.size > 0,
+      owned: ownedConnections(catalog),
+      sharesLocks: shared !== undefined,
+    })
+  const elsewhere = catalog.dataClasses.filter(({ place }) => !place.isStore)
+  const backends: Backends = new Backends(inStore, new Map(elsewhere.map(({ name }) => [name, postgres!])), permissions)
+  const savedAnswers = new SavedAnswers({ ...reading, backends })
 
   const sets = { ...ENTITY_SETS, ...options.entitySets }
   const stored = { store: data.records, now: options.now ?? Date.now, onInternalError }
@@ -250,8 +275,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const setData = {
     catalog,
     views,
-    select: (...[request, caller]: Parameters<TaskRunner['rowIds']>) =>
-      tasks.inner({ kind: 'members', request }, caller),
+    select: (request: ReadRequest, caller?: Caller) => backends.inner({ kind: 'members', request }, caller),
     live: (dataClass: DataClass) => data.read(snapshot => snapshot.table(dataClass).live),
     restricted,
   }
@@ -277,6 +301,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     shared,
     vectors,
     tasks,
+    backends,
     savedAnswers,
     heap: memory && new SharedHeap(memory),
     code,

@@ -1,9 +1,8 @@
-import { deserialize } from 'node:v8'
 import { type AnswerBody, bytesOf } from './answer/answer-body.ts'
 import { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
 import type { Attribute } from './catalog/attribute.ts'
-import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
+import type { Catalog, DataClass } from './catalog/dataclass.ts'
 import type { View } from './catalog/view.ts'
 import { LoopDelay } from './base/counts/loop-delay.ts'
 import { EngineErrors } from './base/engine-errors.ts'
@@ -41,14 +40,11 @@ import { lockHolder } from './caller/lock-holder.ts'
 import { type Caller, userOf } from './caller/caller.ts'
 import type { SessionData } from './caller/session-data.ts'
 import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
-import type { RemoteWriteTask } from './postgres/run/remote-tasks.ts'
 import type { QueryOutline } from './query/tasks/outline-query.ts'
 import type { ComputeArgs, DistinctArgs, KeysArgs } from './query/tasks/value-tasks.ts'
 import { kept, type Promised } from './base/promised.ts'
 import type { FunctionCall, LockOutcome, PluginEngine } from './plugin-engine.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
-import type { RemoteLock } from './postgres/writes/remote-writer.ts'
-import type { RemoteBytes, RemoteBytesResult } from './postgres/reads/remote-bytes.ts'
 import { needsCode } from './data/suspended.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
@@ -58,18 +54,7 @@ import type { Output, ReadRequest } from './query/contract/request.ts'
 import { SessionTable } from './cluster/session-table.ts'
 import type { PluginRecords, ServerRecords } from './records/server-records.ts'
 import { lockStatus } from './write/contract/save-failure.ts'
-import { WriteErrors } from './write/contract/write-errors.ts'
-import type {
-  DeleteRequest,
-  DeleteResult,
-  ListLocksResult,
-  LockResult,
-  LoadMark,
-  SaveRequest,
-  SaveResult,
-  WriteRequest,
-  WriteResultOf,
-} from './write/contract/requests.ts'
+import type { DeleteRequest, ListLocksResult, LoadMark, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
 /** Size up to which a body may be one entity, which a refusal shows. */
 const SMALL_BODY_BYTES = 16 * 1024
@@ -104,7 +89,7 @@ export class Engine implements PluginEngine {
 
   /** @param parts parts of the store; tests use them to reach single rooms */
   constructor(readonly parts: EngineParts) {
-    const { data, tasks, uploads, options } = parts
+    const { data, backends, uploads, options } = parts
     this.entitySets = parts.entitySets
     this.records = parts.records
     this.sharedSessions = parts.shared && new SessionTable(parts.shared)
@@ -115,11 +100,10 @@ export class Engine implements PluginEngine {
     this.loopDelay = new LoopDelay(parts.ownCounts, parts.counts.beats)
     this.binaries = new Binaries({
       data,
-      tasks,
+      backends,
       uploads,
       view: access => this.view(access),
       write: (request, caller) => this.write(request, caller),
-      readRemote: (bytes, caller) => this.readRemote(bytes, caller),
       cacheBytes: options.binaryCacheBytes ?? BINARY_CACHE_BYTES,
       onInternalError: options.onInternalError,
     })
@@ -170,7 +154,7 @@ export class Engine implements PluginEngine {
     await this.uploads.sweep()
     await this.checkTasks()
     await calculateOutdated({ catalog: data.catalog, data, writer, hooked, code, onProgress: options.onProgress })
-    this.makeTables()
+    for (const backend of this.parts.backends.all) backend.prepare?.()
   }
 
   /** @throws {Error} with the plugins and their tasks that cannot be loaded */
@@ -185,18 +169,8 @@ export class Engine implements PluginEngine {
   /** Starts the threads and compiles the parser, which otherwise happens with the first query that needs them. */
   warmUp(): void {
     void warmUpGrammar()
-    this.parts.pool.warmUp()
-    this.parts.remote?.warmUp()
-    this.parts.vectors?.warmUp()
+    for (const backend of this.parts.backends.all) backend.warmUp()
     this.parts.functions?.warmUp()
-  }
-
-  /** Makes the tables of dataclasses in databases, which nothing waits for. */
-  private makeTables(): void {
-    // The log has what fails; a request tries it again.
-    for (const connection of ownedConnections(this.catalog)) {
-      this.parts.remote!.run({ kind: 'remoteTables', connection }).catch(() => {})
-    }
   }
 
   view(access?: Access): View {
@@ -219,7 +193,7 @@ export class Engine implements PluginEngine {
   }
 
   read(request: ReadRequest, caller?: Caller): Promised<AnswerBody> {
-    return this.parts.tasks.run({ kind: 'read', request }, caller)
+    return this.parts.backends.run({ kind: 'read', request }, caller)
   }
 
   async keyOf({ filter: _, ...request }: ReadRequest, caller?: Caller): Promise<string> {
@@ -240,7 +214,7 @@ export class Engine implements PluginEngine {
     aggregation: Aggregation,
     caller?: Caller,
   ): Promised<AnswerBody> {
-    return this.parts.tasks.run(
+    return this.parts.backends.run(
       { kind: 'compute', request, args: { items, aggregation } satisfies ComputeArgs },
       caller,
     )
@@ -252,11 +226,14 @@ export class Engine implements PluginEngine {
     caller?: Caller,
     { counted = false } = {},
   ): Promised<AnswerBody> {
-    return this.parts.tasks.run({ kind: 'distinct', request, args: { items, counted } satisfies DistinctArgs }, caller)
+    return this.parts.backends.run(
+      { kind: 'distinct', request, args: { items, counted } satisfies DistinctArgs },
+      caller,
+    )
   }
 
   runTask(name: string, request: ReadRequest, args: unknown, caller?: Caller): Promised<AnswerBody> {
-    return this.parts.tasks.run({ kind: name, request, args }, caller)
+    return this.parts.backends.run({ kind: name, request, args }, caller)
   }
 
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
@@ -264,7 +241,7 @@ export class Engine implements PluginEngine {
     const dataClass = this.catalog.dataClassesByName.get(request.dataClass)
     const known = await this.checked({ ...request, access, ...this.userOf(dataClass, caller) }, dataClass, caller)
     if (dataClass && this.parts.hooked.onSave(dataClass)) return this.parts.code!.save(known, caller)
-    return dataClass?.remote ? this.saveRemote(known, caller) : this.toWriter(known, caller)
+    return this.parts.backends.named(request.dataClass).save(known, caller)
   }
 
   /** Name of the user, where new entities have it. */
@@ -290,8 +267,8 @@ export class Engine implements PluginEngine {
       }
     }
     const { bodies, hooked } = this.parts
-    const isRead = !dataClass || dataClass.remote !== undefined || hooked.onSave(dataClass)
-    return bodies.isLarge(request) ? bodies.read(request, isRead, caller) : request
+    const isEncoded = dataClass !== undefined && this.parts.backends.of(dataClass).insert && !hooked.onSave(dataClass)
+    return bodies.isLarge(request) ? bodies.read(request, !isEncoded, caller) : request
   }
 
   /**
@@ -310,13 +287,13 @@ export class Engine implements PluginEngine {
 
   /** True if code or a database takes part in saves of a dataclass. They have no {@link LoadMark}. */
   isSavedElsewhere(dataClass: DataClass): boolean {
-    return dataClass.remote !== undefined || this.parts.hooked.onSave(dataClass)
+    return !this.parts.backends.of(dataClass).insert || this.parts.hooked.onSave(dataClass)
   }
 
   /** Inserts what {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */
   async insert(dataClass: DataClass, encoded: Uint8Array, mark?: LoadMark): Promise<Uint32Array> {
-    const { left } = await this.toWriter({ kind: 'insert', dataClass: dataClass.name, encoded, mark })
-    return left
+    const request = { kind: 'insert', dataClass: dataClass.name, encoded, mark } as const
+    return (await this.parts.backends.of(dataClass).insert!(request)).left
   }
 
   /** Members of the JSON object in the body of a command; a large one is parsed in the pool. @throws as {@link jsonMembers} */
@@ -343,7 +320,7 @@ export class Engine implements PluginEngine {
       return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
     }
     const checked = await this.checked(known, dataClass, caller)
-    return answer(await (dataClass.remote ? this.saveRemote(checked, caller) : this.toWriter(checked, caller)), caller)
+    return answer(await this.parts.backends.of(dataClass).save(checked, caller), caller)
   }
 
   async delete(
@@ -355,70 +332,12 @@ export class Engine implements PluginEngine {
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
-    if (dataClass.remote) return this.deleteRemote(dataClass, request, { atomic, owner, ifMatch }, caller)
-    const rowIds = await this.parts.tasks.rowIds({ ...request, exact: true }, caller)
-    if (rowIds.length === 0 && ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
-    if (rowIds.length === 0) return 0
     const access = request.access ?? this.permissions.guest
-    const { deleted, error } = await this.drop(
-      { kind: 'delete', dataClass: request.dataClass, access, rowIds, atomic, owner, ifMatch },
-      caller,
-    )
+    const deletion = { read: { ...request, access, exact: true }, atomic, owner, ifMatch }
+    const { deleted, selected = 1, error } = await this.parts.backends.of(dataClass).delete(deletion, caller)
     if (!error) return deleted
     const cause = new ProtocolError(error)
-    throw rowIds.length === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, rowIds.length))
-  }
-
-  /** Saves entities that are in a database. */
-  private async saveRemote(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
-    return this.askRemote<SaveResult>({ kind: 'remoteSave', request }, caller)
-  }
-
-  private async deleteRemote(
-    dataClass: DataClass,
-    read: ReadRequest,
-    options: Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'>,
-    caller?: Caller,
-  ): Promise<number> {
-    const access = read.access ?? this.permissions.guest
-    const deletion = { read: { ...read, access, exact: true }, ...options, ifMatch: options.ifMatch }
-    const withCode = () =>
-      this.parts.code!.drop(
-        { kind: 'delete', dataClass: dataClass.name, access, rowIds: new Uint32Array(0), ...options },
-        caller,
-        deletion.read,
-      )
-    const { deleted, selected, error } = await (this.parts.hooked.onDrop(dataClass)
-      ? withCode()
-      : this.askRemote<DeleteResult>({ kind: 'remoteDelete', deletion }, caller).catch((error: unknown) => {
-          if (needsCode(error)) return withCode()
-          throw error
-        }))
-    if (!error) return deleted
-    const cause = new ProtocolError(error)
-    throw (selected ?? 1) === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, selected!))
-  }
-
-  private async askRemote<Result>(task: RemoteWriteTask, caller?: Caller): Promise<Result> {
-    return deserialize((await this.parts.remote!.run(task, caller)) as Uint8Array) as Result
-  }
-
-  private drop(request: DeleteRequest, caller?: Caller): Promise<DeleteResult> {
-    const dataClass = this.catalog.dataClassesByName.get(request.dataClass)!
-    return this.parts.hooked.onDrop(dataClass) ? this.parts.code!.drop(request, caller) : this.toWriter(request, caller)
-  }
-
-  private async toWriter<Request extends WriteRequest>(
-    request: Request,
-    caller?: Caller,
-  ): Promise<WriteResultOf<Request>> {
-    const sentAt = performance.now()
-    try {
-      return await this.parts.writer.write(request)
-    } finally {
-      // Includes the time in the writer's queue, because requests share transactions.
-      caller?.ran?.({ where: 'writer', waitedMs: 0, ranMs: performance.now() - sentAt })
-    }
+    throw selected === 1 ? cause : cause.followedBy(EngineErrors.NOT_ALL_DELETED(deleted, selected))
   }
 
   declaredRoles(): DeclaredRoles | undefined {
@@ -435,46 +354,26 @@ export class Engine implements PluginEngine {
 
   async lock(request: ReadRequest, lock: boolean, session: SessionData, caller?: Caller): Promise<LockOutcome> {
     const view = this.view(request.access)
-    const { name } = view.dataClass(request.dataClass)
+    const dataClass = view.dataClass(request.dataClass)
     // A lock prevents changes to the entity, so it needs the right to change it.
-    if (!view.may('update', view.dataClass(name))) throw PermissionErrors.UPDATE(name)
+    if (!view.may('update', dataClass)) throw PermissionErrors.UPDATE(dataClass.name)
     demandUniqueAddress(request, view)
     const holder = lockHolder(session)
-    const { result, wasNotLocked, blocker } = view.dataClass(name).remote
-      ? await this.lockRemote({ read: request, lock, holder }, caller)
-      : await this.toWriter(
-          { kind: 'lock', dataClass: name, rowId: await this.parts.tasks.rowId(request, caller), lock, holder },
-          caller,
-        )
+    const read = { ...request, access: request.access ?? this.permissions.guest }
+    const locking = { read, lock, holder }
+    const { result, wasNotLocked, blocker } = await this.parts.backends.of(dataClass).lock(locking, caller)
     if (blocker) return { result, status: { success: false, ...lockStatus(blocker) } }
     return { result, status: { success: true, ...(wasNotLocked && { wasNotLocked }) } }
   }
 
-  private async lockRemote(lock: RemoteLock, caller?: Caller): Promise<LockResult> {
-    const isCode = this.parts.hooked.restricted.size > 0
-    // Restrict events decide whether it exists.
-    if (isCode) await this.parts.tasks.rowId(lock.read, caller)
-    return this.askRemote<LockResult>({ kind: 'remoteLock', lock: { ...lock, isCode } }, caller)
-  }
-
-  private async readRemote(bytes: RemoteBytes, caller?: Caller): Promise<RemoteBytesResult> {
-    const isCode = this.parts.hooked.restricted.size > 0
-    // Restrict events decide whether it exists.
-    if (isCode) await this.parts.tasks.rowId(bytes.read, caller)
-    return this.askRemote({ kind: 'remoteBytes', bytes: { ...bytes, isCode } }, caller)
-  }
-
   async listLocks(limit: number): Promise<ListLocksResult> {
-    const own = await this.parts.writer.write({ kind: 'listLocks', limit })
-    if (!this.parts.shared || !this.parts.remote) return own
-    const shared = await this.askRemote<ListLocksResult>({ kind: 'remoteListLocks', limit })
-    const locks = [...own.locks, ...shared.locks].slice(0, limit)
-    return { kind: 'listLocks', count: own.count + shared.count, locks }
+    const lists = await Promise.all(this.parts.backends.all.map(backend => backend.listLocks(limit)))
+    const count = lists.reduce((sum, list) => sum + list.count, 0)
+    return { kind: 'listLocks', count, locks: lists.flatMap(({ locks }) => locks).slice(0, limit) }
   }
 
   async freeLocks(owner: string): Promise<void> {
-    await this.parts.writer.write({ kind: 'freeLocks', owner })
-    if (this.parts.remote) await this.askRemote({ kind: 'remoteFreeLocks', owner })
+    for (const backend of this.parts.backends.all) await backend.freeLocks(owner)
   }
 
   async call({ function: called, isInner = false, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
@@ -517,7 +416,7 @@ export class Engine implements PluginEngine {
       output: { form: 'array' },
     }
     const args: KeysArgs = { attribute: name, values }
-    const answer = await kept(this.parts.tasks.run({ kind: 'keys', request, args }))
+    const answer = await kept(this.parts.backends.run({ kind: 'keys', request, args }))
     return JSON.parse(Buffer.from(await bytesOf(answer)).toString()) as string[][]
   }
 
@@ -552,9 +451,7 @@ export class Engine implements PluginEngine {
     await Promise.allSettled([...this.backups, this.modelChange.close()])
     const {
       functions,
-      vectors,
-      pool,
-      remote,
+      backends,
       databases,
       shared,
       sharedSets,
@@ -567,11 +464,8 @@ export class Engine implements PluginEngine {
     } = this.parts
     this.loopDelay.stop()
     await functions?.close()
-    // Closed before the pool, which continues with its results.
-    await vectors?.close()
     // Results of the pool may still be kept as an entity set.
-    await pool.close()
-    await remote?.close()
+    for (const backend of backends.all) await backend.close()
     await databases?.close()
     await sharedSets?.close()
     await shared?.close()

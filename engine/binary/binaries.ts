@@ -4,14 +4,13 @@ import { ProtocolError } from '../base/errors.ts'
 import type { View } from '../catalog/view.ts'
 import type { Access } from '../permission/views.ts'
 import type { Caller } from '../caller/caller.ts'
-import type { TaskRunner } from '../placement/task-runner.ts'
+import type { Backends } from '../backend/backends.ts'
 import type { Promised } from '../base/promised.ts'
 import { demandUniqueAddress } from '../query/bind/demand-unique-address.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import { SerialiseErrors } from '../answer/serialise-errors.ts'
 import { DamagedFileError } from '../files/binary-files.ts'
 import { encodeBinary } from '../files/encode-binary.ts'
-import type { RemoteBytes, RemoteBytesResult } from '../postgres/reads/remote-bytes.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import type { SaveRequest, SaveResult } from '../write/contract/requests.ts'
 import { BinaryErrors } from './binary-errors.ts'
@@ -37,12 +36,10 @@ export interface StoredBinary {
 
 export interface BinariesOptions {
   readonly data: ReadStore
-  readonly tasks: TaskRunner
+  readonly backends: Backends
   readonly uploads: Uploads
   view(access: Access | undefined): View
   write(request: SaveRequest, caller?: Caller): Promise<SaveResult>
-  /** Reads bytes that are in a database. */
-  readRemote(bytes: RemoteBytes, caller?: Caller): Promise<RemoteBytesResult>
   /** Memory for recently read pieces. */
   readonly cacheBytes: number
   onInternalError?: ((text: string) => void) | undefined
@@ -79,8 +76,9 @@ export class Binaries {
    * @throws {ProtocolError} also if the store has lost its bytes
    */
   find(request: ReadRequest, attribute: BinaryAttribute, caller?: Caller): Promised<StoredBinary | null> {
-    const { data, tasks, readRemote } = this.options
-    if (attribute.dataClass.remote) return findRemote(request, attribute, readRemote, caller)
+    const { data, backends } = this.options
+    const backend = backends.of(attribute.dataClass)
+    if (backend.readBytes) return findRemote(request, attribute, bytes => backend.readBytes!(bytes, caller))
     const binaryOf = (rowId: number): StoredBinary | null =>
       data.read(snapshot => {
         const table = snapshot.table(attribute.dataClass)
@@ -92,7 +90,7 @@ export class Binaries {
         if (!value) throw this.lost(attribute, `the bytes of row ${rowId} are missing in the store`)
         return { attribute, value, stamp, id: `${globalStamp} ${attribute.name}`, version }
       })
-    const rowId = tasks.rowId(request, caller)
+    const rowId = backends.rowId(request, caller)
     return rowId instanceof Promise ? rowId.then(binaryOf) : binaryOf(rowId)
   }
 
@@ -147,13 +145,9 @@ export class Binaries {
     { dataClass }: BinaryAttribute,
     caller?: Caller,
   ): Promise<string | undefined> {
-    const { data, tasks } = this.options
-    const rowId = await tasks.rowId(request, caller)
+    const { data, backends } = this.options
+    const rowId = await backends.rowId(request, caller)
     return data.read(snapshot => snapshot.table(dataClass).row(rowId)?.key)
-  }
-
-  private async remoteKey(read: ReadRequest, { name }: BinaryAttribute, caller?: Caller): Promise<string> {
-    return (await this.options.readRemote({ read, attribute: name, start: 0, end: 0 }, caller)).key
   }
 
   /**
@@ -172,9 +166,10 @@ export class Binaries {
     const { uploads } = this.options
     const id = newUploadId()
     try {
-      const isRemote = attribute.dataClass.remote !== undefined
-      const key = isRemote
-        ? await this.remoteKey(request, attribute, caller)
+      const backend = this.options.backends.of(attribute.dataClass)
+      const bytes = { read: request, attribute: attribute.name, start: 0, end: 0 }
+      const key = backend.readBytes
+        ? (await backend.readBytes(bytes, caller)).key
         : await this.localKey(request, attribute, caller)
       // The entity has been deleted since it was found. Without a key the writer would create a new one.
       if (key === undefined) throw SerialiseErrors.NO_ENTITY(request.dataClass)
@@ -195,7 +190,7 @@ export class Binaries {
       const failure = entities[0]?.failure
       if (failure) throw new ProtocolError(failure.error)
       // The database has a copy.
-      if (value && isRemote) await uploads.discard(value)
+      if (value && backend.readBytes) await uploads.discard(value)
     } catch (error) {
       if (value) await uploads.discardUnless(error, value)
       throw error

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert'
-import type { Caller } from '../caller/caller.ts'
+import type { Backend } from '../backend/backend.ts'
 import { BinaryValue } from '../catalog/value.ts'
 import type { ByteSource } from '../files/binary-reader.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
-import type { BinariesOptions, BinaryAttribute, StoredBinary } from './binaries.ts'
+import type { BinaryAttribute, StoredBinary } from './binaries.ts'
 import { SNIFFED_BYTES, sniffMediaType } from './media-type.ts'
 
 /** Bytes that are read at a time. */
@@ -15,10 +15,9 @@ const NOTHING = new Uint8Array(0)
 export async function findRemote(
   read: ReadRequest,
   attribute: BinaryAttribute,
-  readRemote: BinariesOptions['readRemote'],
-  caller: Caller | undefined,
+  readBytes: NonNullable<Backend['readBytes']>,
 ): Promise<StoredBinary | null> {
-  const { key, value } = await readRemote({ read, attribute: attribute.name, start: 0, end: PIECE_BYTES }, caller)
+  const { key, value } = await readBytes({ read, attribute: attribute.name, start: 0, end: PIECE_BYTES })
   if (!value) return null
   const { bytes, size, stamp, version } = value
   const mediaType = attribute.type === 'image' ? await sniffMediaType(bytes.subarray(0, SNIFFED_BYTES)) : BLOB
@@ -34,7 +33,7 @@ export async function findRemote(
     version,
     async read(start, end) {
       if (end <= bytes.length) return bytes.subarray(start, end)
-      const found = await readRemote({ read: again, attribute: attribute.name, start, end }, caller)
+      const found = await readBytes({ read: again, attribute: attribute.name, start, end })
       return found.value?.version === version ? found.value.bytes : undefined
     },
   }

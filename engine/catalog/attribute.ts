@@ -180,7 +180,13 @@ export const isRowAttribute = (attribute: Attribute): attribute is RowAttribute 
 
 /** True for texts of a database, which may differ and have one fold. A UUID has one spelling. */
 export const isExactText = (attribute: Attribute): attribute is StorageAttribute =>
-  attribute.kind === 'storage' && attribute.type === 'string' && attribute.dataClass.remote !== undefined
+  attribute.kind === 'storage' && attribute.type === 'string' && attribute.dataClass.place.exactTexts
+
+/**
+ * True if rows hold the row ids of related entities: both ends of the relation are in the store. Otherwise the foreign key leads to them.
+ */
+export const isByRow = ({ dataClass, target }: RelationAttribute): boolean =>
+  dataClass.place.isStore && target.place.isStore
 
 export const isRelation = (attribute: Attribute): attribute is RelationAttribute =>
   attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'

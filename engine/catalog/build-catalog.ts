@@ -24,6 +24,7 @@ import { TYPES } from './types/registry.ts'
 import { assignNumbers, type TableNumbers } from './table-numbers.ts'
 import { nameTogether } from './unique-together.ts'
 import type { Value } from './value.ts'
+import { IN_DATABASE, IN_STORE } from './place.ts'
 
 /** Columns of a table that the server makes. No attribute has such a name. */
 const OWN_STAMP = '__stamp'
@@ -182,6 +183,7 @@ function emptyDataClass(
     attributesByName: new Map(),
     uniqueTogether: [],
     referencedBy: [],
+    place: model.storage ? IN_DATABASE : IN_STORE,
     remote: undefined,
   }
 }

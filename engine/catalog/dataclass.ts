@@ -1,4 +1,5 @@
 import type { Attribute, RelatedEntityAttribute, Scope, StorageAttribute } from './attribute.ts'
+import type { Place } from './place.ts'
 
 /** A dataclass (table). Source: base specification, 2.2. */
 export interface DataClass {
@@ -24,7 +25,8 @@ export interface DataClass {
   readonly uniqueTogether: readonly StorageAttribute[]
   /** N→1 relations of other dataclasses (and of this one) that point here, to be checked when an entity is deleted. */
   readonly referencedBy: readonly RelatedEntityAttribute[]
-  /** Table of the entities if they are in a database; undefined: they are in the store. */
+  readonly place: Place
+  /** Table of the entities if they are in a database. */
   readonly remote: RemoteStorage | undefined
 }
 

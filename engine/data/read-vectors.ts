@@ -7,7 +7,7 @@ export function vectorReader(
   attribute: StorageAttribute,
 ): (rowId: number) => Float32Array | undefined {
   const { dimension } = attribute.vector!
-  if (attribute.dataClass.remote || table.rowsToDecode(attribute, 0) > 0) {
+  if (table.rowsOnly || table.rowsToDecode(attribute, 0) > 0) {
     return rowId => {
       const vector = table.row(rowId)?.value(attribute)
       return Array.isArray(vector) ? Float32Array.from(vector) : undefined

@@ -7,8 +7,8 @@ import type { Snapshot, TableSnapshot } from './snapshot.ts'
 const MAX_ROWS = 100
 
 /**
- * A snapshot that records what is read from it: rows that are read one by one, and all of a table for everything else. Rows of remote
- * dataclasses are not recorded.
+ * A snapshot that records what is read from it: rows that are read one by one, and all of a table for everything else. Tables of
+ * databases, which guard what is read from them, are not recorded.
  */
 export class RecordedSnapshot implements Snapshot {
   private readonly recorded = new Map<DataClass, TableSnapshot>()
@@ -30,7 +30,7 @@ export class RecordedSnapshot implements Snapshot {
     let table = this.recorded.get(dataClass)
     if (!table) {
       const own = this.snapshot.table(dataClass)
-      table = dataClass.remote ? own : this.record(own)
+      table = own.rowsOnly ? own : this.record(own)
       this.recorded.set(dataClass, table)
     }
     return table

@@ -1,4 +1,4 @@
-import type { RelatedEntityAttribute, StorageAttribute } from '../catalog/attribute.ts'
+import { isByRow, type RelatedEntityAttribute, type StorageAttribute } from '../catalog/attribute.ts'
 import type { Value } from '../catalog/value.ts'
 import type { RowView } from '../row-format/row-view.ts'
 import type { Snapshot, TableSnapshot } from './snapshot.ts'
@@ -8,8 +8,9 @@ import type { Snapshot, TableSnapshot } from './snapshot.ts'
  * the foreign key decides.
  */
 export function referenceOf(row: RowView, index: number, snapshot: Snapshot): number | undefined {
-  const { dataClass, target, foreignKey } = row.layout.references[index]!
-  if (!dataClass.remote && !target.remote) return row.reference(index)
+  const relation = row.layout.references[index]!
+  if (isByRow(relation)) return row.reference(index)
+  const { target, foreignKey } = relation
   const key = row.value(foreignKey) as Value
   if (key === null) return undefined
   const table = snapshot.table(target)
@@ -22,7 +23,7 @@ export function referenceOf(row: RowView, index: number, snapshot: Snapshot): nu
 export function referencingOf(relation: RelatedEntityAttribute, targetRowId: number, snapshot: Snapshot): Uint32Array {
   const { dataClass, target, foreignKey } = relation
   const table = snapshot.table(dataClass)
-  if (dataClass.remote || !target.remote) return table.referencing(relation, targetRowId)
+  if (table.rowsOnly || isByRow(relation)) return table.referencing(relation, targetRowId)
   const key = snapshot.table(target).row(targetRowId)?.value(target.key) as Value | undefined
   if (key === undefined) return NO_ROWS
   return table

@@ -24,6 +24,11 @@ export interface TableSnapshot {
   readonly dataClass: DataClass
   /** Rows that exist and may be seen. */
   readonly live: RowSet
+  /**
+   * True if its rows are only read one by one or by {@link fetch}, because they are not in the store: there are neither {@link live} rows nor
+   * columns nor indexes, and a row that has been read may not exist.
+   */
+  readonly rowsOnly?: boolean
   /** True if hidden rows may exist besides {@link live}. */
   readonly isRestricted?: boolean
   /** Exclusive upper bound of the row ids. */

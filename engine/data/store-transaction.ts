@@ -75,6 +75,8 @@ export interface StoreTransaction {
   readonly changeCount: number
   /** Changes after the first `start` ones, with their rows. */
   changesFrom(start: number): readonly Change[]
+  /** True if events run again before a save of an entity that has changed since they have read it. */
+  readonly rerunsEvents: boolean
   /** True if nothing of what was read has changed since. May be false without a change, after a restart. */
   stillHolds(reads: Reads): boolean
 
@@ -83,6 +85,8 @@ export interface StoreTransaction {
   newRowId(dataClass: DataClass): number
   /** Counters of a dataclass; changes to them are part of the transaction. */
   state(dataClass: DataClass): TableState
+  /** True if it reads entities of the dataclass. Others are known by their keys alone. */
+  reads(dataClass: DataClass): boolean
   /** A copy of the row, or undefined when there is none. */
   row(dataClass: DataClass, rowId: number): RowView | undefined
   /** Row that holds `value` (by fold) in a unique attribute, or undefined. */

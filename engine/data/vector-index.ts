@@ -45,7 +45,7 @@ export interface VectorIndexes {
 
 export const indexedVectors = (catalog: Catalog): StorageAttribute[] =>
   catalog.dataClasses
-    .filter(({ remote }) => !remote)
+    .filter(({ place }) => place.isStore)
     .flatMap(({ attributes }) => attributes)
     .filter(
       (attribute): attribute is StorageAttribute =>

@@ -202,7 +202,7 @@ export class EntitySets {
 
   /** The members that still exist. */
   async clean(dataClass: DataClass, members: Members, { access, caller }: Requester = {}): Promise<Members> {
-    if (!dataClass.remote && !(members instanceof KeyList)) return existing(members, this.data.live(dataClass))
+    if (dataClass.place.isStore && !(members instanceof KeyList)) return existing(members, this.data.live(dataClass))
     const source = { ...sourceOf(members), existing: true } as const
     return decodeMembers(await this.data.select({ dataClass: dataClass.name, access, source, ...ALL }, caller))
   }
@@ -261,8 +261,8 @@ export class EntitySets {
     return (own ?? this.shared?.find(id) ?? this.shared?.findSaved(id))?.tableNumber
   }
 
-  private isShared({ remote }: DataClass): boolean {
-    return remote !== undefined && this.shared !== undefined
+  private isShared({ place }: DataClass): boolean {
+    return place.isShared && this.shared !== undefined
   }
 
   private storeOf(dataClass: DataClass): SetStore {

@@ -46,7 +46,7 @@ const withoutCode = (all: Iterable<{ readonly kind: string; readonly name: strin
 export function checkChanges(selection: ChangeSelection, bindings: Bindings, snapshot: Snapshot): void {
   const { view, queries, layouts, limits } = bindings
   const request = readOf(selection, bindings)
-  if (view.dataClass(selection.dataClass).remote) throw FollowErrors.REMOTE(selection.dataClass)
+  if (!view.dataClass(selection.dataClass).place.isStore) throw FollowErrors.REMOTE(selection.dataClass)
   try {
     planSelection(request, view, queries, { snapshot })
     bindProjection(view.dataClass(selection.dataClass), request.output, view, layouts, limits)

@@ -137,7 +137,7 @@ export class RowSaver {
    */
   private async stampsOf(rows: readonly ReadLoadRow[]): Promise<Map<ReadLoadRow, number>> {
     const { engine, dataClass } = this.options
-    const keyed = dataClass.remote
+    const keyed = !dataClass.place.tellsKeys
       ? rows.filter(read => this.mayExist(read) && (keyOf(read, dataClass) ?? null) !== null)
       : []
     if (keyed.length === 0) return new Map()

@@ -20,7 +20,7 @@ import type { SavedArgs } from '../write/answer/saved-task.ts'
 import { PackedResult, statusOf } from '../write/contract/packed-result.ts'
 import type { SavedEntity, SaveResult } from '../write/contract/requests.ts'
 import type { Caller } from '../caller/caller.ts'
-import type { TaskRunner } from './task-runner.ts'
+import type { Backends } from '../backend/backends.ts'
 
 export interface SaveAnswer {
   /** HTTP status: the status of the first failure. */
@@ -35,7 +35,7 @@ interface SavedAnswersOptions {
   readonly limits: QueryLimits
   /** Names of dataclasses with restrict events. */
   readonly restricted: ReadonlySet<string>
-  readonly tasks: TaskRunner
+  readonly backends: Backends
 }
 
 /** Maximum entities, and bytes of their rows, that are written in one event loop turn if the pool does not write them. */
@@ -99,7 +99,7 @@ export class SavedAnswers {
     } as const
     const sent = result instanceof PackedResult ? result.packed : result
     return kept(
-      this.options.tasks.run({ kind: 'saved', request, args: { mode, result: sent } satisfies SavedArgs }, caller),
+      this.options.backends.run({ kind: 'saved', request, args: { mode, result: sent } satisfies SavedArgs }, caller),
     )
   }
 

@@ -1,7 +1,7 @@
 import type { AnswerBody } from '../answer/answer-body.ts'
 import type { Permissions } from '../permission/permissions.ts'
 import type { Views } from '../permission/views.ts'
-import { kept, type Promised } from '../base/promised.ts'
+import type { Promised } from '../base/promised.ts'
 import { drive, needsOf, Suspended } from '../data/suspended.ts'
 import { costOfTexts } from '../query/tasks/text-cost.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'
@@ -12,14 +12,12 @@ import type { ReadStore } from '../data/read-store.ts'
 import { guarded } from '../data/restricted-snapshot.ts'
 import { outlineQuery, type QueryOutline } from '../query/tasks/outline-query.ts'
 import { planTask } from '../query/tasks/task-kind.ts'
-import type { RemoteHere } from '../postgres/run/remote-here.ts'
 import type { TaskRegistry, TaskScope } from '../query/tasks/task-kind.ts'
 import { isShared } from '../entity-set/members.ts'
 import { type Searched, searchIn } from '../vector/index/searched-indexes.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { QueryPool } from './pool/query-pool.ts'
 import { isTooLarge } from '../answer/serialise-errors.ts'
-import type { RemoteTask } from '../postgres/run/remote-tasks.ts'
 import { exportLimits, isExport, type Task } from '../query/tasks/task.ts'
 import type { VectorPool } from './pool/vector-pool.ts'
 
@@ -46,10 +44,8 @@ interface TaskRunnerOptions {
   /** Expected cost up to which a task runs in this thread, in milliseconds. */
   readonly inlineCostMs: number
   readonly pool: QueryPool
-  /** Thread that asks databases; undefined without remote dataclasses. */
-  readonly remote: QueryPool<RemoteTask> | undefined
-  /** Reads small pages of databases in this thread; undefined: it does not. */
-  readonly here: RemoteHere | undefined
+  /** Runs a task that needs entities of a dataclass which are not in this store. */
+  readonly runElsewhere: (dataClass: string, task: Task, caller?: Caller) => Promised<AnswerBody>
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   /** Runs tasks that need plugin code; undefined: there is none. */
@@ -63,7 +59,7 @@ interface TaskRunnerOptions {
 export class TaskRunner {
   private readonly queries: QueryCache
   /** Scope and limits of tasks that run here. Made once: for each task they would take a measurable part of its time. */
-  private readonly scope: TaskScope
+  readonly scope: TaskScope
   private readonly limits: Pick<BudgetLimits, 'timeoutMs' | 'maxRowsExamined' | 'maxEffort'>
 
   constructor(private readonly options: TaskRunnerOptions) {
@@ -91,13 +87,6 @@ export class TaskRunner {
    * @throws {ProtocolError}
    */
   run(task: Task, caller?: Caller): Promised<AnswerBody> {
-    const { permissions } = this.options
-    const access = task.request.access ?? permissions.guest
-    if (access !== task.request.access) {
-      return this.run({ ...task, request: { ...task.request, access } }, caller)
-    }
-    if (this.options.data.catalog.dataClassesByName.get(task.request.dataClass)?.remote)
-      return this.goOn(task, () => this.runRemote(task, caller), caller)
     try {
       return this.runHere(task, caller) ?? this.goOn(task, undefined, caller)
     } catch (error) {
@@ -108,7 +97,7 @@ export class TaskRunner {
 
   /** Runs a task that does not end in this turn, wherever it can go on. @param first undefined: in the pool */
   private goOn(task: Task, first: (() => Promise<AnswerBody>) | undefined, caller?: Caller): Promise<AnswerBody> {
-    const { pool, vectors, remote, runWithCode, limits } = this.options
+    const { pool, vectors, runElsewhere, runWithCode, limits } = this.options
     const deadlineAt = Date.now() + (isExport(task) ? exportLimits(limits) : limits).timeoutMs
     const searched: Searched[] = []
     const inPool = () => pool.run({ ...task, searched }, caller, deadlineAt)
@@ -119,7 +108,7 @@ export class TaskRunner {
     }
     return drive(first ?? inPool, needs => {
       if (needs.kind === 'code') return runWithCode && (() => runWithCode(task, caller))
-      if (needs.kind === 'entities') return remote && (() => this.runRemote(task, caller))
+      if (needs.kind === 'entities') return () => runElsewhere(needs.dataClass, task, caller)
       if (needs.kind === 'rows') return undefined
       return Promise.all(needs.searches.map(search => vectors!.search(search, caller, deadlineAt))).then(found => {
         searched.push(...found)
@@ -128,26 +117,17 @@ export class TaskRunner {
     })
   }
 
-  /** Runs a task in the thread that asks databases. It may still need plugin code. */
-  private async runRemote(task: Task, caller?: Caller): Promise<AnswerBody> {
-    const { here, remote } = this.options
-    const answer = here?.mayRun(task) ? await here.run(task, this.scope, caller) : undefined
-    return answer ?? (await remote!.run(task, caller))
+  warmUp(): void {
+    const { pool, vectors } = this.options
+    pool.warmUp()
+    vectors?.warmUp()
   }
 
-  /** Row id of the one entity that `request` selects. @throws {ProtocolError} 404: there is none */
-  async rowId(request: ReadRequest, caller?: Caller): Promise<number> {
-    return rowIdsOf(await kept(this.inner({ kind: 'rowIds', request, args: { of: 'page' } }, caller)))[0]!
-  }
-
-  /** Row ids of all entities that `request` selects, whatever its paging. @throws {ProtocolError} */
-  async rowIds(request: ReadRequest, caller?: Caller): Promise<Uint32Array> {
-    return rowIdsOf(await kept(this.inner({ kind: 'rowIds', request, args: { of: 'selection' } }, caller)))
-  }
-
-  /** A task whose result is for this server. @returns as {@link run} */
-  inner(task: Task, caller?: Caller): Promised<Uint8Array> {
-    return this.run(task, caller) as Promised<Uint8Array>
+  async close(): Promise<void> {
+    const { pool, vectors } = this.options
+    // Closed before the pool, which continues with its results.
+    await vectors?.close()
+    await pool.close()
   }
 
   /** Describes how a read is executed, for the log. @throws {ProtocolError} the request is invalid */
@@ -191,6 +171,3 @@ export class TaskRunner {
     })
   }
 }
-
-const rowIdsOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array =>
-  new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)

@@ -50,6 +50,7 @@ interface WrittenTable {
 
 /** The write transaction of a store in LMDB: rows, indexes, counters, the change log and all that belongs to them, in step. */
 export class LmdbTransaction implements StoreTransaction {
+  readonly rerunsEvents = true
   /** By table number. */
   private readonly tables: (WrittenTable | undefined)[] = []
   private globalStamp = 0
@@ -230,13 +231,17 @@ export class LmdbTransaction implements StoreTransaction {
     )
   }
 
+  reads({ place }: DataClass): boolean {
+    return place.isStore
+  }
+
   findKey(dataClass: DataClass, key: Value): number | undefined {
     return this.holder(dataClass.key, key)
   }
 
   related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
     // Its database has been asked before, if at all.
-    if (dataClass.remote) return { rowId: NO_ROW, key }
+    if (!dataClass.place.isStore) return { rowId: NO_ROW, key }
     const { targets } = this.table(dataClass)
     const known = targets.get(key)
     if (known) return known

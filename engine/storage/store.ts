@@ -121,7 +121,7 @@ class LmdbSnapshot implements Snapshot {
     assert(!this.isReleased, 'the snapshot has been released')
     let table = this.tables.get(dataClass)
     if (!table) {
-      if (dataClass.remote) throw new Suspended({ kind: 'entities', dataClass: dataClass.name })
+      if (!dataClass.place.isStore) throw new Suspended({ kind: 'entities', dataClass: dataClass.name })
       const layout = this.layouts.get(dataClass)
       assert(layout, `no layout of ${dataClass.name}`)
       const rowOf = (other: DataClass, rowId: number) => this.table(other).row(rowId)

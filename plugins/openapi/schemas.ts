@@ -149,7 +149,7 @@ const isNeverNull = (attribute: Attribute): boolean =>
   attribute.kind === 'storage' &&
   attribute.mandatory &&
   !attribute.calculation &&
-  (!attribute.dataClass.remote || attribute.dataClass.key === attribute)
+  (!attribute.dataClass.place.unfitValues || attribute.dataClass.key === attribute)
 
 const nullable = ({ type, ...schema }: JsonSchema): JsonSchema => ({ ...schema, type: [type, 'null'].flat() })
 

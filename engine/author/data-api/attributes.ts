@@ -183,8 +183,8 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
         const rowId = rowIdOf(this)
         if (rowId === undefined) return null
         const table = language.snapshot.table(target)
-        if (target.remote) language.snapshot.table(relation.dataClass).fetchReference?.(relation, rowId)
-        return (table.isRestricted || target.remote) && !rowExists(table, rowId) ? null : bindingOf().entity(rowId)
+        language.snapshot.table(relation.dataClass).fetchReference?.(relation, rowId)
+        return (table.isRestricted || table.rowsOnly) && !rowExists(table, rowId) ? null : bindingOf().entity(rowId)
       })
     },
     set(value) {

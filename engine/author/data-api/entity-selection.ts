@@ -1,4 +1,4 @@
-import { isRelation } from '../../catalog/attribute.ts'
+import { isByRow, isRelation } from '../../catalog/attribute.ts'
 import { parseExact } from '../../base/exact-json.ts'
 import { type AggregateFunction, type Aggregation, aggregate, bindAggregates } from '../../query/aggregate/aggregate.ts'
 import { type Measure, ownScalar } from '../../query/aggregate/measure.ts'
@@ -256,7 +256,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     let rows = this.#find().set
     for (const step of attribute.kind === 'alias' ? [...attribute.relations, target] : [target]) {
       const found: number[] = []
-      if (step.dataClass.remote || step.target.remote) {
+      if (!isByRow(step)) {
         rows = relatedRows([step], rows, snapshot)
         continue
       }

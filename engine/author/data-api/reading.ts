@@ -41,12 +41,12 @@ export class Reading {
     // A column belongs to one snapshot.
     if (this.version !== language.version) return undefined
     const known = this.cursors[slot]
-    if (known !== undefined || dataClass.remote) return known
+    if (known !== undefined) return known
     const count = (this.counts[slot] ?? 0) + 1
     this.counts[slot] = count
     if (count !== ROWS_BEFORE_COLUMN) return undefined
     const table = language.snapshot.table(dataClass)
-    if (!readsSegments(table, this.size)) return undefined
+    if (table.rowsOnly || !readsSegments(table, this.size)) return undefined
     this.cursors[slot] = new ColumnCursor(table.column(attribute))
     return this.cursors[slot]
   }

@@ -14,7 +14,7 @@ const SCALARS = ['string', 'number', 'boolean']
 
 /** A column of JSON may have any, and what is read from it can be saved again. */
 const mayBeScalar = ({ dataClass }: Partial<Pick<ValueAttribute, 'dataClass'>>): boolean =>
-  dataClass?.remote !== undefined
+  dataClass?.place.anyJson === true
 
 const isScalar = (json: unknown): boolean =>
   SCALARS.includes(typeof json) || typeof json === 'bigint' || isLongNumber(json)

@@ -133,7 +133,7 @@ export class SharedStore implements Store {
   }
 
   private table(root: Address, dataClass: DataClass, snapshot: SharedSnapshot): TableSnapshot {
-    if (dataClass.remote) throw new Suspended({ kind: 'entities', dataClass: dataClass.name })
+    if (!dataClass.place.isStore) throw new Suspended({ kind: 'entities', dataClass: dataClass.name })
     const directory = addressAt(this.heap.words, root, ROOT_TABLES + this.positions.get(dataClass)!)
     const below = () => snapshot.below().table(dataClass)
     if (directory === 0) return below()

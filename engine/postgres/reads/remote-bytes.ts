@@ -1,7 +1,7 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
+import type { BytesFound, BytesRead } from '../../backend/backend.ts'
 import type { Views } from '../../permission/views.ts'
 import { QueryErrors } from '../../query/contract/query-errors.ts'
-import type { ReadRequest } from '../../query/contract/request.ts'
 import type { QueryCache } from '../../query/plan/query-cache.ts'
 import { planPage, runPage } from '../../query/source/select.ts'
 import { keyText } from '../../row-format/row-layout.ts'
@@ -13,32 +13,10 @@ import { bytesStatement } from '../sql/bytes-statement.ts'
 /** Runs work on the newest state of the store, again each time when data of a database have arrived. */
 export type Repeat = <T>(work: (reads: RemoteReads) => T) => Promise<T>
 
-/** Reads bytes of an image or a blob of the one entity that a read selects. Plain data. */
-export interface RemoteBytes {
-  readonly read: ReadRequest
-  readonly attribute: string
-  /** Position of the first byte, and of the first that is not needed. */
-  readonly start: number
-  readonly end: number
+/** A question for bytes. Plain data. */
+export interface RemoteBytes extends BytesRead {
   /** Set for work of code, which has looked for what it may see. */
   readonly isCode?: boolean
-}
-
-/** An image or a blob in one version of an entity. */
-interface RemoteValue {
-  readonly bytes: Uint8Array
-  /** Size of the whole value. */
-  readonly size: number
-  /** `__STAMP`; -1 for a table that has none, so that its bytes are not taken for those of another time. */
-  readonly stamp: number
-  readonly version: string
-}
-
-export interface RemoteBytesResult {
-  /** Key of the entity. */
-  readonly key: string
-  /** Undefined for null. */
-  readonly value: RemoteValue | undefined
 }
 
 interface Surroundings {
@@ -56,7 +34,7 @@ const NO_STAMP = -1
 export async function readBytes(
   { read, attribute: name, start, end }: RemoteBytes,
   { views, queries, databases, repeat, limits }: Surroundings,
-): Promise<RemoteBytesResult> {
+): Promise<BytesFound> {
   const view = views.of(read.access)
   const dataClass = view.dataClass(read.dataClass)
   const attribute = view.attribute(dataClass, name) as StorageAttribute

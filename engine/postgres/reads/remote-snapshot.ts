@@ -46,6 +46,8 @@ export class RemoteSnapshot implements Snapshot {
 const ELSEWHERE = 'an order or an aggregate over a relation from another place'
 
 class RemoteTableSnapshot implements TableSnapshot {
+  readonly rowsOnly = true
+
   constructor(
     readonly dataClass: DataClass,
     private readonly reads: RemoteReads,

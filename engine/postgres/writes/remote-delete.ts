@@ -25,7 +25,7 @@ interface Deletion {
   readonly table: RemoteTable
   readonly rows: readonly RowView[]
   readonly view: View
-  readonly ifMatch: ExpectedVersion | undefined
+  readonly ifMatch?: ExpectedVersion | undefined
   readonly atomic: boolean
   /** Expected stamps by the texts of the keys. */
   readonly stamps?: ReadonlyMap<string, number> | undefined

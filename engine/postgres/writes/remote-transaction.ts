@@ -58,13 +58,15 @@ export class RemoteTransaction implements StoreTransaction {
   /** @param outcomes of the first changes, in their order */
   constructor(
     private readonly dataClass: DataClass,
-    private readonly reads: RemoteReads,
+    private readonly data: RemoteReads,
     private readonly layouts: ReadonlyMap<DataClass, RowLayout>,
     private readonly records: Pick<RecordStore, 'uploads' | 'files'>,
     private readonly outcomes: readonly ChangeOutcome[],
   ) {}
 
   readonly stamp = 0
+  /** The statement that saves an entity compares its stamp. */
+  readonly rerunsEvents = false
 
   get changeCount(): number {
     return this.next
@@ -95,14 +97,18 @@ export class RemoteTransaction implements StoreTransaction {
     return outcome?.kind === 'done' ? outcome.rowId : FIRST_NEW_ROW + this.news++
   }
 
+  reads(): boolean {
+    return true
+  }
+
   /** The database numbers its rows. */
   state(): ReturnType<StoreTransaction['state']> {
     return { nextRowId: 0, rowCount: 0, nextAutoIncrement: Number.POSITIVE_INFINITY }
   }
 
   row(dataClass: DataClass, rowId: number): RowView | undefined {
-    if (!dataClass.remote) return this.reads.context!.snapshot.table(dataClass).row(rowId)?.copy()
-    return (dataClass === this.dataClass && this.rows.get(rowId)) || this.reads.row(dataClass, rowId)
+    if (!dataClass.remote) return this.data.context!.snapshot.table(dataClass).row(rowId)?.copy()
+    return (dataClass === this.dataClass && this.rows.get(rowId)) || this.data.row(dataClass, rowId)
   }
 
   /** The database keeps values unique by its own rules, and refuses a change that breaks them. */
@@ -111,16 +117,16 @@ export class RemoteTransaction implements StoreTransaction {
   }
 
   findKey(dataClass: DataClass, key: Value, along?: RelatedEntityAttribute): number | undefined {
-    if (!dataClass.remote) return this.reads.context!.snapshot.table(dataClass).findKey(key)
-    const rowId = this.reads.rowOf(dataClass, key)
-    if (along?.dataClass.remote) this.reads.fetchReference(along, rowId)
+    if (!dataClass.remote) return this.data.context!.snapshot.table(dataClass).findKey(key)
+    const rowId = this.data.rowOf(dataClass, key)
+    if (along?.dataClass.remote) this.data.fetchReference(along, rowId)
     return this.row(dataClass, rowId) && rowId
   }
 
   /** A foreign key between two tables is checked by their database. */
   related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
     if (dataClass.remote) return { rowId: NO_ROW, key }
-    const table = this.reads.context!.snapshot.table(dataClass)
+    const table = this.data.context!.snapshot.table(dataClass)
     const rowId = table.findKey(key)
     return rowId === undefined ? undefined : { rowId, key: table.row(rowId)!.value(dataClass.key) as Value }
   }
@@ -203,7 +209,7 @@ export class RemoteTransaction implements StoreTransaction {
   /** Values of columns; relations are their foreign keys. */
   private sentValues(values: EntityContent['values']): Map<StorageAttribute, Value> {
     const sent = new Map<StorageAttribute, Value>()
-    const { table } = this.reads.rowsOf(this.dataClass)
+    const { table } = this.data.rowsOf(this.dataClass)
     for (const attribute of this.dataClass.attributes) {
       if (attribute.kind !== 'storage') continue
       const value = values.get(attribute)

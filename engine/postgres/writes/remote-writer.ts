@@ -5,14 +5,12 @@ import { ProtocolError } from '../../base/errors.ts'
 import type { RecordStore } from '../../data/record-store.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { Views } from '../../permission/views.ts'
-import type { LockHolder } from '../../caller/lock-holder.ts'
-import type { ReadRequest } from '../../query/contract/request.ts'
+import type { Deletion, Locking } from '../../backend/backend.ts'
 import type { QueryCache } from '../../query/plan/query-cache.ts'
 import { REMOTE } from '../../query/source/remote.ts'
 import { planPage, planSelection, runPage } from '../../query/source/select.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
-import type { ExpectedVersion } from '../../write/contract/expected-version.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { convertKey } from '../../write/value/convert.ts'
 import { SaveSteps } from '../../write/steps/save-steps.ts'
@@ -48,25 +46,18 @@ import { SharedLocks } from '../locks/shared-locks.ts'
 const MAX_STALE = 5
 const SLICE_SIZE = 10_000
 
-/** Deletes the entities that a read selects. Plain data. */
-interface RemoteDeletion {
-  readonly read: ReadRequest
-  /** Texts of the keys of the entities, some of which may have gone, in place of what {@link read} selects. */
+/** A deletion. Plain data. */
+interface RemoteDeletion extends Deletion {
+  /** Texts of the keys of the entities, some of which may have gone, in place of what its read selects. */
   readonly keys?: readonly string[]
-  readonly atomic: boolean
-  readonly owner?: string | undefined
-  readonly ifMatch: ExpectedVersion | undefined
   /** Expected stamps by the texts of the keys. */
   readonly stamps?: ReadonlyMap<string, number> | undefined
   /** Set for code, to which the scope of a dataclass does not apply. */
   readonly isCode?: boolean
 }
 
-/** Locks the one entity that a read selects, or unlocks it. Plain data. */
-export interface RemoteLock {
-  readonly read: ReadRequest
-  readonly lock: boolean
-  readonly holder: LockHolder
+/** A lock. Plain data. */
+interface RemoteLock extends Locking {
   readonly isCode?: boolean
 }
 

@@ -75,7 +75,7 @@ export function convertForJson(operand: Operand, path: string): { type: JsonType
 export function convertKey(text: string, key: ValueAttribute): Scalar | undefined {
   const { readOperand, comparison } = TYPES[key.type as ScalarType]
   // A database tells keys apart that have the same fold.
-  if (key.dataClass.remote && comparison === 'text') {
+  if (key.dataClass.place.exactTexts && comparison === 'text') {
     return key.type === 'uuid' ? text.replaceAll('-', '').toUpperCase() : text
   }
   const value = readOperand(text, key, false)

@@ -142,15 +142,16 @@ export function relatedRows(relations: readonly RelationAttribute[], from: RowSe
     const related = RowSet.fromIds([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
     const table = snapshot.table(relation.target)
     // Foreign keys may lead to no entity of a database.
-    rows = relation.target.remote ? existingRows(related, table) : visibleOf(related, table)
+    rows = table.rowsOnly ? existingRows(related, table) : visibleOf(related, table)
   }
   return rows
 }
 
 /** Fetches all that one step of a path from these rows needs. @throws {Suspended} */
 function fetchAlong(relation: RelationAttribute, rowIds: Iterable<number>, snapshot: Snapshot): void {
-  if (relation.kind === 'relatedEntity' || !relation.target.remote) snapshot.table(relation.dataClass).fetch?.(rowIds)
-  else snapshot.table(relation.target).fetchReferencing?.(relation.inverse, rowIds)
+  const target = snapshot.table(relation.target)
+  if (relation.kind === 'relatedEntities' && target.fetchReferencing) target.fetchReferencing(relation.inverse, rowIds)
+  else snapshot.table(relation.dataClass).fetch?.(rowIds)
 }
 
 /** Fetches all that paths of relations from these rows need, so that following them one by one does not wait. @returns the rows at their ends @throws {Suspended} */

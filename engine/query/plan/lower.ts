@@ -1,5 +1,5 @@
 import { TYPES } from '../../catalog/types/registry.ts'
-import { isRelation, type RelationAttribute, type ValueAttribute } from '../../catalog/attribute.ts'
+import { isByRow, isRelation, type RelationAttribute, type ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { Value } from '../../catalog/value.ts'
 import { jsonMatcherOf } from '../bind/match-value.ts'
@@ -52,7 +52,7 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
     }
     case 'isNull': {
       const { attribute, negated } = predicate
-      if (isRelation(attribute) && attribute.target.remote) {
+      if (isRelation(attribute) && !isByRow(attribute)) {
         const related = weighed(remoteJoin(attribute, { kind: 'always' }, false))
         return negated ? related : weighed({ kind: 'Complement', input: related.operator }, related)
       }
@@ -66,14 +66,14 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
       return weighed({ ...predicate, kind: 'JsonFilter' })
     case 'via': {
       const { relation } = predicate
-      if (relation.target.remote) return weighed(remoteJoin(relation, predicate.input, matchesNull(predicate.input)))
+      if (!isByRow(relation)) return weighed(remoteJoin(relation, predicate.input, matchesNull(predicate.input)))
       const input = choose(predicate.input, relation.target, snapshot)
       const isNullAllowed = matchesNull(predicate.input)
       return weighed({ kind: 'SemiJoin', relation, input: input.operator, matchesNull: isNullAllowed }, input)
     }
     case 'some': {
       const { relation } = predicate
-      if (relation.target.remote) return weighed(remoteJoin(relation, predicate.input, false))
+      if (!isByRow(relation)) return weighed(remoteJoin(relation, predicate.input, false))
       const input = choose(predicate.input, relation.target, snapshot)
       return weighed({ kind: 'ReverseSemiJoin', relation, input: input.operator }, input)
     }

@@ -174,7 +174,7 @@ export class BatchWriter implements WrittenRelated {
   private prepareInserts({ dataClass, slices, inserts }: EntityTemplate, rowIds: Uint32Array): boolean {
     const table = this.snapshot.table(dataClass)
     if (!slices || this.isArray || !table.copyEntities) return false
-    if (inserts.some(({ value }) => value.of.dataClass.remote)) return false
+    if (inserts.some(({ value }) => this.snapshot.table(value.of.dataClass).rowsOnly)) return false
     const ranges = new Uint32Array(2 * rowIds.length * inserts.length)
     const first = this.out.length
     for (const [n, { prefix, value }] of inserts.entries()) {

@@ -28,6 +28,10 @@ export const rowIdsTask: TaskKind<{ readonly of: 'page' | 'selection' }> = {
   },
 }
 
+/** Decodes the answer of a {@link rowIdsTask}. */
+export const rowIdsOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint32Array =>
+  new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT)
+
 /** Expected time to find the entities of a selection, in microseconds. */
 export const costOfFinding = (selection: Selection, view: View, { snapshot }: QueryContext): number =>
   MICROSECONDS.request + expectSelection(selection, view, snapshot).microseconds

@@ -40,7 +40,7 @@ export function* checkStore(
     checkFiles(environment, uses, (checked, total) => onProgress({ dataClass: 'files', checked, rowCount: total })),
   )
   yield* orUnreadable('changes', checkChanges(environment, globalStamp))
-  const remote = new Set(catalog.dataClasses.flatMap(each => (each.remote ? [each.tableNumber] : [])))
+  const remote = new Set(catalog.dataClasses.flatMap(each => (each.place.isStore ? [] : [each.tableNumber])))
   yield* orUnreadable('entity sets', checkEntitySets(environment, remote))
 }
 

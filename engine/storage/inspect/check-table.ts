@@ -1,4 +1,4 @@
-import { isBinary, type RelatedEntityAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
+import { isBinary, isByRow, type RelatedEntityAttribute, type StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { indexesOf, valueAmong } from '../../catalog/property-columns.ts'
 import { TYPES } from '../../catalog/types/registry.ts'
@@ -133,7 +133,7 @@ export class TableCheck {
     const foreignKey = values.get(relation.foreignKey) as Value
     const linked = values.get(relation)
     // Its database knows whether there is such an entity.
-    if (relation.target.remote && (foreignKey === null) === (linked === null)) return undefined
+    if (!isByRow(relation) && (foreignKey === null) === (linked === null)) return undefined
     if (targetId === undefined) {
       if (foreignKey !== null)
         return `points to nothing, though ${relation.foreignKey.name} is ${shown(relation.foreignKey, foreignKey)}`

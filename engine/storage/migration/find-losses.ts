@@ -40,7 +40,7 @@ export function findLosses(environment: Environment, plan: MigrationPlan, onProg
   for (const change of plan.changed) {
     const { before, after, oldLayout } = change
     if (readTableState(environment, before.tableNumber).rowCount === 0) continue
-    if (after.remote && !before.remote) {
+    if (before.place.isStore && !after.place.isStore) {
       const { rowCount } = readTableState(environment, before.tableNumber)
       result.impossible.push(
         `${before.name}: its ${entities(rowCount)} in the store would be hidden by its table in a database`,
@@ -151,7 +151,7 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
     const { foreignKey, target } = relation
     const source = kept.find(pair => pair.after === foreignKey)
     const isFilled = filled.includes(foreignKey)
-    if (!(source || isFilled) || target.remote) continue
+    if (!(source || isFilled) || !target.place.isStore) continue
     checks.push({
       find: row => {
         const value = source ? row.value(source.before) : foreignKey.default!

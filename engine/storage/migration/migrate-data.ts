@@ -137,7 +137,7 @@ function link(
 ): number | undefined {
   const { target, foreignKey } = relation
   const value = values.get(foreignKey) ?? null
-  if (target.remote) {
+  if (!target.place.isStore) {
     const { newLayout } = changed.find(({ after }) => after === target)!
     values.set(relation, value === null ? null : keyText(newLayout, value))
     return undefined

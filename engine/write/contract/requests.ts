@@ -260,7 +260,7 @@ export interface SaveFailure {
   error: ErrorData
 }
 
-interface InsertResult {
+export interface InsertResult {
   kind: 'insert'
   /** Indexes of the entities that are left to a save, which finds out why. */
   left: Uint32Array

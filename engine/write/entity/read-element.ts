@@ -1,4 +1,10 @@
-import { type AliasAttribute, type Attribute, isBinary, type RelatedEntityAttribute } from '../../catalog/attribute.ts'
+import {
+  type AliasAttribute,
+  type Attribute,
+  isBinary,
+  isByRow,
+  type RelatedEntityAttribute,
+} from '../../catalog/attribute.ts'
 import { isUnique } from '../../catalog/unique-together.ts'
 import type { Value } from '../../catalog/value.ts'
 import type { RowView } from '../../row-format/row-view.ts'
@@ -137,7 +143,7 @@ function isUnchangedAlias(
   let { row } = change
   for (const relation of relations) {
     // The writer does not wait for a database.
-    if (relation.target.remote && !change.context.dataClass.remote) return true
+    if (!change.context.transaction.reads(relation.target)) return true
     const rowId = row && referenceOf(change, row, relation as RelatedEntityAttribute)
     row = rowId === undefined ? undefined : change.context.transaction.row(relation.target, rowId)
   }
@@ -147,11 +153,11 @@ function isUnchangedAlias(
 
 /** Row of the related entity. Entities of databases know it by their foreign key alone. */
 function referenceOf(
-  { context: { dataClass, transaction } }: EntityChange,
+  { context: { transaction } }: EntityChange,
   row: RowView,
   relation: RelatedEntityAttribute,
 ): number | undefined {
-  if (!dataClass.remote) return row.reference(row.layout.referenceOf.get(relation)!)
+  if (isByRow(relation)) return row.reference(row.layout.referenceOf.get(relation)!)
   const key = row.value(relation.foreignKey) as Value
   return key === null ? undefined : transaction.findKey(relation.target, key, relation)
 }

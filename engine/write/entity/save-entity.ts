@@ -48,7 +48,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   const needsStamp = !anyStamp && (sentStamp !== undefined || ifMatch === undefined || ifMatch === 'any')
   const isCurrent = !needsStamp || stampOf(sentStamp) === row.stamp
   const isSeen = (hooked?.expectedStamp ?? row.stamp) === row.stamp
-  if (isNamed && isCurrent && !isSeen && !dataClass.remote) return OUTDATED
+  if (isNamed && isCurrent && !isSeen && transaction.rerunsEvents) return OUTDATED
   if (isNamed && isCurrent && isSeen) return save(new EntityChange(context, { rowId, row }), element, hooked)
   const described = describe(sentKey)
   const sent = sentStamp === undefined ? 'none' : describe(sentStamp)

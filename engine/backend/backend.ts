@@ -1,0 +1,85 @@
+import type { AnswerBody } from '../answer/answer-body.ts'
+import type { Promised } from '../base/promised.ts'
+import type { Caller } from '../caller/caller.ts'
+import type { LockHolder } from '../caller/lock-holder.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
+import type { Task } from '../query/tasks/task.ts'
+import type {
+  DeleteRequest,
+  DeleteResult,
+  InsertRequest,
+  InsertResult,
+  ListLocksResult,
+  LockResult,
+  SaveRequest,
+  SaveResult,
+} from '../write/contract/requests.ts'
+
+/** Deletes the entities that a read selects, whatever its paging. Plain data. */
+export interface Deletion extends Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'> {
+  readonly read: ReadRequest
+}
+
+/** Locks the one entity that a read selects, or unlocks it. Plain data. */
+export interface Locking {
+  readonly read: ReadRequest
+  readonly lock: boolean
+  readonly holder: LockHolder
+}
+
+/** Reads bytes of an image or a blob of the one entity that a read selects. Plain data. */
+export interface BytesRead {
+  readonly read: ReadRequest
+  readonly attribute: string
+  /** Position of the first byte, and of the first that is not needed. */
+  readonly start: number
+  readonly end: number
+}
+
+export interface BytesFound {
+  /** Key of the entity. */
+  readonly key: string
+  /** The value in one version of the entity; undefined for null. */
+  readonly value:
+    | {
+        readonly bytes: Uint8Array
+        /** Size of the whole value. */
+        readonly size: number
+        /** `__STAMP`; -1 for a table that has none, so that its bytes are not taken for those of another time. */
+        readonly stamp: number
+        readonly version: string
+      }
+    | undefined
+}
+
+/**
+ * Port to the place of the entities of some dataclasses, for the kernel thread: this store, or another one. Requests have the rights of
+ * their `access`, which is set.
+ */
+export interface Backend {
+  /**
+   * Runs a task on its entities.
+   * @returns bytes; if they are returned synchronously, they are valid only until the next task: use them before any `await`
+   * @throws {ProtocolError}
+   */
+  run(task: Task, caller?: Caller): Promised<AnswerBody>
+  /** Saves entities without the code of events, which asks for that itself. @throws {ProtocolError} the request as a whole failed */
+  save(request: SaveRequest, caller?: Caller): Promise<SaveResult>
+  /** Deletes entities with the code of their events. @throws {ProtocolError} the request as a whole failed */
+  delete(deletion: Deletion, caller?: Caller): Promise<DeleteResult>
+  /** @throws {ProtocolError} there is no such entity */
+  lock(locking: Locking, caller?: Caller): Promise<LockResult>
+  /** Locks that this back end alone knows, at most `limit` of them. */
+  listLocks(limit: number): Promise<ListLocksResult>
+  freeLocks(owner: string): Promise<void>
+  /** Inserts rows that `encodeRows` has encoded. Undefined: it takes entities by {@link save} alone. */
+  insert?(request: InsertRequest): Promise<InsertResult>
+  /** Reads bytes that are not in the rows and files of this store. Undefined: there are none. */
+  readBytes?(bytes: BytesRead, caller?: Caller): Promise<BytesFound>
+  /** Makes what it needs, and is not waited for. */
+  prepare?(): void
+  /** Starts its threads, so that the first request does not wait for them. */
+  warmUp(): void
+  /** Finishes running requests. */
+  close(): Promise<void>
+}

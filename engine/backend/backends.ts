@@ -1,0 +1,57 @@
+import type { AnswerBody } from '../answer/answer-body.ts'
+import { kept, type Promised } from '../base/promised.ts'
+import type { Caller } from '../caller/caller.ts'
+import type { DataClass } from '../catalog/dataclass.ts'
+import type { Permissions } from '../permission/permissions.ts'
+import type { ReadRequest } from '../query/contract/request.ts'
+import { rowIdsOf } from '../query/tasks/row-ids-task.ts'
+import type { Task } from '../query/tasks/task.ts'
+import type { Backend } from './backend.ts'
+
+/** The back end of each dataclass. */
+export class Backends {
+  /** All of them, this store first. */
+  readonly all: readonly Backend[]
+
+  constructor(
+    private readonly store: Backend,
+    /** Back ends of the dataclasses that are not in this store, by name. */
+    private readonly others: ReadonlyMap<string, Backend>,
+    private readonly permissions: Permissions,
+  ) {
+    this.all = [store, ...new Set(others.values())]
+  }
+
+  of({ name }: DataClass): Backend {
+    return this.named(name)
+  }
+
+  /** @param name of a dataclass; this store has the others, which are unknown to it */
+  named(name: string): Backend {
+    return this.others.get(name) ?? this.store
+  }
+
+  /** Runs a task where its entities are. @returns as {@link Backend.run} @throws {ProtocolError} */
+  run(task: Task, caller?: Caller): Promised<AnswerBody> {
+    const { request } = task
+    const known = request.access ? task : { ...task, request: { ...request, access: this.permissions.guest } }
+    return this.named(request.dataClass).run(known, caller)
+  }
+
+  /** Runs a task whose result is for this server. @returns as {@link run} */
+  inner(task: Task, caller?: Caller): Promised<Uint8Array> {
+    return this.run(task, caller) as Promised<Uint8Array>
+  }
+
+  /** Row id of the one entity that `request` selects. @throws {ProtocolError} 404: there is none */
+  rowId(request: ReadRequest, caller?: Caller): Promised<number> {
+    const first = (bytes: Uint8Array): number => rowIdsOf(bytes)[0]!
+    const found = this.inner({ kind: 'rowIds', request, args: { of: 'page' } }, caller)
+    return found instanceof Promise ? found.then(first) : first(found)
+  }
+
+  /** Row ids of all entities that `request` selects, whatever its paging. @throws {ProtocolError} */
+  async rowIds(request: ReadRequest, caller?: Caller): Promise<Uint32Array> {
+    return rowIdsOf(await kept(this.inner({ kind: 'rowIds', request, args: { of: 'selection' } }, caller)))
+  }
+}

@@ -1,0 +1,33 @@
+/** Differences between the places where entities can be, for all that must not ask which place it is. */
+export interface Place {
+  /** True for this store: its rows, indexes and commit log. */
+  readonly isStore: boolean
+  /** True if texts of keys are compared letter by letter, otherwise by their folds. */
+  readonly exactTexts: boolean
+  /** True if an object attribute may have any JSON as its value, not only objects and arrays. */
+  readonly anyJson: boolean
+  /** True if it may have values that do not fit their attribute, and are read as null. */
+  readonly unfitValues: boolean
+  /** True if the refusal of a new entity with several problems tells whether its key exists. */
+  readonly tellsKeys: boolean
+  /** True if other servers have the same entities. */
+  readonly isShared: boolean
+}
+
+export const IN_STORE: Place = {
+  isStore: true,
+  exactTexts: false,
+  anyJson: false,
+  unfitValues: false,
+  tellsKeys: true,
+  isShared: false,
+}
+
+export const IN_DATABASE: Place = {
+  isStore: false,
+  exactTexts: true,
+  anyJson: true,
+  unfitValues: true,
+  tellsKeys: false,
+  isShared: true,
+}

@@ -1,0 +1,122 @@
+import { deserialize } from 'node:v8'
+import type { AnswerBody } from '../../answer/answer-body.ts'
+import type { Backend, BytesFound, BytesRead, Deletion, Locking } from '../../backend/backend.ts'
+import type { Caller } from '../../caller/caller.ts'
+import { drive } from '../../data/suspended.ts'
+import type { QueryPool } from '../../placement/pool/query-pool.ts'
+import type { ReadRequest } from '../../query/contract/request.ts'
+import type { TaskScope } from '../../query/tasks/task-kind.ts'
+import type { Task } from '../../query/tasks/task.ts'
+import type {
+  DeleteRequest,
+  DeleteResult,
+  ListLocksResult,
+  LockResult,
+  SaveRequest,
+  SaveResult,
+} from '../../write/contract/requests.ts'
+import type { RemoteHere } from './remote-here.ts'
+import type { RemoteTask, RemoteWriteTask } from './remote-tasks.ts'
+
+interface PostgresBackendOptions {
+  /** Thread that asks databases. */
+  readonly remote: QueryPool<RemoteTask>
+  /** Reads small pages in this thread; undefined: it does not. */
+  readonly here: RemoteHere | undefined
+  /** Scope of tasks in this thread. */
+  readonly scope: TaskScope
+  /** Plugin code; undefined: there is none. */
+  readonly code:
+    | {
+        read(task: Task, caller?: Caller): Promise<AnswerBody>
+        drop(request: DeleteRequest, caller: Caller | undefined, read: ReadRequest): Promise<DeleteResult>
+      }
+    | undefined
+  readonly hasDropEvents: (dataClass: string) => boolean
+  /** True if some dataclass has restrict events. */
+  readonly isRestricted: boolean
+  /** Connections with tables that the server makes. */
+  readonly owned: Iterable<string>
+  /** True if several servers share locks. */
+  readonly sharesLocks: boolean
+}
+
+/** Entities in PostgreSQL databases, which one thread asks. */
+export class PostgresBackend implements Backend {
+  constructor(private readonly options: PostgresBackendOptions) {}
+
+  run(task: Task, caller?: Caller): Promise<AnswerBody> {
+    const { code } = this.options
+    return drive(
+      () => this.answer(task, caller),
+      needs => (needs.kind === 'code' && code ? () => code.read(task, caller) : undefined),
+    )
+  }
+
+  save(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
+    return this.ask({ kind: 'remoteSave', request }, caller)
+  }
+
+  delete(deletion: Deletion, caller?: Caller): Promise<DeleteResult> {
+    const { code, hasDropEvents } = this.options
+    const { read, ...options } = deletion
+    const { dataClass, access } = read
+    const withCode = () =>
+      code!.drop({ kind: 'delete', dataClass, access, rowIds: new Uint32Array(0), ...options }, caller, read)
+    if (hasDropEvents(dataClass)) return withCode()
+    return drive(
+      () => this.ask<DeleteResult>({ kind: 'remoteDelete', deletion }, caller),
+      needs => (needs.kind === 'code' ? withCode : undefined),
+    )
+  }
+
+  async lock(locking: Locking, caller?: Caller): Promise<LockResult> {
+    const isCode = await this.isSeen(locking.read, caller)
+    return this.ask({ kind: 'remoteLock', lock: { ...locking, isCode } }, caller)
+  }
+
+  async readBytes(bytes: BytesRead, caller?: Caller): Promise<BytesFound> {
+    const isCode = await this.isSeen(bytes.read, caller)
+    return this.ask({ kind: 'remoteBytes', bytes: { ...bytes, isCode } }, caller)
+  }
+
+  async listLocks(limit: number): Promise<ListLocksResult> {
+    if (!this.options.sharesLocks) return { kind: 'listLocks', count: 0, locks: [] }
+    return this.ask({ kind: 'remoteListLocks', limit })
+  }
+
+  async freeLocks(owner: string): Promise<void> {
+    await this.ask({ kind: 'remoteFreeLocks', owner })
+  }
+
+  prepare(): void {
+    // The log has what fails; a request tries it again.
+    for (const connection of this.options.owned)
+      this.options.remote.run({ kind: 'remoteTables', connection }).catch(() => {})
+  }
+
+  warmUp(): void {
+    this.options.remote.warmUp()
+  }
+
+  close(): Promise<void> {
+    return this.options.remote.close()
+  }
+
+  private async answer(task: Task, caller?: Caller): Promise<AnswerBody> {
+    const { here, remote, scope } = this.options
+    const answer = here?.mayRun(task) ? await here.run(task, scope, caller) : undefined
+    return answer ?? (await remote.run(task, caller))
+  }
+
+  /** Asks restrict events whether an entity exists. @returns true if there are any @throws {ProtocolError} it does not */
+  private async isSeen(request: ReadRequest, caller?: Caller): Promise<boolean> {
+    const { isRestricted } = this.options
+    if (isRestricted) await this.run({ kind: 'rowIds', request, args: { of: 'page' } }, caller)
+    return isRestricted
+  }
+
+  private async ask<Result>(task: RemoteWriteTask, caller?: Caller): Promise<Result> {
+    return deserialize((await this.options.remote.run(task, caller)) as Uint8Array) as Result
+  }
+}
