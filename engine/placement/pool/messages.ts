@@ -10,21 +10,12 @@ import type { Task, TaskModule } from '../../query/tasks/task.ts'
 import type { ReadStoreOptions } from '../../data/read-store.ts'
 import type { SaveRequest } from '../../write/contract/requests.ts'
 import type { BodyLimits } from '../../write/contract/write-limits.ts'
+import type { SlotWords } from './slot-words.ts'
 
 /** `workerData` of a thread of the pool. */
-export interface PoolThreadOptions {
+export interface PoolThreadOptions extends SlotWords {
   readonly store: ReadStoreOptions
   readonly limits: QueryLimits
-  /** One entry per task that the threads hold: 1 when its answer is no longer needed. */
-  readonly cancelled: Int32Array
-  /** Per entry: id of the thread that works on the task and may be terminated; 0 if there is none. */
-  readonly worksAt: Int32Array
-  /** Per entry: number of rows that its last task has examined. */
-  readonly examined: Uint32Array
-  /** Per entry: number of rows of its page. */
-  readonly sent: Uint32Array
-  /** Per entry: run time of its last task, in milliseconds. */
-  readonly ranMs: Float64Array
   /** Undefined: these threads make no answers for clients. */
   readonly answers: AnswerThreadOptions | undefined
   /** See `IndexStatus`. Undefined: there are no indexes of vectors. */
@@ -124,7 +115,7 @@ export interface PoolMessage<T = Task> {
   readonly task: T
   /** Milliseconds since 1970. Waiting time counts. */
   readonly deadlineAt: number
-  /** Index of its entry in {@link PoolThreadOptions.cancelled}. */
+  /** Index of its entry in {@link SlotWords}. */
   readonly slot: number
   /** Descriptor of an empty file for a large answer. Undefined: no file. */
   readonly spool: number | undefined

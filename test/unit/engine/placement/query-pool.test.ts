@@ -220,7 +220,7 @@ const STUCK = 'test/unit/engine/placement/stuck.child.js'
 
 /** Waits until the only thread of a pool has begun a task. */
 async function begun(pool: QueryPool): Promise<void> {
-  const { worksAt } = pool as unknown as { worksAt: Int32Array }
+  const { worksAt } = (pool as unknown as { words: { worksAt: Int32Array } }).words
   while (worksAt.every(id => id === 0)) await new Promise(resolve => setTimeout(resolve, 5))
 }
 
