@@ -82,8 +82,8 @@ export class EngineMetrics {
   }
 
   private functions(): Metric[] {
-    if (!this.parts.functions) return []
-    const { threads, running, waiting, suspended, broken } = this.parts.functions.load
+    if (!this.parts.code) return []
+    const { threads, running, waiting, suspended, broken } = this.parts.code.load
     return [
       gauge('tesser_function_threads', 'Function threads, with those that are still ending.', threads),
       gauge(

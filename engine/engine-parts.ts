@@ -10,9 +10,7 @@ import { SpoolFiles } from './answer/spool-files.ts'
 import type { SharedCounts, ThreadCounts } from './base/counts/thread-counts.ts'
 import type { ClassRegistry } from './author/declare/class-registry.ts'
 import { HookedClasses } from './author/hooks/hooked-classes.ts'
-import { codeLog } from './author/run/code-log.ts'
-import { FunctionClient } from './author/run/function-client.ts'
-import type { FunctionPool } from './author/run/function-pool.ts'
+import type { FunctionClient } from './author/run/function-client.ts'
 import { Uploads } from './binary/uploads.ts'
 import { type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import { ModelError } from './catalog/model-error.ts'
@@ -22,7 +20,6 @@ import {
   BUFFER_BYTES,
   ENTITY_SETS,
   type EngineOptions,
-  FUNCTIONS,
   POOL,
   SPOOL_BYTES,
   EXPORT_BYTES,
@@ -64,7 +61,8 @@ interface EngineThreads {
   readonly memory: WebAssembly.Memory | undefined
   /** Classes of plugins. */
   readonly classes: ClassRegistry
-  readonly functions: FunctionPool | undefined
+  /** Set when plugins have classes. */
+  readonly code: FunctionClient | undefined
   /** Counters of all threads. */
   readonly counts: SharedCounts
   /** Counters of this thread. */
@@ -90,8 +88,6 @@ export interface EngineParts extends EngineThreads {
   readonly backends: Backends
   readonly savedAnswers: SavedAnswers
   readonly heap: SharedHeap | undefined
-  /** Set when plugins have classes. */
-  readonly code: FunctionClient | undefined
   readonly hooked: HookedClasses
   readonly records: ServerRecords
   readonly entitySetStore: EntitySetStore
@@ -130,7 +126,7 @@ function sharedDatabase({ connections, sharedConnection, onNote }: EngineOptions
 
 /** Opens a store that the writer thread has prepared, and connects everything that works on it. */
 export function openParts(options: EngineOptions, threads: EngineThreads): EngineParts {
-  const { writer, memory, classes, functions, counts, ownCounts } = threads
+  const { writer, memory, classes, code, counts, ownCounts } = threads
   const { path, mapSizeBytes, model, wire, cacheBytes, limits, tasks: taskModules = [] } = options
   const { onInternalError } = options
   const onNote = firstOfSubject(options.onNote ?? (() => {}))
@@ -199,7 +195,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const index = options.vectorIndex ?? VECTOR_INDEX
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   const needsUser = namesUsers(options.connections ?? {})
-  functions?.openStore(
+  code?.openStore(
     { open: { store, limits, saveLimits, sharesSessions: shared !== undefined, needsUser } },
     { connect: (end, to) => (to === 'writer' ? writer.connect(end) : connectRemote(end)), onThreadEnd },
   )
@@ -221,13 +217,11 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   }
   /** Frees the slots of ended threads: one that ended during a read would keep its version of the shared memory alive. */
   function onThreadEnd(): void {
-    const readers = new Set([threadId, ...[pool, remote, vectors, functions].flatMap(each => each?.threadIds ?? [])])
+    const readers = new Set([threadId, ...[pool, remote, vectors, code].flatMap(each => each?.threadIds ?? [])])
     if (memory) new SharedHeap(memory).freeSlotsOfOthers(id => readers.has(id))
     counts.freeBlocksOfOthers(id => readers.has(id) || id === writer.threadId)
   }
 
-  const { deadlineMs } = { ...FUNCTIONS, ...options.functions }
-  const code = functions && new FunctionClient(functions, deadlineMs, codeLog(options))
   const { inlineCostMs } = poolOptions
   const runWithCode = code?.read.bind(code)
   const reading = { data, views, limits, restricted }
@@ -304,7 +298,6 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     backends,
     savedAnswers,
     heap: memory && new SharedHeap(memory),
-    code,
     hooked,
     records: new ServerRecords(data.records, changes => writer.write({ kind: 'records', changes })),
     entitySetStore,

@@ -107,8 +107,8 @@ export class Engine implements PluginEngine {
       cacheBytes: options.binaryCacheBytes ?? BINARY_CACHE_BYTES,
       onInternalError: options.onInternalError,
     })
-    const { writer, code, functions } = parts
-    this.jobs = new JobClient({ records: parts.records, writer, code, functions, declared: parts.classes.jobs })
+    const { writer, code } = parts
+    this.jobs = new JobClient({ records: parts.records, writer, code, declared: parts.classes.jobs })
     this.metrics = new EngineMetrics(parts, this.binaries)
     const isUser = (each: Attribute): boolean => each.kind === 'storage' && each.autoFill === 'user'
     this.userFilled = new Set(data.catalog.dataClasses.filter(({ attributes }) => attributes.some(isUser)))
@@ -170,7 +170,7 @@ export class Engine implements PluginEngine {
   warmUp(): void {
     void warmUpGrammar()
     for (const backend of this.parts.backends.all) backend.warmUp()
-    this.parts.functions?.warmUp()
+    this.parts.code?.warmUp()
   }
 
   view(access?: Access): View {
@@ -450,7 +450,7 @@ export class Engine implements PluginEngine {
     this.commits.close()
     await Promise.allSettled([...this.backups, this.modelChange.close()])
     const {
-      functions,
+      code,
       backends,
       databases,
       shared,
@@ -463,7 +463,7 @@ export class Engine implements PluginEngine {
       exportSpools,
     } = this.parts
     this.loopDelay.stop()
-    await functions?.close()
+    await code?.close()
     // Results of the pool may still be kept as an entity set.
     for (const backend of backends.all) await backend.close()
     await databases?.close()

@@ -50,7 +50,7 @@ export {
   timeOfPlace,
 } from './jobs/job.ts'
 export type { CallResult } from './author/run/function-client.ts'
-export type { StreamOutcome } from './author/run/function-pool.ts'
+export type { StreamOutcome } from './author/run/pending-call.ts'
 export { FunctionErrors } from './author/declare/function-errors.ts'
 export { logConsole } from './author/run/log-console.ts'
 export type { ClassModule } from './author/run/tasks.ts'

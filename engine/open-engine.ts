@@ -7,7 +7,7 @@ import { openParts } from './engine-parts.ts'
 import { type EngineOptions, FUNCTIONS } from './engine-options.ts'
 import { codeLog } from './author/run/code-log.ts'
 import { ClassRegistry } from './author/declare/class-registry.ts'
-import { FunctionPool } from './author/run/function-pool.ts'
+import { FunctionClient } from './author/run/function-client.ts'
 import type { LoadedClasses } from './author/declare/describe-classes.ts'
 import { checkDeclarations } from './author/declare/check-declarations.ts'
 import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
@@ -23,9 +23,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const memory = createSharedMemory(options.memoryBytes ?? 0, options.onNote)
   const counts = new SharedCounts()
   const own = counts.claim('kernel')
-  const functions = startFunctions(options, own)
+  const code = startFunctions(options, own)
   try {
-    const loaded = await functions?.describe()
+    const loaded = await code?.describe()
     const classes = loaded?.classes
     const model = addCalculated(options.model, calculatedDeclarations(classes ?? []))
     if (loaded) await checkDeclarations(loaded, loadModel(model))
@@ -38,7 +38,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     })
     try {
       const registry = new ClassRegistry(classes, loaded?.functions)
-      const threads = { writer, memory, classes: registry, functions, counts, ownCounts: own }
+      const threads = { writer, memory, classes: registry, code, counts, ownCounts: own }
       const engine = new Engine(openParts(withModel, threads))
       await engine.prepare()
       return engine
@@ -47,7 +47,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       throw error
     }
   } catch (error) {
-    await functions?.close()
+    await code?.close()
     throw error
   }
 }
@@ -56,11 +56,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
  * Loads and describes plugin classes, in a temporary thread. @throws {Error} with plugin and module that cannot be used
  */
 export async function describeClasses(options: EngineOptions): Promise<LoadedClasses> {
-  const functions = startFunctions(options)
+  const code = startFunctions(options)
   try {
-    return (await functions?.describe()) ?? { classes: [], functions: [], problems: [] }
+    return (await code?.describe()) ?? { classes: [], functions: [], problems: [] }
   } finally {
-    await functions?.close()
+    await code?.close()
   }
 }
 
@@ -82,9 +82,9 @@ export async function describeModel(options: EngineOptions): Promise<{ catalog: 
 function startFunctions(
   { functions, tasks = [], model, now, ...options }: EngineOptions,
   counts?: ThreadCounts,
-): FunctionPool | undefined {
+): FunctionClient | undefined {
   if (!functions || functions.modules.length === 0) return undefined
   const { dataClasses } = (model ?? {}) as { dataClasses?: unknown }
   const names = typeof dataClasses === 'object' && dataClasses !== null ? Object.keys(dataClasses) : undefined
-  return new FunctionPool({ ...FUNCTIONS, tasks, dataClasses: names, ...functions }, codeLog(options), now, counts)
+  return new FunctionClient({ ...FUNCTIONS, tasks, dataClasses: names, ...functions }, codeLog(options), now, counts)
 }

@@ -1,3 +1,4 @@
+import { ownCounts, type ThreadCounts } from '../../base/counts/thread-counts.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import { shortText } from '../../base/short-text.ts'
 import type { CalculatedSlice } from '../hooks/calculate.ts'
@@ -8,9 +9,15 @@ import type { SaveAnswer } from '../../placement/saved-answers.ts'
 import { sentSave } from '../../write/contract/sent-save.ts'
 import type { DeleteRequest, DeleteResult, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
 import type { ClassFunction } from '../declare/class-registry.ts'
+import type { LoadedClasses } from '../declare/describe-classes.ts'
+import { threadCount } from '../../pool/task-queue.ts'
+import { Breaker } from './breaker.ts'
 import type { CodeLogLine } from './code-log.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
-import type { FunctionPool, RunOptions, StreamOutcome } from './function-pool.ts'
+import type { FunctionPoolOptions } from './function-options.ts'
+import { FunctionPool } from './function-pool.ts'
+import type { RunOptions, StreamOutcome } from './pending-call.ts'
+import type { FunctionState, OpenStore, StoreHooks } from './worker-slot.ts'
 import { type CallTask, type FunctionOutcome, type FunctionTask, jobOf, type TaskOutcome } from './tasks.ts'
 
 /** Outcome of a class function. */
@@ -27,16 +34,78 @@ const entitiesIn = (parts: SaveRequest['parts']): number =>
   parts ? parts.ranges.reduce((sum, word, i) => (i % 3 === 2 ? sum + word : sum), 0) : 1
 
 /**
- * Requests of the kernel thread to plugin code, which runs in function threads.
+ * Plugin code as the kernel thread uses it. It runs in function threads; singletons have one of their own, which holds their state.
  * @throws {ProtocolError} one that the code throws; the code failed, and the cause is a `Fault`; it exceeded its deadline, or cannot be
  * run now
  */
 export class FunctionClient {
+  private readonly functions: FunctionPool
+  private readonly singletons: FunctionPool
+  private readonly state: FunctionState
+
+  /** @param counts counters of this thread */
   constructor(
-    private readonly pool: FunctionPool,
-    private readonly deadlineMs: number,
-    private readonly onLog: (line: CodeLogLine) => void,
-  ) {}
+    private readonly options: FunctionPoolOptions,
+    onLog: (line: CodeLogLine) => void,
+    now: () => number = Date.now,
+    counts: ThreadCounts = ownCounts(),
+  ) {
+    const breaker = new Breaker({ limit: options.breakerLimit, pauseMs: options.breakerPauseMs, now })
+    this.state = { now, counts, onLog, breaker, alive: new Set(), asyncCount: 0 }
+    this.functions = new FunctionPool(options, threadCount(options.threads), this.state)
+    this.singletons = new FunctionPool(options, 1, this.state)
+  }
+
+  /**
+   * Starts the first thread.
+   * @returns the classes of all modules
+   * @throws {Error} with the plugin and the module that cannot be used
+   */
+  describe(): Promise<LoadedClasses> {
+    return this.functions.describe()
+  }
+
+  /** Opens the store for the threads. Calls can be run from now on. */
+  openStore({ open: { store, ...limits } }: OpenStore, hooks: StoreHooks): void {
+    const cacheBytes = Math.floor(store.cacheBytes / (threadCount(this.options.threads) + 1))
+    this.state.store = { open: { store: { ...store, cacheBytes }, ...limits } }
+    this.state.hooks = hooks
+    this.functions.openStore(this.state.store)
+  }
+
+  /** Starts the other threads, which otherwise start on demand. */
+  warmUp(): void {
+    this.functions.warmUp()
+  }
+
+  /** Calls `callback` with what a running job reports, as JSON. */
+  onProgress(callback: (job: string, progress: string) => void): void {
+    this.state.onProgress = callback
+  }
+
+  /**
+   * Number of threads; of calls that run, that wait for a thread (`waiting`), and whose code waits (`suspended`); and of functions
+   * that the breaker refuses now.
+   */
+  get load(): { threads: number; running: number; waiting: number; suspended: number; broken: number } {
+    const { alive, breaker } = this.state
+    const [functions, singletons] = [this.functions.load, this.singletons.load]
+    const waiting = functions.waiting + singletons.waiting
+    const suspended = [...alive].reduce((sum, slot) => sum + slot.waitingCount, 0)
+    const running = Math.max(0, functions.open + singletons.open - waiting - suspended)
+    return { threads: alive.size, running, waiting, suspended, broken: breaker.openCount }
+  }
+
+  /** Ids of the live threads. */
+  get threadIds(): number[] {
+    return [...this.state.alive].map(slot => slot.threadId)
+  }
+
+  async close(): Promise<void> {
+    this.functions.close()
+    this.singletons.close()
+    await Promise.all([...this.state.alive].map(slot => slot.close()))
+  }
 
   call(
     { fullName, target, deadlineSeconds, isAsync, isStream, place }: ClassFunction,
@@ -49,14 +118,14 @@ export class FunctionClient {
       name: `the function ${fullName}`,
       place,
       // The deadline of an asynchronous function is mostly waiting.
-      deadlineMs: mayWait && ownMs !== undefined ? Math.min(ownMs, this.deadlineMs) : ownMs,
+      deadlineMs: mayWait && ownMs !== undefined ? Math.min(ownMs, this.options.deadlineMs) : ownMs,
       asyncDeadlineMs: ownMs,
       isAsync: mayWait,
-      isSingleton: target.kind === 'singleton',
       caller,
     }
     const { args } = task
-    return this.run<CallResult>({ ...task, args: args instanceof Uint8Array ? shortText(args) : args }, options)
+    const sent = { ...task, args: args instanceof Uint8Array ? shortText(args) : args }
+    return this.run<CallResult>(sent, options, target.kind === 'singleton' ? this.singletons : this.functions)
   }
 
   /** @returns the bytes of the answer, owned by the caller */
@@ -88,7 +157,7 @@ export class FunctionClient {
       { kind: 'drop', request, read },
       {
         name: `code of the events of ${request.dataClass}`,
-        deadlineMs: this.deadlineMs * Math.max(1, Math.ceil(request.rowIds.length / ROWS_PER_DEADLINE)),
+        deadlineMs: this.options.deadlineMs * Math.max(1, Math.ceil(request.rowIds.length / ROWS_PER_DEADLINE)),
         caller,
       },
     )
@@ -106,7 +175,7 @@ export class FunctionClient {
 
   private saving({ dataClass, body, parts }: SaveRequest, caller?: Caller): RunOptions {
     const functions = Math.max(body.byteLength / BYTES_PER_DEADLINE, entitiesIn(parts) / ROWS_PER_DEADLINE)
-    const deadlineMs = this.deadlineMs * Math.max(1, Math.ceil(functions))
+    const deadlineMs = this.options.deadlineMs * Math.max(1, Math.ceil(functions))
     return { name: `code of the events of ${dataClass}`, deadlineMs, caller }
   }
 
@@ -114,6 +183,7 @@ export class FunctionClient {
   private async run<Outcome extends TaskOutcome | StreamOutcome>(
     task: FunctionTask,
     options: RunOptions,
+    pool = this.functions,
   ): Promise<Outcome> {
     const { caller } = options
     const session = caller?.session?.()
@@ -123,7 +193,7 @@ export class FunctionClient {
       if ('fault' in outcome) {
         const { fault: error, place = options.place } = outcome
         const line = { text: `${options.name} failed`, place, error, trace: traceOf(caller), job: jobOf(task) }
-        this.onLog({ level: 'error', ...line })
+        this.state.onLog({ level: 'error', ...line })
       }
       if ('error' in outcome) throw new ProtocolError(outcome.error)
       if (!('fault' in outcome)) return outcome
@@ -131,7 +201,7 @@ export class FunctionClient {
       throw Object.assign(FunctionErrors.THREW(options.name, fault.name), { cause: fault })
     }
     const sent = { ...task, session: session?.data, traceparent: caller?.traceparent }
-    const outcome = await this.pool.run(sent, { ...options, conclude })
+    const outcome = await pool.run(sent, options, conclude)
     // A task has only outcomes of its kind.
     return ('stream' in outcome ? outcome : await conclude(outcome)) as unknown as Outcome
   }

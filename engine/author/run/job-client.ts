@@ -4,7 +4,6 @@ import { type Job, type JobState, jobKey, type NewJob, removeJob, statePrefix, s
 import type { WriterClient } from '../../write/client/writer-client.ts'
 import type { JobFunction } from '../declare/class-registry.ts'
 import type { FunctionClient } from './function-client.ts'
-import type { FunctionPool } from './function-pool.ts'
 import type { CallTask } from './tasks.ts'
 
 /** Records of the server, as `ServerRecords` reads and writes them. */
@@ -20,7 +19,6 @@ interface JobClientOptions {
   readonly writer: WriterClient
   /** Set when plugins have classes. */
   readonly code: FunctionClient | undefined
-  readonly functions: FunctionPool | undefined
   readonly declared: ReadonlyMap<string, JobFunction>
 }
 
@@ -46,7 +44,7 @@ export class JobClient {
 
   /** Calls `callback` when a running job reports its progress, as JSON. */
   onProgress(callback: (id: string, progress: string) => void): void {
-    if (this.options.functions) this.options.functions.onProgress = callback
+    this.options.code?.onProgress(callback)
   }
 
   get(id: string): Job | undefined {

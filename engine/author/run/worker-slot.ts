@@ -1,15 +1,22 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { ThreadCounts } from '../../base/counts/thread-counts.ts'
+import type { ProtocolError } from '../../base/errors.ts'
 import { Numbered } from '../../base/numbered.ts'
+import type { Breaker } from './breaker.ts'
 import type { CodeLogLine } from './code-log.ts'
 import type { LoadedClasses } from '../declare/describe-classes.ts'
+import { FunctionErrors } from '../declare/function-errors.ts'
 import { isDebugged } from './debugger.ts'
+import type { FunctionPoolOptions } from './function-options.ts'
 import { outputUrl } from '../../base/output-root.ts'
 import type { StreamFlow } from './function-stream.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
+import { killThread } from './kill-thread.ts'
+import { memoryGauge } from './memory-gauge.ts'
+import type { PendingCall } from './pending-call.ts'
 import {
   ALIVE_AT,
   ASKED,
-  type BatchTask,
   type ClassModule,
   CURRENT,
   type FromFunctionThread,
@@ -29,46 +36,59 @@ import {
   type ToFunctionThread,
 } from './tasks.ts'
 
-interface SlotOptions extends Omit<FunctionThreadOptions, 'progress' | 'port'> {
-  /** Maximum time for loading all modules; a module that takes longer is assumed never to finish. */
-  readonly loadMs: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Called when the classes of the modules have been loaded: the thread can open the store. */
-  onLoad(loaded: LoadedClasses): void
-  onOutcome(task: BatchTask, outcome: FunctionOutcome, ranMs: number): void
-  /** Called when the answer of a task is a stream, whose chunks and outcome follow. */
-  onHead(task: BatchTask, head: StreamHead, flow: StreamFlow): void
-  onChunk(task: BatchTask, chunk: string | Uint8Array): void
-  /** Called when the code of a task waits. @param gone to be called when its client goes */
-  onWaits(task: BatchTask, gone: () => void): void
-  /** Called when the thread waits for a batch. `rest` are tasks of its batch that it did not begin. */
-  onIdle(rest: readonly BatchTask[]): void
-  onLog(line: CodeLogLine): void
-  onProgress(job: string, progress: string): void
-  /** Called when the thread wants to write. @returns a function to be called when the thread has ended */
+export type OpenStore = Extract<ToFunctionThread, { open: unknown }>
+
+/** Callbacks by which threads use the store. */
+export interface StoreHooks {
+  /** @returns a function to be called when the thread has ended */
   connect(end: LinkEnd, to: 'writer' | 'remote'): () => void
-  /** Measures the thread's memory: see `memoryGauge`. */
-  measure(threadId: number): void
-  /** Called when the thread ends. */
-  onEnd(end: SlotEnd): void
-  /** Called when the thread has exited, which may be later if its code could not be interrupted. */
-  onExit(): void
+  /** Called when a thread has ended, perhaps in the middle of a read. */
+  onThreadEnd(): void
 }
 
-interface SlotEnd {
+/** State that all function threads share. */
+export interface FunctionState {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Counters of the kernel thread. */
+  readonly counts: ThreadCounts
+  readonly breaker: Breaker
+  /** Threads, and terminated ones still in work that cannot be interrupted. */
+  readonly alive: Set<WorkerSlot>
+  /** Number of calls of asynchronous functions that have not ended. */
+  asyncCount: number
+  /** Set when calls can be run. */
+  store?: OpenStore
+  hooks?: StoreHooks
+  onLog(line: CodeLogLine): void
+  /** Called with what a running job reports, as JSON. */
+  onProgress?: (job: string, progress: string) => void
+}
+
+/** The pool that a thread belongs to. */
+export interface SlotOwner {
+  /** The classes of the modules have been loaded: the thread can open the store. */
+  loaded(classes: LoadedClasses): void
+  answered(call: PendingCall, outcome: FunctionOutcome, ranMs: number): void
+  /** The answer of a call is a stream, whose chunks and outcome follow. */
+  streams(call: PendingCall, head: StreamHead, flow: StreamFlow): void
+  /** The thread waits for a batch. `rest` are calls of its batch that it did not begin. */
+  idled(rest: readonly PendingCall[]): void
+  ended(slot: WorkerSlot, end: SlotEnd): void
+  /** The thread has exited, which may be later if its code could not be interrupted. */
+  exited(slot: WorkerSlot): void
+}
+
+export interface SlotEnd {
   readonly reason: string
-  /** Task whose code was running. */
-  readonly running: BatchTask | undefined
-  readonly isLate: boolean
-  /** True if it was reading the client's input: no plugin code had run for the task. */
-  readonly isReading: boolean
+  /** The call whose code was running. */
+  readonly running: PendingCall | undefined
   /** True if plugin code was running, and took most of the time. */
   readonly isCode: boolean
-  /** Other tasks, whose code was waiting. */
-  readonly waiting: readonly BatchTask[]
-  /** Tasks that it did not begin. */
-  readonly rest: readonly BatchTask[]
+  /** The call that was running, and those whose code was waiting. */
+  readonly failed: readonly (readonly [PendingCall, ProtocolError])[]
+  /** Calls that it did not begin. */
+  readonly rest: readonly PendingCall[]
 }
 
 /** Maximum time between sending a batch and its first task. A thread that needs longer is running code that no call asked for. */
@@ -81,11 +101,7 @@ const MEASURE_WAITING_MS = 200
 const CLOSE_MS = 1_000
 /** Time after which the tasks behind a running one may be given to another thread. */
 const TAKE_BACK_MS = 10
-/** Maximum time of a measurement, in which garbage may be collected. */
-const MEASURE_MS = 5_000
-/** First delay of a termination: much longer than a measurement needs to return after it has stored its result. */
-const KILL_MS = 20
-const MAX_KILL_MS = 500
+const RETRY_AFTER_SECONDS = 1
 /** Greatest number of the first call of a batch. */
 const MAX_NUMBER = 2 ** 30
 /** Distance of V8's own limit from ours, because exceeding V8's may end the process. */
@@ -103,22 +119,28 @@ export class WorkerSlot {
   private readonly port: MessagePort
   private readonly gone: Promise<void>
   private readonly progress = new Int32Array(new SharedArrayBuffer(4 * PROGRESS_WORDS))
-  private batch: readonly BatchTask[] = []
+  private batch: readonly PendingCall[] = []
   /** Number of the call of its first task. */
   private first = 1
   /** Tasks that were sent and have no outcome yet, by the numbers of their calls: those of the batch, and those whose code waits. */
-  private readonly open = new Numbered<BatchTask>()
+  private readonly open = new Numbered<PendingCall>()
   private sent = 0
   private measuredAt = 0
   private waitsSince = Date.now()
   private phase: 'starting' | 'loading' | 'opening' | 'open' = 'starting'
-  private hasEnded = false
+  hasEnded = false
   private importing: ClassModule | undefined
   private reason: string | undefined
   private readonly onGone: (() => void)[] = []
-  private killTimer: NodeJS.Timeout | undefined
+  private isKilled = false
+  /** Made before the thread, which it would not notice otherwise. */
+  private readonly gauge = memoryGauge()
 
-  constructor(private readonly options: SlotOptions) {
+  constructor(
+    private readonly options: FunctionPoolOptions,
+    private readonly state: FunctionState,
+    private readonly owner: SlotOwner,
+  ) {
     const { modules, tasks, dataClasses, memoryBytes, argumentBounds, logLines } = options
     const { port1, port2 } = new MessageChannel()
     const workerData: FunctionThreadOptions = {
@@ -144,9 +166,8 @@ export class WorkerSlot {
         this.receiveAll()
         port1.close()
         this.end(this.reason ?? 'its code ended the thread (process.exit?)')
-        clearTimeout(this.killTimer)
         for (const disconnect of this.onGone) disconnect()
-        this.options.onExit()
+        owner.exited(this)
         resolve()
       })
     })
@@ -154,21 +175,26 @@ export class WorkerSlot {
   }
 
   /** Tasks of the current batch, and those whose code waits. */
-  get tasks(): readonly BatchTask[] {
+  get calls(): readonly PendingCall[] {
     return this.open.values()
   }
 
-  /** Number of tasks whose code waits. */
+  /** True if its modules have been loaded. */
+  get isLoaded(): boolean {
+    return this.phase === 'opening' || this.phase === 'open'
+  }
+
+  /** Number of calls whose code waits. */
   get waitingCount(): number {
     const { open, batch, first } = this
     return open.size - batch.filter((_, i) => open.has(first + i)).length
   }
 
-  openStore(message: Extract<ToFunctionThread, { open: unknown }>): void {
-    this.port.postMessage(message satisfies ToFunctionThread)
+  openStore(message: OpenStore): void {
+    this.port.postMessage(message)
   }
 
-  send(batch: readonly BatchTask[]): void {
+  send(batch: readonly PendingCall[]): void {
     this.isIdle = false
     // They fit into a word of the progress.
     this.first = this.first > MAX_NUMBER ? 1 : this.first + this.sent
@@ -178,7 +204,7 @@ export class WorkerSlot {
     this.waitsSince = Date.now()
     Atomics.store(this.progress, CURRENT, 0)
     const sent = batch.map(({ task, deadlineMs, waitMs }) => ({ task, deadlineMs, waitMs }))
-    const clockOffsetMs = this.options.now() - Date.now()
+    const clockOffsetMs = this.state.now() - Date.now()
     this.port.postMessage({ batch: sent, first: this.first, clockOffsetMs } satisfies ToFunctionThread)
   }
 
@@ -215,7 +241,7 @@ export class WorkerSlot {
   }
 
   /** The task whose code goes on after an await. */
-  private get resumed(): BatchTask | undefined {
+  private get resumed(): PendingCall | undefined {
     return this.open.get(Atomics.load(this.progress, RESUMED))
   }
 
@@ -250,7 +276,7 @@ export class WorkerSlot {
 
   private measure(): void {
     Atomics.store(this.progress, MEMORY, ASKED)
-    this.options.measure(this.threadId)
+    this.gauge.measure(this.threadId)
   }
 
   /** Keeps the thread from beginning another task. @returns false if it has begun one meanwhile */
@@ -265,41 +291,28 @@ export class WorkerSlot {
     this.end(reason, isLate)
   }
 
-  /**
-   * Terminates the thread, but not during a measurement: V8 would forget the termination, or end the process if the thread waits
-   * in `Atomics.wait`. Repeats the attempt at growing intervals.
-   */
   private kill(): void {
-    if (this.killTimer) return
-    const startedAt = Date.now()
-    // Each attempt adds a listener until the thread has exited.
-    this.worker.setMaxListeners(0)
-    const tryIn = (pauseMs: number): void => {
-      this.killTimer = setTimeout(() => {
-        const isMeasured = Atomics.load(this.progress, MEMORY) !== ASKED
-        if (isMeasured || Date.now() - startedAt > MEASURE_MS) void this.worker.terminate()
-        tryIn(Math.min(2 * pauseMs, MAX_KILL_MS))
-      }, pauseMs)
-    }
-    tryIn(KILL_MS)
+    if (!this.isKilled) killThread(this.worker, this.progress)
+    this.isKilled = true
   }
 
   /** Messages are declared in `engine/author/run/tasks.ts`. */
   private receive(message: FromFunctionThread): void {
+    const { open, owner, state } = this
     if ('outcomes' in message) {
       for (const { call, outcome, ranMs } of message.outcomes) {
-        const task = this.open.get(call)!
-        this.open.delete(call)
-        this.options.onOutcome(task, outcome, ranMs)
+        const pending = open.get(call)!
+        open.delete(call)
+        owner.answered(pending, outcome, ranMs)
       }
       if (message.done !== undefined && !this.hasEnded) this.batchDone(message.done)
     } else if ('call' in message) {
       const { call } = message
-      const task = this.open.get(call)!
-      if ('chunk' in message) this.options.onChunk(task, message.chunk)
+      const pending = open.get(call)!
+      if ('chunk' in message) pending.stream?.push(message.chunk)
       else {
         const taken = (size: number) => this.tell(call, { taken: call, size })
-        this.options.onHead(task, message.head, { taken, gone: () => this.tell(call, { gone: call }) })
+        owner.streams(pending, message.head, { taken, gone: () => this.tell(call, { gone: call }) })
       }
     } else if ('importing' in message) {
       if (this.phase === 'starting') this.waitsSince = Date.now()
@@ -308,32 +321,29 @@ export class WorkerSlot {
     } else if ('opened' in message) {
       this.phase = 'open'
       this.isIdle = !this.hasEnded
-      if (this.isIdle) this.options.onIdle([])
+      if (this.isIdle) owner.idled([])
     } else if ('refused' in message) this.reason = message.refused
     else if (this.hasEnded) return
     else if ('classes' in message) {
       this.phase = 'opening'
-      this.options.onLoad(message)
-    } else if ('connect' in message) this.onGone.push(this.options.connect(message.connect, message.to))
-    else if ('job' in message) this.options.onProgress(message.job, message.progress)
-    else this.options.onLog(message.log)
+      owner.loaded(message)
+    } else if ('connect' in message) this.onGone.push(state.hooks!.connect(message.connect, message.to))
+    else if ('job' in message) state.onProgress?.(message.job, message.progress)
+    else state.onLog(message.log)
   }
 
   /** @param done number of tasks that were begun */
   private batchDone(done: number): void {
-    const { batch, first } = this
-    const rest = batch.slice(done)
+    const { batch, first, open } = this
     this.isIdle = true
     this.batch = []
-    for (let i = 0; i < batch.length; i++) {
-      if (i >= done) this.open.delete(first + i)
-      else if (this.open.has(first + i)) this.waits(batch[i]!, first + i)
+    for (const [i, pending] of batch.entries()) {
+      const call = first + i
+      if (i >= done) open.delete(call)
+      // Its code waits.
+      else if (open.has(call)) pending.caller?.onAborted(() => this.tell(call, { gone: call }))
     }
-    this.options.onIdle(rest)
-  }
-
-  private waits(task: BatchTask, call: number): void {
-    this.options.onWaits(task, () => this.tell(call, { gone: call }))
+    this.owner.idled(batch.slice(done))
   }
 
   /** Tells the thread something about a call that has no outcome yet. */
@@ -360,13 +370,19 @@ export class WorkerSlot {
     const { resumed } = this
     const running = begun ?? resumed
     const rest = batch.slice(current)
-    this.options.onEnd({
-      reason: isLoading ? `plugin ${importing.plugin}: ${importing.source} cannot be loaded: ${how}` : how,
+    const reason = isLoading ? `plugin ${importing.plugin}: ${importing.source} cannot be loaded: ${how}` : how
+    const errorOf = (call: PendingCall): ProtocolError => {
+      const { name, deadlineMs } = call
+      if (call !== running) return FunctionErrors.INTERRUPTED(name, reason).retryAfter(RETRY_AFTER_SECONDS)
+      // No plugin code had run for it.
+      if (begun && phase === READING) return FunctionErrors.UNREADABLE_ARGUMENTS(name, reason)
+      return isLate ? FunctionErrors.DEADLINE(name, deadlineMs / 1000) : FunctionErrors.ENDED_THREAD(name, reason)
+    }
+    this.owner.ended(this, {
+      reason,
       running,
-      isLate,
-      isReading: begun !== undefined && phase === READING,
       isCode: begun ? phase === RUNNING && !(isLate && ranMs < begun.deadlineMs / 2) : resumed !== undefined,
-      waiting: this.tasks.filter(task => task !== running && !rest.includes(task)),
+      failed: this.calls.filter(call => !rest.includes(call)).map(call => [call, errorOf(call)]),
       rest,
     })
   }

@@ -1,7 +1,8 @@
 /** Deadlines of saves and deletions with code: the time of one function for each MiB of a body and each 10,000 entities. */
 import t from 'tap'
 import { FunctionClient } from '../../../../../engine/author/run/function-client.ts'
-import type { FunctionPool, RunOptions } from '../../../../../engine/author/run/function-pool.ts'
+import type { RunOptions } from '../../../../../engine/author/run/pending-call.ts'
+import { FUNCTIONS } from '../../../../../engine/engine-options.ts'
 import { partsOf } from '../../../../../engine/write/body/body-outline.ts'
 import type { SaveRequest } from '../../../../../engine/write/contract/requests.ts'
 
@@ -13,8 +14,10 @@ function clientOf(): { client: FunctionClient; deadlines: (number | undefined)[]
     deadlines.push(deadlineMs)
     return Promise.resolve({ examined: 0, saved: {}, dropped: {} })
   }
-  const pool = { run } as unknown as FunctionPool
-  return { client: new FunctionClient(pool, DEADLINE_MS, () => {}), deadlines }
+  const options = { ...FUNCTIONS, deadlineMs: DEADLINE_MS, modules: [], tasks: [], dataClasses: undefined }
+  const client = new FunctionClient(options, () => {})
+  Object.assign(client, { functions: { run } })
+  return { client, deadlines }
 }
 
 function saving(text: string): SaveRequest {
