@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path'
 import { nextTick } from 'node:process'
-import { type MessagePort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { combineClasses } from '../author/declare/combine-classes.ts'
 import {
   type AuthorClass,
@@ -28,19 +28,17 @@ import { CodeConsole } from '../author/run/code-console.ts'
 import { followCalls, ForgottenPromises } from '../author/run/follow-calls.ts'
 import { noteMemory } from '../author/run/measure-memory.ts'
 import { openReadStore } from '../open-read-store.ts'
+import { Outbox } from '../author/run/outbox.ts'
 import { lineOf, CallRunner } from '../author/run/call-runner.ts'
 import { WaitingCalls } from '../author/run/waiting-calls.ts'
 import { WaitingTask } from '../author/run/waiting-task.ts'
 import { codeContext, RunningCall } from '../author/declare/running-call.ts'
-import type { LinkEnd } from '../write/contract/link-messages.ts'
 import { loadTasks } from '../placement/task-registry.ts'
 import {
   ALIVE_AT,
   ALL_DONE,
-  type CallOutcome,
   type ClassModule,
   CURRENT,
-  type FromFunctionThread,
   type FunctionOutcome,
   type FunctionThreadOptions,
   MEMORY,
@@ -63,50 +61,21 @@ const { port, modules, tasks, dataClasses, progress, memoryBytes, argumentBounds
 // Modules of plugins must not reach what the kernel relies on.
 for (const name of Object.keys(workerData)) delete workerData[name]
 const plugins = new Set(modules.map(({ plugin }) => plugin))
+const outbox = new Outbox(port)
 const console = new CodeConsole(
-  log => post({ log }),
+  log => outbox.log(log),
   logLines,
   plugins.size === 1 ? { plugin: [...plugins][0]! } : undefined,
 )
-const post = (message: FromFunctionThread, transfer: (ArrayBuffer | MessagePort)[] = []): void =>
-  port.postMessage(message, transfer)
-const connect = (end: LinkEnd, to: 'writer' | 'remote'): void => post({ connect: end, to }, [end.port])
 
 let clockOffsetMs = 0
 
 const waiting = new WaitingCalls(progress, answer)
 
-/** Outcomes that are sent together. Before code runs they are sent: it may be slow, or end the thread. */
-let outcomes: CallOutcome[] = []
-/** Reason for which they are kept: the batch has not ended, or other saves of the same commit end. */
-let gathering: 'batch' | 'saves' | undefined
-
 function answer(call: RunningCall, outcome: FunctionOutcome, ranMs: number): void {
   // Console output is in the log before the client has the answer.
   console.endCall(call)
-  outcomes.push({ call: call.id, outcome: encoded(outcome), ranMs })
-  if (!gathering) sendOutcomes()
-}
-
-/** @param done number of tasks of the batch, at its end */
-function sendOutcomes(done?: number): void {
-  if (outcomes.length === 0 && done === undefined) return
-  const sent = outcomes
-  outcomes = []
-  post(
-    { outcomes: sent, done },
-    sent.flatMap(({ outcome }) => buffersOf(outcome)),
-  )
-}
-
-function together(work: () => void): void {
-  gathering = 'saves'
-  try {
-    work()
-  } finally {
-    gathering = undefined
-    sendOutcomes()
-  }
+  outbox.answer(call, outcome, ranMs)
 }
 
 // Rejections without a call become exceptions.
@@ -118,7 +87,7 @@ process.on('unhandledRejection', reason => {
 process.on('uncaughtException', thrown => {
   if (failCall(thrown)) return
   const { place = pluginOf(thrown), ...line } = lineOf(thrown)
-  post({ log: { ...line, place } })
+  outbox.log({ ...line, place })
   throw thrown
 })
 
@@ -126,7 +95,7 @@ process.on('uncaughtException', thrown => {
 function failCall(thrown: unknown): boolean {
   const { call } = codeContext() ?? {}
   if (!call) return false
-  if (!waiting.fail(call, thrown)) post({ log: lineOf(thrown) })
+  if (!waiting.fail(call, thrown)) outbox.log(lineOf(thrown))
   return true
 }
 
@@ -144,7 +113,7 @@ async function load(): Promise<{ classes: AuthorClass[]; functions: OwnFunction[
   const problems: string[] = []
   const imported: { declarations: ModuleDeclarations; exported: readonly AuthorClass[] }[] = []
   for (const [i, module] of modules.entries()) {
-    post({ importing: i })
+    outbox.post({ importing: i })
     const declarations = new ModuleDeclarations(module.plugin)
     const exported = await importClasses(module, declarations)
     imported.push({ declarations, exported })
@@ -198,44 +167,23 @@ try {
     else if ('gone' in message) waiting.gone(message.gone)
     else if ('taken' in message) waiting.taken(message.taken, message.size)
     else if ('open' in message) {
-      const { store, limits, saveLimits, sharesSessions, needsUser } = message.open
+      const { store } = message.open
       runner = new CallRunner({
+        ...message.open,
         store: openReadStore(store, countThread(store.counts, 'function')),
-        limits,
-        saveLimits,
-        sharesSessions,
-        needsUser,
         now: () => Date.now() + clockOffsetMs,
         classes,
         registry,
         argumentBounds,
         checkArguments: checks?.checkArguments,
-        onCode() {
-          // The deadline covers only the function, not reading its arguments.
-          Atomics.store(progress, STARTED_AT, Date.now() | 0)
-          Atomics.store(progress, PHASE, SERVING)
-        },
-        connectWriter: end => connect(end, 'writer'),
-        connectRemote: end => connect(end, 'remote'),
-        together,
-        onEnd: (call, outcome) => waiting.end(call, outcome),
-        onHead: (call, head) => post({ call: call.id, head }),
-        onChunk: (call, text) => {
-          const chunk = bytesOfLong(text)
-          const { length } = chunk
-          post(
-            { call: call.id, chunk },
-            chunk instanceof Uint8Array && chunk !== text ? [chunk.buffer as ArrayBuffer] : [],
-          )
-          return length
-        },
-        onFault: log => post({ log }),
-        onProgress: (job, progress) => post({ job, progress }),
+        progress,
+        waiting,
+        outbox,
         forgotten: new ForgottenPromises(modules.map(({ source }) => source)),
       })
       followCalls({
         begins(call) {
-          if (gathering !== 'saves') sendOutcomes()
+          outbox.beforeCode()
           waiting.begins(call)
         },
         ends(call) {
@@ -247,21 +195,21 @@ try {
       })
       observeCode(isRunning => {
         if (isRunning) {
-          sendOutcomes()
+          outbox.sendOutcomes()
           Atomics.store(progress, RUNNING_SINCE, Date.now() | 0)
         }
         Atomics.store(progress, PHASE, isRunning ? RUNNING : SERVING)
       })
       noteMemory(progress, memoryBytes + store.cacheBytes)
-      post({ opened: true })
+      outbox.post({ opened: true })
     } else {
       clockOffsetMs = message.clockOffsetMs
       runBatch(runner!, message)
     }
   })
-  post({ classes: described, functions, problems: [...problems, ...(checks?.problems ?? [])] })
+  outbox.post({ classes: described, functions, problems: [...problems, ...(checks?.problems ?? [])] })
 } catch (error) {
-  post({ refused: messageWithPlace(error) })
+  outbox.post({ refused: messageWithPlace(error) })
   process.exit()
 }
 
@@ -296,7 +244,7 @@ function runBatch(
   let done = 0
   let mayWait = false
   let sentAt = performance.now()
-  gathering = 'batch'
+  outbox.beginBatch()
   while (done < batch.length) {
     // Set before the task counts as begun, so that it is not charged for the time of the previous one.
     Atomics.store(progress, STARTED_AT, Date.now() | 0)
@@ -307,7 +255,7 @@ function runBatch(
     const { task, ...times } = batch[done]!
     const call = new RunningCall(first + done, times, traceOf(task))
     const begunAt = performance.now()
-    sendOutcomes()
+    outbox.sendOutcomes()
     if (begunAt - sentAt > GATHER_MS) {
       runner.sendWrites()
       sentAt = begunAt
@@ -325,38 +273,6 @@ function runBatch(
   Atomics.store(progress, CURRENT, ALL_DONE)
   runner.sendWrites()
   // Most calls that await nothing outside have ended by then: after all microtasks.
-  if (mayWait) queueMicrotask(() => nextTick(() => endBatch(done)))
-  else endBatch(done)
-}
-
-function endBatch(done: number): void {
-  gathering = undefined
-  sendOutcomes(done)
-}
-
-/** Maximum length of texts that are sent as such: longer ones the kernel thread would have to copy and encode. */
-const MAX_TEXT = 16 * 1024
-
-function encoded(outcome: FunctionOutcome): FunctionOutcome {
-  if ('body' in outcome) {
-    const body = bytesOfLong(outcome.body)
-    return body === outcome.body ? outcome : { ...outcome, body }
-  }
-  if (!('message' in outcome)) return outcome
-  const { message } = outcome
-  return { ...outcome, message: { ...message, body: bytesOfLong(message.body) } }
-}
-
-function bytesOfLong(body: Uint8Array | string): Uint8Array | string {
-  if (typeof body !== 'string' || body.length <= MAX_TEXT) return body
-  // Not from the pool, so that it can be transferred.
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(body))
-  bytes.write(body)
-  return bytes
-}
-
-/** Bytes of an answer are transferred, not copied: they have no other owner. Bytes of members are shared. */
-function buffersOf(outcome: FunctionOutcome): ArrayBuffer[] {
-  const answer = 'saved' in outcome ? outcome.saved : 'message' in outcome ? outcome.message : outcome
-  return 'body' in answer && answer.body instanceof Uint8Array ? [answer.body.buffer as ArrayBuffer] : []
+  if (mayWait) queueMicrotask(() => nextTick(() => outbox.endBatch(done)))
+  else outbox.endBatch(done)
 }

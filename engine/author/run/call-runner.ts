@@ -21,7 +21,6 @@ import type { Access } from '../../permission/views.ts'
 import type { ReadStore } from '../../data/read-store.ts'
 import { statusOf } from '../../write/contract/packed-result.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
-import type { SaveLimits } from '../../write/contract/write-limits.ts'
 import { receivedSave } from '../../write/contract/sent-save.ts'
 import { LaterLink } from '../../write/client/later-link.ts'
 import { WriterLink } from '../../write/client/writer-link.ts'
@@ -36,6 +35,7 @@ import { inContext, type RunningCall } from '../declare/running-call.ts'
 import { asCode, placeOfFault, runningCode } from '../declare/running-code.ts'
 import { type CodeLogLine, faultOf } from './code-log.ts'
 import type { ForgottenPromises } from './follow-calls.ts'
+import type { Outbox } from './outbox.ts'
 import { type Later, runCall } from './run-call.ts'
 import type { Streaming } from './result-stream.ts'
 import {
@@ -45,10 +45,14 @@ import {
   type FunctionOutcome,
   type FunctionTask,
   jobOf,
+  PHASE,
   type SaveTask,
-  type StreamHead,
+  SERVING,
+  STARTED_AT,
   type TaskOutcome,
+  type ToFunctionThread,
 } from './tasks.ts'
+import type { WaitingCalls } from './waiting-calls.ts'
 import { nameOf, WaitingTask, type Writing } from './waiting-task.ts'
 import { writeResult } from './write-result.ts'
 
@@ -72,14 +76,8 @@ export interface FunctionScope {
   readonly limits: QueryLimits
 }
 
-interface RunnerOptions {
+interface RunnerOptions extends Omit<Extract<ToFunctionThread, { open: unknown }>['open'], 'store'> {
   readonly store: ReadStore
-  readonly limits: QueryLimits
-  readonly saveLimits: SaveLimits
-  /** Sessions, and their one-time tokens, are not in the store. */
-  readonly sharesSessions: boolean
-  /** Databases know the users of requests. */
-  readonly needsUser: boolean
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly classes: readonly AuthorClass[]
@@ -87,22 +85,11 @@ interface RunnerOptions {
   readonly argumentBounds: JsonBounds
   /** Undefined if no function has declared parameters. */
   readonly checkArguments: typeof checkArguments | undefined
-  connectWriter(end: LinkEnd): void
-  connectRemote(end: LinkEnd): void
-  /** Runs work in which several tasks may end. */
-  together(work: () => void): void
-  /** Called for every task when the client's input has been read and plugin code may run. */
-  onCode(): void
-  /** Called with the outcome of a task whose code has waited. */
-  onEnd(call: RunningCall, outcome: FunctionOutcome): void
-  /** Called with the parts of an answer that is a stream. */
-  onHead(call: RunningCall, head: StreamHead): void
-  onChunk(call: RunningCall, chunk: string | Uint8Array): number
-  /** Called with faults that can no longer be reported to a client. */
-  onFault(line: CodeLogLine): void
+  /** Words of the thread, see `tasks.ts`. */
+  readonly progress: Int32Array
+  readonly waiting: WaitingCalls
+  readonly outbox: Outbox
   readonly forgotten: ForgottenPromises
-  /** Called with what a job reports, as JSON. */
-  onProgress(job: string, progress: string): void
 }
 
 type Finish = (outcome: TaskOutcome) => FunctionOutcome
@@ -117,11 +104,12 @@ export class CallRunner {
   private readonly later: LaterLink
 
   constructor(private readonly options: RunnerOptions) {
-    const { store, limits, classes, connectWriter, connectRemote, together, onFault, onProgress } = options
+    const { store, limits, classes, outbox } = options
+    const connectWriter = (end: LinkEnd): void => outbox.connect(end, 'writer')
     const hasRemote = store.catalog.dataClasses.some(({ remote }) => remote)
     const descriptors = classes.map(describeClass)
     this.functions = new ClassRegistry(descriptors)
-    this.hooks = new Hooks(new HookedClasses(descriptors), thrown => onFault(lineOf(thrown)))
+    this.hooks = new Hooks(new HookedClasses(descriptors), thrown => outbox.log(lineOf(thrown)))
     this.sessionContext = sessionContext(store.records, options.sharesSessions)
     const language = new Language({
       store,
@@ -130,11 +118,11 @@ export class CallRunner {
       writer: new WriterLink(connectWriter),
       needsUser: options.needsUser,
       now: options.now,
-      remote: hasRemote ? new RemoteLink(connectRemote, store.catalog) : undefined,
+      remote: hasRemote ? new RemoteLink(end => outbox.connect(end, 'remote'), store.catalog) : undefined,
       hooks: this.hooks,
-      onProgress,
+      onProgress: (job, progress) => outbox.post({ job, progress }),
     })
-    this.later = new LaterLink(connectWriter, together)
+    this.later = new LaterLink(connectWriter, work => outbox.together(work))
     attachCalculated(language, descriptors, this.hooks)
     this.scope = { language, limits }
   }
@@ -164,7 +152,7 @@ export class CallRunner {
     return inContext({ call }, () => {
       const first = outcomeOf(() => {
         const args = task.kind === 'call' ? this.argumentsOf(task) : []
-        this.options.onCode()
+        this.beginCode()
         call.begin()
         return this.scope.language.run(options, () => this.outcome(task, args, call))
       })
@@ -177,9 +165,16 @@ export class CallRunner {
     })
   }
 
+  /** The deadline begins only now, when the client's input has been read. */
+  private beginCode(): void {
+    const { progress } = this.options
+    Atomics.store(progress, STARTED_AT, Date.now() | 0)
+    Atomics.store(progress, PHASE, SERVING)
+  }
+
   /** A task whose code waits, or whose result is a stream. */
   private wait(task: FunctionTask, call: RunningCall, options: CallOptions, finish: Finish): WaitingTask {
-    const { onFault, onHead, onChunk, onEnd } = this.options
+    const { outbox, waiting } = this.options
     const run = <T>(work: () => T): T => this.scope.language.run(options, work)
     return new WaitingTask(task, call, {
       run,
@@ -193,10 +188,10 @@ export class CallRunner {
         }),
       checked: outcome => this.withoutForgotten(outcome, task, call),
       finish,
-      onFault: (thrown, place) => onFault({ ...lineOf(thrown), ...(place && { place }) }),
-      onHead: head => onHead(call, head),
-      onChunk: chunk => onChunk(call, chunk),
-      onEnd: outcome => onEnd(call, outcome),
+      onFault: (thrown, place) => outbox.log({ ...lineOf(thrown), ...(place && { place }) }),
+      onHead: head => outbox.post({ call: call.id, head }),
+      onChunk: chunk => outbox.chunk(call, chunk),
+      onEnd: outcome => waiting.end(call, outcome),
     })
   }
 
@@ -208,7 +203,7 @@ export class CallRunner {
     const error = FunctionErrors.FORGOTTEN_PROMISE(`the function ${task.fullName}`)
     const place = task.inner ?? (this.called(task) ?? this.functions.jobs.get(task.fullName))?.place
     const fault = { ...faultOf(error), stack: `${error.message}\n${trace}` }
-    this.options.onFault({ ...lineOf(error), place, error: fault, trace: call.trace, job: task.job })
+    this.options.outbox.log({ ...lineOf(error), place, error: fault, trace: call.trace, job: task.job })
     return { error: error.toData() }
   }
 
