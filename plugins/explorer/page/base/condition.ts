@@ -28,7 +28,7 @@ export function conditionOn(
   comparator: '=' | '!=' = '=',
 ): string | undefined {
   if (path === SCORE) return undefined
-  if (value === null || value === undefined) return `${path} ${comparator} null`
+  if (value == null) return `${path} ${comparator} null`
   if (typeof value === 'object') return undefined
   const text = String(value)
   if (text.length > MAX_VALUE) return undefined
@@ -78,7 +78,7 @@ export function narrowedByOther(
   if (same === undefined || other === undefined) return undefined
   const without = conditions
     ? `${conditions} except ${same}`
-    : value === null || value === undefined || attribute.mandatory
+    : value == null || attribute.mandatory
       ? other
       : `${other} or ${path} = null`
   return order ? `${without} order by ${order}` : without

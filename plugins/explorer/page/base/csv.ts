@@ -4,7 +4,7 @@
 export const csvLine = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
 function csvCell(value: unknown): string {
-  if (value === null || value === undefined) return ''
+  if (value == null) return ''
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

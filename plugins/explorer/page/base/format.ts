@@ -8,7 +8,7 @@ export { parseDate } from './dates.ts'
 
 /** Formats a value on one line. Null and undefined are empty. */
 export function format(value: unknown, attribute: Attribute): string {
-  if (value === null || value === undefined) return ''
+  if (value == null) return ''
   const shape = shapeOf(attribute)
   if (NUMBERS.has(shape) && typeof value === 'number') return formatNumber(value, attribute)
   switch (shape) {

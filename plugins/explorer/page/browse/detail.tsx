@@ -48,7 +48,7 @@ export function Detail({ dataClass, entityKey, column: { path, attribute }, onCl
 }
 
 function Whole({ value, attribute }: { readonly value: unknown; readonly attribute: Attribute }) {
-  if (value === null || value === undefined) return <p class="hint">null</p>
+  if (value == null) return <p class="hint">null</p>
   switch (shapeOf(attribute)) {
     case 'object':
       return <Tree value={value} open={2} />

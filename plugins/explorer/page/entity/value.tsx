@@ -46,7 +46,7 @@ export function Value(props: ValueProps) {
 }
 
 function Shown({ attribute, value }: ValueProps) {
-  if (value === null || value === undefined) return <span class="null">null</span>
+  if (value == null) return <span class="null">null</span>
   const target = linkedClass(attribute)
   const link = target && linkedEntity(value)
   if (link) {

@@ -36,7 +36,7 @@ export function SummaryLine({ attribute, path, filter, distribution: { summary }
   const { total, present, distinct, min, max, average, sum } = summary
   const missing = total - present
   const plain = (value: number | null | undefined): string =>
-    value === null || value === undefined
+    value == null
       ? ''
       : kindOf(attribute) === 'duration'
         ? formatDuration(Math.round(value))
