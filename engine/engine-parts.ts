@@ -44,7 +44,7 @@ import type { RemoteTask } from './postgres/run/remote-tasks.ts'
 import { RemoteHere } from './postgres/run/remote-here.ts'
 import { Databases } from './postgres/tables/databases.ts'
 import { connectionProblems } from './postgres/tables/inspect-databases.ts'
-import { remotePool } from './postgres/run/remote-pool.ts'
+import { remotePool, serializableConnections } from './postgres/run/remote-pool.ts'
 import { SaveBodies } from './placement/save-bodies.ts'
 import { SavedAnswers } from './placement/saved-answers.ts'
 import { kernelRegistry } from './placement/task-registry.ts'
@@ -166,7 +166,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
         connections: shares.remote,
         saveLimits,
         sharesLocks: shared !== undefined,
-        serializable: hooked.connections(catalog),
+        serializable: serializableConnections(catalog.dataClasses.filter(each => hooked.decides(each))),
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
         events: { ...events, onThreadEnd: remoteEnded },

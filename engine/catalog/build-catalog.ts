@@ -24,7 +24,7 @@ import { TYPES } from './types/registry.ts'
 import { assignNumbers, type TableNumbers } from './table-numbers.ts'
 import { nameTogether } from './unique-together.ts'
 import type { Value } from './value.ts'
-import { IN_DATABASE, IN_STORE } from './place.ts'
+import { IN_DATABASE, IN_OWNED_TABLE, IN_STORE, type Place } from './place.ts'
 
 /** Columns of a table that the server makes. No attribute has such a name. */
 const OWN_STAMP = '__stamp'
@@ -183,9 +183,14 @@ function emptyDataClass(
     attributesByName: new Map(),
     uniqueTogether: [],
     referencedBy: [],
-    place: model.storage ? IN_DATABASE : IN_STORE,
+    place: placeOf(model),
     remote: undefined,
   }
+}
+
+function placeOf({ storage }: DataClassModel): Place {
+  if (!storage) return IN_STORE
+  return storage.owned ? IN_OWNED_TABLE : IN_DATABASE
 }
 
 function remoteStorage({ dataClass, model }: Draft): RemoteStorage | undefined {

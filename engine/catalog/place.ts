@@ -4,6 +4,8 @@ export interface Place {
   readonly isStore: boolean
   /** True if texts of keys are compared letter by letter, otherwise by their folds. */
   readonly exactTexts: boolean
+  /** True if unique texts other than keys are compared in this way, too. */
+  readonly exactUniques: boolean
   /** True if an object attribute may have any JSON as its value, not only objects and arrays. */
   readonly anyJson: boolean
   /** True if it may have values that do not fit their attribute, and are read as null. */
@@ -17,17 +19,23 @@ export interface Place {
 export const IN_STORE: Place = {
   isStore: true,
   exactTexts: false,
+  exactUniques: false,
   anyJson: false,
   unfitValues: false,
   tellsKeys: true,
   isShared: false,
 }
 
+/** In a table that exists already. */
 export const IN_DATABASE: Place = {
   isStore: false,
   exactTexts: true,
+  exactUniques: true,
   anyJson: true,
   unfitValues: true,
   tellsKeys: false,
   isShared: true,
 }
+
+/** In a table that the server makes. */
+export const IN_OWNED_TABLE: Place = { ...IN_DATABASE, exactUniques: false }

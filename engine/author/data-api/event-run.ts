@@ -135,8 +135,7 @@ function isCurrent(entity: EntityBase | null): boolean {
   const rowId = entity ? internals.rowId(entity) : undefined
   if (!entity || rowId === undefined) return false
   const { language, dataClass } = entity[BINDING]
-  // Events change no entities of databases.
-  if (dataClass.remote || internals.changes(entity).size > 0) return true
+  if (!language.changesOf(dataClass).mayEventsWrite || internals.changes(entity).size > 0) return true
   const stored = language.unrestricted.table(dataClass).row(rowId)
   return stored !== undefined && stored.stamp === internals.row(entity)!.stamp
 }

@@ -2,17 +2,11 @@ import type { Attribute } from '../../catalog/attribute.ts'
 import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import { EngineErrors } from '../../base/engine-errors.ts'
 import { ProtocolError } from '../../base/errors.ts'
-import type { Value } from '../../catalog/value.ts'
-import type { Holding } from '../../postgres/database/held-transaction.ts'
-import type { RemoteLimits, RemoteLink } from '../../postgres/run/remote-link.ts'
+import type { RemoteLink } from '../../postgres/run/remote-link.ts'
 import { RemoteReads } from '../../postgres/reads/remote-reads.ts'
 import { counter, RowNumbers } from '../../postgres/reads/remote-rows.ts'
 import { RemoteSnapshot } from '../../postgres/reads/remote-snapshot.ts'
-import type { RemoteChange } from '../../postgres/writes/remote-writer.ts'
-import type { ReadRequest } from '../../query/contract/request.ts'
 import type { RemoteCondition } from '../../query/plan/nodes/remote-query.ts'
-import { keyText } from '../../row-format/row-layout.ts'
-import { RowView } from '../../row-format/row-view.ts'
 import type { RowSet } from '../../row-set/row-set.ts'
 import type { QueryContext } from '../../query/operators/query-context.ts'
 import { type BudgetLimits, QueryBudget, type RowCounter } from '../../query/scan/query-budget.ts'
@@ -42,7 +36,9 @@ import type { TaskSession } from './session.ts'
 import type { WriterLink } from '../../write/client/writer-link.ts'
 import { bindClasses } from './bind-classes.ts'
 import type { Binding } from './binding.ts'
-import { DatabaseRun } from './database-run.ts'
+import type { Changes } from './changes/changes.ts'
+import { DatabaseChanges } from './changes/database-changes.ts'
+import { StoreChanges } from './changes/store-changes.ts'
 import { DataStore, setCurrent } from './data-store.ts'
 import { derived } from './derived-class.ts'
 import { type AuthorClass, subjectOf } from '../declare/describe-classes.ts'
@@ -53,8 +49,7 @@ import { type JobInfo, jobNames, jobProgress } from './jobs.ts'
 import { type NewJob, ownKey } from '../../jobs/job.ts'
 import { NoSession } from './no-session.ts'
 import { Overlay } from '../../columns/overlay.ts'
-import { RecordedSnapshot } from '../../data/recorded-snapshot.ts'
-import { DATABASE_RUNS, type EventRun, NeedsTransaction, SHARED_RUNS } from './event-run.ts'
+import { type EventRun, NeedsTransaction } from './event-run.ts'
 import { type WaitingScope, waitingScope } from './waiting-scope.ts'
 
 export interface LanguageOptions {
@@ -143,7 +138,7 @@ export class Language {
   readonly limits: QueryLimits
   readonly queries: QueryCache
   readonly now: () => number
-  private readonly pending = new Set<Pending>()
+  readonly pending = new Set<Pending>()
   private readonly singletons = new Map<string, object>()
   /** Options of the code that runs, unless it has waited. */
   private running: CallOptions | undefined
@@ -155,7 +150,7 @@ export class Language {
     | { readonly of: Snapshot; readonly version: number; readonly byRights: Map<string, Snapshot> }
     | undefined
   /** Reads from databases, by the snapshots that they belong to. */
-  private readonly reads = new WeakMap<Snapshot, RemoteReads>()
+  readonly reads = new WeakMap<Snapshot, RemoteReads>()
   private readonly nextNumber = counter()
   private jobNames: ReadonlyMap<unknown, string> | undefined
   /** Changes of the open transaction. */
@@ -166,8 +161,8 @@ export class Language {
   private collected: CollectedJobs | undefined
   /** The run of the events before a save or a deletion; undefined: none run. */
   eventRun: EventRun | undefined
-  /** The run of the events of entities of a database, with their save or deletion; undefined: none is under way. */
-  private databaseRun: DatabaseRun | undefined
+  private readonly storeChanges: Changes
+  private readonly databaseChanges: DatabaseChanges
 
   constructor(readonly options: LanguageOptions) {
     const { store, limits, classes = [], now = Date.now } = options
@@ -176,6 +171,8 @@ export class Language {
     this.views = new Views(this.catalog)
     this.limits = limits
     this.queries = new QueryCache(limits, store.counts)
+    this.storeChanges = new StoreChanges(this)
+    this.databaseChanges = new DatabaseChanges(this)
     this.bindings = bindClasses(this, classes, store)
     this.dataStore = DataStore.bind(this, classes)
   }
@@ -238,12 +235,12 @@ export class Language {
   restricted(unrestricted: Snapshot, visible: (dataClass: DataClass) => Visible | undefined): Snapshot {
     const ofRemote = (dataClass: DataClass) => visible(dataClass) as readonly RemoteCondition[] | undefined
     const ofStore = (dataClass: DataClass) =>
-      dataClass.remote ? undefined : (visible(dataClass) as RowSet | undefined)
+      dataClass.place.isStore ? (visible(dataClass) as RowSet | undefined) : undefined
     return this.withDatabases(unrestricted, base => new RestrictedSnapshot(base, ofStore), ofRemote)
   }
 
   /** A snapshot whose remote dataclasses are read from their databases, for the rest of the stretch. */
-  private withDatabases(
+  withDatabases(
     local: Snapshot,
     wrap: (snapshot: Snapshot) => Snapshot,
     visible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined,
@@ -255,10 +252,9 @@ export class Language {
     const reads = new RemoteReads({
       tables: remote.tables,
       layouts: store.layouts,
-      need: fetch =>
-        remote.fetch(fetch, this.remoteLimits, call => this.databaseRun?.forRead(call, this.eventRun !== undefined)),
-      user: () => this.user,
-      knowsCounts: () => !this.hasBegun,
+      need: fetch => this.databaseChanges.fetch(fetch),
+      user: () => this.databaseChanges.user,
+      knowsCounts: () => !this.databaseChanges.hasBegun,
       numbers: state.numbers,
       ...(visible && { visible }),
     })
@@ -274,19 +270,12 @@ export class Language {
     if (this.overlay) return this.overlay
     this.open ??= this.withDatabases(this.options.store.snapshot(), snapshot => snapshot)
     const { eventRun: run, open } = this
-    if (!run) return open
-    if (!run.dataClass.remote) return this.recorded(run, open)
-    run.own ??= this.withDatabases(open, snapshot => snapshot)
-    return run.own
+    return run ? this.changesOf(run.dataClass).eventSnapshot(run, open) : open
   }
 
-  private recorded(run: EventRun, snapshot: Snapshot): Snapshot {
-    if (!run.recorded) {
-      run.recorded = new RecordedSnapshot(snapshot)
-      const reads = this.reads.get(snapshot)
-      if (reads) this.reads.set(run.recorded, reads)
-    }
-    return run.recorded
+  /** How entities of a dataclass are changed. */
+  changesOf({ place }: DataClass): Changes {
+    return place.isStore ? this.storeChanges : this.databaseChanges
   }
 
   /** Session of the call; an empty one without a request. @throws {LanguageErrors.NO_CALL} */
@@ -445,23 +434,8 @@ export class Language {
   }
 
   save(request: Omit<SaveRequest, 'kind'>): SaveResult {
-    const whole = this.saveRequest(request)
     const { dataClass } = this.binding(request.dataClass)
-    return dataClass.remote ? this.saveRemote(whole, dataClass) : this.written(writer => writer.write(whole))
-  }
-
-  private saveRemote(request: SaveRequest, dataClass: DataClass): SaveResult {
-    const { hooked = [] } = request
-    const sent = { ...request, ...(request.hooked && { hooked: hooked.map(({ jobs: _, ...each }) => each) }) }
-    const saved = this.changed<SaveResult>({ kind: 'remoteSave', request: sent }, dataClass)
-    const isSaved = request.mode === 'update' && !(request.atomic && saved.entities.some(({ failure }) => failure))
-    if (isSaved) this.afterChange(() => this.enqueueAll(hooked.filter((_, i) => !saved.entities[i]?.failure)))
-    const layout = this.options.store.layouts.get(dataClass)!
-    const table = this.snapshot.table(dataClass)
-    // Row ids are those of the thread that saved them.
-    const own = ({ row }: SaveResult['entities'][number]) =>
-      row && { rowId: table.rowIdOf!(new RowView(layout, row).value(dataClass.key) as Value) }
-    return { ...saved, entities: saved.entities.map(each => ({ ...each, ...own(each) })) }
+    return this.changesOf(dataClass).save(this.saveRequest(request), dataClass)
   }
 
   /** A request to the writer, with the rights of the running code. */
@@ -493,147 +467,13 @@ export class Language {
     // Events run with their own rights, the deletion itself with those of the caller.
     const { rights } = this
     const { dataClass } = this.binding(request.dataClass)
-    const send = (each: typeof request) =>
-      dataClass.remote
-        ? this.dropRemote({ ...rights, ...each }, dataClass)
-        : this.written(writer => writer.write({ kind: 'delete', ...rights, ...each }))
+    const send = (each: typeof request) => this.changesOf(dataClass).drop({ ...rights, ...each }, dataClass)
     const { drop } = this.options.hooks ?? {}
     const isFree = this.view.may('drop', dataClass)
     return (
       (isFree ? this.withOwnRights(() => drop?.call(this.options.hooks, request, this, send)) : undefined) ??
       send(request)
     )
-  }
-
-  private dropRemote(
-    { access, owner, ifMatch, rowIds, stamps, atomic, hooked }: Omit<DeleteRequest, 'kind'>,
-    dataClass: DataClass,
-  ): DeleteResult {
-    const keys = this.keyTexts(dataClass, rowIds)
-    const rows = hooked?.rows.filter(each => each.dataClass === dataClass.name) ?? []
-    const seen = stamps
-      ? Array.from(stamps, (stamp, i) => [keys[i]!, stamp] as const)
-      : rows.map(each => [this.keyTexts(dataClass, [each.rowId])[0]!, each.seen] as const)
-    const read = { ...keyRead(dataClass, keys), access }
-    const deletion = { read, keys, atomic, owner, ifMatch, stamps: new Map(seen), isCode: true }
-    const result = this.changed<DeleteResult>({ kind: 'remoteDelete', deletion }, dataClass)
-    if (!result.error) this.afterChange(() => this.enqueueAll(rows))
-    return result
-  }
-
-  private keyTexts(dataClass: DataClass, rowIds: Iterable<number>): string[] {
-    const layout = this.options.store.layouts.get(dataClass)!
-    const reads = this.reads.get(this.unrestricted)!
-    return Array.from(rowIds, rowId => keyText(layout, reads.keyOf(dataClass, rowId)))
-  }
-
-  /** Changes entities of a remote dataclass. */
-  private changed<Result>(change: RemoteChange, dataClass: DataClass): Result {
-    this.writer()
-    if (this.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(dataClass.name)
-    if (this.overlay) throw LanguageErrors.REMOTE_IN_TRANSACTION(dataClass.name)
-    this.settleAll()
-    const { connection } = dataClass.remote!
-    const held = this.databaseRun?.forChange()
-    const result = this.options.remote!.change(connection, change, this.remoteLimits, held) as Result
-    this.moveOn()
-    return result
-  }
-
-  /**
-   * Runs the events of entities of a database, and the save or deletion after them. What the events have read there still holds when it is
-   * committed.
-   * @param isAtomic true for one change of all or nothing, whose rules that are deferred are checked at its end
-   * @param work reads nothing of before
-   * @returns undefined: others have changed what was read, or were in the way, so that nothing is kept
-   */
-  inDatabase<T>(dataClass: DataClass, isAtomic: boolean, work: () => T, isKept: (result: T) => boolean): T | undefined {
-    const gate = { isAlone: false, repeats: false }
-    return this.runInDatabase(this.databaseRunOf(dataClass, isAtomic, gate, false), work, isKept)
-  }
-
-  /**
-   * {@link inDatabase} with all that `work` reads, again until no other write was in the way.
-   * @param runs number of runs that have failed before
-   * @param work may run several times
-   * @returns what it returns: whether it is kept; undefined: others were in the way each time
-   */
-  wholeInDatabase(dataClass: DataClass, isAtomic: boolean, runs: number, work: () => boolean): boolean | undefined {
-    for (let run = runs + 1; run <= DATABASE_RUNS; run++) {
-      const gate = { isAlone: run > SHARED_RUNS, repeats: run < DATABASE_RUNS }
-      const databaseRun = this.databaseRunOf(dataClass, isAtomic, gate, true)
-      this.settleAll()
-      this.moveOn()
-      const isKept = this.runInDatabase(databaseRun, work, isKept => isKept)
-      if (isKept !== undefined) return isKept
-    }
-    return undefined
-  }
-
-  private databaseRunOf(
-    dataClass: DataClass,
-    isAtomic: boolean,
-    gate: Pick<Holding, 'isAlone' | 'repeats'>,
-    isWhole: boolean,
-  ): DatabaseRun {
-    const { name, remote } = dataClass
-    if (this.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(name)
-    if (this.overlay) throw LanguageErrors.REMOTE_IN_TRANSACTION(name)
-    this.writer()
-    const holding = { connection: remote!.connection, dataClass: name, checksAtOnce: !isAtomic, ...gate }
-    return new DatabaseRun(this.options.remote!, holding, isWhole)
-  }
-
-  private runInDatabase<T>(run: DatabaseRun, work: () => T, isKept: (result: T) => boolean): T | undefined {
-    const pending = new Set(this.pending)
-    this.databaseRun = run
-    let outcome: { readonly result: T } | { readonly thrown: unknown }
-    try {
-      outcome = { result: work() }
-    } catch (thrown) {
-      outcome = { thrown }
-    }
-    this.databaseRun = undefined
-    if (run.hasBegun) this.moveOn()
-    const ended = run.end('result' in outcome && isKept(outcome.result))
-    if (ended === 'collided') {
-      // Reads of a run that has not been must not become reads of the next.
-      for (const each of this.pending) if (!pending.has(each)) this.pending.delete(each)
-      return undefined
-    }
-    if ('thrown' in outcome) throw outcome.thrown
-    if (ended === 'kept') run.settle()
-    return outcome.result
-  }
-
-  /** True if the events of entities of a database have read from it. */
-  get hasBegun(): boolean {
-    return this.databaseRun?.hasBegun ?? false
-  }
-
-  /** Does work when a change of entities of a database is committed: now, unless it is part of a transaction. */
-  afterChange(work: () => void): void {
-    if (this.databaseRun) this.databaseRun.afterCommit(work)
-    else work()
-  }
-
-  /** Enqueues the jobs of events of a remote dataclass, whose database knows no jobs. */
-  private enqueueAll(hooked: readonly { readonly jobs?: readonly NewJob[] | undefined }[]): void {
-    const jobs = hooked.flatMap(each => each.jobs ?? [])
-    if (jobs.length > 0) this.writer().write({ kind: 'enqueue', jobs })
-  }
-
-  private get remoteLimits(): RemoteLimits {
-    const deadlineAt = Math.min(
-      this.deadline.deadlineAt ?? Number.POSITIVE_INFINITY,
-      Date.now() + this.limits.timeoutMs,
-    )
-    return { deadlineAt, user: this.user }
-  }
-
-  /** Name of the user for databases. */
-  private get user(): string | undefined {
-    return this.options.needsUser ? this.userName : undefined
   }
 
   /** Locks an entity for the session of the call, or unlocks it. */
@@ -643,11 +483,7 @@ export class Language {
     const { session } = this.call
     if (!session) throw LanguageErrors.NO_SESSION('a lock')
     const holder = session.lockHolder()
-    if (dataClass.remote) {
-      const read = { ...keyRead(dataClass, this.keyTexts(dataClass, [rowId])), access: this.access }
-      return this.changed<LockResult>({ kind: 'remoteLock', lock: { read, lock, holder, isCode: true } }, dataClass)
-    }
-    return this.written(writer => writer.write({ kind: 'lock', dataClass: dataClass.name, rowId, lock, holder }))
+    return this.changesOf(dataClass).lock(dataClass, rowId, lock, holder)
   }
 
   /** Writes new values of stored calculated attributes. */
@@ -717,7 +553,7 @@ export class Language {
 
   /** @throws {NeedsTransaction} the events of the run write outside of a transaction; {@link LanguageErrors.REMOTE_EVENT} */
   private beginWrites(run: EventRun): void {
-    if (run.dataClass.remote) throw LanguageErrors.REMOTE_EVENT(run.dataClass.name)
+    if (!this.changesOf(run.dataClass).mayEventsWrite) throw LanguageErrors.REMOTE_EVENT(run.dataClass.name)
     if (!this.overlay) {
       run.needsTransaction = true
       throw new NeedsTransaction()
@@ -796,7 +632,7 @@ export class Language {
   }
 
   /** Rights of the caller with the current promotions. */
-  private get access(): Access | undefined {
+  get access(): Access | undefined {
     const { access, session } = this.call ?? {}
     if (!access || !session || session.promotedPrivileges.length === 0) return access
     const { promotedPrivileges: privileges } = session
@@ -811,7 +647,8 @@ export class Language {
     return { access: this.access, owner: this.call?.session?.id }
   }
 
-  private written<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {
+  /** Writes to the store, and moves on to the state after it. */
+  written<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {
     const writer = this.writer()
     this.demandWrite()
     this.settleAll()
@@ -823,13 +660,13 @@ export class Language {
   }
 
   /** @throws {LanguageErrors.NO_CALL} {@link LanguageErrors.READ_ONLY} */
-  private writer(): WriterLink {
+  writer(): WriterLink {
     if (!this.call) throw LanguageErrors.NO_CALL()
     if (this.call.canWrite === false || !this.options.writer) throw LanguageErrors.READ_ONLY()
     return this.options.writer
   }
 
-  private get deadline(): Pick<BudgetLimits, 'deadlineAt' | 'timeoutMs'> {
+  get deadline(): Pick<BudgetLimits, 'deadlineAt' | 'timeoutMs'> {
     const { time } = this.call ?? {}
     return time ? { deadlineAt: time.deadlineAt, timeoutMs: time.deadlineMs } : {}
   }
@@ -842,7 +679,7 @@ export class Language {
     return Math.max(1, Math.min(most, (deadlineAt ?? Number.POSITIVE_INFINITY) - Date.now()))
   }
 
-  private settleAll(): void {
+  settleAll(): void {
     for (const pending of this.pending) pending.settle()
   }
 
@@ -851,7 +688,7 @@ export class Language {
     return this.unrestricted
   }
 
-  private moveOn(): void {
+  moveOn(): void {
     this.seen = undefined
     this.open?.release()
     this.open = undefined
@@ -865,14 +702,6 @@ export class Language {
     this.options.store.releaseSnapshot()
   }
 }
-
-const keyRead = ({ name }: DataClass, keys: readonly string[]): ReadRequest => ({
-  dataClass: name,
-  source: { kind: 'keys', keys },
-  skip: 0,
-  top: keys.length,
-  output: { form: 'collection' },
-})
 
 /** A text that could not be used, in contrast to work that took too long. */
 const isRefusal = (error: unknown): error is ProtocolError => error instanceof ProtocolError && error.httpStatus < 500

@@ -66,31 +66,33 @@ function saveWithEvents(
  */
 function saveShared(entities: readonly EntityBase[], language: Language): Map<EntityBase, Outcome> | undefined {
   const { dataClass } = entities[0]![BINDING]
-  if (!dataClass.remote) return runShared(entities, language)
   const restore = entities.map(internals.keep)
-  const run = language.inDatabase(
+  const run = language.changesOf(dataClass).beside(
     dataClass,
     false,
-    () => ({ done: runShared(entities, language) }),
-    ({ done }) => done !== undefined && [...done.values()].includes(undefined),
+    () => runShared(entities, restore, language),
+    done => done !== undefined && [...done.values()].includes(undefined),
   )
-  if (run) return run.done
+  if (run) return run.result
   undo(entities, restore, language)
   return new Map()
 }
 
-function runShared(entities: readonly EntityBase[], language: Language): Map<EntityBase, Outcome> | undefined {
+function runShared(
+  entities: readonly EntityBase[],
+  restore: readonly (() => void)[],
+  language: Language,
+): Map<EntityBase, Outcome> | undefined {
   const { hooks } = language.options
   const { dataClass } = entities[0]![BINDING]
   const run = new EventRun(dataClass)
   const outcomes = new Map<EntityBase, Outcome>()
-  const restore = entities.map(internals.keep)
   const saving: Saving[] = []
   for (const entity of entities) {
     const { assigned } = withAssigned(entity)
     run.entity = entity
     const failure = beforeSave(entity, run, language)
-    const mayHaveReadEarlier = entities.length > 1 && language.hasBegun
+    const mayHaveReadEarlier = entities.length > 1 && language.changesOf(dataClass).hasBegun
     if (run.needsTransaction || run.hasReadEarlier(entity) || mayHaveReadEarlier) {
       hooks!.noteTransaction!(dataClass, run.needsTransaction)
       undo(entities, restore, language)
@@ -154,8 +156,7 @@ function saveAlone(entity: EntityBase, language: Language, runs: number): Outcom
     return isKept
   }
   if (language.isInTransaction) save()
-  else if (!dataClass.remote) language.transaction(save)
-  else if (language.wholeInDatabase(dataClass, false, runs, save) === undefined) {
+  else if (language.changesOf(dataClass).alone(dataClass, false, runs, save) === undefined) {
     undo([entity], [restore], language)
     outcome = changedFailure(dataClass, DATABASE_RUNS, entity.getKey())
   }
@@ -184,7 +185,7 @@ function send(
   for (const [i, { rowId, row, failure, isOutdated }] of written(entities, language, dataClass, run).entries()) {
     if (isOutdated) continue
     const { entity } = entities[i]!
-    if (!failure) language.afterChange(() => internals.saved(entity, rowId!, row!))
+    if (!failure) language.changesOf(entity[BINDING].dataClass).afterChange(() => internals.saved(entity, rowId!, row!))
     outcomes.set(entity, failure)
   }
   return outcomes

@@ -1,4 +1,4 @@
-import type { RelatedEntityAttribute } from '../../catalog/attribute.ts'
+import { isByRow, type RelatedEntityAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { type ErrorData, ProtocolError } from '../../base/errors.ts'
 import { BINDING } from '../data-api/binding.ts'
@@ -65,15 +65,13 @@ function dropShared(
   send: (request: DropRequest) => DeleteResult,
 ): DeleteResult | undefined {
   const { dataClass } = language.binding(request.dataClass)
-  if (!dataClass.remote) return drop.run(request, send)
-  const run = language.inDatabase(
+  const changes = language.changesOf(dataClass)
+  const run = changes.beside(
     dataClass,
     request.atomic,
     // The deletion of one may be what the events of the next have read.
-    () => ({
-      result: drop.run(request, part => (request.rowIds.length > 1 && language.hasBegun ? undefined : send(part))),
-    }),
-    ({ result }) => result !== undefined && result.deleted > 0,
+    () => drop.run(request, part => (request.rowIds.length > 1 && changes.hasBegun ? undefined : send(part))),
+    result => result !== undefined && result.deleted > 0,
   )
   return run ? run.result : { kind: 'delete', deleted: 0, changed: true }
 }
@@ -129,7 +127,7 @@ function dropAlone(
     } while (left.length + blocked.length > 0 && performance.now() < endsAt)
     return !(atomic && total.error)
   }
-  const stepInDatabase = (): boolean | undefined => {
+  const stepAlone = (): boolean | undefined => {
     const before = { left: [...left], blocked: [...blocked], total: { ...total } }
     const undo = (): void => {
       left.splice(0, left.length, ...before.left)
@@ -137,7 +135,7 @@ function dropAlone(
       later.length = 0
       Object.assign(total, before.total)
     }
-    const isKept = language.wholeInDatabase(dataClass, atomic, runs, () => {
+    const isKept = language.changesOf(dataClass).alone(dataClass, atomic, runs, () => {
       undo()
       return step()
     })
@@ -146,7 +144,7 @@ function dropAlone(
   }
   const isInTransaction = language.isInTransaction && !atomic
   while (left.length + blocked.length > 0) {
-    const isKept = isInTransaction ? step() : dataClass.remote ? stepInDatabase() : language.transaction(step)
+    const isKept = isInTransaction ? step() : stepAlone()
     if (isKept === undefined) return { kind: 'delete', deleted: total.deleted, error: changedMeanwhile(dataClass) }
     if (!isKept) total.deleted = 0
     for (const each of later.splice(0)) language.afterCommit(each)
@@ -377,9 +375,7 @@ class Drop {
 
   /** A database follows its own foreign keys. */
   private readonly referencing = (relation: RelatedEntityAttribute, rowId: number): number[] =>
-    relation.dataClass.remote || relation.target.remote
-      ? []
-      : [...this.language.unrestricted.table(relation.dataClass).referencing(relation, rowId)]
+    isByRow(relation) ? [...this.language.unrestricted.table(relation.dataClass).referencing(relation, rowId)] : []
 }
 
 const isReferenced = ({ name }: ErrorData): boolean => name === WriteErrors.STILL_REFERENCED('', '', '').name

@@ -1,6 +1,6 @@
 import type { CalculatedDeclaration } from '../../catalog/add-calculated.ts'
 import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
-import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
+import type { DataClass } from '../../catalog/dataclass.ts'
 import type { EventKind } from '../declare/decorators.ts'
 import type { ClassDescriptor } from '../declare/describe-classes.ts'
 import { storedCalculated } from '../../catalog/calculated.ts'
@@ -105,13 +105,10 @@ export class HookedClasses {
     return [...found]
   }
 
-  /** Connections of the dataclasses whose saves or deletions depend on what code reads. */
-  connections({ dataClasses }: Catalog): string[] {
-    const decided = dataClasses.filter(dataClass => {
-      const events = this.events(dataClass)
-      return this.stored(dataClass).length > 0 || DECIDING_EVENTS.some(kind => events?.has(kind))
-    })
-    return [...new Set(decided.flatMap(({ remote }) => (remote && !remote.readOnly ? remote.connection : [])))]
+  /** True if saves or deletions of entities of a dataclass depend on what code reads. */
+  decides(dataClass: DataClass): boolean {
+    const events = this.events(dataClass)
+    return this.stored(dataClass).length > 0 || DECIDING_EVENTS.some(kind => events?.has(kind))
   }
 
   /** Stored calculated attributes that have code. */

@@ -4,6 +4,8 @@ import { SelectionBase } from '../data-api/entity-selection.ts'
 import type { Visible } from '../data-api/entity-hooks.ts'
 import type { Language } from '../data-api/language.ts'
 import { runAs } from '../declare/running-code.ts'
+import type { Finder } from '../../query/source/finder.ts'
+import { finderOf } from '../../query/source/select.ts'
 import { QueryErrors } from '../../query/contract/query-errors.ts'
 import type { EventDetails, EventMethod } from './event-code.ts'
 import type { HookedClasses } from './hooked-classes.ts'
@@ -57,7 +59,7 @@ export class Restrictions {
     try {
       const rows = language.run({ canWrite: false, access: undefined, restricting }, () => {
         const selections = code.ofWhole('restrict').flatMap(method => ask(dataClass, method, language) ?? [])
-        return selections.length > 0 ? visibleIn(selections, dataClass) : undefined
+        return selections.length > 0 ? visibleIn(selections, finderOf(dataClass, language.context)) : undefined
       })
       if (own.dependsOn === running.length - 1) known.set(dataClass, rows)
       return rows
@@ -68,8 +70,8 @@ export class Restrictions {
 }
 
 /** The entities that are in all of some selections. */
-const visibleIn = (selections: readonly SelectionBase[], { remote }: DataClass): Visible =>
-  remote
+const visibleIn = (selections: readonly SelectionBase[], { question }: Finder): Visible =>
+  question
     ? selections.map(SelectionBase.conditionOf)
     : selections.map(each => SelectionBase.rowsOf(each).set).reduce((all, each) => all.and(each))
 

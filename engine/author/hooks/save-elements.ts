@@ -105,8 +105,8 @@ export function saveElements<Answer>(
   }
   const first = slices.next().value!
   const second = slices.next()
-  // A database is asked by a thread that waits.
-  const prepared = second.done && mode === 'update' && !binding.dataClass.remote ? saving.prepare(first) : undefined
+  const mayGoOn = second.done && mode === 'update' && language.changesOf(binding.dataClass).mayGoOn
+  const prepared = mayGoOn ? saving.prepare(first) : undefined
   if (prepared) {
     return {
       write: language.saveRequest(prepared.request),
@@ -172,14 +172,10 @@ class Saving {
       const slice = this.prepare(elements)
       return slice && this.decided(slice, language.save(slice.request))
     }
-    if (!dataClass.remote) return save()
-    const run = language.inDatabase(
-      dataClass,
-      request.atomic,
-      () => ({ now: save() }),
-      ({ now = [] }) => request.mode === 'update' && now.some(each => each && !each.saved.failure),
-    )
-    return run ? run.now : elements.map(() => undefined)
+    const isKept = (now: (Decided | undefined)[] = []): boolean =>
+      request.mode === 'update' && now.some(each => each && !each.saved.failure)
+    const run = language.changesOf(dataClass).beside(dataClass, request.atomic, save, isKept)
+    return run ? run.result : elements.map(() => undefined)
   }
 
   /** Runs the code of elements. @returns undefined: it needs a transaction */
@@ -194,7 +190,7 @@ class Saving {
       const each = prepareElement(element, context, run)
       const { entity } = each
       prepared.push(each)
-      const mayHaveReadEarlier = elements.length > 1 && language.hasBegun
+      const mayHaveReadEarlier = elements.length > 1 && language.changesOf(dataClass).hasBegun
       if (!(run.needsTransaction || mayHaveReadEarlier || (entity && run.hasReadEarlier(entity)))) continue
       hooks.noteTransaction(dataClass, run.needsTransaction)
       for (const { entity } of prepared) if (entity) hooks.interrupted(entity)
@@ -240,9 +236,7 @@ class Saving {
           !(this.request.atomic && outcomes.some(({ saved }) => saved.saved.failure !== undefined))
         )
       }
-      const isKept = dataClass.remote
-        ? language.wholeInDatabase(dataClass, isOne, runs, work)
-        : language.transaction(work, this.moment)
+      const isKept = language.changesOf(dataClass).alone(dataClass, isOne, runs, work, this.moment)
       if (isKept === undefined) {
         decided.push(...elements.slice(decided.length).map(element => changedMeanwhile(element, dataClass)))
         continue

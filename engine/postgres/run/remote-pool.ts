@@ -1,3 +1,4 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
 import { type Connection, namesUsers } from '../database/database.ts'
 import type { SaveLimits } from '../../write/contract/write-limits.ts'
 import type { RemoteTask } from './remote-tasks.ts'
@@ -32,3 +33,8 @@ export const remotePool = ({
       tasksPerThread: TASKS,
     },
   })
+
+/** Connections of dataclasses whose saves and deletions depend on what code reads. */
+export const serializableConnections = (decided: readonly DataClass[]): string[] => [
+  ...new Set(decided.flatMap(({ remote }) => (remote && !remote.readOnly ? remote.connection : []))),
+]

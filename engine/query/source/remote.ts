@@ -236,7 +236,7 @@ function attributeSource(
   }
   const texts = [source.value]
   // Texts in a table that the server has made are unique by their folds.
-  const isFolded = dataClass.remote!.owned && attribute !== dataClass.key
+  const isFolded = !dataClass.place.exactUniques && attribute !== dataClass.key
   const exact =
     isExactText(attribute) && !isFolded ? find({ kind: 'identity', attribute, texts, negated: false }) : NONE
   const found = exact.length > 0 ? exact : find(predicate)

@@ -1,6 +1,6 @@
 /** The transaction of a database around events and their save: what is asked in it, and when it begins. */
 import t from 'tap'
-import { DatabaseRun } from '../../../../../engine/author/data-api/database-run.ts'
+import { DatabaseRun } from '../../../../../engine/author/data-api/changes/database-run.ts'
 import type { RemoteLink } from '../../../../../engine/postgres/run/remote-link.ts'
 
 const holding = { connection: 'main', dataClass: 'Loan', checksAtOnce: true, isAlone: false, repeats: false }

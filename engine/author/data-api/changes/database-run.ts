@@ -1,6 +1,6 @@
-import type { Ended, Holding } from '../../postgres/database/held-transaction.ts'
-import type { Held, RemoteLink } from '../../postgres/run/remote-link.ts'
-import type { RemoteCall } from '../../postgres/tables/remote-needed.ts'
+import type { Ended, Holding } from '../../../postgres/database/held-transaction.ts'
+import type { Held, RemoteLink } from '../../../postgres/run/remote-link.ts'
+import type { RemoteCall } from '../../../postgres/tables/remote-needed.ts'
 
 /**
  * One run of the events of entities of a database, with the save or deletion after them, in a transaction of the database. It begins with the

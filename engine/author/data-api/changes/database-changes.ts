@@ -1,0 +1,205 @@
+import type { LockHolder } from '../../../caller/lock-holder.ts'
+import type { DataClass } from '../../../catalog/dataclass.ts'
+import type { Value } from '../../../catalog/value.ts'
+import type { Snapshot } from '../../../data/snapshot.ts'
+import type { NewJob } from '../../../jobs/job.ts'
+import type { Holding } from '../../../postgres/database/held-transaction.ts'
+import type { RemoteLimits } from '../../../postgres/run/remote-link.ts'
+import type { RemoteFetch } from '../../../postgres/tables/remote-needed.ts'
+import type { RemoteChange } from '../../../postgres/writes/remote-writer.ts'
+import type { ReadRequest } from '../../../query/contract/request.ts'
+import { keyText } from '../../../row-format/row-layout.ts'
+import { RowView } from '../../../row-format/row-view.ts'
+import type {
+  DeleteRequest,
+  DeleteResult,
+  LockResult,
+  SaveRequest,
+  SaveResult,
+} from '../../../write/contract/requests.ts'
+import { DATABASE_RUNS, type EventRun, SHARED_RUNS } from '../event-run.ts'
+import type { Language } from '../language.ts'
+import { LanguageErrors } from '../language-errors.ts'
+import type { Changes } from './changes.ts'
+import { DatabaseRun } from './database-run.ts'
+
+/** Changes of entities of databases, by the thread that asks them. Their transactions guard what events have read. */
+export class DatabaseChanges implements Changes {
+  readonly mayEventsWrite = false
+  readonly mayGoOn = false
+  /** The run of events, with their save or deletion; undefined: none is under way. */
+  private run: DatabaseRun | undefined
+
+  constructor(private readonly language: Language) {}
+
+  get hasBegun(): boolean {
+    return this.run?.hasBegun ?? false
+  }
+
+  /** Name of the user, where databases know it. */
+  get user(): string | undefined {
+    const { language } = this
+    return language.options.needsUser ? language.userName : undefined
+  }
+
+  /** Fetches what a read needs. @throws {ProtocolError} */
+  fetch(fetch: () => RemoteFetch): void {
+    const { language } = this
+    language.options.remote!.fetch(fetch, this.limits, call => this.run?.forRead(call, language.eventRun !== undefined))
+  }
+
+  save(request: SaveRequest, dataClass: DataClass): SaveResult {
+    const { hooked = [] } = request
+    const sent = { ...request, ...(request.hooked && { hooked: hooked.map(({ jobs: _, ...each }) => each) }) }
+    const saved = this.changed<SaveResult>({ kind: 'remoteSave', request: sent }, dataClass)
+    const isSaved = request.mode === 'update' && !(request.atomic && saved.entities.some(({ failure }) => failure))
+    if (isSaved) this.afterChange(() => this.enqueueAll(hooked.filter((_, i) => !saved.entities[i]?.failure)))
+    const { language } = this
+    const layout = language.options.store.layouts.get(dataClass)!
+    const table = language.snapshot.table(dataClass)
+    // Row ids are those of the thread that saved them.
+    const own = ({ row }: SaveResult['entities'][number]) =>
+      row && { rowId: table.rowIdOf!(new RowView(layout, row).value(dataClass.key) as Value) }
+    return { ...saved, entities: saved.entities.map(each => ({ ...each, ...own(each) })) }
+  }
+
+  drop(
+    { access, owner, ifMatch, rowIds, stamps, atomic, hooked }: Omit<DeleteRequest, 'kind'>,
+    dataClass: DataClass,
+  ): DeleteResult {
+    const keys = this.keyTexts(dataClass, rowIds)
+    const rows = hooked?.rows.filter(each => each.dataClass === dataClass.name) ?? []
+    const seen = stamps
+      ? Array.from(stamps, (stamp, i) => [keys[i]!, stamp] as const)
+      : rows.map(each => [this.keyTexts(dataClass, [each.rowId])[0]!, each.seen] as const)
+    const read = { ...keyRead(dataClass, keys), access }
+    const deletion = { read, keys, atomic, owner, ifMatch, stamps: new Map(seen), isCode: true }
+    const result = this.changed<DeleteResult>({ kind: 'remoteDelete', deletion }, dataClass)
+    if (!result.error) this.afterChange(() => this.enqueueAll(rows))
+    return result
+  }
+
+  lock(dataClass: DataClass, rowId: number, lock: boolean, holder: LockHolder): LockResult {
+    const read = { ...keyRead(dataClass, this.keyTexts(dataClass, [rowId])), access: this.language.access }
+    return this.changed<LockResult>({ kind: 'remoteLock', lock: { read, lock, holder, isCode: true } }, dataClass)
+  }
+
+  /** A fresh one: rows that were read before the run may be old. */
+  eventSnapshot(run: EventRun, open: Snapshot): Snapshot {
+    run.own ??= this.language.withDatabases(open, snapshot => snapshot)
+    return run.own
+  }
+
+  beside<T>(
+    dataClass: DataClass,
+    isAtomic: boolean,
+    work: () => T,
+    isKept: (result: T) => boolean,
+  ): { readonly result: T } | undefined {
+    const gate = { isAlone: false, repeats: false }
+    return this.inRun(this.runOf(dataClass, isAtomic, gate, false), work, isKept)
+  }
+
+  alone(dataClass: DataClass, isAtomic: boolean, runs: number, work: () => boolean): boolean | undefined {
+    for (let run = runs + 1; run <= DATABASE_RUNS; run++) {
+      const gate = { isAlone: run > SHARED_RUNS, repeats: run < DATABASE_RUNS }
+      const databaseRun = this.runOf(dataClass, isAtomic, gate, true)
+      this.language.settleAll()
+      this.language.moveOn()
+      const done = this.inRun(databaseRun, work, isKept => isKept)
+      if (done) return done.result
+    }
+    return undefined
+  }
+
+  afterChange(work: () => void): void {
+    if (this.run) this.run.afterCommit(work)
+    else work()
+  }
+
+  private keyTexts(dataClass: DataClass, rowIds: Iterable<number>): string[] {
+    const { options, reads, unrestricted } = this.language
+    const layout = options.store.layouts.get(dataClass)!
+    const ofCall = reads.get(unrestricted)!
+    return Array.from(rowIds, rowId => keyText(layout, ofCall.keyOf(dataClass, rowId)))
+  }
+
+  private changed<Result>(change: RemoteChange, dataClass: DataClass): Result {
+    const { language } = this
+    this.demand(dataClass)
+    language.settleAll()
+    const { connection } = dataClass.remote!
+    const result = language.options.remote!.change(connection, change, this.limits, this.run?.forChange()) as Result
+    language.moveOn()
+    return result
+  }
+
+  /** @throws {LanguageErrors.REMOTE_IN_EVENT} {@link LanguageErrors.REMOTE_IN_TRANSACTION} the place does not allow changes */
+  private demand({ name }: DataClass): void {
+    const { language } = this
+    language.writer()
+    if (language.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(name)
+    if (language.isInTransaction) throw LanguageErrors.REMOTE_IN_TRANSACTION(name)
+  }
+
+  /** @param gate how other writes to the database are treated @param isWhole true to begin with whatever is asked first */
+  private runOf(
+    dataClass: DataClass,
+    isAtomic: boolean,
+    gate: Pick<Holding, 'isAlone' | 'repeats'>,
+    isWhole: boolean,
+  ): DatabaseRun {
+    this.demand(dataClass)
+    const { name, remote } = dataClass
+    // The rules of a change of all or nothing that are deferred are checked at its end.
+    const holding = { connection: remote!.connection, dataClass: name, checksAtOnce: !isAtomic, ...gate }
+    return new DatabaseRun(this.language.options.remote!, holding, isWhole)
+  }
+
+  private inRun<T>(
+    run: DatabaseRun,
+    work: () => T,
+    isKept: (result: T) => boolean,
+  ): { readonly result: T } | undefined {
+    const { language } = this
+    const pending = new Set(language.pending)
+    this.run = run
+    let outcome: { readonly result: T } | { readonly thrown: unknown }
+    try {
+      outcome = { result: work() }
+    } catch (thrown) {
+      outcome = { thrown }
+    }
+    this.run = undefined
+    if (run.hasBegun) language.moveOn()
+    const ended = run.end('result' in outcome && isKept(outcome.result))
+    if (ended === 'collided') {
+      // Reads of a run that has not been must not become reads of the next.
+      for (const each of language.pending) if (!pending.has(each)) language.pending.delete(each)
+      return undefined
+    }
+    if ('thrown' in outcome) throw outcome.thrown
+    if (ended === 'kept') run.settle()
+    return outcome
+  }
+
+  /** Enqueues the jobs of events, which databases do not know. */
+  private enqueueAll(hooked: readonly { readonly jobs?: readonly NewJob[] | undefined }[]): void {
+    const jobs = hooked.flatMap(each => each.jobs ?? [])
+    if (jobs.length > 0) this.language.writer().write({ kind: 'enqueue', jobs })
+  }
+
+  private get limits(): RemoteLimits {
+    const { deadline, limits } = this.language
+    const deadlineAt = Math.min(deadline.deadlineAt ?? Number.POSITIVE_INFINITY, Date.now() + limits.timeoutMs)
+    return { deadlineAt, user: this.user }
+  }
+}
+
+const keyRead = ({ name }: DataClass, keys: readonly string[]): ReadRequest => ({
+  dataClass: name,
+  source: { kind: 'keys', keys },
+  skip: 0,
+  top: keys.length,
+  output: { form: 'collection' },
+})
