@@ -1,5 +1,6 @@
 import type { ValueAttribute } from './attribute.ts'
 import type { CheckedDataClass } from './check-model.ts'
+import { IN_STORE } from './place.ts'
 import { exceededLimits, type Limit } from './limits.ts'
 import type { StorageModel } from './model-schema.ts'
 import { show } from './shape-problems.ts'
@@ -17,8 +18,9 @@ export function defaultProblems(name: string, model: StorageModel, dataClass: Ch
     return [`.default: "${name}" is unique, so that two new entities cannot both have it; leave it out`]
   if (json === null) return ['.default: is null, as without it; leave it out, or give a value']
   const attribute = { ...UNLIMITED, ...model, ...parametersOf(model) }
-  // Neither the key nor the place of its dataclass is needed to convert it.
-  const value = TYPES[type].convert(json, { ...attribute, dataClass: {} } as unknown as ValueAttribute, false)
+  // Its key is not needed to convert it, and a default is one that the store could have.
+  const owner = { place: IN_STORE }
+  const value = TYPES[type].convert(json, { ...attribute, dataClass: owner } as unknown as ValueAttribute, false)
   if (value instanceof Mismatch)
     return [`.default: expected ${value.expected}, received ${value.received ?? show(json)}`]
   return exceededLimits(attribute, value as Value).map(

@@ -6,6 +6,15 @@ import type { Snapshot, TableSnapshot } from './snapshot.ts'
 /** Maximum number of single rows that are recorded of one table; beyond it, the whole table counts as read. */
 const MAX_ROWS = 100
 
+/** Members of a table by which nothing is read. */
+const NOT_DATA: ReadonlySet<string | symbol> = new Set([
+  'isRestricted',
+  'rowsOnly',
+  'fetch',
+  'fetchReference',
+  'fetchReferencing',
+])
+
 /**
  * A snapshot that records what is read from it: rows that are read one by one, and all of a table for everything else. Tables of
  * databases, which guard what is read from them, are not recorded.
@@ -95,7 +104,7 @@ export class RecordedSnapshot implements Snapshot {
     return new Proxy(table, {
       get: (_, name) => {
         if (name in own) return own[name as keyof TableSnapshot]
-        if (name === 'isRestricted') return table.isRestricted
+        if (NOT_DATA.has(name)) return Reflect.get(table, name) as unknown
         this.sawTable(tableNumber)
         const member: unknown = Reflect.get(table, name)
         return typeof member === 'function' ? member.bind(table) : member
