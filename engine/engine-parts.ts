@@ -234,7 +234,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     pool,
     vectors,
     runWithCode,
-    runElsewhere: (dataClass, task, caller) => backends.named(dataClass).run(task, caller),
+    elsewhere: dataClass => backends.elsewhere(dataClass),
   })
   const hasDropEvents = (dataClass: string) => hooked.onDrop(catalog.dataClassesByName.get(dataClass)!)
   const inStore = new StoreBackend({

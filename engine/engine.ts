@@ -332,8 +332,7 @@ export class Engine implements PluginEngine {
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)
-    const access = request.access ?? this.permissions.guest
-    const deletion = { read: { ...request, access, exact: true }, atomic, owner, ifMatch }
+    const deletion = { read: { ...this.parts.backends.withRights(request), exact: true }, atomic, owner, ifMatch }
     const { deleted, selected = 1, error } = await this.parts.backends.of(dataClass).delete(deletion, caller)
     if (!error) return deleted
     const cause = new ProtocolError(error)
@@ -359,8 +358,7 @@ export class Engine implements PluginEngine {
     if (!view.may('update', dataClass)) throw PermissionErrors.UPDATE(dataClass.name)
     demandUniqueAddress(request, view)
     const holder = lockHolder(session)
-    const read = { ...request, access: request.access ?? this.permissions.guest }
-    const locking = { read, lock, holder }
+    const locking = { read: this.parts.backends.withRights(request), lock, holder }
     const { result, wasNotLocked, blocker } = await this.parts.backends.of(dataClass).lock(locking, caller)
     if (blocker) return { result, status: { success: false, ...lockStatus(blocker) } }
     return { result, status: { success: true, ...(wasNotLocked && { wasNotLocked }) } }

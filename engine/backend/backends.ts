@@ -31,11 +31,23 @@ export class Backends {
     return this.others.get(name) ?? this.store
   }
 
+  /** @returns undefined: this store has the entities */
+  elsewhere(name: string): Backend | undefined {
+    return this.others.get(name)
+  }
+
+  /** The request with the rights of a guest, if it names none. */
+  withRights(request: ReadRequest): ReadRequest {
+    const access = request.access ?? this.permissions.guest
+    // Without roles there are no rights, and nothing to copy.
+    return access === request.access ? request : { ...request, access }
+  }
+
   /** Runs a task where its entities are. @returns as {@link Backend.run} @throws {ProtocolError} */
   run(task: Task, caller?: Caller): Promised<AnswerBody> {
     const { request } = task
-    const known = request.access ? task : { ...task, request: { ...request, access: this.permissions.guest } }
-    return this.named(request.dataClass).run(known, caller)
+    const known = this.withRights(request)
+    return this.named(request.dataClass).run(known === request ? task : { ...task, request: known }, caller)
   }
 
   /** Runs a task whose result is for this server. @returns as {@link run} */

@@ -78,7 +78,8 @@ export class Binaries {
   find(request: ReadRequest, attribute: BinaryAttribute, caller?: Caller): Promised<StoredBinary | null> {
     const { data, backends } = this.options
     const backend = backends.of(attribute.dataClass)
-    if (backend.readBytes) return findRemote(request, attribute, bytes => backend.readBytes!(bytes, caller))
+    if (backend.readBytes)
+      return findRemote(backends.withRights(request), attribute, bytes => backend.readBytes!(bytes, caller))
     const binaryOf = (rowId: number): StoredBinary | null =>
       data.read(snapshot => {
         const table = snapshot.table(attribute.dataClass)
@@ -166,8 +167,9 @@ export class Binaries {
     const { uploads } = this.options
     const id = newUploadId()
     try {
-      const backend = this.options.backends.of(attribute.dataClass)
-      const bytes = { read: request, attribute: attribute.name, start: 0, end: 0 }
+      const { backends } = this.options
+      const backend = backends.of(attribute.dataClass)
+      const bytes = { read: backends.withRights(request), attribute: attribute.name, start: 0, end: 0 }
       const key = backend.readBytes
         ? (await backend.readBytes(bytes, caller)).key
         : await this.localKey(request, attribute, caller)

@@ -1,4 +1,5 @@
 import type { AnswerBody } from '../answer/answer-body.ts'
+import type { Backend } from '../backend/backend.ts'
 import type { Permissions } from '../permission/permissions.ts'
 import type { Views } from '../permission/views.ts'
 import type { Promised } from '../base/promised.ts'
@@ -44,8 +45,8 @@ interface TaskRunnerOptions {
   /** Expected cost up to which a task runs in this thread, in milliseconds. */
   readonly inlineCostMs: number
   readonly pool: QueryPool
-  /** Runs a task that needs entities of a dataclass which are not in this store. */
-  readonly runElsewhere: (dataClass: string, task: Task, caller?: Caller) => Promised<AnswerBody>
+  /** The back end of a dataclass that is not in this store; undefined: it is. */
+  readonly elsewhere: (dataClass: string) => Pick<Backend, 'run'> | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   /** Runs tasks that need plugin code; undefined: there is none. */
@@ -97,7 +98,7 @@ export class TaskRunner {
 
   /** Runs a task that does not end in this turn, wherever it can go on. @param first undefined: in the pool */
   private goOn(task: Task, first: (() => Promise<AnswerBody>) | undefined, caller?: Caller): Promise<AnswerBody> {
-    const { pool, vectors, runElsewhere, runWithCode, limits } = this.options
+    const { pool, vectors, elsewhere, runWithCode, limits } = this.options
     const deadlineAt = Date.now() + (isExport(task) ? exportLimits(limits) : limits).timeoutMs
     const searched: Searched[] = []
     const inPool = () => pool.run({ ...task, searched }, caller, deadlineAt)
@@ -108,7 +109,10 @@ export class TaskRunner {
     }
     return drive(first ?? inPool, needs => {
       if (needs.kind === 'code') return runWithCode && (() => runWithCode(task, caller))
-      if (needs.kind === 'entities') return () => runElsewhere(needs.dataClass, task, caller)
+      if (needs.kind === 'entities') {
+        const other = elsewhere(needs.dataClass)
+        return other && (() => other.run(task, caller))
+      }
       if (needs.kind === 'rows') return undefined
       return Promise.all(needs.searches.map(search => vectors!.search(search, caller, deadlineAt))).then(found => {
         searched.push(...found)

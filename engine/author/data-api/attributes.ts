@@ -183,7 +183,7 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
         const rowId = rowIdOf(this)
         if (rowId === undefined) return null
         const table = language.snapshot.table(target)
-        language.snapshot.table(relation.dataClass).fetchReference?.(relation, rowId)
+        if (table.rowsOnly) language.snapshot.table(relation.dataClass).fetchReference?.(relation, rowId)
         return (table.isRestricted || table.rowsOnly) && !rowExists(table, rowId) ? null : bindingOf().entity(rowId)
       })
     },

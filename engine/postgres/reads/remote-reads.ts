@@ -181,7 +181,6 @@ export class RemoteReads implements RemoteData {
 
   /** Code that follows a relation from one entity often follows it from all: their targets are fetched together. */
   fetchReference({ dataClass, target, foreignKey }: RelatedEntityAttribute, targetRowId: number): void {
-    if (!target.remote) return
     const targets = this.rowsOf(target)
     if (targets.has(targetRowId)) return
     const wanted = new Set([targetRowId])

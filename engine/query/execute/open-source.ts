@@ -3,7 +3,7 @@ import { isRelation, type RelationAttribute } from '../../catalog/attribute.ts'
 import { isScalarType } from '../../catalog/value-type.ts'
 import type { View } from '../../catalog/view.ts'
 import { RowSet } from '../../row-set/row-set.ts'
-import { Suspended } from '../../data/suspended.ts'
+import { RemoteErrors } from '../../data/remote-errors.ts'
 import { existingRows } from '../../data/existing.ts'
 import { visibleOf } from '../../data/restricted-snapshot.ts'
 import { referenceOf, referencingOf } from '../../data/reference-of.ts'
@@ -71,7 +71,8 @@ export function openSource(
     case 'rows':
       return { dataClass, rows: rowsSource(source, table), name: 'in the set' }
     case 'keyList':
-      throw new Suspended({ kind: 'entities', dataClass: name })
+      // Keys are members of sets of entities elsewhere. Since this set was made, the model has brought them here.
+      throw RemoteErrors.NOT_HERE('this', name)
   }
 }
 

@@ -1,10 +1,12 @@
 import type { View } from '../../catalog/view.ts'
+import { needsOf } from '../../data/suspended.ts'
 import type { Snapshot } from '../../data/snapshot.ts'
 import type { QueryLimits } from '../contract/query-limits.ts'
 import type { ClientText, ReadRequest } from '../contract/request.ts'
 import { outlineOperator } from '../operators/describe.ts'
 import { withoutValues } from '../parse/without-values.ts'
 import type { QueryCache } from '../plan/query-cache.ts'
+import type { Selection } from '../source/finder.ts'
 import { planSelection } from '../source/select.ts'
 
 /** Description of a read for the log: texts and plan, without values. */
@@ -29,11 +31,21 @@ export function outlineQuery(
   const orderBy = textOf(request.orderBy)
   const length = (filter?.length ?? 0) + (orderBy?.length ?? 0)
   if (length > MAX_LENGTH) return { filter: `(${length} characters)` }
-  const selection = planSelection(request, view, queries, { snapshot })
+  const selection = planOf(() => planSelection(request, view, queries, { snapshot }))
   return {
     ...(filter !== undefined && { filter: withoutValues(filter, limits) }),
     ...(orderBy !== undefined && { orderBy }),
-    ...(selection.filter && { plan: outlineOperator(selection.filter, selection.dataClass) }),
+    ...(selection?.filter && { plan: outlineOperator(selection.filter, selection.dataClass) }),
+  }
+}
+
+/** @returns undefined: the entities are not in this store, so that others choose how to find them */
+function planOf(plan: () => Selection): Selection | undefined {
+  try {
+    return plan()
+  } catch (error) {
+    if (needsOf(error)?.kind !== 'entities') throw error
+    return undefined
   }
 }
 

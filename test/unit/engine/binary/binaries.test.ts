@@ -11,7 +11,7 @@ t.test('an image that arrives after its entity was deleted makes no entity', asy
       records: {},
       read: (work: (snapshot: object) => unknown) => work({ table: () => ({ row: () => undefined }) }),
     },
-    backends: { of: () => ({}), rowId: () => 7 },
+    backends: { of: () => ({}), rowId: () => 7, withRights: (request: unknown) => request },
     uploads: { discardUnless: async (_: Error, value: unknown) => void discarded.push(value) },
     write: async (request: unknown) => {
       written.push(request)

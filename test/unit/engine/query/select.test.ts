@@ -4,6 +4,7 @@ import { publicView } from '../../../../engine/catalog/view.ts'
 import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
 import { planSelection } from '../../../../engine/query/source/select.ts'
+import { KeyList } from '../../../../engine/row-set/key-list.ts'
 import { fakeStore } from '../../../support/fake-table.ts'
 import { copiesOfStaff, STAFF, staffCatalog } from '../../../support/fixtures/staff.ts'
 import { type QueryOptions, runQuery } from '../../../support/run-query.ts'
@@ -251,6 +252,12 @@ t.test('the whole selection is in order, whatever the page', async t => {
   const view = publicView(catalog)
   const selection = planSelection(request, view, new QueryCache(TEXT_LIMITS), context)
   t.same([...selection.finder.all(selection, view, context).rowIds], [1, 5, 0])
+})
+
+t.test('a set of keys, whose entities have been elsewhere, is refused', async t => {
+  const members = KeyList.of(['=1'])
+  const refused = { httpStatus: 400, entries: [{ errCode: 1200 }] } as unknown as Error
+  t.throws(() => runQuery(catalog, fakeStore(catalog, STAFF), { source: { kind: 'keyList', members } }), refused)
 })
 
 t.test('a query that examines too many rows ends with 413', async t => {
