@@ -30,10 +30,18 @@ import type { Identities } from './session/visitors.ts'
 import type { TransportRequest } from './transport/transport.ts'
 
 export { type Static, Type } from '@sinclair/typebox'
-export type { Granted, PluginEngine } from '../engine/index.ts'
-export { defineErrors, ProtocolError } from '../engine/index.ts'
-export type { ClientText, ReadRequest } from '../engine/index.ts'
-export type { TaskFunction, TaskSelection, TaskStore, TaskValue } from '../engine/index.ts'
+export {
+  type ClientText,
+  defineErrors,
+  type Granted,
+  type PluginEngine,
+  ProtocolError,
+  type ReadRequest,
+  type TaskFunction,
+  type TaskSelection,
+  type TaskStore,
+  type TaskValue,
+} from '../engine/index.ts'
 export {
   type Conditions,
   conditionsOf,

@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator'
-import { CODINGS, type Coding, compress, compressLater, MIN_CODED_BYTES } from '../engine/index.ts'
+import { type Coding, CODINGS, compress, compressLater, MIN_CODED_BYTES } from '../engine/index.ts'
 import type { Reply } from './reply.ts'
 import { isSource, isStream } from './transport/answer.ts'
 import { OwnedBytes } from './transport/owned-bytes.ts'

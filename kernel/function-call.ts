@@ -1,10 +1,10 @@
 import {
   type CallResult,
   type ClassFunction,
-  type PluginEngine,
   FunctionErrors,
   isLogin,
   kept,
+  type PluginEngine,
   ProtocolError,
   readTimeout,
   sourceOf,

@@ -1,6 +1,6 @@
 import {
-  type CallResult,
   type Caller,
+  type CallResult,
   type Engine,
   type Granted,
   isLogin,

@@ -1,3 +1,4 @@
+import { DATE_ORDERS, type DateOrder, DECIMALS } from '../base/row-formats.ts'
 import { parseDate } from '../base/time/read-date.ts'
 import type { Attribute, StorageAttribute } from '../catalog/attribute.ts'
 import { Mismatch } from '../catalog/types/descriptor.ts'
@@ -12,10 +13,6 @@ export interface ForeignFormat {
   /** Texts that are null in every column but those of texts, such as `N/A`. */
   nulls?: readonly string[] | undefined
 }
-
-export const DECIMALS = ['.', ','] as const
-export const DATE_ORDERS = ['ymd', 'dmy', 'mdy'] as const
-export type DateOrder = (typeof DATE_ORDERS)[number]
 
 /** Groups have three digits, so that `1,5` is not taken for 15. */
 const GROUPED = {

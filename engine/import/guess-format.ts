@@ -1,4 +1,5 @@
-import type { DateOrder, ForeignFormat } from './foreign-values.ts'
+import type { DateOrder } from '../base/row-formats.ts'
+import type { ForeignFormat } from './foreign-values.ts'
 
 /** Values of a column of CSV in a sample; null for an empty field. */
 type ColumnTexts = readonly (string | null)[]

@@ -1,3 +1,4 @@
+import type { Format } from '../base/row-formats.ts'
 import { InputError } from '../base/input-error.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { suggestion } from '../base/suggestion.ts'
@@ -6,12 +7,8 @@ import type { ForeignFormat } from './foreign-values.ts'
 import { readText } from './read-text.ts'
 import type { RowFormat } from './row-reader.ts'
 import { CsvSplitter } from './split-csv.ts'
-import { withoutPacking } from './unpack.ts'
 import { rawLines, type RowText, splitArray, splitLines } from './split-rows.ts'
 import { type TableFile, tableTexts } from './table-file.ts'
-
-export const FORMATS = ['json', 'ndjson', 'csv'] as const
-export type Format = (typeof FORMATS)[number]
 
 export interface RowFileOptions extends ForeignFormat {
   bytes: AsyncIterable<Buffer>
@@ -35,13 +32,6 @@ export interface RowFile {
   readonly header?: readonly string[]
   /** The texts of the rows in order, as many together as have been read at once. @throws {Error} if the file cannot be read */
   readonly rows: AsyncIterable<RowText[]>
-}
-
-/** Format of a file by its name, without `.gz` or `.zst`. */
-export function formatOf(path: string): Format | undefined {
-  const extension = /\.([a-z]+)$/i.exec(withoutPacking(path))?.[1]?.toLowerCase()
-  if (extension === 'jsonl') return 'ndjson'
-  return extension === 'tsv' ? 'csv' : FORMATS.find(format => format === extension)
 }
 
 /**

@@ -1,11 +1,8 @@
+import type { TableFormat } from '../base/row-formats.ts'
 import { isLongNumber, stringifyExact } from '../base/exact-json.ts'
 import { InputError } from '../base/input-error.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 import type { RowText } from './split-rows.ts'
-
-/** Formats of files whose cells have types. */
-export const TABLE_FORMATS = ['xlsx', 'parquet'] as const
-export type TableFormat = (typeof TABLE_FORMATS)[number]
 
 /** A row of a table. */
 export interface TableRow {
@@ -28,13 +25,6 @@ interface TableOptions {
   /** Name of a sheet; the first one by default. */
   readonly sheet?: string | undefined
 }
-
-/** Format of a table by the name of its file. */
-export const tableFormatOf = (path: string): TableFormat | undefined =>
-  TABLE_FORMATS.find(format => path.toLowerCase().endsWith(`.${format}`))
-
-export const isTableFormat = (format: string): format is TableFormat =>
-  (TABLE_FORMATS as readonly string[]).includes(format)
 
 /** @throws {Error} the file cannot be read */
 export async function openTable(path: string, format: TableFormat, { sheet }: TableOptions): Promise<TableFile> {

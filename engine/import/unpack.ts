@@ -31,9 +31,6 @@ export function packer(path: string): Transform | 'unable' | undefined {
   return path.endsWith('.zst') ? (zstd.createZstdCompress?.() ?? 'unable') : undefined
 }
 
-/** Name of a file without the extension of its packing. */
-export const withoutPacking = (path: string): string => path.replace(/\.(?:gz|zst)$/i, '')
-
 /**
  * Unpacks bytes, as the name of their file or their begin says, in parts: memory does not grow with what they become.
  * @throws {Error} they cannot be unpacked

@@ -10,8 +10,8 @@ import {
   makeBackup,
   type Moment,
   openStorage,
-  type Restored,
   restoreBackup,
+  type Restored,
   verifyBackup,
 } from '../../engine/index.ts'
 import { besidesOf } from '../backup-files.ts'

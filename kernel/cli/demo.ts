@@ -3,11 +3,9 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
 import { counted } from '../../engine/base/counted.ts'
+import { loadRows, openRowFile, readBytes } from '../../engine/command-line.ts'
 import { type Engine, openEngine } from '../../engine/index.ts'
-import { readBytes } from '../../engine/import/read-text.ts'
-import { openRowFile } from '../../engine/import/row-file.ts'
 import { engineOptions } from '../main.ts'
-import { loadRows } from '../../engine/import/load-rows.ts'
 
 /** `config/demo/demo.json`: dataclasses with the files of their rows, in the order of loading. */
 interface Demo {

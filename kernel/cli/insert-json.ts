@@ -1,4 +1,4 @@
-import { memberRanges } from '../../engine/import/member-texts.ts'
+import { memberRanges } from '../../engine/command-line.ts'
 
 /**
  * Text of a JSON document with one more member in one of its objects. All else stays as it is written.

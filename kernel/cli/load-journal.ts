@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import type { InterruptedLoad, LoadOptions, RowFormat, SettledRows } from '../../engine/command-line.ts'
 import type { LoadProgress } from '../../engine/index.ts'
-import type { InterruptedLoad, LoadOptions, SettledRows } from '../../engine/import/load-options.ts'
-import type { RowFormat } from '../../engine/import/row-reader.ts'
 import type { ErrorFile } from './error-file.ts'
 
 /** File and options of a load: positions mean the same rows only if the file is read the same way. */

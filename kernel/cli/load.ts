@@ -1,20 +1,27 @@
+import type { Format, TableFormat } from '../../engine/base/row-formats.ts'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
+import {
+  attributeName,
+  dataClassOf,
+  emptySummary,
+  type FileSample,
+  type ForeignFormat,
+  hintFor,
+  loadRows,
+  type LoadSummary,
+  openRowFile,
+  openTableRows,
+  readBytes,
+  rejectedRow,
+  relationsOf,
+  type RowFile,
+  withoutEmpty,
+} from '../../engine/command-line.ts'
 import { type DataClass, openEngine } from '../../engine/index.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import { InputError } from '../../engine/base/input-error.ts'
-import { attributeName } from '../../engine/import/attribute-name.ts'
-import { type ForeignFormat, hintFor } from '../../engine/import/foreign-values.ts'
-import { dataClassOf } from '../../engine/import/import-rows.ts'
-import { emptySummary, type LoadSummary } from '../../engine/import/load-options.ts'
-import { loadRows } from '../../engine/import/load-rows.ts'
-import { readBytes } from '../../engine/import/read-text.ts'
-import { rejectedRow } from '../../engine/import/rejected-row.ts'
-import { relationsOf } from '../../engine/import/relation-lookup.ts'
-import { type Format, openRowFile, openTableRows, type RowFile } from '../../engine/import/row-file.ts'
-import { type FileSample, withoutEmpty } from '../../engine/import/sample-file.ts'
-import type { TableFormat } from '../../engine/import/table-file.ts'
 import { engineOptions } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
 import { printError } from './outcome.ts'

@@ -6,13 +6,18 @@ import { readJsonFile } from '../../config/read-json-file.ts'
 import { counted } from '../../engine/base/counted.ts'
 import { InputError } from '../../engine/base/input-error.ts'
 import { excerpt } from '../../engine/base/text/excerpt.ts'
+import {
+  attributeName,
+  cellText,
+  type FileSample,
+  type Misfit,
+  misfits,
+  proposeClass,
+  type ProposedClass,
+  type RelationsBy,
+  relationsOf,
+} from '../../engine/command-line.ts'
 import { type DataClass, loadModel } from '../../engine/index.ts'
-import { attributeName } from '../../engine/import/attribute-name.ts'
-import { type Misfit, misfits } from '../../engine/import/misfit.ts'
-import { type ProposedClass, proposeClass } from '../../engine/import/propose-class.ts'
-import { type RelationsBy, relationsOf } from '../../engine/import/relation-lookup.ts'
-import type { FileSample } from '../../engine/import/sample-file.ts'
-import { cellText } from '../../engine/import/table-file.ts'
 import { add, type DraftModel } from './draft-model.ts'
 import { insertJson } from './insert-json.ts'
 import { addRelations, type Related } from './new-relations.ts'

@@ -1,7 +1,7 @@
 import { InputError } from '../../engine/base/input-error.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
 import { freeName } from '../../engine/base/text/free-name.ts'
-import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
+import type { RelationsBy } from '../../engine/command-line.ts'
 import {
   type Addition,
   type DraftAttribute,

@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress'
 import { counted } from '../../engine/base/counted.ts'
-import type { LoadSummary } from '../../engine/import/load-options.ts'
+import type { LoadSummary } from '../../engine/command-line.ts'
 import { describeProgress } from '../describe-progress.ts'
 
 /** Minimum time between two lines without a terminal. */

@@ -1,7 +1,5 @@
+import { DATE_ORDERS, DECIMALS, FORMATS, TABLE_FORMATS } from '../../engine/base/row-formats.ts'
 import { type Command, Option } from 'commander'
-import { DATE_ORDERS, DECIMALS } from '../../engine/import/foreign-values.ts'
-import { FORMATS } from '../../engine/import/row-file.ts'
-import { TABLE_FORMATS } from '../../engine/import/table-file.ts'
 import { addConfigOptions, addServerOptions, configOf, ofStore, serverOf } from './config-options.ts'
 import { FAILED, print } from './outcome.ts'
 import { EXPORT_FORMATS } from './export-table/export-format.ts'

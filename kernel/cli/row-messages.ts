@@ -1,9 +1,6 @@
 import { basename } from 'node:path'
 import { counted } from '../../engine/base/counted.ts'
-import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
-import type { LoadSummary } from '../../engine/import/load-options.ts'
-import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
-import type { FileSample, TextFormat } from '../../engine/import/sample-file.ts'
+import type { FileSample, ForeignFormat, LoadSummary, RelationsBy, TextFormat } from '../../engine/command-line.ts'
 
 /** One line that says how a file of text is read. */
 export function describeFormat(

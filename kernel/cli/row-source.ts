@@ -1,17 +1,23 @@
-import { InputError } from '../../engine/base/input-error.ts'
-import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
-import type { RelationsBy } from '../../engine/import/relation-lookup.ts'
-import { type Format, FORMATS, formatOf } from '../../engine/import/row-file.ts'
-import { sampleBytes } from '../../engine/import/sample-bytes.ts'
-import { type FileSample, sampleFile, sampleTable } from '../../engine/import/sample-file.ts'
 import {
+  type Format,
+  formatOf,
+  FORMATS,
   isTableFormat,
-  openTable,
   TABLE_FORMATS,
-  type TableFile,
   type TableFormat,
   tableFormatOf,
-} from '../../engine/import/table-file.ts'
+} from '../../engine/base/row-formats.ts'
+import { InputError } from '../../engine/base/input-error.ts'
+import {
+  type FileSample,
+  type ForeignFormat,
+  openTable,
+  type RelationsBy,
+  sampleBytes,
+  sampleFile,
+  sampleTable,
+  type TableFile,
+} from '../../engine/command-line.ts'
 import { nameOf } from './source-file.ts'
 
 /** A file of rows, and how it is read. */

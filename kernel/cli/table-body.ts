@@ -1,5 +1,4 @@
-import { rejectedRow } from '../../engine/import/rejected-row.ts'
-import { csvText, type TableFile, tableTexts } from '../../engine/import/table-file.ts'
+import { csvText, rejectedRow, type TableFile, tableTexts } from '../../engine/command-line.ts'
 
 /** A table as the body of an import: CSV whose lines are those of the table, as far as its cells have one line each. */
 export class TableBody {

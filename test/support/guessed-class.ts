@@ -1,3 +1,4 @@
+import { type Format, tableFormatOf } from '../../engine/base/row-formats.ts'
 import type { Test } from 'tap'
 import type { DataClassModel, StorageModel } from '../../engine/catalog/model-schema.ts'
 import { isLongNumber, parseExact } from '../../engine/base/exact-json.ts'
@@ -6,10 +7,10 @@ import type { ForeignFormat } from '../../engine/import/foreign-values.ts'
 import { loadRows } from '../../engine/import/load-rows.ts'
 import { type ProposedClass, proposeClass } from '../../engine/import/propose-class.ts'
 import { rejectedRow } from '../../engine/import/rejected-row.ts'
-import { type Format, openRowFile, openTableRows } from '../../engine/import/row-file.ts'
+import { openRowFile, openTableRows } from '../../engine/import/row-file.ts'
 import { sampleBytes } from '../../engine/import/sample-bytes.ts'
 import { type FileSample, sampleFile, sampleTable } from '../../engine/import/sample-file.ts'
-import { openTable, type TableFile, tableFormatOf } from '../../engine/import/table-file.ts'
+import { openTable, type TableFile } from '../../engine/import/table-file.ts'
 import { engineOptions } from './engine-options.ts'
 
 /** A file of rows, and the dataclass that is proposed for it. */

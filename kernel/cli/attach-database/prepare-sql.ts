@@ -1,4 +1,4 @@
-import { quoteName } from '../../../engine/postgres/sql/quote.ts'
+import { quoteName } from '../../../engine/command-line.ts'
 import type { DraftModel } from '../draft-model.ts'
 import type { SourceTable } from '../clone-database/source.ts'
 

@@ -1,10 +1,4 @@
-import {
-  ALL_TABLES,
-  type CatalogColumn,
-  type CatalogTable,
-  placeOf,
-  readTable,
-} from '../../../engine/postgres/database/database-catalog.ts'
+import { ALL_TABLES, type CatalogColumn, type CatalogTable, placeOf, readTable } from '../../../engine/command-line.ts'
 import { postgresType } from './postgres-types.ts'
 import {
   ON_DELETE,

@@ -1,5 +1,5 @@
 import { parseClock } from '../../../engine/base/time/read-clock.ts'
-import type { CatalogColumn } from '../../../engine/postgres/database/database-catalog.ts'
+import type { CatalogColumn } from '../../../engine/command-line.ts'
 import { brief, clock, columnType, dataUrl, date, json, MAX_BLOB_BYTES, number, text, tooLong } from './cells.ts'
 import { decimalType } from './decimals.ts'
 import type { ReadCell, SourceType } from './source.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { quoteName } from '../../../engine/postgres/sql/quote.ts'
+import { quoteName } from '../../../engine/command-line.ts'
 import { driver } from './drivers.ts'
 import { withPassword } from './password.ts'
 import { readPostgresTables } from './postgres-catalog.ts'

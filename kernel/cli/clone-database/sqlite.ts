@@ -1,5 +1,5 @@
 import type Libsql from 'libsql'
-import { quoteName } from '../../../engine/postgres/sql/quote.ts'
+import { quoteName } from '../../../engine/command-line.ts'
 import { driver } from './drivers.ts'
 import { readSqliteTables } from './sqlite-catalog.ts'
 import { type Cell, SourceError, type SourceTables, type SqlSource } from './source.ts'

@@ -1,4 +1,4 @@
-import { FORMATS, formatOf } from '../../../engine/import/row-file.ts'
+import { formatOf, FORMATS } from '../../../engine/base/row-formats.ts'
 
 /** Formats with types, which the command makes of the CSV of the server and of its catalog. */
 const TABLE_FORMATS = ['xlsx', 'parquet', 'sqlite'] as const

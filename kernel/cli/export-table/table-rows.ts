@@ -1,7 +1,5 @@
 import { parseDay } from '../../../engine/base/time/read-date.ts'
-import { readText } from '../../../engine/import/read-text.ts'
-import { CsvSplitter } from '../../../engine/import/split-csv.ts'
-import { rawLines, type RowText } from '../../../engine/import/split-rows.ts'
+import { CsvSplitter, rawLines, readText, type RowText } from '../../../engine/command-line.ts'
 import type { ExportColumn } from './export-column.ts'
 
 /** Texts of the cells of a row; null for null. */

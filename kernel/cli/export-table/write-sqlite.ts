@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type Libsql from 'libsql'
-import { quoteName } from '../../../engine/postgres/sql/quote.ts'
+import { quoteName } from '../../../engine/command-line.ts'
 import { driver } from '../clone-database/drivers.ts'
 import type { ColumnKind, ExportColumn } from './export-column.ts'
 import { isoDay, type TableRows } from './table-rows.ts'

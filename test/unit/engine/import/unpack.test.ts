@@ -1,10 +1,11 @@
+import { withoutPacking } from '../../../../engine/base/row-formats.ts'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { readBytes } from '../../../../engine/import/read-text.ts'
-import { packer, unpack, withoutPacking } from '../../../../engine/import/unpack.ts'
+import { packer, unpack } from '../../../../engine/import/unpack.ts'
 
 const TEXT = 'ID,name\n1,Ada\n2,Kurt\n'
 const GZIP = gzipSync(TEXT)

@@ -1,0 +1,30 @@
+/** Formats of files of rows, by name. In `base`, because the options of commands list them without loading what reads the files. */
+
+/** Formats of texts. */
+export const FORMATS = ['json', 'ndjson', 'csv'] as const
+export type Format = (typeof FORMATS)[number]
+
+/** Formats of files whose cells have types. */
+export const TABLE_FORMATS = ['xlsx', 'parquet'] as const
+export type TableFormat = (typeof TABLE_FORMATS)[number]
+
+export const DECIMALS = ['.', ','] as const
+export const DATE_ORDERS = ['ymd', 'dmy', 'mdy'] as const
+export type DateOrder = (typeof DATE_ORDERS)[number]
+
+/** Name of a file without the extension of its compression. */
+export const withoutPacking = (path: string): string => path.replace(/\.(?:gz|zst)$/i, '')
+
+/** Format of a file by its name, without `.gz` or `.zst`. */
+export function formatOf(path: string): Format | undefined {
+  const extension = /\.([a-z]+)$/i.exec(withoutPacking(path))?.[1]?.toLowerCase()
+  if (extension === 'jsonl') return 'ndjson'
+  return extension === 'tsv' ? 'csv' : FORMATS.find(format => format === extension)
+}
+
+/** Format of a table by the name of its file. */
+export const tableFormatOf = (path: string): TableFormat | undefined =>
+  TABLE_FORMATS.find(format => path.toLowerCase().endsWith(`.${format}`))
+
+export const isTableFormat = (format: string): format is TableFormat =>
+  (TABLE_FORMATS as readonly string[]).includes(format)
