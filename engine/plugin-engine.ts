@@ -1,3 +1,4 @@
+import type { Engine } from './engine.ts'
 import type { AnswerBody } from './answer/answer-body.ts'
 import type { CallResult } from './author/run/function-client.ts'
 import type { JobClient } from './author/run/job-client.ts'
@@ -33,6 +34,51 @@ import type { BackupPlace } from './storage/backup/open-storage.ts'
 import type { PluginRecords } from './records/server-records.ts'
 import type { DeleteRequest, HeldLock, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
+/** Members of the parts that plugins have, by part. */
+const OF_CLASSES = [
+  'dataStore',
+  'singletons',
+  'isEmpty',
+  'find',
+  'names',
+  'describe',
+  'describeDataStore',
+  'describeSingletons',
+  'singletonNames',
+] as const
+const OF_JOBS = [
+  'declared',
+  'onEnqueued',
+  'onProgress',
+  'get',
+  'places',
+  'lastPlaces',
+  'schedules',
+  'store',
+  'enqueue',
+  'run',
+] as const
+const OF_ENTITY_SETS = [
+  'open',
+  'openOther',
+  'refresh',
+  'create',
+  'keepMembers',
+  'uri',
+  'setTimeout',
+  'visible',
+  'combine',
+  'intersects',
+  'clean',
+  'release',
+  'releaseAll',
+  'list',
+] as const
+const OF_UPLOADS = ['receive', 'add', 'access', 'discard'] as const
+const OF_BINARIES = ['cacheUsage', 'addressed', 'find', 'open', 'missing', 'addressedForWriting', 'save'] as const
+const OF_COMMITS = ['isLogged', 'commits', 'commitAfter', 'check', 'end', 'read', 'readTo'] as const
+const OF_MODEL_CHANGE = ['begun', 'run', 'discard'] as const
+
 /** A call of a class function, as a client sends it. */
 export interface FunctionCall extends Pick<CallTask, 'read' | 'keep' | 'asEvents'> {
   /** JSON as received, unchecked UTF-8. Undefined: no arguments. */
@@ -59,29 +105,18 @@ export interface PluginEngine {
   /** Limits of the cost of a query. */
   readonly limits: QueryLimits
   /** Classes of plugins, with their functions. */
-  readonly classes: Pick<
-    ClassRegistry,
-    | 'dataStore'
-    | 'singletons'
-    | 'isEmpty'
-    | 'find'
-    | 'names'
-    | 'describe'
-    | 'describeDataStore'
-    | 'describeSingletons'
-    | 'singletonNames'
-  >
+  readonly classes: Pick<ClassRegistry, (typeof OF_CLASSES)[number]>
   /** Jobs of plugin code. For administrators: no rights apply. */
-  readonly jobs: JobClient
-  readonly entitySets: Omit<EntitySets, 'openAny' | 'sweep'>
-  readonly uploads: Pick<Uploads, 'receive' | 'add' | 'access' | 'discard'>
-  readonly binaries: Pick<Binaries, keyof Binaries>
+  readonly jobs: Pick<JobClient, (typeof OF_JOBS)[number]>
+  readonly entitySets: Pick<EntitySets, (typeof OF_ENTITY_SETS)[number]>
+  readonly uploads: Pick<Uploads, (typeof OF_UPLOADS)[number]>
+  readonly binaries: Pick<Binaries, (typeof OF_BINARIES)[number]>
   /** Every commit, for plugins with `followsLog`. No rights apply. */
-  readonly commits: Pick<CommitFeed, 'isLogged' | 'commits' | 'commitAfter' | 'check' | 'end' | 'read' | 'readTo'>
+  readonly commits: Pick<CommitFeed, (typeof OF_COMMITS)[number]>
   /** Small JSON records of a plugin in the store, by keys of at most 1,000 bytes. */
   pluginRecords(plugin: string): PluginRecords
   /** Changes of the model while the server goes on. For administrators. */
-  readonly modelChange: Pick<ModelChange, 'begun' | 'run' | 'discard'>
+  readonly modelChange: Pick<ModelChange, (typeof OF_MODEL_CHANGE)[number]>
 
   /** False while the writer thread is being replaced. */
   readonly isWritable: boolean
@@ -212,4 +247,50 @@ export interface PluginEngine {
    * @throws {ProtocolError} one that it throws; it failed, exceeded its deadline, or cannot be called now
    */
   call(call: FunctionCall, caller?: Caller): Promise<CallResult>
+}
+
+/** An object that has only some members of a part, at run time as well. */
+function only<T extends object, K extends keyof T>(part: T, names: readonly K[]): Pick<T, K> {
+  const narrow = {} as Pick<T, K>
+  for (const name of names) {
+    const value = part[name]
+    const property = typeof value === 'function' ? { value: value.bind(part) } : { get: () => part[name] }
+    Object.defineProperty(narrow, name, { ...property, enumerable: true })
+  }
+  return Object.freeze(narrow)
+}
+
+/** The members of an engine that plugins have. Its other parts cannot be reached from them. */
+export function pluginEngine(engine: Engine): PluginEngine {
+  const { queries, saves, locks, calls, rows, permissions, parts } = engine
+  const { writer, heap, options } = parts
+  const members: PluginEngine = {
+    catalog: engine.catalog,
+    limits: engine.limits,
+    classes: only(engine.classes, OF_CLASSES),
+    jobs: only(engine.jobs, OF_JOBS),
+    entitySets: only(engine.entitySets, OF_ENTITY_SETS),
+    uploads: only(engine.uploads, OF_UPLOADS),
+    binaries: only(engine.binaries, OF_BINARIES),
+    commits: only(engine.commits, OF_COMMITS),
+    modelChange: only(engine.modelChange, OF_MODEL_CHANGE),
+    pluginRecords: plugin => engine.records.within(`plugin/${plugin}/`),
+    get isWritable() {
+      return writer.isRunning
+    },
+    memoryBytes: options.memoryBytes ?? 0,
+    memoryUse: () => heap?.usedBytes(),
+    declaredRoles: () => permissions.declared,
+    explainRights: granted => permissions.explain(granted, queries.view(permissions.accessOf(granted))),
+    ...only(queries, ['view', 'read', 'keyOf', 'compute', 'distinct', 'runTask']),
+    ...only(saves, ['write', 'save', 'delete']),
+    lock: locks.lock.bind(locks),
+    freeLocks: locks.free.bind(locks),
+    listLocks: locks.list.bind(locks),
+    ...only(rows, ['importRows', 'previewRows']),
+    backup: engine.backups.make.bind(engine.backups),
+    listBackups: engine.backups.list.bind(engine.backups),
+    ...only(calls, ['mayCall', 'call']),
+  }
+  return Object.freeze(members)
 }

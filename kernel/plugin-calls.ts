@@ -51,7 +51,7 @@ export function pluginCalls({ engine, argumentBytes }: CallContext, plugin: stri
       output: { form: 'collection' },
     } as const
     return resultOf(
-      await engine.call({ function: called, args: body, read, keep: false, isInner: true }, caller),
+      await engine.calls.call({ function: called, args: body, read, keep: false, isInner: true }, caller),
     ) as Result
   }
 }

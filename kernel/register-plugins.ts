@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type Engine, messageWithPlace } from '../engine/index.ts'
+import { type Engine, messageWithPlace, pluginEngine } from '../engine/index.ts'
 import type { Lifecycle } from './base/lifecycle.ts'
 import type { MetricSources, ReadMetrics } from './metrics/metrics.ts'
 import { type Plugin, PluginError } from './plugin-loader.ts'
@@ -59,13 +59,14 @@ export async function registerPlugins(
       }
     }
   }
+  const ownEngine = pluginEngine(engine)
   const names = plugins.map(({ definition }) => definition.name)
   for (const { specifier, definition, options, granted } of plugins) {
     const { name } = definition
     const scope = {
       plugin: name,
       plugins: names,
-      engine,
+      engine: ownEngine,
       sessions: visitors.sessions,
       identities: visitors.identities,
       logins: visitors.logins,

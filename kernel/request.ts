@@ -109,7 +109,7 @@ export class RestRequest {
 
   /** View of the caller. */
   get view(): View {
-    return this.context.engine.view(this.access)
+    return this.context.engine.queries.view(this.access)
   }
 
   /** Session of the caller. */
@@ -229,7 +229,7 @@ export class RestRequest {
   async jsonMembers(): Promise<JsonMembers> {
     const { engine, limits } = this.context
     const body = await this.body(limits.commandBodyBytes)
-    return engine.jsonMembers(body, limits.json, this.transport)
+    return engine.bodies.jsonMembers(body, limits.json, this.transport)
   }
 
   /** Arguments of a class function, unparsed. Call it like {@link body}. @throws {EdgeErrors.BODY_TOO_LARGE} 413 */

@@ -80,7 +80,7 @@ export class Router {
       .slice(1)
       .split(/[/([:]/, 1)[0]!
       .toLowerCase()
-    const { dataClasses } = engine.view(engine.permissions.accessOf(session.granted))
+    const { dataClasses } = engine.queries.view(engine.permissions.accessOf(session.granted))
     const name = [...dataClasses.map(each => each.name), ...services.keys()].find(each => each.toLowerCase() === first)
     const meant = first === 'rest' ? `/rest${shown.slice('/rest'.length)}` : name && `/rest/${name}`
     const hint = meant
@@ -96,7 +96,7 @@ export class Router {
     // Creating entities and calling functions does not require the right to read the dataclass.
     const isWhole = selector.kind === 'all' && !path.parts.some(part => part.startsWith('$'))
     request.dataClass = isWhole
-      ? this.context.engine.addressed(path.dataClass, access)
+      ? this.context.engine.queries.addressed(path.dataClass, access)
       : request.view.dataClass(path.dataClass)
     const single = selector.kind === 'attribute' || (selector.kind === 'keys' && selector.keys.length === 1)
     const source: SelectionSource = selector

@@ -11,7 +11,7 @@ export const aggregate: EngineCase = engineCase({
       units: world.employees,
       unit: 'rows',
       run: () =>
-        engine.compute(
+        engine.queries.compute(
           { dataClass: 'Employee', source: { kind: 'all' }, skip: 0, top: undefined, output: { form: 'collection' } },
           items,
           { function: 'all', distinct: false },

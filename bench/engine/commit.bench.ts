@@ -30,7 +30,7 @@ const commit = (name: string, title: string, requests: number, rows: number): En
   })
 
 const save = (engine: Engine, body: Uint8Array): Promise<SaveResult> =>
-  engine.write({ kind: 'save', dataClass: 'Employee', body, mode: 'update', atomic: false })
+  engine.saves.write({ kind: 'save', dataClass: 'Employee', body, mode: 'update', atomic: false })
 
 export const commitCases: readonly EngineCase[] = [
   commit('commit-one', 'durable commit of one row', 1, 1),

@@ -77,8 +77,8 @@ export const engineCase = (bench: EngineCase): EngineCase => bench
 export function readPage(
   engine: Engine,
   request: Partial<ReadRequest> & { dataClass: string },
-): ReturnType<Engine['read']> {
-  return engine.read({ source: { kind: 'all' }, skip: 0, top: 1, output: { form: 'collection' }, ...request })
+): ReturnType<Engine['queries']['read']> {
+  return engine.queries.read({ source: { kind: 'all' }, skip: 0, top: 1, output: { form: 'collection' }, ...request })
 }
 
 /** `__COUNT` and keys of a page. The answer is only valid until the next read. */

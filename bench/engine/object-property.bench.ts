@@ -45,7 +45,7 @@ const objectCase = (
     prepare: async ({ world: { seed } }) => {
       const world = new World(seed, ROWS)
       const { engine, close } = await openOwnStore(MODEL, 2 ** 29)
-      await engine.memoryFilled()
+      await engine.parts.writer.memoryFilled
       await insert(
         engine,
         'Item',

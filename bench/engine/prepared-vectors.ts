@@ -60,7 +60,7 @@ export class PreparedVectors {
     threshold: number | null,
     request: Partial<ReadRequest>,
     ...params: readonly unknown[]
-  ): ReturnType<Engine['read']> {
+  ): ReturnType<Engine['queries']['read']> {
     const vector = [...this.question(n)]
     return readPage(this.engine, {
       dataClass: 'Item',

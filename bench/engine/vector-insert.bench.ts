@@ -44,7 +44,14 @@ export const vectorInsert: EngineCase = engineCase({
       run: () => {
         const body = bodies[inserted] ?? bodyOf(inserted)
         inserted++
-        return engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: false, trusted: true })
+        return engine.saves.write({
+          kind: 'save',
+          dataClass: 'Item',
+          body,
+          mode: 'update',
+          atomic: false,
+          trusted: true,
+        })
       },
       problemOf: () => undefined,
       afterwards: async () => {

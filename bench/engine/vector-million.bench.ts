@@ -16,7 +16,7 @@ export const vectorMillion: EngineCase = engineCase({
   prepare: async () => {
     const before = memory().resident
     const prepared = await PreparedVectors.of(PLAN)
-    const shared = Object.entries(prepared.engine.memoryUse() ?? {})
+    const shared = Object.entries(prepared.engine.parts.heap?.usedBytes() ?? {})
     const recall = new Recall()
     return {
       units: NEAREST,

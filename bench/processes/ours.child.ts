@@ -19,10 +19,10 @@ answerParent<ServerQuestions>({
     const functions = employees > 0 ? [{ specifier: FUNCTIONS }] : []
     server = await createServer({ ...config, plugins: [...config.plugins, ...functions] })
     server.engine.warmUp()
-    await server.engine.memoryFilled()
+    await server.engine.parts.writer.memoryFilled
     return { port: server.port, transport: server.transport, readyMs: performance.now() - startedAt }
   },
-  memory: () => ({ ...memory(), shared: server?.engine.memoryUse() }),
+  memory: () => ({ ...memory(), shared: server?.engine.parts.heap?.usedBytes() }),
   cpu,
   close: async () => {
     await server?.close()

@@ -57,7 +57,7 @@ export async function insert(
 }
 
 async function save(engine: Engine, dataClass: string, body: Uint8Array): Promise<void> {
-  const { entities } = await engine.write({
+  const { entities } = await engine.saves.write({
     kind: 'save',
     dataClass,
     body,

@@ -140,7 +140,7 @@ async function openIndexed(plan: VectorWorldPlan, folder: string): Promise<Engin
   const engine = await open(plan, folder, text => {
     if (text.startsWith('the index of')) onIndex()
   })
-  await engine.memoryFilled()
+  await engine.parts.writer.memoryFilled
   engine.warmUp()
   await Promise.race([indexed, setTimeout(plan.rows * INDEX_MS_PER_ROW, undefined, { ref: false })])
   // Time for the status to become visible, and for the file to be written.

@@ -25,7 +25,7 @@ export interface ImportRequest
  * @throws {Error} the rows as a whole cannot be read; rows that were saved stay saved
  */
 export async function importRows(
-  engine: LoadTarget,
+  target: LoadTarget,
   catalog: Catalog,
   request: ImportRequest,
   moment: number,
@@ -34,7 +34,7 @@ export async function importRows(
   return loadRows({
     ...request,
     ...(await openRowFile(request, dataClass)),
-    engine,
+    target,
     dataClass,
     moment,
     onRejected: (row, reasons) => request.onRejected(row.line, rejectedRow(row, reasons)),

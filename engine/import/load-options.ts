@@ -26,7 +26,7 @@ export interface LoadTarget {
 }
 
 export interface LoadOptions {
-  engine: LoadTarget
+  target: LoadTarget
   dataClass: DataClass
   format: RowFormat
   rows: AsyncIterable<RowText[]>

@@ -39,13 +39,13 @@ interface PreviewedRow {
  * Reads the first rows of a file and checks them. Columns of CSV that are not attributes are left out.
  * @throws {Error} the file cannot be read
  */
-export async function previewRows(engine: LoadTarget, catalog: Catalog, request: PreviewRequest): Promise<RowPreview> {
+export async function previewRows(target: LoadTarget, catalog: Catalog, request: PreviewRequest): Promise<RowPreview> {
   const dataClass = dataClassOf(request, catalog)
   const { format, header, rows } = await openRowFile({ ...request, leavesOutOthers: true }, dataClass)
   const first = await firstRows(rows, request.rows)
   const errors = new Map<number, readonly string[]>()
   await loadRows({
-    engine,
+    target,
     dataClass,
     format,
     rows: once(first),

@@ -221,9 +221,9 @@ export function lookupFor(
     relations,
     columns,
   }: { relations?: RelationsBy | undefined; columns?: Readonly<Record<string, string | null>> | undefined },
-  engine: { findKeys: FindKeys },
+  target: { findKeys: FindKeys },
 ): RelationLookup | undefined {
   if (!relations) return undefined
   const by = relationsOf(relations, columns, name => dataClass.attributesByName.has(name))
-  return new RelationLookup(dataClass, format, by, engine.findKeys.bind(engine))
+  return new RelationLookup(dataClass, format, by, target.findKeys.bind(target))
 }

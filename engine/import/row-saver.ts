@@ -44,19 +44,19 @@ export class RowSaver {
     private readonly summary: LoadSummary,
     private readonly onFailed: OnFailed,
   ) {
-    const { dataClass, format, engine } = options
-    this.lookup = lookupFor(dataClass, format, options, engine)
+    const { dataClass, format, target } = options
+    this.lookup = lookupFor(dataClass, format, options, target)
     this.reader = this.lookup?.newReader() ?? new RowReader(dataClass, format)
   }
 
   /** Encodes rows as new entities, as far as they are. @returns undefined if they have to be saved one by one */
   async encode(batch: readonly LoadRow[]): Promise<Uint8Array | undefined> {
-    const { engine, dataClass, format, existing, isTrial, moment } = this.options
+    const { target, dataClass, format, existing, isTrial, moment } = this.options
     await this.lookup?.resolve(batch)
     // The last one of several rows with one key counts.
     if (existing === 'update' || isTrial) return undefined
     // A wrong row is empty, so that it is left.
-    return engine.encodeRows(
+    return target.encodeRows(
       dataClass,
       this.lookup?.format ?? format,
       batch.map(row => (row.problem === undefined && !row.unresolved ? textOf(row) : '')),
@@ -80,10 +80,10 @@ export class RowSaver {
   /** @returns rows that were not inserted */
   private async insert(batch: readonly LoadRow[], encoded: Uint8Array | undefined): Promise<readonly LoadRow[]> {
     if (!encoded) return batch
-    const { engine, dataClass } = this.options
+    const { target, dataClass } = this.options
     try {
       const mark = this.options.onSend?.(batch.map(({ position }) => position))
-      const left = [...(await engine.insert(dataClass, encoded, mark))]
+      const left = [...(await target.insert(dataClass, encoded, mark))]
       this.options.onReceived?.(left)
       this.summary.inserted += batch.length - left.length
       return left.map(index => batch[index]!)
@@ -136,7 +136,7 @@ export class RowSaver {
    * entity; a database that is not sent the entity because of them does not. A change without values tells which keys exist.
    */
   private async stampsOf(rows: readonly ReadLoadRow[]): Promise<Map<ReadLoadRow, number>> {
-    const { engine, dataClass } = this.options
+    const { target, dataClass } = this.options
     const keyed = !dataClass.place.tellsKeys
       ? rows.filter(read => this.mayExist(read) && (keyOf(read, dataClass) ?? null) !== null)
       : []
@@ -144,7 +144,7 @@ export class RowSaver {
     const body = Buffer.from(stringifyExact(keyed.map(read => ({ __KEY: keyOf(read, dataClass), __STAMP: 0 }))))
     const request = { kind: 'save', dataClass: dataClass.name, body, mode: 'validate', trusted: true } as const
     try {
-      const { entities } = await engine.write({ ...request, atomic: false })
+      const { entities } = await target.write({ ...request, atomic: false })
       return new Map(entities.flatMap(({ row }, i) => (row ? [[keyed[i]!, stampOf(row)] as const] : [])))
     } catch (error) {
       if (isForAllRows(error)) throw error
@@ -176,7 +176,7 @@ export class RowSaver {
   /** Sends elements of a save. One that makes a save fail as a whole is found by halving it. */
   private async write(items: readonly Element[], each: (item: Element, entity: SavedEntity) => void): Promise<void> {
     if (items.length === 0) return
-    const { engine, isTrial, moment, onSend, onReceived } = this.options
+    const { target, isTrial, moment, onSend, onReceived } = this.options
     const body = Buffer.from(`[${items.map(({ json }) => json).join(',')}]`)
     const dataClass = this.options.dataClass.name
     const mode = isTrial ? 'validate' : 'update'
@@ -184,7 +184,7 @@ export class RowSaver {
     try {
       const mark = onSend?.(items.map(({ read }) => read.row.position))
       const request = { kind: 'save', dataClass, body, mode, atomic: false, trusted: true, mark, moment } as const
-      entities = (await engine.write(request)).entities
+      entities = (await target.write(request)).entities
       onReceived?.(entities.flatMap(({ failure }, index) => (failure ? [index] : [])))
     } catch (error) {
       if (isForAllRows(error)) throw error

@@ -1,3 +1,5 @@
+import type { JsonBounds } from '../base/json-bounds.ts'
+import { jsonMembers, type JsonMembers } from '../base/json-members.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller } from '../caller/caller.ts'
 import { rowBatch } from '../import/row-batch.ts'
@@ -16,6 +18,9 @@ const MIN_SHARE_BYTES = 256 * 1024
 const MAX_SHARES = 8
 /** Time for a batch of rows from the operator: long, because the deadline of queries is not meant for it. */
 const MAX_ENCODING_MS = 3_600_000
+
+/** Size up to which a command is parsed here, in a millisecond or two. */
+const PARSED_BYTES = 64 * 1024
 
 interface SaveBodiesOptions {
   readonly pool: QueryPool
@@ -66,6 +71,13 @@ export class SaveBodies {
       return outcome.value as Uint8Array
     })
     return { ...request, body, parts, ...(encode && { encoded, moment }) }
+  }
+
+  /** Members of the JSON object in the body of a command; a large one is parsed in the pool. @throws as {@link jsonMembers} */
+  async jsonMembers(body: Uint8Array, bounds: JsonBounds, caller?: Caller): Promise<JsonMembers> {
+    if (body.byteLength <= PARSED_BYTES) return jsonMembers(body, bounds)
+    const found = (await this.options.pool.run({ kind: 'members', body, bounds }, caller)) as Uint8Array
+    return JSON.parse(Buffer.from(found).toString()) as JsonMembers
   }
 
   /** Reads and encodes the texts of rows of a file, with the rights of the operator. @returns as `packRows` packs them */

@@ -44,7 +44,7 @@ async function loadFile(engine: Engine, name: string, path: string): Promise<num
   const dataClass = engine.catalog.dataClassesByName.get(name)!
   const { format, rows } = await openRowFile({ bytes: readBytes(path, () => {}), format: 'ndjson' }, dataClass)
   const summary = await loadRows({
-    engine,
+    target: engine.rows,
     dataClass,
     format,
     rows,

@@ -139,7 +139,7 @@ async function loadSource(
         delimiter: given.delimiter ?? null,
         encoding: given.encoding ?? null,
       },
-      engine.isSavedElsewhere(dataClass) ? undefined : { key: markKey, stored: () => engine.records.get(markKey) },
+      engine.rows.isSavedElsewhere(dataClass) ? undefined : { key: markKey, stored: () => engine.records.get(markKey) },
     )
     if (!resume && !restart) journal.refuseUnfinished()
     const left = resume ? journal.resume() : undefined
@@ -149,7 +149,7 @@ async function loadSource(
     // Values behind the sample have to be as those in it.
     const proposed = created?.values ?? left?.proposed
     await loadRows({
-      engine,
+      target: engine.rows,
       dataClass,
       format: { ...file.format, proposed },
       rows: file.rows,

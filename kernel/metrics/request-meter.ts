@@ -16,14 +16,14 @@ const TIMED_EVERY = 16
 export function requestMeter(
   counts: RequestCounts | undefined,
   log: Logger,
-  engine: Pick<Engine, 'loopDelay' | 'outline'>,
+  engine: Pick<Engine, 'loopDelay'> & { readonly queries: Pick<Engine['queries'], 'outline'> },
   { slowQueryMs, slowQueryValues }: Pick<Config['log'], 'slowQueryMs' | 'slowQueryValues'>,
 ): RequestMeter | undefined {
   if (!counts && slowQueryMs === 0) return undefined
-  const { loopDelay } = engine
+  const { loopDelay, queries } = engine
   const { beats } = loopDelay
   const bound = slowQueryMs || Number.POSITIVE_INFINITY
-  const slow = new SlowLog(log, engine, slowQueryValues)
+  const slow = new SlowLog(log, queries, slowQueryValues)
   loopDelay.onDelay = ms => {
     if (ms >= bound) log.warn({ ms: Math.round(ms) }, 'the thread that serves requests was held up')
   }

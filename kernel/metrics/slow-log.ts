@@ -18,7 +18,7 @@ export class SlowLog {
 
   constructor(
     private readonly log: Logger,
-    private readonly engine: Pick<Engine, 'outline'>,
+    private readonly queries: Pick<Engine['queries'], 'outline'>,
     private readonly withValues = false,
     private readonly now = performance.now.bind(performance),
   ) {}
@@ -60,7 +60,7 @@ export class SlowLog {
 
   private outline(read: ReadRequest): QueryOutline {
     try {
-      return this.engine.outline(read)
+      return this.queries.outline(read)
     } catch {
       // A query that cannot be planned has been answered with the reason.
       return {}

@@ -39,7 +39,7 @@ else {
     const { url, engine } = await startServer(t, { model, rows: {} }, { transport })
     for (let from = 1; from <= ROWS; from += AT_ONCE) {
       const rows = Array.from({ length: AT_ONCE }, (_, at) => measurement(from + at))
-      await insertRows(engine, 'Measurement', rows)
+      await insertRows(engine.saves, 'Measurement', rows)
     }
     return url
   })

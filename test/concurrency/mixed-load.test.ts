@@ -71,7 +71,7 @@ async function load(t: Test, engine: Engine): Promise<void> {
       reference.set(__KEY, { balance: BALANCE, stamp: __STAMP, region: 1 + (reference.size % REGIONS) })
     }
   }
-  await engine.memoryFilled()
+  await engine.parts.writer.memoryFilled
   const end = performance.now() + LOAD_MS
   const isOn = () => performance.now() < end
   let writes = 0
@@ -130,7 +130,11 @@ const region = (random: Random): number => random.integer(1, REGIONS)
 
 async function sum(engine: Engine, filter?: string): Promise<number> {
   const aggregation = { function: 'sum', distinct: false } as const
-  const bytes = engine.compute(request(filter === undefined ? {} : { filter }), parsePathList('balance'), aggregation)
+  const bytes = engine.queries.compute(
+    request(filter === undefined ? {} : { filter }),
+    parsePathList('balance'),
+    aggregation,
+  )
   return decode(bytes instanceof Promise ? await bytes : bytes)
 }
 
@@ -157,7 +161,7 @@ async function openAndClose(engine: Engine, random: Random, reference: Reference
     for (const [i, { __KEY, __STAMP }] of saved.entries()) {
       reference.set(__KEY, { balance: i === 0 ? amount : -amount, stamp: __STAMP, region: of })
     }
-  } else await engine.delete(request({ source: { kind: 'keys', keys } }), { atomic: true })
+  } else await engine.saves.delete(request({ source: { kind: 'keys', keys } }), { atomic: true })
 }
 
 const account = (balance: number, regionID: number): object => ({ balance, regionID, place: `Place ${regionID}` })
@@ -175,7 +179,7 @@ async function save(
   dataClass = 'Account',
 ): Promise<{ __KEY: string; __STAMP: number }[]> {
   const body = Buffer.from(JSON.stringify(bodies))
-  const { status, body: answer } = await engine.save(
+  const { status, body: answer } = await engine.saves.save(
     { kind: 'save', dataClass, body, mode: 'update', atomic: true },
     { form: 'collection' },
   )

@@ -26,7 +26,7 @@ async function start(t: Test, pool: object = {}, rows = ROWS): Promise<TestServe
     { config: { pool: { threads: 1, inlineCostMs: 0.2, ...pool } } },
   )
   const items = Array.from({ length: rows }, (_, i) => ({ ID: i, value: 0, note: `item ${i} with some words` }))
-  await insertRows(server.engine, 'Item', items)
+  await insertRows(server.engine.saves, 'Item', items)
   return server
 }
 
@@ -36,9 +36,10 @@ const SLOW = { $filter: Array.from({ length: 400 }, (_, i) => `note % "w${i}@z"`
 /** Promises of the engine for the reads that went to the pool, in their order. */
 function promisesOf(engine: Engine): Promise<AnswerBody>[] {
   const promises: Promise<AnswerBody>[] = []
-  const { read } = engine
-  engine.read = (...args) => {
-    const answer = read.apply(engine, args)
+  const { queries } = engine
+  const { read } = queries
+  queries.read = (...args) => {
+    const answer = read.apply(queries, args)
     if (answer instanceof Promise) promises.push(answer)
     return answer
   }

@@ -128,7 +128,7 @@ test('entities that are inserted or deleted together appear and vanish together'
     for (let i = 0; i < 25; i++) {
       const body = Array.from({ length: 50 }, () => ({ balance: 1, round: 7, note: 'batch' }))
       if ((await save(engine, body)) !== 200) throw new Error('the batch was refused')
-      await engine.delete(request({ filter: 'note = batch' }), { atomic: true })
+      await engine.saves.delete(request({ filter: 'note = batch' }), { atomic: true })
     }
   })().finally(() => {
     isWriting = false
@@ -178,7 +178,7 @@ async function save(engine: Engine, body: readonly object[]): Promise<number> {
     mode: 'update',
     atomic: true,
   } as const
-  return (await engine.save(request, { form: 'entity' })).status
+  return (await engine.saves.save(request, { form: 'entity' })).status
 }
 
 const request = (part: Partial<ReadRequest>): ReadRequest => readRequest('Account', 'balance,round', part)

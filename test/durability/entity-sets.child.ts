@@ -15,7 +15,7 @@ const report = (...acknowledged: unknown[]): boolean => process.send!(acknowledg
 const dataClass = engine.catalog.dataClassesByName.get('City')!
 const cities = Array.from({ length: CITIES }, (_, n) => ({ name: `city ${n}`, population: n }))
 // The next process finds these cities in the store.
-await engine.write(city(cities))
+await engine.saves.write(city(cities))
 
 async function make(worker: number): Promise<void> {
   for (let i = 0; ; i++) {

@@ -83,7 +83,13 @@ t.test('each row is saved once', async t => {
   try {
     const output = { form: 'array' } as const
     const source = { kind: 'all' } as const
-    const body = await engine.read({ dataClass: 'Item', source, skip: 0, top: Number.POSITIVE_INFINITY, output })
+    const body = await engine.queries.read({
+      dataClass: 'Item',
+      source,
+      skip: 0,
+      top: Number.POSITIVE_INFINITY,
+      output,
+    })
     const found = decode(await bytesOf(body)) as { position: number }[]
     const times = Array.from({ length: ROWS }, () => 0)
     for (const { position } of found) times[position]! += 1

@@ -1,11 +1,10 @@
 /** A server to which its parent sends the time, until it kills the server. Sends its port, then `done` after each message. */
-import type { Engine } from '../../engine/index.ts'
-import { createTestServer } from '../../kernel/testing.ts'
+import { openTestServer } from '../../kernel/open-test-server.ts'
 import { MODEL } from './uploads.model.ts'
 
 const [folder, start] = process.argv.slice(2) as [string, string]
 let time = Number(start)
-const server = await createTestServer({ model: MODEL, folder, now: () => time })
+const { server } = await openTestServer({ model: MODEL, folder, now: () => time })
 
 // Tap's handler would end the process at the signal for a write beyond its limit.
 process.on('SIGXFSZ', () => {})
@@ -17,7 +16,7 @@ process.on('message', async (message: number | 'stop') => {
     return
   }
   time = message
-  await (server.engine as Engine).uploads.sweep()
+  await server.engine.uploads.sweep()
   process.send!('done')
 })
 process.send!(server.port)

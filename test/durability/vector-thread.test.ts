@@ -25,7 +25,7 @@ async function openStore(path: string) {
   engine.warmUp()
   const source = new VectorSource(randomOf(9))
   const rows = new Map(Array.from({ length: 900 }, (_, ID) => [ID, { ID, embedding: source.vector() }]))
-  await insertRows(engine, 'Item', [...rows.values()])
+  await insertRows(engine.saves, 'Item', [...rows.values()])
   return { engine, source, rows }
 }
 

@@ -47,7 +47,7 @@ const plugin = (folder: string) => {
 t.test('Session is empty without a request, and says whether the server itself runs the code', async t => {
   const config = { plugins: [plugin(t.testdir({}))], functions: { threads: 1 } }
   const server = await startServer(t, company, { config })
-  await insertRows(server.engine, 'City', [{ name: 'Hidden' }, { name: 'Told' }])
+  await insertRows(server.engine.saves, 'City', [{ name: 'Hidden' }, { name: 'Told' }])
   const { json } = await server.get('/City?$attributes=name')
   const { name } = json.__ENTITIES.find((city: { name: string }) => city.name.startsWith('['))
   const [told, asked, refused] = JSON.parse(name)

@@ -152,7 +152,7 @@ t.test('log lines name plugin, class, function, event and attribute, and the pla
     { level: 'info', msg: 'loading true', plugin: 'acme' },
     { level: 'info', msg: 'configured', plugin: 'acme', function: 'configure' },
   ])
-  await insertRows(engine, 'Employee', [{ ID: 1, lastName: 'Lovelace' }])
+  await insertRows(engine.saves, 'Employee', [{ ID: 1, lastName: 'Lovelace' }])
 
   const failures: [string, string, unknown, object, string][] = [
     ['a function', '/Employee/breaks', [], { class: 'Employee', function: 'breaks' }, 'of a function'],
@@ -221,7 +221,7 @@ t.test('log lines name plugin, class, function, event and attribute, and the pla
 
 t.test('misuse of the data API is logged for its author, without details for the client', async t => {
   const { post, folder, engine } = await start(t)
-  await insertRows(engine, 'Company', [{ ID: 1, name: 'Acme' }])
+  await insertRows(engine.saves, 'Company', [{ ID: 1, name: 'Acme' }])
   const inClass = (name: string) => ({ class: 'Company', function: name })
   const mistakes: [path: string, body: unknown, place: object, message: RegExp, code?: RegExp][] = [
     ['/Company/misspells', [], inClass('misspells'), /"infos" not found in class "Company"; did you mean "info"\?/],
@@ -292,7 +292,7 @@ t.test('a line names the class that declares the function, of several for one su
   t.match((await post('/$catalog/hook')).lines, [hooked])
   const { lines } = await post('/$catalog/progress')
   t.match(lines, [{ msg: 'going on', ...streams }, hooked, { msg: 'further', ...streams }])
-  await insertRows(engine, 'Employee', [{ ID: 1, lastName: 'Lovelace' }])
+  await insertRows(engine.saves, 'Employee', [{ ID: 1, lastName: 'Lovelace' }])
   const dropped = await post('/Employee(1)?$method=delete')
   t.match(dropped.lines, [{ class: 'Dropped', function: 'last', event: 'dropping' }])
   t.match((await post('/$catalog/forgets')).lines, [

@@ -267,7 +267,7 @@ async function dropProblems(
     const attribute = SCALARS[dataClass][1]!
     for (const value of [null, 1]) {
       const ID = nextId++
-      await insertRows(server.engine, dataClass, [{ ID, [attribute]: value }])
+      await insertRows(server.engine.saves, dataClass, [{ ID, [attribute]: value }])
       const holds = ['ID', ...(value === null ? [] : [attribute, ...(attribute === 'authorKey' ? ['writer'] : [])])]
       const isFree = holds.every(name => may.attribute('drop', dataClass, name))
       const codes = !may.dataClass('read', dataClass)

@@ -36,8 +36,8 @@ for (const isSampleNear of inTurn([true, false])) {
       }),
     )
     t.teardown(() => engine.close())
-    await insertRows(engine, 'Item', [...rows.values()])
-    await engine.memoryFilled()
+    await insertRows(engine.saves, 'Item', [...rows.values()])
+    await engine.parts.writer.memoryFilled
     const nearest = { vector: question, metric: 'cosine', threshold: null } as const
     const { keys, plan } = await readItems(engine, {
       filter: 'embedding > :1',

@@ -102,11 +102,11 @@ for (const seed of seeds(isLong ? DIMENSIONS.length : 2)) {
       Array.from({ length: ROWS }, (_, i) => [i + 1, { embedding: random.chance(0.03) ? null : source.vector() }]),
     )
     await insertRows(
-      engine,
+      engine.saves,
       'Item',
       [...rows].map(([ID, { embedding }]) => ({ ID, embedding })),
     )
-    await engine.memoryFilled()
+    await engine.parts.writer.memoryFilled
     for (let asked = 0; asked < QUESTIONS; asked++) {
       const question = questionOf(random, source, rows)
       const rounding = question.metric === 'cosine' ? COSINE_ROUNDING : 0

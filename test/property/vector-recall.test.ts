@@ -102,7 +102,7 @@ async function openWith(vectors: readonly number[][], metric: Metric, path: stri
     }),
   )
   const body = Buffer.from(JSON.stringify(vectors.map((embedding, ID) => ({ ID, embedding }))))
-  await engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
+  await engine.saves.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
   engine.warmUp()
   await ready
   // Waits until the rows held out for the measurement are inserted, and all threads know it.

@@ -74,7 +74,7 @@ class World {
         onNote: text => void this.notes.push(text),
       }),
     )
-    await this.engine.memoryFilled()
+    await this.engine.parts.writer.memoryFilled
   }
 
   close(): Promise<void> {
@@ -116,7 +116,7 @@ class World {
     const saves = updated.map(key => ({ __KEY: String(key), __STAMP: 1, ...this.row(key, this.anyVector()) }))
     await this.save([...saves, ...deleted.map(() => this.row(this.nextKey++, this.anyVector()))])
     const source = { kind: 'keys', keys: deleted.map(String) } as const
-    await this.engine.delete(readRequest('Item', 'ID', { source }), { atomic: false })
+    await this.engine.saves.delete(readRequest('Item', 'ID', { source }), { atomic: false })
     for (const key of deleted) this.rows.delete(key)
   }
 
@@ -188,7 +188,7 @@ class World {
 
   private async save(rows: readonly object[]): Promise<void> {
     const body = Buffer.from(JSON.stringify(rows))
-    await this.engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
+    await this.engine.saves.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
   }
 
   private row(ID: number, embedding: number[] | null): { ID: number } & Row {

@@ -169,12 +169,12 @@ async function save(
     return { ...(__STAMP && { __KEY: String(ID), __STAMP }), ID, embedding: vectors[i] }
   })
   const body = Buffer.from(JSON.stringify(elements))
-  await engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
+  await engine.saves.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: true })
   return vectors
 }
 
 async function remove(engine: Engine, stamps: Map<number, number>, ID: number): Promise<void> {
   const source = { kind: 'keys', keys: [String(ID)] } as const
-  await engine.delete(readRequest('Item', 'ID', { source }), { atomic: false })
+  await engine.saves.delete(readRequest('Item', 'ID', { source }), { atomic: false })
   stamps.delete(ID)
 }

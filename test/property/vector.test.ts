@@ -116,7 +116,7 @@ class World {
       }
     }
     const body = Buffer.from(JSON.stringify(saves))
-    const { entities } = await this.engine.write({
+    const { entities } = await this.engine.saves.write({
       kind: 'save',
       dataClass: 'Item',
       body,
@@ -129,7 +129,7 @@ class World {
     }
     if (deleted.length === 0) return
     const source = { kind: 'keys', keys: deleted.map(String) } as const
-    await this.engine.delete(readRequest('Item', 'ID', { source }), { atomic: false })
+    await this.engine.saves.delete(readRequest('Item', 'ID', { source }), { atomic: false })
     for (const key of deleted) this.rows.delete(key)
   }
 

@@ -70,11 +70,14 @@ async function save(live: LiveWorld, random: Random): Promise<string | undefined
   const isSaved = mode === 'update' && !(atomic && elements.some(({ errors }) => errors))
   if (!isSaved) restore(world, before)
   if (mode === 'validate') {
-    const { entities } = await live.engine.write({ kind: 'save', dataClass: spec.name, body, mode, atomic })
+    const { entities } = await live.engine.saves.write({ kind: 'save', dataClass: spec.name, body, mode, atomic })
     const answers = entities.map(({ failure }) => (failure ? { __ERROR: failure.error.entries } : {}))
     return about(told, elements.map((element, i) => errorDifference(element, answers[i])).find(Boolean))
   }
-  const answer = await live.engine.save({ kind: 'save', dataClass: spec.name, body, mode, atomic }, { form: 'entity' })
+  const answer = await live.engine.saves.save(
+    { kind: 'save', dataClass: spec.name, body, mode, atomic },
+    { form: 'entity' },
+  )
   const parsed = decode(answer.body)
   const answers = isMany ? parsed.__ENTITIES : [parsed]
   if (answers.length !== elements.length) return about(told, `${answers.length} answers`)
@@ -146,7 +149,7 @@ async function remove(live: LiveWorld, random: Random): Promise<string | undefin
     : { source: { kind: 'keys', keys } as const }
   // Without `$atomic`, which of several are left would depend on the order.
   const atomic = rows.length > 1 || random.chance(0.5)
-  const outcome = await live.engine.delete(request(spec, chosen), { atomic }).then(
+  const outcome = await live.engine.saves.delete(request(spec, chosen), { atomic }).then(
     count => (count === rows.length ? undefined : `${count} deleted`),
     (error: { entries?: { errCode: number }[] }) =>
       JSON.stringify(error.entries?.map(({ errCode }) => errCode) ?? String(error)),

@@ -84,9 +84,9 @@ for (const transport of transports) {
     writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
     const server = await createServer(loadConfig({ env: {}, flags: {}, cwd: folder }), logger)
     t.teardown(() => server.close())
-    for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine, dataClass, rows)
+    for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine.saves, dataClass, rows)
     const cities = Array.from({ length: 1_000 }, (_, i) => ({ name: `city ${i} ${'x'.repeat(3_000)}` }))
-    await insertRows(server.engine, 'City', cities)
+    await insertRows(server.engine.saves, 'City', cities)
     const blob = `${server.url}/rest/Company(1)/contract`
     await (await request(blob, { method: 'PUT', body: Buffer.alloc(8_000_000) })).body.dump()
 

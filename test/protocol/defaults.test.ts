@@ -112,7 +112,7 @@ const WAYS: Record<string, { user?: string; save(server: TestServer, name: strin
   },
   'by a load': {
     save: ({ engine }, name) =>
-      engine.write({
+      engine.saves.write({
         ...{ kind: 'save', dataClass: name, mode: 'update', atomic: false, trusted: true },
         body: Buffer.from(JSON.stringify(bodies)),
       }),

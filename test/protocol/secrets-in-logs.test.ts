@@ -57,7 +57,7 @@ t.test('no secret is in any line of the log, whatever is logged', async t => {
   let text = ''
   const server = await createServer(config, createLogger(config, { write: line => (text += line) }))
   t.teardown(() => server.close())
-  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine, dataClass, rows)
+  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine.saves, dataClass, rows)
   const ask = async (path: string, headers: Record<string, string> = {}, body?: unknown) => {
     const answer = await request(`${server.url}/rest${path}`, {
       method: body === undefined ? 'GET' : 'POST',

@@ -34,7 +34,7 @@ async function start(t: Test, { log, ...config }: Record<string, Record<string, 
   const loaded = loadConfig({ env: {}, flags: {}, cwd: folder })
   const server = await createServer({ ...loaded, log: { ...loaded.log, ...log } }, logger)
   t.teardown(() => server.close())
-  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine, dataClass, rows)
+  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine.saves, dataClass, rows)
   const ask = async (path: string, headers: Record<string, string> = {}, body?: string) => {
     const method = body === undefined ? 'GET' : 'POST'
     const answer = await request(server.url + path, { method, headers, ...(body !== undefined && { body }) })

@@ -97,7 +97,7 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
         )
       : openTableRows(source, { attributes }, stored)
   await loadRows({
-    engine,
+    target: engine.rows,
     dataClass: stored,
     format: { ...format, proposed: proposed.values },
     rows,
@@ -105,7 +105,7 @@ async function loadOne(engine: Engine, dataClass: string, file: GuessedFile): Pr
     onRejected: (row, reasons) => void rejected.push(JSON.parse(rejectedRow(row, reasons))),
   })
   const shown = Object.keys(typesOf(file))
-  const body = await engine.read({
+  const body = await engine.queries.read({
     dataClass,
     source: { kind: 'all' },
     orderBy: '__GlobalStamp',

@@ -12,7 +12,7 @@ import { engineOptions } from '../../kernel/main.ts'
 export async function entities(config: Config, dataClass: string): Promise<Record<string, unknown>[]> {
   const engine = await openEngine(engineOptions(config))
   try {
-    const body = await engine.read({
+    const body = await engine.queries.read({
       dataClass,
       source: { kind: 'all' },
       orderBy: engine.catalog.dataClassesByName.get(dataClass)!.key.name,

@@ -14,7 +14,7 @@ export const readRequest = (dataClass: string, attributes: string, part: Partial
 /** The answer to a read. */
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
 export async function readJson(engine: Engine, request: ReadRequest): Promise<any> {
-  const body = engine.read(request)
+  const body = engine.queries.read(request)
   // A body that is returned at once is valid only until the next read.
   return decode(body instanceof Uint8Array ? body : await bytesOf(await body))
 }

@@ -78,7 +78,7 @@ export const withEngine = async <T>(cwd: string, work: (engine: Engine) => Promi
 // biome-ignore lint/suspicious/noExplicitAny: entities of every shape
 export const allOf = async (engine: Engine, dataClass: string): Promise<any[]> => {
   const output = { form: 'array' } as const
-  const answer = await engine.read({
+  const answer = await engine.queries.read({
     dataClass,
     source: { kind: 'all' },
     skip: 0,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { Engine } from '../../engine/index.ts'
-import { createTestServer } from '../../kernel/testing.ts'
+import { openTestServer } from '../../kernel/open-test-server.ts'
 import { selectTransport } from '../../kernel/transport/select.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { type Contract, contractOf } from './openapi.ts'
@@ -105,7 +105,7 @@ export async function startServer(
   const isProxied = isBehindNginx() && !isDirect && trustedProxies === undefined
   const remote = setting === 'remote' ? await remoteFixture(fixture, folder) : undefined
   const startedAt = performance.now()
-  const server = await createTestServer({
+  const { server } = await openTestServer({
     model: remote?.model ?? fixture.model,
     data: fixture.rows,
     folder,
@@ -162,7 +162,7 @@ export async function startServer(
     url,
     port,
     transport: server.transport,
-    engine: server.engine as Engine,
+    engine: server.engine,
     send,
     get,
     post: (path, body, headers) => send('POST', path, body, headers),

@@ -178,7 +178,7 @@ async function compare(
 ): Promise<boolean> {
   let isComplete = true
   for (const [{ dataClass, table }, expected] of rows) {
-    const body = await engine.read({
+    const body = await engine.queries.read({
       dataClass,
       source: { kind: 'all' },
       skip: 0,

@@ -103,7 +103,7 @@ export async function copyDeferred(copy: TableCopy, context: CopyContext): Promi
       trusted: true,
       anyStamp: true,
     } as const
-    for (const [i, { failure }] of (await engine.write(request)).entities.entries())
+    for (const [i, { failure }] of (await engine.saves.write(request)).entities.entries())
       if (failure) reject(readable[i]!, rowReasons(failure.error))
     onProgress(dataClass, summary)
   }
@@ -119,7 +119,7 @@ async function save(
   onSettled: (settled: { position: number; kept: readonly number[] }) => void,
 ): Promise<LoadSummary> {
   return loadRows({
-    engine,
+    target: engine.rows,
     dataClass: engine.catalog.dataClassesByName.get(dataClass) as DataClass,
     format: {},
     rows,
@@ -198,5 +198,5 @@ function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readon
 
 async function removeAll(engine: Engine, dataClass: string): Promise<void> {
   const all = { dataClass, source: { kind: 'all' }, skip: 0, top: undefined, output: { form: 'collection' } } as const
-  await engine.delete(all, { atomic: false, owner: undefined, ifMatch: undefined })
+  await engine.saves.delete(all, { atomic: false, owner: undefined, ifMatch: undefined })
 }

@@ -90,7 +90,7 @@ export class Target {
   ): Promise<StoredRow[]> {
     const items = parseAttributeList(attributes.join(','), dataClass)
     const output: ReadRequest['output'] = { form: 'array', attributes: { from: 'path', items } }
-    const answer = await this.engine.read({ dataClass, source, skip, top: READ_ROWS, output })
+    const answer = await this.engine.queries.read({ dataClass, source, skip, top: READ_ROWS, output })
     return (parseExact(Buffer.from(await bytesOf(answer)).toString(), 'numbers') as StoredRow[]).map(row => ({
       ...row,
       __KEY: String(row.__KEY),
@@ -149,7 +149,7 @@ export class Target {
     const body = Buffer.from(stringifyExact(entities))
     const request = { kind: 'save', dataClass: name, body, mode: 'update', atomic: false } as const
     const uploads = engine.uploads.access(OWNER)
-    const saved = await engine.write({ ...request, trusted: true, anyStamp: true, uploads })
+    const saved = await engine.saves.write({ ...request, trusted: true, anyStamp: true, uploads })
     return saved.entities.flatMap(({ failure }, index) =>
       failure ? [{ key: String(entities[index]![key]), reason: failure.error.entries[0]!.message }] : [],
     )
@@ -157,7 +157,7 @@ export class Target {
 
   async remove(dataClass: string, keys: readonly string[]): Promise<void> {
     const request = { dataClass, source: { kind: 'keys', keys }, skip: 0, top: undefined } as const
-    await this.engine.delete({ ...request, output: { form: 'array' } }, { atomic: false })
+    await this.engine.saves.delete({ ...request, output: { form: 'array' } }, { atomic: false })
   }
 
   /**

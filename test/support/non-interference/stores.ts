@@ -89,7 +89,7 @@ export class Stores {
     const key = random.chance(0.4) || own.size === 0 ? this.nextHidden++ : random.pick([...own])
     const values = variedValues(random, spec, store === this.a ? key : key + 5_000, this.pairs)
     const save = (element: object) =>
-      store.server.engine.write({
+      store.server.engine.saves.write({
         kind: 'save',
         dataClass: spec.name,
         body: Buffer.from(JSON.stringify(element)),

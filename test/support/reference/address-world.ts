@@ -125,7 +125,8 @@ export async function storeWorld(t: Test, random: Random, count: number): Promis
   const { owners, items } = randomItems(random, count, isSame)
   const rows = { Owner: owners.map(ID => ({ ID })), Item: stored(items) }
   const server = await startServer(t, { model: modelOf(() => undefined), rows }, { config, setting: 'normal' })
-  const restore = (missing: readonly Item[]): Promise<unknown> => insertRows(server.engine, 'Item', stored(missing))
+  const restore = (missing: readonly Item[]): Promise<unknown> =>
+    insertRows(server.engine.saves, 'Item', stored(missing))
   return { server, items, owners, isSame, restore: async missing => void (await restore(missing)) }
 }
 

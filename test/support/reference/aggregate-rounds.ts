@@ -51,8 +51,8 @@ export async function compareAggregates(
     let got: unknown
     try {
       const body = await (isDistinct
-        ? live.engine.distinct({ ...wanted, ...page }, items, undefined, { counted })
-        : live.engine.compute(wanted, items, aggregation))
+        ? live.engine.queries.distinct({ ...wanted, ...page }, items, undefined, { counted })
+        : live.engine.queries.compute(wanted, items, aggregation))
       got = decode(body instanceof Uint8Array ? body : await bytesOf(body))
     } catch (error) {
       got = { error: String((error as Error).stack) }

@@ -71,7 +71,7 @@ export class LiveWorld implements ComparedWorld {
   async reopen(): Promise<void> {
     await this.engine.close()
     this.engine = await openWorld(this.folder, this.world, this.options)
-    await this.engine.memoryFilled()
+    await this.engine.parts.writer.memoryFilled
   }
 
   /** Random updates, insertions and deletions, one request each. */
@@ -118,7 +118,7 @@ export class LiveWorld implements ComparedWorld {
     const key = keyText(spec, row)
     const changed = deleteRows(this.world, spec.name, [row])
     const source = { kind: 'keys', keys: [key] } as const
-    const deleted = await this.engine.delete(request(spec, { source }), { atomic: true }).then(
+    const deleted = await this.engine.saves.delete(request(spec, { source }), { atomic: true }).then(
       count => count === 1,
       () => false,
     )
@@ -143,7 +143,7 @@ export class LiveWorld implements ComparedWorld {
 
 /** @returns the stamps */
 async function saveBodies(engine: Engine, spec: ClassSpec, bodies: object[]): Promise<number[]> {
-  const { body } = await engine.save(
+  const { body } = await engine.saves.save(
     {
       kind: 'save',
       dataClass: spec.name,

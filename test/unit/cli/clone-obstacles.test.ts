@@ -124,7 +124,7 @@ t.test('rows of a table without a key that are refused, corrected and loaded, re
 async function insertOne(config: Config, entity: object): Promise<void> {
   const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   const body = Buffer.from(JSON.stringify(entity))
-  await engine.write({ kind: 'save', dataClass: 'a', body, mode: 'update', atomic: false, trusted: true })
+  await engine.saves.write({ kind: 'save', dataClass: 'a', body, mode: 'update', atomic: false, trusted: true })
   await engine.close()
 }
 

@@ -56,7 +56,7 @@ t.test('a 4D server, with all that its catalog does not show', async t => {
         top: 0,
         output: { form: 'collection' },
       } as const
-      return JSON.parse(Buffer.from(await bytesOf(await engine.read(request))).toString()).__COUNT
+      return JSON.parse(Buffer.from(await bytesOf(await engine.queries.read(request))).toString()).__COUNT
     }
     t.equal(await find('Book', 'author.name="Author 3"'), 15)
     t.equal(await find('Author', 'favourite=null'), 8)

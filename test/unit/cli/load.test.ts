@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { Engine } from '../../../engine/engine.ts'
+import { RowTarget } from '../../../engine/row-target.ts'
 import { ProtocolError } from '../../../engine/base/errors.ts'
 import { bytesOf, loadModel, openEngine } from '../../../engine/index.ts'
 import { decode } from '../../support/read-request.ts'
@@ -329,10 +329,10 @@ t.test('a load that ends early reports what was saved, and can be resumed', asyn
   const rows = Array.from({ length: 50_010 }, (_, i) => `{"ID":${i},"name":"N"${i === 3 ? ',"bossID":50009' : ''}}\n`)
   const { load, people, cwd } = world(t, { 'a.ndjson': rows.join('') })
   // The second request is saved, but its outcome does not arrive.
-  const insert = Engine.prototype.insert
+  const insert = RowTarget.prototype.insert
   let calls = 0
-  const { restore } = t.intercept(Engine.prototype, 'insert', {
-    async value(this: Engine, ...args: Parameters<typeof insert>) {
+  const { restore } = t.intercept(RowTarget.prototype, 'insert', {
+    async value(this: RowTarget, ...args: Parameters<typeof insert>) {
       const left = await insert.apply(this, args)
       if (++calls === 2) throw new Error('the disk is full')
       return left
@@ -379,7 +379,7 @@ t.test('keys beyond 2^53 keep their digits', async t => {
   const of = async (key: string) => {
     const output = { form: 'array' } as const
     const source = { kind: 'keys', keys: [key] } as const
-    return decode(await bytesOf(await engine.read({ dataClass: 'Person', source, skip: 0, top: 1, output })))
+    return decode(await bytesOf(await engine.queries.read({ dataClass: 'Person', source, skip: 0, top: 1, output })))
   }
   t.match(await of('9007199254740992'), [{ name: 'even', note: null }])
   t.match(await of('9007199254740993'), [{ name: 'by ID', note: 'by key' }])
@@ -414,7 +414,7 @@ t.test('a large file is loaded without the log, which begins another time then',
 
 t.test('a load that ended before any row was known to be saved is only repeated with --restart', async t => {
   const { load, people, cwd } = world(t, { 'a.ndjson': '{"ID":1,"name":"A"}\n', 'a.csv': 'ID,nme\n1,A\n' })
-  const { restore } = t.intercept(Engine.prototype, 'insert', { value: failing(1, Engine.prototype.insert) })
+  const { restore } = t.intercept(RowTarget.prototype, 'insert', { value: failing(1, RowTarget.prototype.insert) })
   await t.rejects(load('a.ndjson'), { message: /the disk is full/ })
   restore()
   await t.rejects(load('a.ndjson'), { message: /stopped after row 0;/ })
@@ -425,9 +425,9 @@ t.test('a load that ended before any row was known to be saved is only repeated 
 })
 
 /** `insert`, but its call number `count` fails. */
-function failing(count: number, insert: Engine['insert']): Engine['insert'] {
+function failing(count: number, insert: RowTarget['insert']): RowTarget['insert'] {
   let calls = 0
-  return function (this: Engine, ...args) {
+  return function (this: RowTarget, ...args) {
     if (++calls !== count) return insert.apply(this, args)
     return Promise.reject(new Error('the disk is full'))
   }
@@ -442,7 +442,7 @@ t.test(
     const run = async (httpStatus: number) => {
       const rejected: number[] = []
       const summary = await loadRows({
-        engine: {
+        target: {
           async write({ body }) {
             const rows = JSON.parse(Buffer.from(body).toString())
             if (rows.some(({ ID }: { ID: number }) => ID === 5)) throw failure(httpStatus)

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { Engine } from '../../../engine/engine.ts'
+import { RowTarget } from '../../../engine/row-target.ts'
 import { openEngine } from '../../../engine/index.ts'
 import { engineOptions } from '../../../kernel/main.ts'
 import { entities, loadWorld } from '../../support/load-world.ts'
@@ -155,7 +155,7 @@ t.test('a value behind the sample that the proposed type would change is a rejec
   check(await load('a.csv', { create: { newClass: 'A', yes: true } }))
   // The integers 1000 and 12 of JSON.
   check(await load('b.ndjson', { create: { newClass: 'B', yes: true } }), ['1e3', '12.0'])
-  const { restore } = t.intercept(Engine.prototype, 'insert', { value: () => Promise.reject(new Error('no space')) })
+  const { restore } = t.intercept(RowTarget.prototype, 'insert', { value: () => Promise.reject(new Error('no space')) })
   await t.rejects(load('a.csv', { create: { newClass: 'C', yes: true } }), { message: /--resume continues$/ })
   restore()
   check(await load('a.csv', { into: 'C', resume: true }))

@@ -17,7 +17,7 @@ function measured(slowMs = SLOW_MS) {
   const meter = requestMeter(
     counts,
     logger,
-    { loopDelay, outline: () => ({}) },
+    { loopDelay, queries: { outline: () => ({}) } },
     { slowQueryMs: slowMs, slowQueryValues: false },
   )!
   return {

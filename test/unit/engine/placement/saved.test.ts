@@ -24,7 +24,7 @@ const elements = Array.from({ length: MANY }, (_, i) => {
 
 async function save(engine: Engine, body: unknown, output: Output, part: Partial<SaveRequest> = {}) {
   const request = { kind: 'save', dataClass: 'Item', mode: 'update', atomic: false, ...part } as const
-  const answer = await engine.save({ ...request, body: Buffer.from(JSON.stringify(body)) }, output)
+  const answer = await engine.saves.save({ ...request, body: Buffer.from(JSON.stringify(body)) }, output)
   const coding = answer.body instanceof Uint8Array ? undefined : answer.body.coding
   const bytes = await bytesOf(answer.body)
   const text = Buffer.from(coding === 'gzip' ? gunzipSync(bytes) : bytes).toString()

@@ -64,7 +64,7 @@ export async function openItems(t: Test, count: number, options: Partial<EngineO
 
 export async function save(engine: Engine, dataClass: string, rows: readonly object[]): Promise<void> {
   const body = Buffer.from(JSON.stringify(rows))
-  const { entities } = await engine.write({ kind: 'save', dataClass, body, mode: 'update', atomic: false })
+  const { entities } = await engine.saves.write({ kind: 'save', dataClass, body, mode: 'update', atomic: false })
   const failed = entities.find(({ failure }) => failure)
   if (failed) throw new Error(JSON.stringify(failed.failure))
 }

@@ -88,14 +88,14 @@ const atOnce = <T>(call: () => T): T => withClock(call, now => now)
 async function check(t: Test): Promise<void> {
   const engine = await openItems(t, ROWS, { pool: { threads: 1 } })
   for (const { name, part, here } of cases) {
-    const answer = atOnce(() => engine.read(read(part)))
+    const answer = atOnce(() => engine.queries.read(read(part)))
     t.equal(answer instanceof Promise, !here, `${name} runs ${here ? 'here' : 'in the pool'}`)
     await answer
   }
-  const total = engine.compute(read(), items, sum)
+  const total = engine.queries.compute(read(), items, sum)
   t.ok(total instanceof Promise, 'an aggregate of everything runs in the pool')
   t.equal(decode(await total), (ROWS * (ROWS - 1)) / 2)
-  const few = atOnce(() => engine.compute(read({ filter: 'group.ID = 7' }), items, sum))
+  const few = atOnce(() => engine.queries.compute(read({ filter: 'group.ID = 7' }), items, sum))
   t.notOk(few instanceof Promise, 'an aggregate of a few runs here')
 }
 
@@ -103,14 +103,14 @@ t.test('queries that cost less than their handover run at once, all others in th
 
 t.test('with an inline cost of 0 everything runs in the pool', async t => {
   const engine = await openItems(t, 10, { pool: { threads: 1, inlineCostMs: 0 } })
-  const answer = engine.read(read({ source: { kind: 'keys', keys: ['7'] }, output: entity }))
+  const answer = engine.queries.read(read({ source: { kind: 'keys', keys: ['7'] }, output: entity }))
   t.ok(answer instanceof Promise)
   t.equal(decode(await answer).ID, 7)
 })
 
 t.test('with a large inline cost nothing runs in the pool', async t => {
   const engine = await openItems(t, 1_000, { pool: { threads: 1, inlineCostMs: 1e6 } })
-  const answer = atOnce(() => engine.read(read({ filter: 'number >= 500' })))
+  const answer = atOnce(() => engine.queries.read(read({ filter: 'number >= 500' })))
   t.notOk(answer instanceof Promise)
   t.equal(decode(answer as Uint8Array).__COUNT, 500)
 })
@@ -118,7 +118,7 @@ t.test('with a large inline cost nothing runs in the pool', async t => {
 t.test('a query that turns out to cost more than estimated is moved to the pool', async t => {
   const engine = await openItems(t, 1_000, { pool: { threads: 1, inlineCostMs: 100 } })
   const answer = withClock(
-    () => engine.read(read({ filter: 'number >= 500' })),
+    () => engine.queries.read(read({ filter: 'number >= 500' })),
     // The clock advances ten seconds at every reading.
     now => now + 10_000,
   )
@@ -147,16 +147,20 @@ for (const [what, bytes, here] of [
     const count = { function: 'count', distinct: true } as const
     const one = { source: { kind: 'keys', keys: ['107'] } } as const
     const asked: [name: string, ask: () => unknown, answer: unknown][] = [
-      ['a filter', () => engine.read(read({ filter: 'info.a = 7' })), { __COUNT: 1, __ENTITIES: [{ ID: 107 }] }],
-      ['an order', () => engine.read(read({ orderBy: 'info.a desc', top: 1 })), { __ENTITIES: [{ ID: 119 }] }],
+      [
+        'a filter',
+        () => engine.queries.read(read({ filter: 'info.a = 7' })),
+        { __COUNT: 1, __ENTITIES: [{ ID: 107 }] },
+      ],
+      ['an order', () => engine.queries.read(read({ orderBy: 'info.a desc', top: 1 })), { __ENTITIES: [{ ID: 119 }] }],
       [
         'a property',
-        () => engine.read(read({ ...one, output: { form: 'collection', attributes } })),
+        () => engine.queries.read(read({ ...one, output: { form: 'collection', attributes } })),
         { __ENTITIES: [{ info: { a: 7 } }] },
       ],
-      ['properties computed', () => engine.compute(read(), paths, sum), 190],
-      ['properties that differ', () => engine.distinct(read({ top: 3 }), paths), [0, 1, 2]],
-      ['texts that differ', () => engine.compute(read(), parsePathList('note'), count), 20],
+      ['properties computed', () => engine.queries.compute(read(), paths, sum), 190],
+      ['properties that differ', () => engine.queries.distinct(read({ top: 3 }), paths), [0, 1, 2]],
+      ['texts that differ', () => engine.queries.compute(read(), parsePathList('note'), count), 20],
     ]
     for (const [name, ask, expected] of asked) {
       // The second time its columns are in memory.
@@ -171,7 +175,7 @@ for (const [what, bytes, here] of [
 t.test('an invalid request is refused wherever it would have run', async t => {
   for (const inlineCostMs of [0, 1e6]) {
     const engine = await openItems(t, 1, { pool: { threads: 1, inlineCostMs } })
-    const answer = (async () => engine.read(read({ filter: 'number >' })))()
+    const answer = (async () => engine.queries.read(read({ filter: 'number >' })))()
     await t.rejects(answer, { name: 'PARSE.SYNTAX' })
   }
 })

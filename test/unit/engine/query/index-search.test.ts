@@ -162,7 +162,7 @@ t.test('rows are found as soon as they have a score', async t => {
     engineOptions({ path: temporaryFolder(t), model: vectorModel({ dimension: 2 }), memoryBytes: 2 ** 24 }),
   )
   t.teardown(() => engine.close())
-  await insertRows(engine, 'Item', [
+  await insertRows(engine.saves, 'Item', [
     { ID: 0, embedding: [1, 0] },
     { ID: 1, embedding: null },
     { ID: 2, embedding: [0, 0] },
@@ -171,7 +171,7 @@ t.test('rows are found as soon as they have a score', async t => {
   const scored = async () => (await readItems(engine, { filter: 'embedding > :1', params, orderBy: 'ID' })).keys
   t.same([await scored(), await scored()], [[0], [0]])
   const body = Buffer.from('{"__KEY":"1","__STAMP":1,"embedding":[0,1]}')
-  await engine.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: false })
+  await engine.saves.write({ kind: 'save', dataClass: 'Item', body, mode: 'update', atomic: false })
   t.same(await scored(), [0, 1])
 })
 

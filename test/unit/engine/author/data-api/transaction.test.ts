@@ -4,7 +4,7 @@ import { openWorld } from './world.ts'
 for (const memoryBytes of [0, 2 ** 26]) {
   t.test(`transactions, with ${memoryBytes} bytes of shared memory`, async t => {
     const { run, engine } = await openWorld(t, { memoryBytes })
-    await engine.memoryFilled()
+    await engine.parts.writer.memoryFilled
 
     t.test('read what they have written, in every kind of query', async t => {
       run(ds => {
@@ -99,7 +99,9 @@ for (const memoryBytes of [0, 2 ** 26]) {
           ds.City!.new({ name: 'first' }).save()
           const body = Buffer.from(JSON.stringify({ name: 'first', population: 1 }))
           const save = { kind: 'save', dataClass: 'City', body, mode: 'update', atomic: false } as const
-          other = engine.write(save).then(({ entities }) => order.push(String(entities[0]!.failure?.status.status)))
+          other = engine.saves
+            .write(save)
+            .then(({ entities }) => order.push(String(entities[0]!.failure?.status.status)))
         })
         order.push('end')
       })

@@ -29,7 +29,7 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
   const path = temporaryFolder(t)
   const store = engineOptions({ path, model: fixture.model, wire: { dateOnlyFormat }, memoryBytes })
   const engine = await openEngine(store)
-  for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(engine, dataClass, rows)
+  for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(engine.saves, dataClass, rows)
   const reader = openReadStore(store)
   const writer = new WriterLink(end => void engine.parts.writer.connect(end))
   t.teardown(async () => {

@@ -210,7 +210,7 @@ t.test('saving', async t => {
 
   t.test('other callers see what a call has saved', async t => {
     run(ds => ds.City!.new({ name: 'Köln', population: 1_000_000 }).save())
-    const answer = await engine.read({
+    const answer = await engine.queries.read({
       dataClass: 'City',
       source: { kind: 'keys', keys: ['Köln'] },
       skip: 0,

@@ -57,7 +57,7 @@ async function find(engine: Engine, filter: string): Promise<string[]> {
 t.test('P3.8 values are computed for new code and for changed code', async t => {
   const store = reopenable(t)
   const bare = await store.open(undefined)
-  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(bare, dataClass, rows)
+  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(bare.saves, dataClass, rows)
 
   // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
   const first = await store.open(label('`<${this.lastName}>`'))
@@ -81,7 +81,7 @@ t.test('P3.8 values are computed for new code and for changed code', async t => 
 t.test('P3.8 a calculated attribute disappears without its plugin, and returns with it', async t => {
   const store = reopenable(t)
   const engine = await store.open(label('this.lastName'))
-  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(engine, dataClass, rows)
+  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(engine.saves, dataClass, rows)
   t.same(await find(engine, 'label = turing'), ['5'])
   const bare = await store.open(undefined)
   t.notOk(bare.catalog.dataClassesByName.get('Employee')!.attributesByName.has('label'))
@@ -94,7 +94,7 @@ t.test('P3.8 a calculated attribute of the model is null without code', async t 
   const store = reopenable(t)
   const source = `@calculated({ type: 'string' }) get label() { return this.lastName }`
   const engine = await store.open(source, { model })
-  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(engine, dataClass, rows)
+  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(engine.saves, dataClass, rows)
   t.same(await find(engine, 'label = turing'), ['5'])
   t.same((await find(await store.open(undefined, { model }), 'label = null')).length, 6)
 })
@@ -102,7 +102,7 @@ t.test('P3.8 a calculated attribute of the model is null without code', async t 
 t.test('P3.8 code that fails for an entity leaves the value null and is logged', async t => {
   const store = reopenable(t)
   const bare = await store.open(undefined)
-  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(bare, dataClass, rows)
+  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(bare.saves, dataClass, rows)
   const errors: string[] = []
   const engine = await store.open(label('this.salary.toFixed(0)'), { onInternalError: text => errors.push(text) })
   t.same(await find(engine, 'label = null'), ['5'])

@@ -1,0 +1,36 @@
+import type { EngineOptions } from './engine-options.ts'
+import { runProcess } from './run-process.ts'
+import { type Backup, Backups } from './storage/backup/backups.ts'
+import type { BackupPolicy, BackupStep, MadeBackup } from './storage/backup/make-backup.ts'
+import { type BackupPlace, openStorage } from './storage/backup/open-storage.ts'
+import type { PluginEngine } from './plugin-engine.ts'
+
+/** Backups of an open store, each made by a process of its own. Documented in {@link PluginEngine}. */
+export class BackupRuns {
+  private readonly closing = new AbortController()
+  private readonly running = new Set<Promise<unknown>>()
+
+  constructor(private readonly options: EngineOptions) {}
+
+  async make(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup> {
+    const { path, mapSizeBytes, besides, onNote = () => {} } = this.options
+    const job = { path, mapSizeBytes, place, ...(besides && { besides }), ...policy }
+    const running = runProcess('backup', job, { onNote, onProgress, signal: this.closing.signal })
+    this.running.add(running)
+    try {
+      return await running
+    } finally {
+      this.running.delete(running)
+    }
+  }
+
+  list(place: BackupPlace, onDamaged: (problem: string) => void): Promise<Backup[]> {
+    return new Backups(openStorage(place)).list(onDamaged)
+  }
+
+  /** Ends those that are being made. */
+  async close(): Promise<void> {
+    this.closing.abort()
+    await Promise.allSettled(this.running)
+  }
+}
