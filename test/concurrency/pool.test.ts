@@ -36,11 +36,11 @@ const SLOW = { $filter: Array.from({ length: 400 }, (_, i) => `note % "w${i}@z"`
 /** Promises of the engine for the reads that went to the pool, in their order. */
 function promisesOf(engine: Engine): Promise<AnswerBody>[] {
   const promises: Promise<AnswerBody>[] = []
-  const { queries } = engine
-  const { read } = queries
-  queries.read = (...args) => {
-    const answer = read.apply(queries, args)
-    if (answer instanceof Promise) promises.push(answer)
+  const { backends } = engine.parts
+  const { run } = backends
+  backends.run = (task, caller) => {
+    const answer = run.call(backends, task, caller)
+    if (task.kind === 'read' && answer instanceof Promise) promises.push(answer)
     return answer
   }
   return promises

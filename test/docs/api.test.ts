@@ -38,7 +38,7 @@ const LISTS: readonly [heading: string, names: readonly string[]][] = [
   ['`request` of the data API', membersOf(CLASSES, 'CallRequest')],
   ['Status of a save or a drop', membersOf(CLASSES, 'Status')],
   ['Exports of `tesser/testing`', exportsOf('kernel/testing.ts')],
-  ['Options of `createTestServer`', membersOf('kernel/testing.ts', 'TestServerOptions')],
+  ['Options of `createTestServer`', membersOf('kernel/open-test-server.ts', 'TestServerOptions')],
   [
     '`TestServer`',
     [...new Set([...membersOf('kernel/main.ts', 'Server'), ...membersOf('kernel/testing.ts', 'TestServer')])].filter(

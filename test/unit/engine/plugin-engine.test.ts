@@ -1,0 +1,42 @@
+/** A plugin has the members of `PluginEngine` and no others, also at run time. */
+import t from 'tap'
+import { pluginEngine } from '../../../engine/index.ts'
+import { startServer } from '../../support/test-server.ts'
+
+const MODEL = { name: 'people', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
+
+t.test('a plugin reaches no other part of the engine', async t => {
+  const { engine } = await startServer(t, { model: MODEL, rows: { Person: [{ ID: 1 }] } })
+  const narrow = pluginEngine(engine) as unknown as Record<string, Record<string, unknown>>
+  for (const name of ['close', 'prepare', 'parts', 'records', 'permissions', 'rows', 'saves', 'bodies', 'metrics']) {
+    t.notOk(name in narrow, name)
+  }
+  const hidden = {
+    entitySets: ['openAny', 'sweep', 'store'],
+    jobs: ['options'],
+    uploads: ['sweep', 'close', 'limits'],
+    binaries: ['options'],
+    commits: ['close', 'options'],
+    modelChange: ['close', 'options'],
+    classes: ['classes', 'jobs'],
+  }
+  for (const [part, names] of Object.entries(hidden)) {
+    for (const name of names) t.notOk(name in narrow[part]!, `${part}.${name}`)
+    t.equal(Object.getPrototypeOf(narrow[part]), Object.prototype, part)
+  }
+  t.throws(() => Object.assign(narrow, { close: () => {} }), TypeError)
+})
+
+t.test('its members work on the engine, and show its state as it is now', async t => {
+  const { engine } = await startServer(t, { model: MODEL, rows: { Person: [{ ID: 1 }, { ID: 2 }] } })
+  const { catalog, entitySets, compute, isWritable } = pluginEngine(engine)
+  const request = { dataClass: 'Person', source: { kind: 'all' }, skip: 0, top: 0, output: { form: 'array' } } as const
+  t.equal(isWritable, true)
+  t.ok(catalog.dataClassesByName.has('Person'))
+  t.equal(
+    Buffer.from((await compute(request, [], { function: 'count', distinct: false })) as Uint8Array).toString(),
+    '2',
+  )
+  const set = await entitySets.create(request, {})
+  t.match(entitySets.uri('Person', set), /^\/rest\/Person\/\$entityset\/[0-9A-F]{32}$/)
+})
