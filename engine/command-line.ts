@@ -1,4 +1,4 @@
-/** What the command `tesser` uses of the engine beyond `index.ts`: files of rows, and catalogs of databases. */
+/** The parts of the engine that only the command `tesser` uses, beside `index.ts`: files of rows, and catalogs of databases. */
 export { attributeName } from './import/attribute-name.ts'
 export { type ForeignFormat, hintFor } from './import/foreign-values.ts'
 export { dataClassOf } from './import/import-rows.ts'
