@@ -69,7 +69,7 @@ const named = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDesc
 /** A getter that reads what restrict events hide from the caller. */
 const seeingAll = ({ get, set }: PropertyDescriptor, { language }: Binding): PropertyDescriptor => ({
   get(this: EntityBase) {
-    return language.seeingAll(() => get!.call(this) as unknown)
+    return language.scope.seeingAll(() => get!.call(this) as unknown)
   },
   set,
 })
@@ -78,9 +78,11 @@ const seeingAll = ({ get, set }: PropertyDescriptor, { language }: Binding): Pro
 function guarded({ get, set }: PropertyDescriptor, attribute: Attribute, { language }: Binding): PropertyDescriptor {
   return {
     get(this: EntityBase) {
-      if (!language.hasCallerRights) return get!.call(this) as unknown
-      if (language.hides(attribute)) return undefined
-      return isMade(attribute) ? language.withOwnRights(() => get!.call(this) as unknown) : (get!.call(this) as unknown)
+      if (!language.scope.hasCallerRights) return get!.call(this) as unknown
+      if (language.scope.hides(attribute)) return undefined
+      return isMade(attribute)
+        ? language.scope.withOwnRights(() => get!.call(this) as unknown)
+        : (get!.call(this) as unknown)
     },
     set,
   }
@@ -158,7 +160,7 @@ function binaryGetter(attribute: StorageAttribute, { language, dataClass }: Bind
     const rowId = internals.rowId(this)
     // Without a value there is nothing to look up.
     if (rowId === undefined || internals.row(this)!.value(attribute) === null) return null
-    const binary = language.snapshot.table(dataClass).binary(rowId, attribute)
+    const binary = language.snapshots.current.table(dataClass).binary(rowId, attribute)
     // The bytes belong to the store, and are valid only until the next read.
     return binary ? { mediaType: binary.mediaType, bytes: binary.bytes.slice() } : null
   }
@@ -174,16 +176,16 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
     // The row of a new entity has the default, and no reference.
     const isDefault = assigned === undefined && entity.isNew()
     const key = isDefault ? (row?.value(foreignKey) as Value | undefined) : assigned
-    if (key !== undefined) return key === null ? undefined : language.snapshot.table(target).findKey(key)
-    return row && referenceOf(row, index, language.snapshot)
+    if (key !== undefined) return key === null ? undefined : language.snapshots.current.table(target).findKey(key)
+    return row && referenceOf(row, index, language.snapshots.current)
   }
   return {
     get() {
       return internals.related(this, relation, () => {
         const rowId = rowIdOf(this)
         if (rowId === undefined) return null
-        const table = language.snapshot.table(target)
-        if (table.rowsOnly) language.snapshot.table(relation.dataClass).fetchReference?.(relation, rowId)
+        const table = language.snapshots.current.table(target)
+        if (table.rowsOnly) language.snapshots.current.table(relation.dataClass).fetchReference?.(relation, rowId)
         return (table.isRestricted || table.rowsOnly) && !rowExists(table, rowId) ? null : bindingOf().entity(rowId)
       })
     },
@@ -205,7 +207,8 @@ function relatedEntitiesAccessor({ target, inverse, name }: RelatedEntitiesAttri
   return {
     get() {
       const rowId = internals.rowId(this)
-      const rows = rowId === undefined ? RowSet.empty : RowSet.fromIds(referencingOf(inverse, rowId, language.snapshot))
+      const rows =
+        rowId === undefined ? RowSet.empty : RowSet.fromIds(referencingOf(inverse, rowId, language.snapshots.current))
       return language.bindings.get(target)!.selection(Rows.ofSet(rows))
     },
     set: readOnly(name, `it follows from ${target.name}.${inverse.name}, change that`),

@@ -57,14 +57,14 @@ export function bindClasses(
         return fields
       },
       entity(rowId, reading) {
-        if (rowId !== undefined) language.demandRead(dataClass)
+        if (rowId !== undefined) language.scope.demandRead(dataClass)
         const entity = EntityBase.make(entityClass, rowId, reading)
         const { hooks } = language.options
-        if (rowId === undefined && hooks?.constructed) language.asEvent(() => hooks.constructed!(entity))
+        if (rowId === undefined && hooks?.constructed) language.scope.asEvent(() => hooks.constructed!(entity))
         return entity
       },
       selection(rows) {
-        language.demandRead(dataClass)
+        language.scope.demandRead(dataClass)
         return SelectionBase.make(selectionClass, rows)
       },
     }

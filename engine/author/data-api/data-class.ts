@@ -28,7 +28,7 @@ export class DataClassBase {
   get(key: unknown): EntityBase | null {
     const { language, dataClass } = this[BINDING]
     // Checked first: a later error would reveal that the entity exists.
-    language.demandRead(dataClass)
+    language.scope.demandRead(dataClass)
     return this.#find(key)
   }
 
@@ -67,8 +67,9 @@ export class DataClassBase {
   /** @returns undefined: they are in a database */
   #all(): Rows | undefined {
     const { language, dataClass } = this[BINDING]
-    language.demandRead(dataClass)
-    const { context, view } = language
+    language.scope.demandRead(dataClass)
+    const { view } = language.scope
+    const { context } = language.snapshots
     return finderOf(dataClass, context).source({ dataClass: dataClass.name, source: { kind: 'all' } }, view, context)
   }
 
@@ -77,7 +78,7 @@ export class DataClassBase {
     const value = convertKey(binding.dataClass, plain(key))
     // A value that cannot be a key matches no entity.
     if (value instanceof ProtocolError || value === null) return null
-    const rowId = binding.language.snapshot.table(binding.dataClass).findKey(value)
+    const rowId = binding.language.snapshots.current.table(binding.dataClass).findKey(value)
     return rowId === undefined ? null : binding.entity(rowId)
   }
 

@@ -33,27 +33,27 @@ export const ds = new Proxy({} as DataStoreOf, {
 /** The session of the request that the code runs for. */
 export const Session = new Proxy({} as CallSession, {
   get(_, name) {
-    const { session } = currentLanguage()
+    const { session } = currentLanguage().scope
     const value = Reflect.get(session, name, session) as unknown
     return typeof value === 'function' ? value.bind(session) : value
   },
   set(_, name, value) {
-    const { session } = currentLanguage()
+    const { session } = currentLanguage().scope
     return Reflect.set(session, name, value, session)
   },
-  has: (_, name) => Reflect.has(currentLanguage().session, name),
+  has: (_, name) => Reflect.has(currentLanguage().scope.session, name),
 })
 
 /** The request that the code runs for. */
 export const request: CallRequest = {
   get traceparent() {
-    return currentLanguage().request.traceparent
+    return currentLanguage().scope.request.traceparent
   },
   get signal() {
-    return currentLanguage().request.signal
+    return currentLanguage().scope.request.signal
   },
   get job() {
-    return currentLanguage().request.job
+    return currentLanguage().scope.request.job
   },
 }
 
@@ -73,12 +73,12 @@ export class DataStore {
   }
 
   transaction<T>(work: () => T): T {
-    return currentLanguage().transaction(work)
+    return currentLanguage().writes.transaction(work)
   }
 
   enqueue(job: unknown, args: readonly unknown[] = [], options: EnqueueOptions = {}): string {
     const language = currentLanguage()
-    return language.enqueue(newJob(language.jobName(job), args, options, language.saving))
+    return language.writes.enqueue(newJob(language.jobName(job), args, options, language.writes.saving))
   }
 }
 

@@ -20,7 +20,7 @@ export function derived<T extends object>(base: new () => T, language: Language)
     const resources = ofFunction(kind, kind === 'singleton' ? base.name : dataClass, name)
     const called = Reflect.get(base.prototype, name) as (...args: unknown[]) => unknown
     function promoted(this: unknown, ...args: unknown[]): unknown {
-      const govern = <T>(work: () => T): T => startAs(place, () => language.promoting(resources, work))
+      const govern = <T>(work: () => T): T => startAs(place, () => language.scope.promoting(resources, work))
       const result = govern(() => Reflect.apply(called, this, args) as unknown)
       // Its code has not run yet.
       return member.flow === 'generator' && isGenerator(result) ? governedGenerator(result, govern) : result

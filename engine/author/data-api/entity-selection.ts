@@ -65,8 +65,8 @@ export class SelectionBase implements Iterable<EntityBase> {
     const selection = construct(selectionClass, rows)
     if (!selection.#pending) return selection
     const { language } = selection[BINDING]
-    language.wait(selection)
-    selection.#version = language.version
+    language.snapshots.wait(selection)
+    selection.#version = language.snapshots.version
     return selection
   }
 
@@ -74,7 +74,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   static existing(selection: SelectionBase): SelectionBase {
     const { language, dataClass } = selection[BINDING]
     const rows = selection.#find()
-    return selection.#of(rows.narrow(existingRows(rows.set, language.snapshot.table(dataClass))))
+    return selection.#of(rows.narrow(existingRows(rows.set, language.snapshots.current.table(dataClass))))
   }
 
   /** Condition for its entities, if they are in a database. */
@@ -82,7 +82,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = selection[BINDING]
     const asked = selection.#asked()
     if (asked && !asked.among) return asked.predicate ?? ALWAYS
-    const { context } = language
+    const { context } = language.snapshots
     return finderOf(dataClass, context).question!(selection.#find(), ALL, dataClass, context).among!
   }
 
@@ -96,18 +96,18 @@ export class SelectionBase implements Iterable<EntityBase> {
     if (!this.#pending) return
     const { language, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending
-    const { context } = language
+    const { context } = language.snapshots
     const finder = finderOf(dataClass, context)
     // After an await some may have been deleted.
-    const rows = from && this.#version !== language.version ? finder.present(from, dataClass, context) : from
+    const rows = from && this.#version !== language.snapshots.version ? finder.present(from, dataClass, context) : from
     this.#rows = finder.among(rows, query, dataClass, context, page)
     this.#pending = undefined
-    language.settled(this)
+    language.snapshots.settled(this)
   }
 
   get length(): number {
     const asked = this.#asked()
-    if (asked) return countRemote(asked, this[BINDING].language.context)
+    if (asked) return countRemote(asked, this[BINDING].language.snapshots.context)
     const { selection } = this.#find()
     return selection instanceof RowSet ? selection.size : selection.length
   }
@@ -184,7 +184,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   distinct(attribute: string): unknown[] {
-    const { context } = this[BINDING].language
+    const { context } = this[BINDING].language.snapshots
     const [measure] = this.#measures(attribute, { function: 'count', distinct: true })
     const { values, rowIds } = distinctValues(measure!, this.#selected(), context)
     return values
@@ -238,7 +238,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { dataClass, language } = this[BINDING]
     const paths = attributes.map(attribute => {
       const path = attribute.split('.')
-      language.reading(view => resolvePath(path.map(stepOf), dataClass, view))
+      language.scope.reading(view => resolvePath(path.map(stepOf), dataClass, view))
       return path
     })
     if (paths.length === 1) return Array.from(this, entity => valueAt(entity, paths[0]!))
@@ -249,8 +249,8 @@ export class SelectionBase implements Iterable<EntityBase> {
 
   related(relation: string): SelectionBase {
     const { language, dataClass } = this[BINDING]
-    const { snapshot } = language
-    const attribute = language.reading(view => visibleAttribute(dataClass, relation, view))
+    const { current: snapshot } = language.snapshots
+    const attribute = language.scope.reading(view => visibleAttribute(dataClass, relation, view))
     const target = attribute.kind === 'alias' ? attribute.target : attribute
     if (!isRelation(target)) throw UsageErrors.notARelation(relation, dataClass.name)
     let rows = this.#find().set
@@ -279,7 +279,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   valuesAt(names: readonly string[]): unknown {
     const [name, ...rest] = names as [string, ...string[]]
     const { dataClass, language } = this[BINDING]
-    const attribute = language.reading(view => visibleAttribute(dataClass, name, view))
+    const attribute = language.scope.reading(view => visibleAttribute(dataClass, name, view))
     if (!isRelation(attribute.kind === 'alias' ? attribute.target : attribute)) return this.extract(names.join('.'))
     const related = this.related(name)
     return rest.length === 0 ? related : related.valuesAt(rest)
@@ -305,8 +305,9 @@ export class SelectionBase implements Iterable<EntityBase> {
   drop(): SelectionBase {
     const { language, dataClass } = this[BINDING]
     const rows = this.#find()
-    if (rows.set.size > 0) language.drop({ dataClass: dataClass.name, rowIds: rows.set.toIds().slice(), atomic: false })
-    return this.#of(rows.narrow(existingRows(rows.set, language.snapshot.table(dataClass))))
+    if (rows.set.size > 0)
+      language.writes.drop({ dataClass: dataClass.name, rowIds: rows.set.toIds().slice(), atomic: false })
+    return this.#of(rows.narrow(existingRows(rows.set, language.snapshots.current.table(dataClass))))
   }
 
   /** Entities that have been deleted meanwhile are left out. */
@@ -315,16 +316,16 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = binding
     const { rowIds } = this.#find()
     const reading = new Reading(binding, rowIds.length)
-    let { version } = language
-    let table = language.snapshot.table(dataClass)
+    let { version } = language.snapshots
+    let table = language.snapshots.current.table(dataClass)
     let position = 0
     let fetched = 0
     return {
       next() {
         while (position < rowIds.length) {
-          if (version !== language.version) {
-            version = language.version
-            table = language.snapshot.table(dataClass)
+          if (version !== language.snapshots.version) {
+            version = language.snapshots.version
+            table = language.snapshots.current.table(dataClass)
             fetched = position
           }
           if (table.fetch && position >= fetched) {
@@ -355,13 +356,13 @@ export class SelectionBase implements Iterable<EntityBase> {
   #at(index: number): EntityBase | null {
     const { language, dataClass } = this[BINDING]
     const [rowId] = index < 0 ? [] : this.#find().page(index, 1)
-    const exists = rowId !== undefined && rowExists(language.snapshot.table(dataClass), rowId)
+    const exists = rowId !== undefined && rowExists(language.snapshots.current.table(dataClass), rowId)
     return exists ? this[BINDING].entity(rowId) : null
   }
 
   #listed(rowIds: Uint32Array): Rows {
     const { language, dataClass } = this[BINDING]
-    const { context } = language
+    const { context } = language.snapshots
     return finderOf(dataClass, context).listed(rowIds, dataClass, context)
   }
 
@@ -370,7 +371,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { language, dataClass } = this[BINDING]
     const { from, query, page } = this.#pending ?? {}
     if (!query || page || this.#added.length > 0) return undefined
-    const { context } = language
+    const { context } = language.snapshots
     return finderOf(dataClass, context).question?.(from, query, dataClass, context)
   }
 
@@ -380,7 +381,7 @@ export class SelectionBase implements Iterable<EntityBase> {
     const asked = this.#asked()
     if (asked) return asked
     const rows = this.#find()
-    const { context } = language
+    const { context } = language.snapshots
     return finderOf(dataClass, context).question?.(rows, ALL, dataClass, context) ?? rows.set
   }
 
@@ -394,14 +395,14 @@ export class SelectionBase implements Iterable<EntityBase> {
 
   #measures(attribute: string, aggregation: Aggregation): Measure[] {
     const { language, dataClass } = this[BINDING]
-    return language.reading(view => bindAggregates([itemOf(attribute)], aggregation, dataClass, view))
+    return language.scope.reading(view => bindAggregates([itemOf(attribute)], aggregation, dataClass, view))
   }
 
   #aggregate(name: AggregateFunction, attribute: string): unknown {
     const { language } = this[BINDING]
     const aggregation = { function: name, distinct: false } as const
     const [measure] = this.#measures(attribute, aggregation)
-    const texts = aggregate(measure!, aggregation, this.#selected(), language.context)
+    const texts = aggregate(measure!, aggregation, this.#selected(), language.snapshots.context)
     const json = texts.get(name)!
     if (name === 'count') return Number(json)
     const value = this.#valueFrom(json, measure!)

@@ -100,7 +100,7 @@ export class EntityBase {
       related(entity, relation, find) {
         const { related } = entity.#edit()
         const known = related.get(relation)
-        const { eventRun } = entity[BINDING].language
+        const { eventRun } = entity[BINDING].language.writes
         if (eventRun && !(known && known.#collect().size > 0)) return eventRun.relatedOf(entity, relation, known, find)
         if (known !== undefined) return known
         const found = find()
@@ -132,10 +132,10 @@ export class EntityBase {
         const { language, layout } = entity[BINDING]
         for (const [attribute, value] of entity.#more?.changes ?? []) {
           if (attribute.type !== 'image' && attribute.type !== 'blob') continue
-          language.transactionOverlay?.addBinary(attribute, rowId, value as BinaryValue | null)
+          language.writes.overlay?.addBinary(attribute, rowId, value as BinaryValue | null)
         }
         entity.#become(rowId, new RowView(layout, bytes))
-        language.eventRun?.hasSaved(entity)
+        language.writes.eventRun?.hasSaved(entity)
       },
       follow(entity, other) {
         if (entity.#collect().size === 0 && other.#rowId !== undefined) entity.#become(other.#rowId, other.#row)
@@ -243,9 +243,9 @@ export class EntityBase {
     const { language, dataClass } = this[BINDING]
     const row = this.#load()
     // Found by key, not by row id: after a transaction that was rolled back the row id may be another entity's.
-    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    const rowId = row && language.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
-    const { deleted, error } = language.drop({
+    const { deleted, error } = language.writes.drop({
       dataClass: dataClass.name,
       rowIds: Uint32Array.of(rowId),
       atomic: false,
@@ -270,7 +270,7 @@ export class EntityBase {
   reload(): Status {
     const { language, dataClass } = this[BINDING]
     const row = this.#load()
-    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    const rowId = row && language.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
     this.#become(rowId, undefined)
     return success()
@@ -320,9 +320,9 @@ export class EntityBase {
   #lock(lock: boolean): Status & { wasNotLocked?: boolean } {
     const { language, dataClass } = this[BINDING]
     const row = this.#load()
-    const rowId = row && language.snapshot.table(dataClass).findKey(row.value(dataClass.key) as Value)
+    const rowId = row && language.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return statusOf(LanguageErrors.ENTITY_GONE(dataClass.name).toData())
-    const { blocker, wasNotLocked } = language.lock(dataClass, rowId, lock)
+    const { blocker, wasNotLocked } = language.writes.lock(dataClass, rowId, lock)
     if (blocker) return { success: false, ...lockStatus(blocker) }
     return wasNotLocked ? { success: true, wasNotLocked } : success()
   }
@@ -331,14 +331,15 @@ export class EntityBase {
     if (this.#rowId === undefined) return this.#row
     const { language, dataClass } = this[BINDING]
     if (this.#row) {
-      language.eventRun?.recorded?.sawRow(dataClass, this.#rowId, this.#row.globalStamp)
+      language.writes.eventRun?.recorded?.sawRow(dataClass, this.#rowId, this.#row.globalStamp)
       return this.#row
     }
-    const row = language.snapshot.table(dataClass).row(this.#rowId)
+    const row = language.snapshots.current.table(dataClass).row(this.#rowId)
     if (!row) throw LanguageErrors.ENTITY_GONE(dataClass.name)
     this.#row = row.copy()
     const reading = this.#reading
-    const isStale = this.#isPeeked && reading!.version !== language.version && row.globalStamp > reading!.globalStamp
+    const isStale =
+      this.#isPeeked && reading!.version !== language.snapshots.version && row.globalStamp > reading!.globalStamp
     if (isStale) this.#edit().isStale = true
     this.#reading = undefined
     return this.#row
@@ -353,7 +354,7 @@ export class EntityBase {
     this.#put(attribute, value)
     const { language } = this[BINDING]
     const { hooks } = language.options
-    if (hooks?.touched) language.asEvent(() => hooks.touched!(this, attribute))
+    if (hooks?.touched) language.scope.asEvent(() => hooks.touched!(this, attribute))
   }
 
   #put(attribute: StorageAttribute, value: Value): void {
@@ -366,7 +367,7 @@ export class EntityBase {
     for (const relation of layout.references) {
       if (relation.foreignKey !== attribute) continue
       related.delete(relation)
-      language.eventRun?.forget(this, relation)
+      language.writes.eventRun?.forget(this, relation)
     }
   }
 

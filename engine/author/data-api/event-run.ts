@@ -103,7 +103,7 @@ export class EventRun {
   ): EntityBase | null {
     const ofEntity = this.related.get(entity) ?? new Map<RelatedEntityAttribute, Related>()
     this.related.set(entity, ofEntity)
-    const { version } = entity[BINDING].language
+    const { version } = entity[BINDING].language.snapshots
     const known = ofEntity.get(relation)
     if (known && (known.version === version || isCurrent(known.entity))) {
       known.version = version
@@ -135,8 +135,8 @@ function isCurrent(entity: EntityBase | null): boolean {
   const rowId = entity ? internals.rowId(entity) : undefined
   if (!entity || rowId === undefined) return false
   const { language, dataClass } = entity[BINDING]
-  if (!language.changesOf(dataClass).mayEventsWrite || internals.changes(entity).size > 0) return true
-  const stored = language.unrestricted.table(dataClass).row(rowId)
+  if (!language.writes.changesOf(dataClass).mayEventsWrite || internals.changes(entity).size > 0) return true
+  const stored = language.snapshots.unrestricted.table(dataClass).row(rowId)
   return stored !== undefined && stored.stamp === internals.row(entity)!.stamp
 }
 

@@ -31,21 +31,21 @@ export class Reading {
     private readonly size: number,
   ) {
     const { language } = binding
-    this.version = language.version
-    this.globalStamp = language.snapshot.globalStamp
+    this.version = language.snapshots.version
+    this.globalStamp = language.snapshots.current.globalStamp
   }
 
   /** @returns undefined: read the row */
   cursor({ attribute, slot }: NumberReader): ColumnCursor | undefined {
     const { language, dataClass } = this.binding
     // A column belongs to one snapshot.
-    if (this.version !== language.version) return undefined
+    if (this.version !== language.snapshots.version) return undefined
     const known = this.cursors[slot]
     if (known !== undefined) return known
     const count = (this.counts[slot] ?? 0) + 1
     this.counts[slot] = count
     if (count !== ROWS_BEFORE_COLUMN) return undefined
-    const table = language.snapshot.table(dataClass)
+    const table = language.snapshots.current.table(dataClass)
     if (table.rowsOnly || !readsSegments(table, this.size)) return undefined
     this.cursors[slot] = new ColumnCursor(table.column(attribute))
     return this.cursors[slot]

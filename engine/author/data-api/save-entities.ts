@@ -23,7 +23,7 @@ export function saveEntities(entities: readonly EntityBase[]): Outcome[] {
   if (!first) return []
   const { language, dataClass } = first[BINDING]
   const { hooks } = language.options
-  language.demandWrite()
+  language.writes.demandWrite()
   let outcomes: ReadonlyMap<EntityBase, Outcome>
   try {
     outcomes = hooks?.runsBeforeSave?.(dataClass)
@@ -35,7 +35,7 @@ export function saveEntities(entities: readonly EntityBase[]): Outcome[] {
   }
   return entities.map(entity => {
     const failure = outcomes.get(entity)
-    language.afterCommit(() => language.asEvent(() => hooks?.afterSave?.(entity, failure)))
+    language.writes.afterCommit(() => language.scope.asEvent(() => hooks?.afterSave?.(entity, failure)))
     return failure
   })
 }
@@ -48,7 +48,7 @@ function saveWithEvents(
   const outcomes = new Map<EntityBase, Outcome>()
   let left = entities
   let runs = 0
-  for (; runs < SHARED_RUNS && !needsTransaction && !language.isInTransaction; runs++) {
+  for (; runs < SHARED_RUNS && !needsTransaction && !language.writes.isInTransaction; runs++) {
     const done = saveShared(left, language)
     if (!done) break
     for (const [entity, outcome] of done) outcomes.set(entity, outcome)
@@ -67,7 +67,7 @@ function saveWithEvents(
 function saveShared(entities: readonly EntityBase[], language: Language): Map<EntityBase, Outcome> | undefined {
   const { dataClass } = entities[0]![BINDING]
   const restore = entities.map(internals.keep)
-  const run = language.changesOf(dataClass).beside(
+  const run = language.writes.changesOf(dataClass).beside(
     dataClass,
     false,
     () => runShared(entities, restore, language),
@@ -92,7 +92,7 @@ function runShared(
     const { assigned } = withAssigned(entity)
     run.entity = entity
     const failure = beforeSave(entity, run, language)
-    const mayHaveReadEarlier = entities.length > 1 && language.changesOf(dataClass).hasBegun
+    const mayHaveReadEarlier = entities.length > 1 && language.writes.changesOf(dataClass).hasBegun
     if (run.needsTransaction || run.hasReadEarlier(entity) || mayHaveReadEarlier) {
       hooks!.noteTransaction!(dataClass, run.needsTransaction)
       undo(entities, restore, language)
@@ -116,7 +116,7 @@ function runShared(
 function beforeSave(entity: EntityBase, run: EventRun, language: Language): Outcome {
   const { hooks } = language.options
   try {
-    return language.runEvents(run, () => language.asEvent(() => hooks?.beforeSave?.(entity)))
+    return language.writes.runEvents(run, () => language.scope.asEvent(() => hooks?.beforeSave?.(entity)))
   } catch (error) {
     if (!run.needsTransaction) throw error
     return undefined
@@ -142,7 +142,7 @@ function saveAlone(entity: EntityBase, language: Language, runs: number): Outcom
   let outcome: Outcome
   const save = (): boolean => {
     if (run) undo([entity], [restore], language)
-    run = new EventRun(dataClass, language.eventRun)
+    run = new EventRun(dataClass, language.writes.eventRun)
     run.entity = entity
     const { assigned } = withAssigned(entity)
     let isKept = false
@@ -151,12 +151,12 @@ function saveAlone(entity: EntityBase, language: Language, runs: number): Outcom
       if (!outcome && isChanged(entity)) outcome = send([{ entity, assigned }], language, dataClass.name).get(entity)
       isKept = !outcome
     } finally {
-      language.endRun(run, isKept)
+      language.writes.endRun(run, isKept)
     }
     return isKept
   }
-  if (language.isInTransaction) save()
-  else if (language.changesOf(dataClass).alone(dataClass, false, runs, save) === undefined) {
+  if (language.writes.isInTransaction) save()
+  else if (language.writes.changesOf(dataClass).alone(dataClass, false, runs, save) === undefined) {
     undo([entity], [restore], language)
     outcome = changedFailure(dataClass, DATABASE_RUNS, entity.getKey())
   }
@@ -185,7 +185,8 @@ function send(
   for (const [i, { rowId, row, failure, isOutdated }] of written(entities, language, dataClass, run).entries()) {
     if (isOutdated) continue
     const { entity } = entities[i]!
-    if (!failure) language.changesOf(entity[BINDING].dataClass).afterChange(() => internals.saved(entity, rowId!, row!))
+    if (!failure)
+      language.writes.changesOf(entity[BINDING].dataClass).afterChange(() => internals.saved(entity, rowId!, row!))
     outcomes.set(entity, failure)
   }
   return outcomes
@@ -223,5 +224,5 @@ function written(
     reads: run?.recorded?.reads,
     moment: run?.moment,
   } as const
-  return language.save(request).entities
+  return language.writes.save(request).entities
 }

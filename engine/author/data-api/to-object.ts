@@ -61,7 +61,7 @@ function related({ name }: Attribute, link: unknown, target: Binding): EntityBas
 function treeOf(filter: string | readonly string[], binding: Binding): Tree {
   const text = typeof filter === 'string' ? filter : filter.join(',')
   const { language, dataClass } = binding
-  const items = language.reading(() => parseAttributeList(text, dataClass.name, language.limits))
+  const items = language.scope.reading(() => parseAttributeList(text, dataClass.name, language.limits))
   const tree: Tree = new Map()
   if (items.length === 0) addAll(tree, binding)
   for (const { path } of items) add(tree, path, binding)
@@ -73,7 +73,7 @@ function treeOf(filter: string | readonly string[], binding: Binding): Tree {
  * because the object is usually sent.
  */
 function addAll(tree: Tree, { dataClass, language }: Binding): void {
-  for (const attribute of language.view.attributes(dataClass)) {
+  for (const attribute of language.scope.view.attributes(dataClass)) {
     if (attribute.scope === 'private') continue
     const isBinary = attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')
     const isMany = shown(attribute).kind === 'relatedEntities' || passesMany(attribute)
@@ -90,7 +90,7 @@ function add(tree: Tree, [name, ...rest]: readonly string[], binding: Binding): 
     addAll(tree, binding)
     return
   }
-  const attribute = shown(binding.language.reading(view => visibleAttribute(binding.dataClass, name!, view)))
+  const attribute = shown(binding.language.scope.reading(view => visibleAttribute(binding.dataClass, name!, view)))
   const isRelation = attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
   const inner = isRelation && rest.length > 0 ? (tree.get(name!) ?? new Map()) : tree.get(name!)
   // Members of an object are shown with it.

@@ -1,5 +1,6 @@
 import { codeContext } from '../declare/running-call.ts'
-import type { CallOptions, Language } from './language.ts'
+import type { CallOptions } from './call-scope.ts'
+import type { Language } from './language.ts'
 
 /** A call whose code waits, and the language that it belongs to. */
 export interface WaitingScope {

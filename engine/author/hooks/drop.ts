@@ -41,7 +41,7 @@ export function dropWithEvents(
   if (!hooks.classes.onDrop(dataClass)) return send(request)
   let deleted = 0
   let runs = 0
-  if (!language.isInTransaction && !hooks.dropsInTransaction.has(dataClass)) {
+  if (!language.writes.isInTransaction && !hooks.dropsInTransaction.has(dataClass)) {
     for (; runs < SHARED_RUNS; runs++) {
       const drop = new Drop(dataClass, language, hooks)
       const result = dropShared(drop, request, language, send)
@@ -65,7 +65,7 @@ function dropShared(
   send: (request: DropRequest) => DeleteResult,
 ): DeleteResult | undefined {
   const { dataClass } = language.binding(request.dataClass)
-  const changes = language.changesOf(dataClass)
+  const changes = language.writes.changesOf(dataClass)
   const run = changes.beside(
     dataClass,
     request.atomic,
@@ -101,13 +101,13 @@ function dropAlone(
       rowIds: Uint32Array.from(positions, i => rowIds[i]!),
       ...(stamps && { stamps: Uint32Array.from(positions, i => stamps[i]!) }),
     }
-    const attempt = new Drop(dataClass, language, hooks, language.eventRun)
+    const attempt = new Drop(dataClass, language, hooks, language.writes.eventRun)
     const { events } = attempt
     let result: DeleteResult | undefined
     try {
       result = attempt.run(part, send)!
     } finally {
-      language.endRun(events, result !== undefined && !result.error && !result.changed)
+      language.writes.endRun(events, result !== undefined && !result.error && !result.changed)
     }
     const { error = result.changed ? changedMeanwhile(dataClass) : undefined } = result
     // Nothing is left of a deletion whose events have written.
@@ -135,19 +135,19 @@ function dropAlone(
       later.length = 0
       Object.assign(total, before.total)
     }
-    const isKept = language.changesOf(dataClass).alone(dataClass, atomic, runs, () => {
+    const isKept = language.writes.changesOf(dataClass).alone(dataClass, atomic, runs, () => {
       undo()
       return step()
     })
     if (isKept === undefined) undo()
     return isKept
   }
-  const isInTransaction = language.isInTransaction && !atomic
+  const isInTransaction = language.writes.isInTransaction && !atomic
   while (left.length + blocked.length > 0) {
     const isKept = isInTransaction ? step() : stepAlone()
     if (isKept === undefined) return { kind: 'delete', deleted: total.deleted, error: changedMeanwhile(dataClass) }
     if (!isKept) total.deleted = 0
-    for (const each of later.splice(0)) language.afterCommit(each)
+    for (const each of later.splice(0)) language.writes.afterCommit(each)
   }
   return { kind: 'delete', deleted: total.deleted, ...(total.error && { error: total.error }) }
 }
@@ -199,7 +199,7 @@ class Drop {
     send: (request: DropRequest) => DeleteResult | undefined,
   ): DeleteResult | undefined {
     const { rowIds, atomic } = request
-    const expected = this.language.isInTransaction ? new ExpectedRows(request, this.rootTable) : undefined
+    const expected = this.language.writes.isInTransaction ? new ExpectedRows(request, this.rootTable) : undefined
     const stopped = this.look(rowIds)
     if (this.events.needsTransaction) {
       this.hooks.dropsInTransaction.add(this.root)
@@ -251,7 +251,7 @@ class Drop {
 
   /** True if the events have deleted a row. */
   private isGone({ dataClass, rowId }: TableRow): boolean {
-    return this.events.mark !== undefined && !rowExists(this.language.unrestricted.table(dataClass), rowId)
+    return this.events.mark !== undefined && !rowExists(this.language.snapshots.unrestricted.table(dataClass), rowId)
   }
 
   /** Expected stamps and new values, for the writer. */
@@ -263,8 +263,8 @@ class Drop {
       if (!names.has(dataClass) || this.isGone(row)) continue
       const { jobs = [] } = this.looked.get(identify(row)) ?? {}
       // In a transaction, what has changed since was written by the events of this deletion.
-      const now = this.language.isInTransaction
-        ? this.language.unrestricted.table(dataClass).row(rowId)?.stamp
+      const now = this.language.writes.isInTransaction
+        ? this.language.snapshots.unrestricted.table(dataClass).row(rowId)?.stamp
         : undefined
       const seen = now ?? this.entity(dataClass, rowId).getStamp()
       rows.push({ dataClass: dataClass.name, rowId, seen, ...(jobs.length > 0 && { jobs }) })
@@ -281,7 +281,7 @@ class Drop {
   }
 
   private get rootTable(): TableSnapshot {
-    return this.language.unrestricted.table(this.root)
+    return this.language.snapshots.unrestricted.table(this.root)
   }
 
   private willDelete(id: number, row: TableRow): void {
@@ -299,11 +299,13 @@ class Drop {
   tell(): void {
     for (const [id, { row, entity, failure }] of this.looked) {
       const events = this.hooks.classes.events(row.dataClass)!
-      const isGone = !rowExists(this.language.unrestricted.table(row.dataClass), row.rowId)
+      const isGone = !rowExists(this.language.snapshots.unrestricted.table(row.dataClass), row.rowId)
       // This row stays because of the events of others.
       if (!isGone && !failure && !this.deletable.has(id)) continue
       try {
-        this.language.asEvent(() => events.run('afterDrop', entity, [], { dropStatus: isGone ? 'success' : 'failed' }))
+        this.language.scope.asEvent(() =>
+          events.run('afterDrop', entity, [], { dropStatus: isGone ? 'success' : 'failed' }),
+        )
       } catch (error) {
         this.hooks.onFault(error)
       }
@@ -327,9 +329,9 @@ class Drop {
     this.hooks.dropping.add(id)
     const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
     this.events.entity = entity
-    looked.failure = this.language.runEvents(this.events, () =>
-      this.language.asEvent(() =>
-        this.language.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence)),
+    looked.failure = this.language.writes.runEvents(this.events, () =>
+      this.language.scope.asEvent(() =>
+        this.language.writes.collecting({ jobs: looked.jobs }, () => this.askEvents(events, entity, consequence)),
       ),
     )
     return looked.failure
@@ -355,8 +357,8 @@ class Drop {
     const entity = this.entity(dataClass, rowId)
     const seen = entity.getStamp()
     for (const { foreignKey } of relations) internals.put(entity, foreignKey, null)
-    const values = this.language.runEvents(this.events, () =>
-      this.language.asEvent(() => this.hooks.calculated(entity)),
+    const values = this.language.writes.runEvents(this.events, () =>
+      this.language.scope.asEvent(() => this.hooks.calculated(entity)),
     )
     this.events.recorded?.forgetRow(dataClass, rowId)
     return { dataClass: dataClass.name, rowId, seen, values }
@@ -366,7 +368,7 @@ class Drop {
     const looked = this.looked.get(identify({ dataClass, rowId }))
     if (looked) return looked.entity
     // Deletion control also reaches entities that the call may not see.
-    return this.language.run({ isUnrestricted: true }, () => {
+    return this.language.scope.run({ isUnrestricted: true }, () => {
       const entity = this.language.bindings.get(dataClass)!.entity(rowId)
       internals.row(entity)
       return entity
@@ -375,7 +377,9 @@ class Drop {
 
   /** A database follows its own foreign keys. */
   private readonly referencing = (relation: RelatedEntityAttribute, rowId: number): number[] =>
-    isByRow(relation) ? [...this.language.unrestricted.table(relation.dataClass).referencing(relation, rowId)] : []
+    isByRow(relation)
+      ? [...this.language.snapshots.unrestricted.table(relation.dataClass).referencing(relation, rowId)]
+      : []
 }
 
 const isReferenced = ({ name }: ErrorData): boolean => name === WriteErrors.STILL_REFERENCED('', '', '').name

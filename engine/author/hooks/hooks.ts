@@ -112,7 +112,7 @@ export class Hooks implements EntityHooks {
   beforeSave(entity: EntityBase, view?: View): SaveFailure | undefined {
     const { dataClass } = entity[BINDING]
     if (!this.classes.onSave(dataClass) || !(entity.isNew() || entity.touched())) return undefined
-    const chain = entity[BINDING].language.eventRun?.chainTo(entity)
+    const chain = entity[BINDING].language.writes.eventRun?.chainTo(entity)
     if (this.saving.has(entity) || chain) {
       this.refused.add(entity)
       return busyFailure('save', dataClass.name, chain)
@@ -123,7 +123,7 @@ export class Hooks implements EntityHooks {
     const events = this.classes.events(dataClass)
     for (const kind of ['validateSave', 'saving'] as const) {
       const run = () => events?.run(kind, entity, saving.attributes)
-      const refusal = entity[BINDING].language.collecting({ entity, jobs: saving.jobs }, run)
+      const refusal = entity[BINDING].language.writes.collecting({ entity, jobs: saving.jobs }, run)
       if (refusal) {
         const named = refusal.error.attribute ?? refusal.attribute
         const attribute = typeof named === 'string' ? view?.attribute(dataClass, named)?.name : undefined
@@ -172,12 +172,12 @@ export class Hooks implements EntityHooks {
     for (const { entity, row } of previews) internals.show(entity, row)
     this.shown = { dataClass, byRow: new Map(previews.map(({ rowId, entity }) => [rowId, entity])) }
     // Invalidates values that were computed from the stored entities.
-    language.version++
+    language.snapshots.version++
     try {
       return work()
     } finally {
       this.shown = undefined
-      language.version++
+      language.snapshots.version++
       for (const { entity } of previews) internals.show(entity, undefined)
     }
   }
@@ -219,7 +219,7 @@ export class Hooks implements EntityHooks {
 function fillAutomatic(entity: EntityBase): void {
   const { newRows, language } = entity[BINDING]
   if (newRows.areAutomatic)
-    internals.fill(entity, newRows.automatic({ moment: language.moment!, user: language.userName }))
+    internals.fill(entity, newRows.automatic({ moment: language.writes.moment!, user: language.scope.userName }))
 }
 
 /** Fills UUIDs before the write, so that plugin code can use them. */

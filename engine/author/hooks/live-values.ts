@@ -60,7 +60,7 @@ class CalculatedByCode {
 
   value(rowId: number): Value {
     const { language } = this.binding
-    const { version, snapshot } = language
+    const { version, current: snapshot } = language.snapshots
     if (this.version !== version || this.snapshot !== snapshot) {
       this.values.clear()
       this.version = version
@@ -116,7 +116,7 @@ class CalculatedByCode {
 
   /** Runs code in the middle of a read: it cannot write. The right to read the attribute includes its sources. */
   private read<T>(work: () => T): T {
-    return this.binding.language.run({ canWrite: false, access: undefined }, work)
+    return this.binding.language.scope.run({ canWrite: false, access: undefined }, work)
   }
 }
 

@@ -57,9 +57,9 @@ export function prepareElement(element: unknown, context: PrepareContext, run: E
     // The writer refuses it, so no plugin code runs.
     if (!view.may(entity ? 'update' : 'create', dataClass))
       return { hooked: { expectedStamp: seen, values: {}, unchanged: [] } }
-    return language.runEvents(run, () => {
+    return language.writes.runEvents(run, () => {
       const jobs: NewJob[] = []
-      const own = entity ?? language.collecting({ jobs }, () => binding.entity(undefined))
+      const own = entity ?? language.writes.collecting({ jobs }, () => binding.entity(undefined))
       run.entity = own
       return prepareEntity(element, own, { seen, jobs }, context)
     })
@@ -107,13 +107,13 @@ function prepareEntity(
     return attribute && view.includes(attribute) ? [{ attribute, json }] : []
   })
   const unchanged = new Set(given.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
-  language.collecting({ entity, jobs }, () => {
+  language.writes.collecting({ entity, jobs }, () => {
     for (const each of given) {
       if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
       assign(entity, each.attribute, each.json, { trusted, sent, binding })
     }
   })
-  const failure = language.asEvent(() => hooks.beforeSave(entity, view))
+  const failure = language.scope.asEvent(() => hooks.beforeSave(entity, view))
   const values: Record<string, unknown> = {}
   for (const [attribute, value] of internals.changes(entity)) {
     if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)

@@ -45,21 +45,23 @@ export class Restrictions {
       for (const inner of running.slice(index + 1)) inner.dependsOn = Math.min(inner.dependsOn, index)
       return undefined
     }
-    if (this.knownVersion !== language.version) {
+    if (this.knownVersion !== language.snapshots.version) {
       knownByRights.clear()
-      this.knownVersion = language.version
+      this.knownVersion = language.snapshots.version
     }
-    const known = knownByRights.get(language.rightsKey) ?? new Map<DataClass, Visible | undefined>()
-    knownByRights.set(language.rightsKey, known)
+    const known = knownByRights.get(language.scope.rightsKey) ?? new Map<DataClass, Visible | undefined>()
+    knownByRights.set(language.scope.rightsKey, known)
     if (known.has(dataClass)) return known.get(dataClass)
-    const { unrestricted } = language
+    const { unrestricted } = language.snapshots
     const own: Running = { dataClass, dependsOn: running.length }
-    const restricting = language.restricted(unrestricted, other => this.visible(other, language))
+    const restricting = language.snapshots.restricted(unrestricted, other => this.visible(other, language))
     running.push(own)
     try {
-      const rows = language.run({ canWrite: false, access: undefined, restricting }, () => {
+      const rows = language.scope.run({ canWrite: false, access: undefined, restricting }, () => {
         const selections = code.ofWhole('restrict').flatMap(method => ask(dataClass, method, language) ?? [])
-        return selections.length > 0 ? visibleIn(selections, finderOf(dataClass, language.context)) : undefined
+        return selections.length > 0
+          ? visibleIn(selections, finderOf(dataClass, language.snapshots.context))
+          : undefined
       })
       if (own.dependsOn === running.length - 1) known.set(dataClass, rows)
       return rows

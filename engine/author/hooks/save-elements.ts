@@ -85,7 +85,7 @@ export function saveElements<Answer>(
       if (!saved.failure) fine.set(entities.length - 1, entity)
       if (mode !== 'update') continue
       if (!failure) internals.saved(entity, rowId!, row!)
-      language.asEvent(() => hooks.afterSave(entity, failure))
+      language.scope.asEvent(() => hooks.afterSave(entity, failure))
     }
   }
   const finish = (): Answer => {
@@ -105,11 +105,11 @@ export function saveElements<Answer>(
   }
   const first = slices.next().value!
   const second = slices.next()
-  const mayGoOn = second.done && mode === 'update' && language.changesOf(binding.dataClass).mayGoOn
+  const mayGoOn = second.done && mode === 'update' && language.writes.changesOf(binding.dataClass).mayGoOn
   const prepared = mayGoOn ? saving.prepare(first) : undefined
   if (prepared) {
     return {
-      write: language.saveRequest(prepared.request),
+      write: language.writes.saveRequest(prepared.request),
       complete(result) {
         take(saving.slice(first, saving.decided(prepared, result)))
         return finish()
@@ -170,11 +170,11 @@ class Saving {
     const { dataClass } = context.binding
     const save = (): (Decided | undefined)[] | undefined => {
       const slice = this.prepare(elements)
-      return slice && this.decided(slice, language.save(slice.request))
+      return slice && this.decided(slice, language.writes.save(slice.request))
     }
     const isKept = (now: (Decided | undefined)[] = []): boolean =>
       request.mode === 'update' && now.some(each => each && !each.saved.failure)
-    const run = language.changesOf(dataClass).beside(dataClass, request.atomic, save, isKept)
+    const run = language.writes.changesOf(dataClass).beside(dataClass, request.atomic, save, isKept)
     return run ? run.result : elements.map(() => undefined)
   }
 
@@ -183,14 +183,14 @@ class Saving {
     const { language, context } = this
     const { dataClass } = context.binding
     const { hooks } = context
-    if (language.isInTransaction || hooks.needsTransaction(dataClass, elements.length)) return undefined
+    if (language.writes.isInTransaction || hooks.needsTransaction(dataClass, elements.length)) return undefined
     const run = this.newRun()
     const prepared: Prepared[] = []
     for (const element of elements) {
       const each = prepareElement(element, context, run)
       const { entity } = each
       prepared.push(each)
-      const mayHaveReadEarlier = elements.length > 1 && language.changesOf(dataClass).hasBegun
+      const mayHaveReadEarlier = elements.length > 1 && language.writes.changesOf(dataClass).hasBegun
       if (!(run.needsTransaction || mayHaveReadEarlier || (entity && run.hasReadEarlier(entity)))) continue
       hooks.noteTransaction(dataClass, run.needsTransaction)
       for (const { entity } of prepared) if (entity) hooks.interrupted(entity)
@@ -236,7 +236,7 @@ class Saving {
           !(this.request.atomic && outcomes.some(({ saved }) => saved.saved.failure !== undefined))
         )
       }
-      const isKept = language.changesOf(dataClass).alone(dataClass, isOne, runs, work, this.moment)
+      const isKept = language.writes.changesOf(dataClass).alone(dataClass, isOne, runs, work, this.moment)
       if (isKept === undefined) {
         decided.push(...elements.slice(decided.length).map(element => changedMeanwhile(element, dataClass)))
         continue
@@ -256,7 +256,7 @@ class Saving {
     try {
       const prepared = prepareElement(element, context, run)
       const save = (as: SaveRequest['mode']): Decided => {
-        const { entities, globalStamp } = language.save(this.sliceOf([element], [prepared], as).request)
+        const { entities, globalStamp } = language.writes.save(this.sliceOf([element], [prepared], as).request)
         this.globalStamp = globalStamp
         return { sent: element, saved: entities[0]!, ...prepared }
       }
@@ -266,7 +266,7 @@ class Saving {
       isKept = saved.saved.failure === undefined
       return { preview: isKept && preview ? preview : saved, saved }
     } finally {
-      language.endRun(run, isKept)
+      language.writes.endRun(run, isKept)
       if (isKept) later.push(...run.later)
     }
   }
@@ -327,7 +327,7 @@ function hideUnseen(
   for (const [i, sentKey] of sentKeys) {
     const { rowId, failure } = entities[i]!
     if (rowId === undefined) continue
-    const seen = language.snapshot.table(dataClass).row(rowId)?.copy()
+    const seen = language.snapshots.current.table(dataClass).row(rowId)?.copy()
     entities[i] = seen ? { row: seen.bytes, rowId, failure: failure! } : { failure: notFound(sentKey, dataClass) }
   }
 }

@@ -8,7 +8,8 @@ import { saveElements } from '../hooks/save-elements.ts'
 import { type ClassFunction, ClassRegistry } from '../declare/class-registry.ts'
 import { type AuthorClass, describeClass } from '../declare/describe-classes.ts'
 import { SelectionBase } from '../data-api/entity-selection.ts'
-import { type CallOptions, type CallState, Language } from '../data-api/language.ts'
+import type { CallOptions, CallState } from '../data-api/call-scope.ts'
+import { Language } from '../data-api/language.ts'
 import { RemoteLink } from '../../postgres/run/remote-link.ts'
 import { planSelection } from '../../query/source/select.ts'
 import type { DeleteResult } from '../../write/contract/requests.ts'
@@ -154,7 +155,7 @@ export class CallRunner {
         const args = task.kind === 'call' ? this.argumentsOf(task) : []
         this.beginCode()
         call.begin()
-        return this.scope.language.run(options, () => this.outcome(task, args, call))
+        return this.scope.language.scope.run(options, () => this.outcome(task, args, call))
       })
       if ('later' in first || 'stream' in first || 'begin' in first || call.events.length > 0) {
         const waiting = this.wait(task, call, options, finish)
@@ -175,7 +176,7 @@ export class CallRunner {
   /** A task whose code waits, or whose result is a stream. */
   private wait(task: FunctionTask, call: RunningCall, options: CallOptions, finish: Finish): WaitingTask {
     const { outbox, waiting } = this.options
-    const run = <T>(work: () => T): T => this.scope.language.run(options, work)
+    const run = <T>(work: () => T): T => this.scope.language.scope.run(options, work)
     return new WaitingTask(task, call, {
       run,
       written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.scope))),
@@ -214,7 +215,7 @@ export class CallRunner {
 
   /** Called when code that had waited waits again or ends. */
   endStretch(): void {
-    this.scope.language.endStretch()
+    this.scope.language.scope.endStretch()
   }
 
   /** Arguments that fit the declaration of the function. */
@@ -241,7 +242,8 @@ export class CallRunner {
       case 'call':
         return runCall(task, args, this.scope, call)
       case 'read': {
-        const { views, queries, options, context } = language
+        const { views, queries, options } = language
+        const { context } = language.snapshots
         const scope = { views, layouts: options.store.layouts, limits, queries, registry: this.options.registry }
         // A separate buffer, which can be transferred: `slice` of a Buffer does not copy.
         return { body: new Uint8Array(planTask(task.task, scope, context).run()) }
@@ -257,13 +259,14 @@ export class CallRunner {
 
   private drop({ request, read }: DropTask): DeleteResult {
     const { language } = this.scope
-    if (!read) return language.drop(request)
-    const { queries, context } = language
+    if (!read) return language.writes.drop(request)
+    const { queries } = language
+    const { context } = language.snapshots
     const view = language.views.of(read.access)
     const selection = planSelection(read, view, queries, context)
     const rowIds = selection.finder.rowIds(selection, view, context)
     if (rowIds.length === 0 && request.ifMatch) throw WriteErrors.NO_VERSION(request.dataClass)
-    return rowIds.length === 0 ? { kind: 'delete', deleted: 0 } : language.drop({ ...request, rowIds })
+    return rowIds.length === 0 ? { kind: 'delete', deleted: 0 } : language.writes.drop({ ...request, rowIds })
   }
 
   private save({ request: sent, output }: SaveTask): TaskOutcome | Writing {
@@ -280,7 +283,9 @@ export class CallRunner {
       language,
       this.hooks,
       (result): TaskOutcome => ({
-        saved: answer ? { status: statusOf(result), body: new Uint8Array(answer(result, language.snapshot)) } : result,
+        saved: answer
+          ? { status: statusOf(result), body: new Uint8Array(answer(result, language.snapshots.current)) }
+          : result,
       }),
     )
     if (!('write' in saved)) return saved
@@ -296,10 +301,10 @@ export class CallRunner {
   private calculate({ dataClass: name, from }: CalculateTask): TaskOutcome {
     const { language } = this.scope
     const binding = language.binding(name)
-    const { request, slice } = nextSlice(binding.dataClass, language.snapshot, from, rowId =>
+    const { request, slice } = nextSlice(binding.dataClass, language.snapshots.current, from, rowId =>
       this.hooks.calculatedOrNull(binding.entity(rowId)),
     )
-    language.putCalculated(request)
+    language.writes.putCalculated(request)
     return { calculated: slice }
   }
 }

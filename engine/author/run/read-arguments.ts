@@ -69,7 +69,8 @@ function toSelection(
   if (!set) throw FunctionErrors.BAD_ARGUMENT(position, 'a selection is given by "__DATASET", the id of an entity set')
   const binding = language.binding(set.dataClass)
   const source = sourceOf(decodeMembers(set.members))
-  const { context, views } = language
+  const { views } = language
+  const { context } = language.snapshots
   const request = { dataClass: set.dataClass, source }
   return binding.selection(finderOf(binding.dataClass, context).source(request, views.of(access), context)!)
 }

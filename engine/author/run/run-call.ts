@@ -61,14 +61,14 @@ function selectionOf(binding: Binding, read: Read, language: Language): object {
   // The rows are found when the function first needs them.
   const view = language.views.of(read.access)
   const { dataClass } = binding
-  const { context } = language
+  const { context } = language.snapshots
   const from = finderOf(dataClass, context).source(read, view, context)
   return binding.selection({ from, query: language.queries.prepare(dataClass, read, view) })
 }
 
 /** @throws {ProtocolError} if there is none */
 function entityOf(binding: Binding, read: Read, language: Language): object {
-  const { context } = language
+  const { context } = language.snapshots
   const view = language.views.of(read.access)
   const { rowIds } = runPage(planPage(read, view, language.queries, context), view, context)
   return binding.entity(rowIds[0]!)

@@ -54,7 +54,8 @@ function selectionOutcome(selection: SelectionBase, task: CallTask, scope: Funct
   const { dataClass } = selection[BINDING]
   if (!task.keep) return { body: selectionBody(selection, task, scope) }
   const { selection: rows } = SelectionBase.rowsOf(selection)
-  const { context, options } = scope.language
+  const { options } = scope.language
+  const { context } = scope.language.snapshots
   const members = finderOf(dataClass, context).lasting(rows, dataClass, context, options.store.layouts)
   return { members: encodeMembers(members), dataClass: dataClass.name }
 }
@@ -68,7 +69,7 @@ function selectionBody(selection: SelectionBase, task: CallTask, scope: Function
   const page = { count: selection.length, first, rowIds: rows.page(first, Math.max(0, top)) }
   const form = output?.form === 'array' ? 'array' : 'collection'
   const projection = project(selection[BINDING], { ...output, form }, task, scope)
-  const { snapshot } = scope.language
+  const { current: snapshot } = scope.language.snapshots
   const bytes = form === 'array' ? writeArray(page, projection, snapshot) : writeCollection(page, projection, snapshot)
   return bytes.slice()
 }
@@ -81,7 +82,7 @@ function entityBody(entity: EntityBase, task: CallTask, scope: FunctionScope): U
   if (rowId === undefined)
     return limited(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, scope)
   const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, scope)
-  const bytes = writeEntity(rowId, projection, scope.language.snapshot)
+  const bytes = writeEntity(rowId, projection, scope.language.snapshots.current)
   const touched = entity.touchedAttributes()
   if (touched.length === 0) return bytes.slice()
   // With the values in memory, not the stored ones.

@@ -39,13 +39,15 @@ export class DatabaseChanges implements Changes {
   /** Name of the user, where databases know it. */
   get user(): string | undefined {
     const { language } = this
-    return language.options.needsUser ? language.userName : undefined
+    return language.options.needsUser ? language.scope.userName : undefined
   }
 
   /** Fetches what a read needs. @throws {ProtocolError} */
   fetch(fetch: () => RemoteFetch): void {
     const { language } = this
-    language.options.remote!.fetch(fetch, this.limits, call => this.run?.forRead(call, language.eventRun !== undefined))
+    language.options.remote!.fetch(fetch, this.limits, call =>
+      this.run?.forRead(call, language.writes.eventRun !== undefined),
+    )
   }
 
   save(request: SaveRequest, dataClass: DataClass): SaveResult {
@@ -56,7 +58,7 @@ export class DatabaseChanges implements Changes {
     if (isSaved) this.afterChange(() => this.enqueueAll(hooked.filter((_, i) => !saved.entities[i]?.failure)))
     const { language } = this
     const layout = language.options.store.layouts.get(dataClass)!
-    const table = language.snapshot.table(dataClass)
+    const table = language.snapshots.current.table(dataClass)
     // Row ids are those of the thread that saved them.
     const own = ({ row }: SaveResult['entities'][number]) =>
       row && { rowId: table.rowIdOf!(new RowView(layout, row).value(dataClass.key) as Value) }
@@ -80,13 +82,13 @@ export class DatabaseChanges implements Changes {
   }
 
   lock(dataClass: DataClass, rowId: number, lock: boolean, holder: LockHolder): LockResult {
-    const read = { ...keyRead(dataClass, this.keyTexts(dataClass, [rowId])), access: this.language.access }
+    const read = { ...keyRead(dataClass, this.keyTexts(dataClass, [rowId])), access: this.language.scope.access }
     return this.changed<LockResult>({ kind: 'remoteLock', lock: { read, lock, holder, isCode: true } }, dataClass)
   }
 
   /** A fresh one: rows that were read before the run may be old. */
   eventSnapshot(run: EventRun, open: Snapshot): Snapshot {
-    run.own ??= this.language.withDatabases(open, snapshot => snapshot)
+    run.own ??= this.language.snapshots.withDatabases(open, snapshot => snapshot)
     return run.own
   }
 
@@ -104,8 +106,8 @@ export class DatabaseChanges implements Changes {
     for (let run = runs + 1; run <= DATABASE_RUNS; run++) {
       const gate = { isAlone: run > SHARED_RUNS, repeats: run < DATABASE_RUNS }
       const databaseRun = this.runOf(dataClass, isAtomic, gate, true)
-      this.language.settleAll()
-      this.language.moveOn()
+      this.language.snapshots.settleAll()
+      this.language.snapshots.moveOn()
       const done = this.inRun(databaseRun, work, isKept => isKept)
       if (done) return done.result
     }
@@ -118,7 +120,8 @@ export class DatabaseChanges implements Changes {
   }
 
   private keyTexts(dataClass: DataClass, rowIds: Iterable<number>): string[] {
-    const { options, reads, unrestricted } = this.language
+    const { options } = this.language
+    const { reads, unrestricted } = this.language.snapshots
     const layout = options.store.layouts.get(dataClass)!
     const ofCall = reads.get(unrestricted)!
     return Array.from(rowIds, rowId => keyText(layout, ofCall.keyOf(dataClass, rowId)))
@@ -127,19 +130,19 @@ export class DatabaseChanges implements Changes {
   private changed<Result>(change: RemoteChange, dataClass: DataClass): Result {
     const { language } = this
     this.demand(dataClass)
-    language.settleAll()
+    language.snapshots.settleAll()
     const { connection } = dataClass.remote!
     const result = language.options.remote!.change(connection, change, this.limits, this.run?.forChange()) as Result
-    language.moveOn()
+    language.snapshots.moveOn()
     return result
   }
 
   /** @throws {LanguageErrors.REMOTE_IN_EVENT} {@link LanguageErrors.REMOTE_IN_TRANSACTION} the place does not allow changes */
   private demand({ name }: DataClass): void {
     const { language } = this
-    language.writer()
-    if (language.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(name)
-    if (language.isInTransaction) throw LanguageErrors.REMOTE_IN_TRANSACTION(name)
+    language.writes.writer()
+    if (language.writes.eventRun) throw LanguageErrors.REMOTE_IN_EVENT(name)
+    if (language.writes.isInTransaction) throw LanguageErrors.REMOTE_IN_TRANSACTION(name)
   }
 
   /** @param gate how other writes to the database are treated @param isWhole true to begin with whatever is asked first */
@@ -162,7 +165,7 @@ export class DatabaseChanges implements Changes {
     isKept: (result: T) => boolean,
   ): { readonly result: T } | undefined {
     const { language } = this
-    const pending = new Set(language.pending)
+    const pending = new Set(language.snapshots.pending)
     this.run = run
     let outcome: { readonly result: T } | { readonly thrown: unknown }
     try {
@@ -171,11 +174,11 @@ export class DatabaseChanges implements Changes {
       outcome = { thrown }
     }
     this.run = undefined
-    if (run.hasBegun) language.moveOn()
+    if (run.hasBegun) language.snapshots.moveOn()
     const ended = run.end('result' in outcome && isKept(outcome.result))
     if (ended === 'collided') {
       // Reads of a run that has not been must not become reads of the next.
-      for (const each of language.pending) if (!pending.has(each)) language.pending.delete(each)
+      for (const each of language.snapshots.pending) if (!pending.has(each)) language.snapshots.pending.delete(each)
       return undefined
     }
     if ('thrown' in outcome) throw outcome.thrown
@@ -186,11 +189,12 @@ export class DatabaseChanges implements Changes {
   /** Enqueues the jobs of events, which databases do not know. */
   private enqueueAll(hooked: readonly { readonly jobs?: readonly NewJob[] | undefined }[]): void {
     const jobs = hooked.flatMap(each => each.jobs ?? [])
-    if (jobs.length > 0) this.language.writer().write({ kind: 'enqueue', jobs })
+    if (jobs.length > 0) this.language.writes.writer().write({ kind: 'enqueue', jobs })
   }
 
   private get limits(): RemoteLimits {
-    const { deadline, limits } = this.language
+    const { limits } = this.language
+    const { deadline } = this.language.scope
     const deadlineAt = Math.min(deadline.deadlineAt ?? Number.POSITIVE_INFINITY, Date.now() + limits.timeoutMs)
     return { deadlineAt, user: this.user }
   }

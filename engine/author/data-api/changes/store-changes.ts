@@ -22,21 +22,21 @@ export class StoreChanges implements Changes {
   constructor(private readonly language: Language) {}
 
   save(request: SaveRequest): SaveResult {
-    return this.language.written(writer => writer.write(request))
+    return this.language.writes.written(writer => writer.write(request))
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
-    return this.language.written(writer => writer.write({ kind: 'delete', ...request }))
+    return this.language.writes.written(writer => writer.write({ kind: 'delete', ...request }))
   }
 
   lock({ name: dataClass }: DataClass, rowId: number, lock: boolean, holder: LockHolder): LockResult {
-    return this.language.written(writer => writer.write({ kind: 'lock', dataClass, rowId, lock, holder }))
+    return this.language.writes.written(writer => writer.write({ kind: 'lock', dataClass, rowId, lock, holder }))
   }
 
   eventSnapshot(run: EventRun, open: Snapshot): Snapshot {
     if (!run.recorded) {
       run.recorded = new RecordedSnapshot(open)
-      const { reads } = this.language
+      const { reads } = this.language.snapshots
       const ofOpen = reads.get(open)
       if (ofOpen) reads.set(run.recorded, ofOpen)
     }
@@ -48,7 +48,7 @@ export class StoreChanges implements Changes {
   }
 
   alone(_dataClass: DataClass, _isAtomic: boolean, _runs: number, work: () => boolean, moment?: number): boolean {
-    return this.language.transaction(work, moment)
+    return this.language.writes.transaction(work, moment)
   }
 
   afterChange(work: () => void): void {

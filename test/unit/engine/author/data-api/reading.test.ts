@@ -119,7 +119,7 @@ t.test('a query that is stopped at the deadline of its call reports the limit', 
   const { language } = await openWorld(t)
   const late = { time: { deadlineAt: Date.now() - 1, deadlineMs: 5_000 } }
   const employees = language.binding('Employee').instance
-  t.throws(() => language.run(late, () => employees.query('lastName = :1', '@a@').length), {
+  t.throws(() => language.scope.run(late, () => employees.query('lastName = :1', '@a@').length), {
     message: /stopped after 5000 ms/,
   })
 })

@@ -41,6 +41,6 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
   return {
     language,
     engine,
-    run: work => language.run({}, () => work(language.dataStore as unknown as DataStoreOf)),
+    run: work => language.scope.run({}, () => work(language.dataStore as unknown as DataStoreOf)),
   }
 }

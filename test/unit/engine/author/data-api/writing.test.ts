@@ -246,8 +246,8 @@ t.test('wrong names and values', async t => {
     ada.salry = 5
     t.throws(() => ada.save(), { message: /salary/ })
   })
-  t.throws(() => language.snapshot, codes(1562))
-  language.run({ canWrite: false }, () => {
+  t.throws(() => language.snapshots.current, codes(1562))
+  language.scope.run({ canWrite: false }, () => {
     const kurt = language.binding('Employee').entity(1) as unknown as { salary: number; save(): unknown }
     kurt.salary = 1
     t.throws(() => kurt.save(), codes(1828))

@@ -13,9 +13,9 @@ t.beforeEach(() => {
 /** Deletes entities as a client does. */
 function drop({ run, language }: HookedWorld, keys: readonly number[], atomic = false): DeleteResult {
   return run(() => {
-    const table = language.snapshot.table(language.binding('Employee').dataClass)
+    const table = language.snapshots.current.table(language.binding('Employee').dataClass)
     const rowIds = Uint32Array.from(keys, key => table.findKey(key)!)
-    return language.drop({ dataClass: 'Employee', rowIds, atomic })
+    return language.writes.drop({ dataClass: 'Employee', rowIds, atomic })
   })
 }
 
@@ -216,9 +216,9 @@ t.test('an entity that an event keeps does not shift the stamps of the others', 
   const world = await openHookedWorld(t, [EmployeeEntity])
   world.other({ __KEY: 6, __STAMP: 1, firstName: 'Ada' })
   const { deleted } = world.run(() => {
-    const table = world.language.snapshot.table(world.language.binding('Employee').dataClass)
+    const table = world.language.snapshots.current.table(world.language.binding('Employee').dataClass)
     const rowIds = Uint32Array.of(table.findKey(4)!, table.findKey(6)!)
-    return world.language.drop({ dataClass: 'Employee', rowIds, stamps: Uint32Array.of(1, 2), atomic: false })
+    return world.language.writes.drop({ dataClass: 'Employee', rowIds, stamps: Uint32Array.of(1, 2), atomic: false })
   })
   t.equal(deleted, 1)
   t.ok(world.stored(4))

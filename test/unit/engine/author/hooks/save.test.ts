@@ -308,7 +308,7 @@ t.test('P5.6 an entity that occurs twice in a preview is not written either, ato
 })
 
 t.test('new entities are sent to the writer together', async t => {
-  const sent = t.capture(language, 'save', language.save.bind(language))
+  const sent = t.capture(language.writes, 'save', language.writes.save.bind(language.writes))
   save([{ lastName: 'One' }, { lastName: 'Two' }, employee(3, {}), employee(2, {})])
   t.equal(sent().length, 1)
 })

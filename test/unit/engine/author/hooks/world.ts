@@ -50,7 +50,7 @@ export async function openHookedWorld(
       }
       return run(() => {
         const saved = saveElements(whole, SAVE_LIMITS, language, hooks, result => result)
-        return 'complete' in saved ? saved.complete(language.save(saved.write)) : saved
+        return 'complete' in saved ? saved.complete(language.writes.save(saved.write)) : saved
       })
     },
     /** Saves as another client does while the thread of the test is busy; no plugin code runs. */
@@ -62,7 +62,7 @@ export async function openHookedWorld(
     stored(key: number): Record<string, unknown> | undefined {
       return run(() => {
         const { dataClass } = language.binding('Employee')
-        const table = language.snapshot.table(dataClass)
+        const table = language.snapshots.current.table(dataClass)
         const rowId = table.findKey(key)
         const row = rowId === undefined ? undefined : table.row(rowId)!
         return row && Object.fromEntries(row.layout.slots.map(each => [each.name, row.value(each)]))

@@ -1,0 +1,147 @@
+import type { DataClass } from '../../catalog/dataclass.ts'
+import { RemoteReads } from '../../postgres/reads/remote-reads.ts'
+import { counter, RowNumbers } from '../../postgres/reads/remote-rows.ts'
+import { RemoteSnapshot } from '../../postgres/reads/remote-snapshot.ts'
+import type { RemoteCondition } from '../../query/plan/nodes/remote-query.ts'
+import type { RowSet } from '../../row-set/row-set.ts'
+import type { QueryContext } from '../../query/operators/query-context.ts'
+import { QueryBudget } from '../../query/scan/query-budget.ts'
+import { RestrictedSnapshot } from '../../data/restricted-snapshot.ts'
+import type { Snapshot } from '../../data/snapshot.ts'
+import type { Visible } from './entity-hooks.ts'
+import { LanguageErrors } from './language-errors.ts'
+import type { Language } from './language.ts'
+
+/** A read of the current state that has not been done yet. */
+interface Pending {
+  settle(): void
+}
+
+/** The state that code reads: one snapshot until the call writes, or until its code waits. */
+export class Snapshots {
+  /** Number of the snapshot: values read from an older one may be out of date. */
+  version = 0
+  readonly pending = new Set<Pending>()
+  private open: Snapshot | undefined
+  /** Restricted snapshots of one version, by the rights of the session. */
+  private seen:
+    | { readonly of: Snapshot; readonly version: number; readonly byRights: Map<string, Snapshot> }
+    | undefined
+  /** Reads from databases, by the snapshots that they belong to. */
+  readonly reads = new WeakMap<Snapshot, RemoteReads>()
+  private readonly nextNumber = counter()
+
+  constructor(private readonly language: Language) {}
+
+  /** Snapshot of the call, restricted by restrict events. @throws {LanguageErrors.NO_CALL} */
+  get current(): Snapshot {
+    const { unrestricted } = this
+    const { hooks } = this.language.options
+    const { isUnrestricted, seesAll, restricting } = this.language.scope.options!
+    if (!hooks?.visible || isUnrestricted || seesAll) return unrestricted
+    if (restricting) return restricting
+    // Restrict events may find other entities after each write.
+    if (this.seen?.of !== unrestricted || this.seen.version !== this.version)
+      this.seen = { of: unrestricted, version: this.version, byRights: new Map() }
+    const { byRights } = this.seen
+    const { rightsKey } = this.language.scope
+    let snapshot = byRights.get(rightsKey)
+    if (!snapshot) {
+      snapshot = this.restricted(unrestricted, dataClass => hooks.visible!(dataClass, this.language))
+      byRights.set(rightsKey, snapshot)
+    }
+    return snapshot
+  }
+
+  /** A snapshot of the call without the entities that are not visible. */
+  restricted(unrestricted: Snapshot, visible: (dataClass: DataClass) => Visible | undefined): Snapshot {
+    const ofRemote = (dataClass: DataClass) => visible(dataClass) as readonly RemoteCondition[] | undefined
+    const ofStore = (dataClass: DataClass) =>
+      dataClass.place.isStore ? (visible(dataClass) as RowSet | undefined) : undefined
+    return this.withDatabases(unrestricted, base => new RestrictedSnapshot(base, ofStore), ofRemote)
+  }
+
+  /** A snapshot whose remote dataclasses are read from their databases, for the rest of the stretch. */
+  withDatabases(
+    local: Snapshot,
+    wrap: (snapshot: Snapshot) => Snapshot,
+    visible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined,
+  ): Snapshot {
+    const { remote, store } = this.language.options
+    if (!remote) return wrap(local)
+    const state = this.language.scope.options!.state!
+    state.numbers ??= new RowNumbers(this.nextNumber)
+    const reads = new RemoteReads({
+      tables: remote.tables,
+      layouts: store.layouts,
+      need: fetch => this.language.writes.databaseChanges.fetch(fetch),
+      user: () => this.language.writes.databaseChanges.user,
+      knowsCounts: () => !this.language.writes.databaseChanges.hasBegun,
+      numbers: state.numbers,
+      ...(visible && { visible }),
+    })
+    const snapshot = wrap(new RemoteSnapshot(local, reads))
+    this.reads.set(snapshot, reads)
+    reads.context = this.contextOf(snapshot)
+    return snapshot
+  }
+
+  /** Snapshot of the call without restrictions. @throws {LanguageErrors.NO_CALL} */
+  get unrestricted(): Snapshot {
+    if (!this.language.scope.options) throw LanguageErrors.NO_CALL()
+    if (this.language.writes.overlay) return this.language.writes.overlay
+    this.open ??= this.withDatabases(this.language.options.store.snapshot(), snapshot => snapshot)
+    const { open } = this
+    const { eventRun: run } = this.language.writes
+    return run ? this.language.writes.changesOf(run.dataClass).eventSnapshot(run, open) : open
+  }
+
+  /** Context for one query of the call. */
+  get context(): QueryContext {
+    return this.contextOf(this.current)
+  }
+
+  contextOf(snapshot: Snapshot): QueryContext {
+    const budget = new QueryBudget({
+      ...this.language.limits,
+      ...this.language.scope.deadline,
+      counter: this.language.scope.options!.state!,
+    })
+    const remote = this.language.options.remote && this.reads.get(snapshot)
+    const context = { snapshot, budget, remote }
+    if (remote) remote.context = context
+    return context
+  }
+
+  /** Registers a read to be settled before the snapshot moves on. */
+  wait(pending: Pending): void {
+    this.pending.add(pending)
+  }
+
+  settled(pending: Pending): void {
+    this.pending.delete(pending)
+  }
+
+  settleAll(): void {
+    for (const pending of this.pending) pending.settle()
+  }
+
+  freshSnapshot(): Snapshot {
+    this.moveOn()
+    return this.unrestricted
+  }
+
+  moveOn(): void {
+    this.seen = undefined
+    this.open?.release()
+    this.open = undefined
+    this.version++
+  }
+
+  rest(): void {
+    this.pending.clear()
+    if (!this.open) return
+    this.moveOn()
+    this.language.options.store.releaseSnapshot()
+  }
+}
