@@ -1,4 +1,5 @@
 import type { ByteBudget } from './answer/byte-budget.ts'
+import type { GivenBackend } from './backend/backend.ts'
 import type { UploadLimits } from './binary/uploads.ts'
 import type { WireOptions } from './catalog/dataclass.ts'
 import type { EntitySetLifetimes } from './entity-set/entity-sets.ts'
@@ -55,6 +56,8 @@ export interface EngineOptions {
   entitySets?: Partial<EntitySetOptions>
   /** Databases that the model names, by their names. */
   connections?: Readonly<Record<string, Connection>>
+  /** Further back ends. Threads of plugin classes do not reach them, so that there can be no plugin classes. */
+  backends?: readonly GivenBackend[]
   /** Name of the one of {@link connections} in which several servers share what they keep for clients. */
   sharedConnection?: string | undefined
   /** Modules with plugin classes, and the threads that run them. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Backend } from './backend/backend.ts'
 import { Backends } from './backend/backends.ts'
 import type { Caller } from './caller/caller.ts'
 import { StoreBackend } from './placement/store-backend.ts'
@@ -12,7 +13,7 @@ import type { ClassRegistry } from './author/declare/class-registry.ts'
 import { HookedClasses } from './author/hooks/hooked-classes.ts'
 import type { FunctionClient } from './author/run/function-client.ts'
 import { Uploads } from './binary/uploads.ts'
-import { type DataClass, ownedConnections } from './catalog/dataclass.ts'
+import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import { ModelError } from './catalog/model-error.ts'
 import { CommitFeed } from './follow/commit-feed.ts'
 import { IndexStatus, indexedVectors } from './data/vector-index.ts'
@@ -119,6 +120,13 @@ function shareConnections(
   return { here: share(all => Math.ceil(all / 2)), remote: share(all => Math.floor(all / 2)) }
 }
 
+/** Problems of a model with a place that the server has not filled in. */
+function placeProblems({ dataClasses }: Catalog, { backends = [] }: EngineOptions): string[] {
+  const given = new Set(backends.flatMap(each => each.dataClasses))
+  const homeless = dataClasses.filter(({ name, place, remote }) => !place.isStore && !remote && !given.has(name))
+  return homeless.map(({ name }) => `dataClasses.${name}.place: no back end has its entities; leave it out`)
+}
+
 function sharedDatabase({ connections, sharedConnection, onNote }: EngineOptions): SharedDatabase | undefined {
   const connection = sharedConnection === undefined ? undefined : connections?.[sharedConnection]
   return connection && new SharedDatabase(sharedConnection!, connection, onNote ?? (() => {}))
@@ -155,11 +163,12 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     counts: ownCounts,
   })
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
-  const unknown = connectionProblems(catalog, options.connections ?? {})
+  const unknown = [...connectionProblems(catalog, options.connections ?? {}), ...placeProblems(catalog, options)]
   if (unknown.length > 0) throw new ModelError(unknown)
   const shared = sharedDatabase(options)
   const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
-  const hasRemote = catalog.dataClasses.some(({ place }) => !place.isStore)
+  const inDatabases = catalog.dataClasses.filter(each => each.remote)
+  const hasRemote = inDatabases.length > 0
   const remote = hasRemote
     ? remotePool({
         ...pooled,
@@ -254,8 +263,12 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       owned: ownedConnections(catalog),
       sharesLocks: shared !== undefined,
     })
-  const elsewhere = catalog.dataClasses.filter(({ place }) => !place.isStore)
-  const backends: Backends = new Backends(inStore, new Map(elsewhere.map(({ name }) => [name, postgres!])), permissions)
+  const others = new Map<string, Backend>(inDatabases.map(({ name }) => [name, postgres!]))
+  for (const given of options.backends ?? []) {
+    const backend = given.open({ data, scope: { ...tasks.scope, limits, isTrial: false }, limits: saveLimits })
+    for (const name of given.dataClasses) others.set(name, backend)
+  }
+  const backends: Backends = new Backends(inStore, others, permissions)
   const savedAnswers = new SavedAnswers({ ...reading, backends })
 
   const sets = { ...ENTITY_SETS, ...options.entitySets }

@@ -1,6 +1,7 @@
 import type { ClassDescriptor } from './author/declare/describe-classes.ts'
 import { calculatedDeclarations } from './author/hooks/hooked-classes.ts'
 import { addCalculated } from './catalog/add-calculated.ts'
+import { addPlaces } from './catalog/add-places.ts'
 import { checkModel } from './catalog/check-model.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { type ProcessEvents, type Processes, runProcess } from './run-process.ts'
@@ -35,9 +36,10 @@ export class ModelChange {
    * @throws {ModelError} {@link MigrationError} the model does not fit the data, with all reasons
    */
   async run(allowLoss: boolean, events: Events): Promise<boolean> {
-    const { path, mapSizeBytes, wire, lock, readModel } = this.options
+    const { path, mapSizeBytes, wire, lock, readModel, backends = [] } = this.options
     if (lock?.kind === 'lease') throw new Error('a store that is held by a lease is changed by the start alone')
-    const model = checkModel(addCalculated(readModel!(), calculatedDeclarations(this.classes)))
+    const calculated = addCalculated(readModel!(), calculatedDeclarations(this.classes))
+    const model = checkModel(addPlaces(calculated, backends))
     const stop = new AbortController()
     const ended = runProcess(
       'migration',

@@ -1,5 +1,6 @@
 import { SharedCounts, type ThreadCounts } from './base/counts/thread-counts.ts'
 import { addCalculated } from './catalog/add-calculated.ts'
+import { addPlaces } from './catalog/add-places.ts'
 import type { Catalog } from './catalog/dataclass.ts'
 import { loadModel } from './catalog/load-model.ts'
 import { Engine } from './engine.ts'
@@ -20,6 +21,8 @@ import { WriterClient } from './write/client/writer-client.ts'
  * model does not fit the data; {@link StoreError}
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
+  if (options.backends?.length && options.functions?.modules.length)
+    throw new Error('plugin classes do not reach the back ends that are given')
   const memory = createSharedMemory(options.memoryBytes ?? 0, options.onNote)
   const counts = new SharedCounts()
   const own = counts.claim('kernel')
@@ -27,7 +30,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   try {
     const loaded = await code?.describe()
     const classes = loaded?.classes
-    const model = addCalculated(options.model, calculatedDeclarations(classes ?? []))
+    const calculated = addCalculated(options.model, calculatedDeclarations(classes ?? []))
+    const model = addPlaces(calculated, options.backends ?? [])
     if (loaded) await checkDeclarations(loaded, loadModel(model))
     const withModel = { ...options, model }
     const writer = await WriterClient.start({

@@ -2,7 +2,10 @@ import type { AnswerBody } from '../answer/answer-body.ts'
 import type { Promised } from '../base/promised.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { LockHolder } from '../caller/lock-holder.ts'
+import type { Place } from '../catalog/place.ts'
+import type { ReadStore } from '../data/read-store.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
+import type { TaskScope } from '../query/tasks/task-kind.ts'
 import type { Task } from '../query/tasks/task.ts'
 import type {
   DeleteRequest,
@@ -14,6 +17,7 @@ import type {
   SaveRequest,
   SaveResult,
 } from '../write/contract/requests.ts'
+import type { SaveLimits } from '../write/contract/write-limits.ts'
 
 /** Deletes the entities that a read selects, whatever its paging. Plain data. */
 export interface Deletion extends Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'> {
@@ -82,4 +86,22 @@ export interface Backend {
   warmUp(): void
   /** Finishes running requests. */
   close(): Promise<void>
+}
+
+/** A back end that a program gives to the engine, besides this store and databases. */
+export interface GivenBackend {
+  /** Names of the dataclasses whose entities it has. */
+  readonly dataClasses: readonly string[]
+  /** Place of these entities. Plain data, because every thread builds the catalog. */
+  readonly place: Place
+  open(surroundings: BackendSurroundings): Backend
+}
+
+/** Parts of the engine that a back end may use. */
+interface BackendSurroundings {
+  /** This store. Its snapshots suspend work that reads entities which are elsewhere. */
+  readonly data: ReadStore
+  /** Scope of tasks in this thread. */
+  readonly scope: TaskScope
+  readonly limits: SaveLimits
 }

@@ -188,8 +188,8 @@ function emptyDataClass(
   }
 }
 
-function placeOf({ storage }: DataClassModel): Place {
-  if (!storage) return IN_STORE
+function placeOf({ storage, place = IN_STORE }: DataClassModel): Place {
+  if (!storage) return place
   return storage.owned ? IN_OWNED_TABLE : IN_DATABASE
 }
 

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { METRICS } from './attribute.ts'
+import type { Place } from './place.ts'
 import { AUTO_FILLS, type AutoFill, type TypeOption } from './types/descriptor.ts'
 import { TYPES } from './types/registry.ts'
 import { CALCULATED_TYPES, PROPERTY_TYPES, STORAGE_TYPES } from './value-type.ts'
@@ -271,6 +272,14 @@ const dataClassSchema = <A extends TSchema>(attribute: A) =>
       description: common.description,
       extraProperties: common.extraProperties,
       storage: Type.Optional(STORAGE_SCHEMA),
+      place: Type.Optional(
+        Type.Unsafe<Place>({
+          type: 'object',
+          properties: { isStore: { type: 'boolean', enum: [false] } },
+          required: ['isStore'],
+          description: 'Filled in by the server if the entities are neither in the store nor in a database.',
+        }),
+      ),
       key: Type.String({ description: 'The attribute that is the primary key.' }),
       unique: Type.Optional(
         Type.Array(Type.Array(Type.String(), { minItems: 2 }), {

@@ -97,7 +97,7 @@ function makeSegment(attribute: ColumnAttribute, index: number, cell: (rowId: nu
   return { kind: 'number', present, values: Float64Array.from(values, value => (value as number) ?? Number.NaN) }
 }
 
-function fakeIndex(values: readonly (Value | undefined)[]): SecondaryIndex {
+export function fakeIndex(values: readonly (Value | undefined)[]): SecondaryIndex {
   const find = (test: (value: unknown) => boolean) =>
     RowSet.fromIds(values.flatMap((value, rowId) => (value !== undefined && test(comparable(value)) ? [rowId] : [])))
   const index: SecondaryIndex = {

@@ -107,7 +107,7 @@ export class CallRunner {
   constructor(private readonly options: RunnerOptions) {
     const { store, limits, classes, outbox } = options
     const connectWriter = (end: LinkEnd): void => outbox.connect(end, 'writer')
-    const hasRemote = store.catalog.dataClasses.some(({ place }) => !place.isStore)
+    const hasRemote = store.catalog.dataClasses.some(({ remote }) => remote)
     const descriptors = classes.map(describeClass)
     this.functions = new ClassRegistry(descriptors)
     this.hooks = new Hooks(new HookedClasses(descriptors), thrown => outbox.log(lineOf(thrown)))
