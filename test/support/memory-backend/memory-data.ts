@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { RelatedEntityAttribute } from '../../../engine/catalog/attribute.ts'
-import type { DataClass } from '../../../engine/catalog/dataclass.ts'
+import type { StorageAttribute } from '../../../engine/catalog/attribute.ts'
 import type { Value } from '../../../engine/catalog/value.ts'
 import type { Snapshot } from '../../../engine/data/snapshot.ts'
 import { Suspended } from '../../../engine/data/suspended.ts'
@@ -11,14 +10,7 @@ import { Rows } from '../../../engine/query/contract/rows.ts'
 import { evaluate } from '../../../engine/query/operators/evaluate.ts'
 import type { QueryContext } from '../../../engine/query/operators/query-context.ts'
 import { lower } from '../../../engine/query/plan/lower.ts'
-import type {
-  RemoteData,
-  RemoteDistinct,
-  RemotePage,
-  RemoteQuery,
-  RemoteTotals,
-  RemoteValues,
-} from '../../../engine/query/plan/nodes/remote-query.ts'
+import type { RemoteData, RemoteQuery, RemoteValues } from '../../../engine/query/plan/nodes/remote-query.ts'
 import { LOCAL } from '../../../engine/query/source/local.ts'
 import { QueryBudget } from '../../../engine/query/scan/query-budget.ts'
 import type { QueryLimits } from '../../../engine/query/contract/query-limits.ts'
@@ -30,64 +22,44 @@ import { type MemoryTables, NO_ENTITY } from './memory-tables.ts'
  * The tables for one task, which suspends until it has a state of them. It asks as a task asks a database, and the pipeline of the store
  * answers over the whole tables.
  */
-export class MemoryData implements RemoteData {
-  readonly steps = []
+export class MemoryData {
   private tables: MemoryTables | undefined
   /** Context with the whole tables. */
   private whole: QueryContext | undefined
 
-  /** @param dataClasses that have these tables @param current the committed state */
-  constructor(
-    private readonly dataClasses: ReadonlySet<DataClass>,
-    private readonly current: () => MemoryTables,
-  ) {}
+  /** @param current the committed state */
+  constructor(private readonly current: () => MemoryTables) {}
 
   /** Context of one attempt of the task. @throws {Suspended} */
   contextOf(local: Snapshot, limits: QueryLimits): QueryContext {
-    const { tables } = this
+    const { tables, remote } = this
     if (!tables) throw new Suspended({ kind: 'rows', fetch: () => this.fetch() })
     const budget = new QueryBudget(limits)
     const snapshot = wholeSnapshot(local, tables)
-    this.whole = { snapshot, budget, remote: this }
-    return { snapshot: rowsSnapshot(local, tables, snapshot), budget, remote: this }
+    this.whole = { snapshot, budget, remote }
+    return { snapshot: rowsSnapshot(local, tables, snapshot), budget, remote }
   }
 
-  has(dataClass: DataClass): boolean {
-    return this.dataClasses.has(dataClass)
-  }
-
-  find({ page, ...query }: RemoteQuery): RemotePage {
-    const { rowIds, total } = LOCAL.among(this.source(query), query, query.dataClass, this.whole!, page)
-    return { rowIds, total }
-  }
-
-  distinct(query: RemoteQuery, of: RemoteValues): RemoteDistinct {
-    return distinctValues(measureOf(query, of), this.setOf(query), this.whole!)
-  }
-
-  totals(query: RemoteQuery, of: RemoteValues): RemoteTotals {
-    const measure = measureOf(query, of)
-    const { count, numbers, min, max } = summarise(measure, this.setOf(query), this.whole!)
-    const { attribute, descriptor } = ownScalar(measure) ?? {}
-    const exact = descriptor?.totals?.sum(numbers.integerTotal, attribute!)
-    const sum = exact?.replaceAll('"', '') ?? String(numbers.total)
-    return { count, sum, min: min?.value as number | bigint, max: max?.value as number | bigint }
-  }
-
-  keysWhere(dataClass: DataClass, predicate: Predicate): readonly Value[] {
-    return this.valuesIn(dataClass, dataClass.key, predicate)
-  }
-
-  valuesWhere({ dataClass, foreignKey }: RelatedEntityAttribute, predicate: Predicate): readonly Value[] {
-    return this.valuesIn(dataClass, foreignKey, predicate)
-  }
-
-  keyOf(dataClass: DataClass, rowId: number): Value {
-    return this.tables!.get(dataClass)!.keyOf(rowId)
-  }
-
-  rowOf(dataClass: DataClass, key: Value): number {
-    return this.tables!.get(dataClass)!.idOf(key) ?? NO_ENTITY
+  private readonly remote: RemoteData = {
+    steps: [],
+    has: dataClass => this.tables!.has(dataClass),
+    find: ({ page, ...query }) => {
+      const { rowIds, total } = LOCAL.among(this.source(query), query, query.dataClass, this.whole!, page)
+      return { rowIds, total }
+    },
+    distinct: (query, of) => distinctValues(measureOf(query, of), this.setOf(query), this.whole!),
+    totals: (query, of) => {
+      const measure = measureOf(query, of)
+      const { count, numbers, min, max } = summarise(measure, this.setOf(query), this.whole!)
+      const { attribute, descriptor } = ownScalar(measure) ?? {}
+      const exact = descriptor?.totals?.sum(numbers.integerTotal, attribute!)
+      const sum = exact?.replaceAll('"', '') ?? String(numbers.total)
+      return { count, sum, min: min?.value as number | bigint, max: max?.value as number | bigint }
+    },
+    keysWhere: (dataClass, predicate) => this.valuesIn(dataClass.key, predicate),
+    valuesWhere: ({ foreignKey }, predicate) => this.valuesIn(foreignKey, predicate),
+    keyOf: (dataClass, rowId) => this.tables!.get(dataClass)!.keyOf(rowId),
+    rowOf: (dataClass, key) => this.tables!.get(dataClass)!.idOf(key) ?? NO_ENTITY,
   }
 
   private async fetch(): Promise<void> {
@@ -96,7 +68,7 @@ export class MemoryData implements RemoteData {
   }
 
   private setOf(query: RemoteQuery): RowSet {
-    return RowSet.fromIds(this.find({ ...query, orderBy: [], page: undefined }).rowIds)
+    return RowSet.fromIds(this.remote.find({ ...query, orderBy: [], page: undefined }).rowIds)
   }
 
   /** Rows of a question before its condition. */
@@ -109,8 +81,9 @@ export class MemoryData implements RemoteData {
   }
 
   /** Different values, not null, in the entities for which a condition is true, here or in the store. */
-  private valuesIn(dataClass: DataClass, attribute: DataClass['key'], predicate: Predicate): readonly Value[] {
+  private valuesIn(attribute: StorageAttribute, predicate: Predicate): readonly Value[] {
     const context = this.whole!
+    const { dataClass } = attribute
     const table = context.snapshot.table(dataClass)
     const rows = evaluate(lower(predicate, dataClass, context.snapshot), dataClass, table.live, context)
     const values = new Set([...rows].map(rowId => table.row(rowId)!.value(attribute) as Value))

@@ -40,17 +40,21 @@ const joined = (local: Snapshot, other: (dataClass: DataClass) => TableSnapshot 
 })
 
 class WholeTable implements TableSnapshot {
-  readonly live: RowSet
-  readonly rowIdLimit: number
   private readonly columns = new Map<ColumnAttribute, Map<number, Segment>>()
 
   constructor(
     readonly dataClass: DataClass,
     private readonly table: MemoryTable,
-    private readonly snapshot: Snapshot,
-  ) {
-    this.live = RowSet.fromIds(table.rows.keys())
-    this.rowIdLimit = table.state.nextRowId
+    /** With the whole tables. */
+    protected readonly snapshot: Snapshot,
+  ) {}
+
+  get live(): RowSet {
+    return RowSet.fromIds(this.table.rows.keys())
+  }
+
+  get rowIdLimit(): number {
+    return this.table.state.nextRowId
   }
 
   row(rowId: number): RowView | undefined {
@@ -81,7 +85,7 @@ class WholeTable implements TableSnapshot {
     return fakeIndex(values)
   }
 
-  referencing(): Uint32Array {
+  referencing(_relation: RelatedEntityAttribute, _targetRowId: number): Uint32Array {
     return assert.fail('the foreign key leads to entities that are not in the store')
   }
 
@@ -118,54 +122,33 @@ class WholeTable implements TableSnapshot {
 
 const ELSEWHERE = 'an order or an aggregate over a relation from another place'
 
-class RowsTable implements TableSnapshot {
+/** A whole table of which only rows can be read. */
+class RowsTable extends WholeTable {
   readonly rowsOnly = true
 
-  constructor(
-    readonly dataClass: DataClass,
-    private readonly table: MemoryTable,
-    private readonly whole: Snapshot,
-  ) {}
-
-  get live(): RowSet {
+  override get live(): RowSet {
     return assert.fail(`${this.dataClass.name} has only rows`)
   }
 
-  get rowIdLimit(): number {
+  override get rowIdLimit(): number {
     throw RemoteErrors.NOT_HERE(ELSEWHERE, this.dataClass.name)
   }
 
-  row(rowId: number): RowView | undefined {
-    return this.table.rows.get(rowId)
+  override column(): Column {
+    throw RemoteErrors.NOT_HERE(ELSEWHERE, this.dataClass.name)
+  }
+
+  override index(): SecondaryIndex | undefined {
+    return undefined
+  }
+
+  override referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
+    return referencingOf(relation, targetRowId, this.snapshot)
   }
 
   fetch(): void {}
 
   rowIdOf(key: Value): number {
-    return this.table.idOf(key) ?? NO_ENTITY
-  }
-
-  findKey(key: Value): number | undefined {
-    return this.table.idOf(key)
-  }
-
-  referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
-    return referencingOf(relation, targetRowId, this.whole)
-  }
-
-  column(): Column {
-    throw RemoteErrors.NOT_HERE(ELSEWHERE, this.dataClass.name)
-  }
-
-  rowsToDecode(): number {
-    return 0
-  }
-
-  index(): SecondaryIndex | undefined {
-    return undefined
-  }
-
-  binary(rowId: number, { name }: StorageAttribute): BinaryValue | undefined {
-    return this.table.binaries.get(`${rowId} ${name}`)
+    return this.findKey(key) ?? NO_ENTITY
   }
 }

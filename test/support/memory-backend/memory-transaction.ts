@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import type { RelatedEntityAttribute, StorageAttribute } from '../../../engine/catalog/attribute.ts'
 import type { DataClass } from '../../../engine/catalog/dataclass.ts'
-import type { BinaryValue, Value } from '../../../engine/catalog/value.ts'
+import { BinaryValue, type Value } from '../../../engine/catalog/value.ts'
 import type { ReadStore } from '../../../engine/data/read-store.ts'
 import type { TableState } from '../../../engine/data/record-store.ts'
 import type { Snapshot } from '../../../engine/data/snapshot.ts'
@@ -116,7 +116,8 @@ export class MemoryTransaction implements StoreTransaction {
 
   putBinary({ dataClass, name }: StorageAttribute, rowId: number, value: BinaryValue | null): void {
     const { binaries } = this.table(dataClass)!
-    if (value) binaries.set(`${rowId} ${name}`, value)
+    // The file of an upload does not last.
+    if (value) binaries.set(`${rowId} ${name}`, new BinaryValue(value.mediaType, value.bytes))
     else binaries.delete(`${rowId} ${name}`)
   }
 

@@ -56,8 +56,9 @@ export interface RemoteDistinct {
 export interface RemoteTotals {
   /** Number of values. */
   readonly count: number
-  /** Decimal text of their sum, in units of the last place for decimals; `0` if there are none. */
+  /** Decimal text of their sum; `0` if there are none. */
   readonly sum: string
+  /** Values as in rows: decimals are in units of their last place. */
   readonly min: number | bigint | undefined
   readonly max: number | bigint | undefined
 }
@@ -72,8 +73,8 @@ export interface RemoteStep {
 }
 
 /**
- * The databases of remote dataclasses, for one task. What the task has not asked before is not there at once: where threads must not wait,
- * any method may suspend the task.
+ * Answers of the place that has the entities of remote dataclasses, for one task. Where a thread must not wait, any method may suspend the
+ * task until the answer is there.
  */
 export interface RemoteData {
   /** True if it answers for the entities of a dataclass. */

@@ -3,13 +3,21 @@
  * is in test/support/memory-backend.
  */
 import t, { type Test } from 'tap'
+import { type EngineOptions, openEngine } from '../../../../engine/index.ts'
 import { createKey, hashKey } from '../../../../kernel/auth/directory.ts'
+import { engineOptions } from '../../../support/engine-options.ts'
 import { company } from '../../../support/fixtures/company.ts'
 import { memoryBackend } from '../../../support/memory-backend/memory-backend.ts'
 import { startPlacedServer } from '../../../support/placed-server.ts'
+import type { Fixture } from '../../../support/test-server.ts'
 
 /** Dataclasses in memory; the others are in the store. */
 const PLACES = [['Company'], ['Employee', 'Tag'], ['Company', 'Employee', 'Tag', 'City', 'Hidden']]
+
+/** With decimals, whose sums a place has to give as texts. */
+const FIXTURE = structuredClone(company) as { model: { dataClasses: Record<string, { attributes: object }> } } & Fixture
+Object.assign(FIXTURE.model.dataClasses.Tag!.attributes, { price: { type: 'decimal', scale: 2 } })
+for (const [i, row] of FIXTURE.rows.Tag!.entries()) Object.assign(row, { price: ['-3.10', '1.25'][i] })
 
 const key = createKey()
 const FILES = {
@@ -96,7 +104,8 @@ const READS = `
 /Employee/salary?$compute=sum&$filter="woman = true"
 /Employee/lastName,hired?$compute=$all
 /Company/revenues,name,active?$compute=$all
-/Tag/größe,float,byte?$compute=$all
+/Tag/größe,float,byte,price?$compute=$all
+/Tag/price?$distinct=true
 /Employee/firstName?$compute=count&$distinct=true
 /Company/info.address.city?$compute=$all
 /Company/info.offices.length?$compute=$all
@@ -212,7 +221,7 @@ const METHOD = /^(?:(ada|kurt|hr) )?(?:(POST|DELETE) )?(.*?)(?: ([{[].*))?$/
 /** Sends requests one after the other. @returns each with its answer, without times and names of sets */
 async function answersOf(t: Test, text: string, inMemory: readonly string[], files = {}): Promise<string[]> {
   const backends = inMemory.length > 0 ? [memoryBackend(...inMemory)] : []
-  const server = await startPlacedServer(t, company, backends, files)
+  const server = await startPlacedServer(t, FIXTURE, backends, files)
   const session = async () => {
     const { headers } = await server.send('GET', '/City?$top=0')
     return { cookie: String(headers.get('set-cookie')).split(';')[0]!, 'user-agent': 'tests' }
@@ -254,4 +263,29 @@ t.test('orders and aggregates lead from memory into the store, not from the stor
   for (const inMemory of [['Employee'], ['Company', 'Employee']])
     t.same(await answersOf(t, BETWEEN, inMemory), expected)
   for (const answer of await answersOf(t, BETWEEN, ['Company'])) t.match(answer, /\n400 .*from another place/)
+})
+
+t.test('back ends that the engine cannot use are refused', async t => {
+  const { City } = FIXTURE.model.dataClasses
+  const model = (storage: object) => ({ name: 'cities', dataClasses: { City: { ...City, ...storage } } })
+  const modules = [{}] as unknown as NonNullable<EngineOptions['functions']>['modules']
+  for (const [title, refusal, options] of [
+    ['an unknown dataclass', /there is no such dataclass; did you mean "City"/, { backends: [memoryBackend('Citi')] }],
+    ['two for a dataclass', /in two back ends/, { backends: [memoryBackend('City'), memoryBackend('City')] }],
+    [
+      'a table in a database',
+      /City.storage: its entities are in a back end that is given/,
+      { model: model({ storage: { postgres: 'main' } }), backends: [memoryBackend('City')] },
+    ],
+    [
+      'a place in a model file',
+      /City.place: no back end has its entities/,
+      { model: model({ place: { isStore: false } }) },
+    ],
+    ['this store', /City.place.isStore: true is none of false/, { model: model({ place: { isStore: true } }) }],
+    ['plugin classes', /plugin classes do not reach/, { backends: [memoryBackend('City')], functions: { modules } }],
+  ] as const) {
+    const whole = engineOptions({ path: t.testdir({}), model: model({}), ...options })
+    await t.rejects(openEngine(whole), { message: refusal }, title)
+  }
 })
