@@ -88,6 +88,6 @@ export const RemoteErrors = defineErrors('REMOTE', {
     errCode: 1200,
     http: 400,
     message: (what: string, dataClass: string) =>
-      `${what} is not possible with ${dataClass}, whose entities are in a database`,
+      `${what} is not possible with ${dataClass}, whose entities are not in the store`,
   },
 })
