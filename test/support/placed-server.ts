@@ -45,7 +45,7 @@ export async function startPlacedServer(
   const parts = await readParts(loadConfig({ file, env: {}, flags: {} }), new ModuleBundler())
   const server = await startServer({ ...parts, engine: { ...parts.engine, backends } })
   t.teardown(() => server.close())
-  for (const [dataClass, entities] of Object.entries(rows)) await insertRows(server.engine, dataClass, entities)
+  for (const [dataClass, entities] of Object.entries(rows)) await insertRows(server.engine.saves, dataClass, entities)
   return {
     async send(method, path, body, headers = {}) {
       const answer = await fetch(`${server.url}/rest${path}`, { method, headers, ...(body !== undefined && { body }) })

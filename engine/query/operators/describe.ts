@@ -1,6 +1,5 @@
 import type { DataClass } from '../../catalog/dataclass.ts'
 import type { View } from '../../catalog/view.ts'
-import { draw, node, type TextNode } from '../plan/nodes/explain.ts'
 import type { Operator } from './operator.ts'
 import { inputsOf, kindOf } from './registry.ts'
 
@@ -20,10 +19,6 @@ export function describePlan(operator: Operator, dataClass: DataClass, view: Vie
   return below.length > 0 ? { item: text, subquery: below } : { item: text }
 }
 
-/** An operator as text for developers, in the form of `explainPlan`. */
-export const explainOperator = (operator: Operator, dataClass: DataClass): string =>
-  draw(operatorNode(operator, dataClass))
-
 /** An operator as one line without values, for the log: `Intersect(IndexScan city, ColumnFilter salary)`. */
 export function outlineOperator(operator: Operator, dataClass: DataClass): string {
   const named = operator as Partial<Record<'attribute' | 'relation', { readonly name: string }>>
@@ -32,9 +27,3 @@ export function outlineOperator(operator: Operator, dataClass: DataClass): strin
   const below = inputs.length > 0 ? `(${inputs.join(', ')})` : ''
   return `${operator.kind}${name === undefined ? '' : ` ${name}`}${below}`
 }
-
-const operatorNode = (operator: Operator, dataClass: DataClass): TextNode =>
-  node(
-    `${operator.kind}${kindOf(operator).explain?.(operator) ?? ''}`,
-    ...inputsOf(operator, dataClass).map(input => operatorNode(input.operator, input.dataClass)),
-  )

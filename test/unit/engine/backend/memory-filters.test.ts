@@ -88,8 +88,8 @@ function randomQuestion(random: Random, world: World, spec: ClassSpec): { ask: A
       }
       const answer =
         kind === 'compute'
-          ? engine.compute(read, items, { function: 'all', distinct: false })
-          : engine.distinct(read, items, undefined, { counted: true })
+          ? engine.queries.compute(read, items, { function: 'all', distinct: false })
+          : engine.queries.distinct(read, items, undefined, { counted: true })
       return decode(answer instanceof Uint8Array ? answer : await bytesOf(await answer))
     },
   }

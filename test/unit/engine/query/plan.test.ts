@@ -4,7 +4,6 @@ import { publicView } from '../../../../engine/catalog/view.ts'
 import { bindFilter } from '../../../../engine/query/bind/bind-filter.ts'
 import { bindOrderBy } from '../../../../engine/query/bind/bind-order-by.ts'
 import { costOfEntities } from '../../../../engine/query/tasks/answer-cost.ts'
-import { explainOperator } from '../../../../engine/query/operators/describe.ts'
 import { estimate } from '../../../../engine/query/operators/estimate.ts'
 import { costOfTexts } from '../../../../engine/query/tasks/text-cost.ts'
 import { MICROSECONDS } from '../../../../engine/query/estimate/costs.ts'
@@ -12,7 +11,6 @@ import { parseOrderBy } from '../../../../engine/query/parse/parse-order-by.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import { parseQuery } from '../../../../engine/query/parse/parse-query.ts'
 import { buildPlan } from '../../../../engine/query/plan/build-plan.ts'
-import { explainPlan, explainPredicate } from '../../../../engine/query/plan/nodes/explain.ts'
 import { lower } from '../../../../engine/query/plan/lower.ts'
 import { optimizePredicate } from '../../../../engine/query/plan/optimize.ts'
 import { flatten } from '../../../../engine/query/plan/rules/flatten.ts'
@@ -23,6 +21,7 @@ import { pushNotDown } from '../../../../engine/query/plan/rules/push-not-down.t
 import { fakeStore } from '../../../support/fake-table.ts'
 import { runQuery } from '../../../support/run-query.ts'
 import { staffCatalog } from '../../../support/fixtures/staff.ts'
+import { explainOperator, explainPlan, explainPredicate } from '../../../support/explain-plan.ts'
 
 const catalog = staffCatalog()
 const employee = catalog.dataClassesByName.get('Employee')!

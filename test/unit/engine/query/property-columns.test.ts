@@ -8,7 +8,6 @@ import { aggregate, bindAggregates } from '../../../../engine/query/aggregate/ag
 import { writeDistinct } from '../../../../engine/query/serialise/write-values.ts'
 import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
-import { explainOperator } from '../../../../engine/query/operators/describe.ts'
 import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
 import { planSelection } from '../../../../engine/query/source/select.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
@@ -17,6 +16,7 @@ import { type Random, randomOf } from '../../../support/reference/random.ts'
 import { runQuery } from '../../../support/run-query.ts'
 import type { TestEntity } from '../../../support/write-rows.ts'
 import { type MemoryWorld, openMemoryWorld } from '../memory/world.ts'
+import { explainOperator } from '../../../support/explain-plan.ts'
 
 const PATHS = {
   'address.city': 'string',

@@ -6,11 +6,11 @@ import { publicView } from '../../../../../engine/catalog/view.ts'
 import type { RemoteTable } from '../../../../../engine/postgres/sql/remote-table.ts'
 import { PredicateSql, type SqlScope } from '../../../../../engine/postgres/sql/predicate-sql.ts'
 import { bindFilter } from '../../../../../engine/query/bind/bind-filter.ts'
-import { explainPredicate } from '../../../../../engine/query/plan/nodes/explain.ts'
 import { toParams } from '../../../../../engine/query/parse/parse-params.ts'
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
 import { optimizePredicate } from '../../../../../engine/query/plan/optimize.ts'
 import { describedTables } from '../../../../support/described-tables.ts'
+import { explainPredicate } from '../../../../support/explain-plan.ts'
 
 const table = (name: string, more = {}) => ({ postgres: 'db', table: name, ...more })
 const related = (type: string, inverseName: string, foreignKey?: string) =>

@@ -1,10 +1,11 @@
-import type { Predicate } from '../../bind/predicate.ts'
-import type { LogicalPlan } from './logical-plan.ts'
-import { negation, writeJsonTest, writeScoreTest, writeTest } from './write-tests.ts'
+/** Plans as text: one node per line, its inputs indented below. */
+import type { DataClass } from '../../engine/catalog/dataclass.ts'
+import type { Predicate } from '../../engine/query/bind/predicate.ts'
+import type { Operator } from '../../engine/query/operators/operator.ts'
+import { inputsOf, kindOf } from '../../engine/query/operators/registry.ts'
+import type { LogicalPlan } from '../../engine/query/plan/nodes/logical-plan.ts'
+import { negation, writeJsonTest, writeScoreTest, writeTest } from '../../engine/query/plan/nodes/write-tests.ts'
 
-/**
- * Writes a plan as text for tests, logs and bug reports: one node per line, its inputs indented below.
- */
 export function explainPlan(plan: LogicalPlan): string {
   return draw(planNode(plan))
 }
@@ -12,14 +13,14 @@ export function explainPlan(plan: LogicalPlan): string {
 export const explainPredicate = (predicate: Predicate): string => draw(predicateNode(predicate))
 
 /** A line with the lines below it. */
-export interface TextNode {
+interface TextNode {
   readonly label: string
   readonly inputs: readonly TextNode[]
 }
 
-export const node = (label: string, ...inputs: TextNode[]): TextNode => ({ label, inputs })
+const node = (label: string, ...inputs: TextNode[]): TextNode => ({ label, inputs })
 
-export const draw = ({ label, inputs }: TextNode, indent = ''): string =>
+const draw = ({ label, inputs }: TextNode, indent = ''): string =>
   [indent + label, ...inputs.map(input => draw(input, `${indent}  `))].join('\n')
 
 function planNode(plan: LogicalPlan): TextNode {
@@ -69,3 +70,12 @@ function predicateNode(predicate: Predicate): TextNode {
       return node(predicate.kind)
   }
 }
+
+export const explainOperator = (operator: Operator, dataClass: DataClass): string =>
+  draw(operatorNode(operator, dataClass))
+
+const operatorNode = (operator: Operator, dataClass: DataClass): TextNode =>
+  node(
+    `${operator.kind}${kindOf(operator).explain?.(operator) ?? ''}`,
+    ...inputsOf(operator, dataClass).map(input => operatorNode(input.operator, input.dataClass)),
+  )
