@@ -1,8 +1,8 @@
-import { receiveMessageOnPort } from 'node:worker_threads'
 import { type ErrorData, ProtocolError } from '../../base/errors.ts'
 import type { Catalog } from '../../catalog/dataclass.ts'
 import type { Note } from '../../data/store-options.ts'
-import { ANSWERS, type LinkEnd, newLink, OPEN, STATE } from '../../write/contract/link-messages.ts'
+import type { LinkEnd } from '../../write/contract/link-messages.ts'
+import { WaitingLink } from '../../write/client/waiting-link.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { Cells, StatementLimits } from '../database/database.ts'
 import { DescribedTables } from '../tables/described-tables.ts'
@@ -42,24 +42,20 @@ export type FromRemote =
 
 /** Asks databases from a function thread, which waits for the answers, because plugin code is synchronous. */
 export class RemoteLink {
-  private end: LinkEnd | undefined
-
+  private readonly link: WaitingLink<ToRemote, FromRemote>
   /** Tables of this thread. */
   readonly tables: DescribedTables
 
   /** @param connect passes the other end to the thread that asks databases; transfers its port */
-  constructor(
-    private readonly connect: (end: LinkEnd) => void,
-    catalog: Catalog,
-  ) {
+  constructor(connect: (end: LinkEnd) => void, catalog: Catalog) {
+    this.link = new WaitingLink(connect)
     this.tables = new DescribedTables(catalog, (...note) => this.note(note))
   }
 
   /** Without a subject, the thread that asks databases notes the same. */
   private note(note: Parameters<Note>): void {
     if (note[2] === undefined) return
-    this.end ??= this.open()
-    this.end.port.postMessage({ note } satisfies ToRemote)
+    this.link.send({ note })
   }
 
   /** @param heldFor transaction in which a call runs @throws {ProtocolError} */
@@ -92,28 +88,8 @@ export class RemoteLink {
     }
   }
 
-  /** @param lost error when the thread ends before it answers */
   private ask(message: RemoteQuestion, lost: () => ProtocolError): FromRemote {
-    this.end ??= this.open()
-    const { port, signal } = this.end
-    port.postMessage(message)
-    for (;;) {
-      const seen = Atomics.load(signal, ANSWERS)
-      const received = receiveMessageOnPort(port) as { message: FromRemote } | undefined
-      if (received) return checked(received.message)
-      if (Atomics.load(signal, STATE) !== OPEN) {
-        port.close()
-        this.end = undefined
-        throw lost()
-      }
-      Atomics.wait(signal, ANSWERS, seen)
-    }
-  }
-
-  private open(): LinkEnd {
-    const { own, other } = newLink()
-    this.connect(other)
-    return own
+    return checked(this.link.ask(message, lost))
   }
 }
 

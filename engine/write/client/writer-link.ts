@@ -1,21 +1,15 @@
-import { receiveMessageOnPort } from 'node:worker_threads'
 import { ProtocolError } from '../../base/errors.ts'
 import type { Change } from '../../data/change.ts'
 import {
-  ANSWERS,
-  type CutState,
   cutReason,
   type FromLinkedWriter,
   type LinkEnd,
   type LinkedRequest,
-  newLink,
-  OPEN,
-  REQUESTS,
-  STATE,
   type ToLinkedWriter,
 } from '../contract/link-messages.ts'
 import { isWriteResult } from '../contract/messages.ts'
 import type { WriteResultOf } from '../contract/requests.ts'
+import { WaitingLink } from './waiting-link.ts'
 
 /**
  * Synchronous writing from a function thread, because plugin code is synchronous. Requests take the same way through the writer
@@ -23,10 +17,12 @@ import type { WriteResultOf } from '../contract/requests.ts'
  * `engine/write/contract/link-messages.ts`.
  */
 export class WriterLink {
-  private end: LinkEnd | undefined
+  private readonly link: WaitingLink<ToLinkedWriter, FromLinkedWriter>
 
   /** @param connect passes the other end to `WriterClient.connect`, perhaps in another thread; transfers its port */
-  constructor(private readonly connect: (end: LinkEnd) => void) {}
+  constructor(connect: (end: LinkEnd) => void) {
+    this.link = new WaitingLink(connect)
+  }
 
   /** @throws {ProtocolError} */
   write<Request extends LinkedRequest>(
@@ -50,33 +46,11 @@ export class WriterLink {
   }
 
   close(): void {
-    this.end?.port.close()
-    this.end = undefined
+    this.link.close()
   }
 
   private ask(message: ToLinkedWriter): FromLinkedWriter {
-    this.end ??= this.open()
-    const { port, signal } = this.end
-    port.postMessage(message)
-    Atomics.add(signal, REQUESTS, 1)
-    Atomics.notify(signal, REQUESTS)
-    for (;;) {
-      const seen = Atomics.load(signal, ANSWERS)
-      const received = receiveMessageOnPort(port) as { message: FromLinkedWriter } | undefined
-      if (received) return checked(received.message)
-      const state = Atomics.load(signal, STATE)
-      if (state !== OPEN) {
-        this.close()
-        throw cutReason(state as CutState)
-      }
-      Atomics.wait(signal, ANSWERS, seen)
-    }
-  }
-
-  private open(): LinkEnd {
-    const { own, other } = newLink()
-    this.connect(other)
-    return own
+    return checked(this.link.ask(message, cutReason))
   }
 }
 

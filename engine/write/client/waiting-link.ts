@@ -1,0 +1,47 @@
+import { receiveMessageOnPort } from 'node:worker_threads'
+import { ANSWERS, type CutState, type LinkEnd, newLink, OPEN, REQUESTS, STATE } from '../contract/link-messages.ts'
+
+/** A link to another thread whose answers this thread waits for, because plugin code is synchronous. Opened with its first message. */
+export class WaitingLink<Question, Answer> {
+  private end: LinkEnd | undefined
+
+  /** @param connect passes the other end to the thread that answers; transfers its port */
+  constructor(private readonly connect: (end: LinkEnd) => void) {}
+
+  /** @param lost the error to throw when the link is cut before the answer */
+  ask(question: Question, lost: (state: CutState) => Error): Answer {
+    const { port, signal } = this.send(question)
+    for (;;) {
+      const seen = Atomics.load(signal, ANSWERS)
+      const received = receiveMessageOnPort(port) as { message: Answer } | undefined
+      if (received) return received.message
+      const state = Atomics.load(signal, STATE)
+      if (state !== OPEN) {
+        this.close()
+        throw lost(state as CutState)
+      }
+      Atomics.wait(signal, ANSWERS, seen)
+    }
+  }
+
+  /** Sends a message, without waiting for an answer. */
+  send(message: Question): LinkEnd {
+    this.end ??= this.open()
+    const { port, signal } = this.end
+    port.postMessage(message)
+    Atomics.add(signal, REQUESTS, 1)
+    Atomics.notify(signal, REQUESTS)
+    return this.end
+  }
+
+  close(): void {
+    this.end?.port.close()
+    this.end = undefined
+  }
+
+  private open(): LinkEnd {
+    const { own, other } = newLink()
+    this.connect(other)
+    return own
+  }
+}
