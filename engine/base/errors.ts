@@ -166,3 +166,11 @@ export function defineErrors<const D extends Definitions>(prefix: string, defini
   }
   return factories as Factories<D>
 }
+
+/** Definitions with the same members, given once: `...errorsWith({ errCode: 1806, http: 413 })({ TOO_LARGE: () => '…' })`. */
+export const errorsWith =
+  <const Shared extends Omit<ErrorDefinition, 'message'>>(shared: Shared) =>
+  <Messages extends Record<string, ErrorDefinition['message']>>(messages: Messages) =>
+    Object.fromEntries(Object.entries(messages).map(([name, message]) => [name, { ...shared, message }])) as {
+      [Name in keyof Messages]: Shared & { message: Messages[Name] }
+    }

@@ -1,93 +1,55 @@
-import { defineErrors } from '../base/errors.ts'
+import { defineErrors, errorsWith } from '../base/errors.ts'
 
 /** Errors of dataclasses whose entities are in a database. */
 export const RemoteErrors = defineErrors('REMOTE', {
-  /** The log has the reason. */
-  AWAY: {
-    errCode: 1200,
-    http: 503,
-    message: (connection: string) => `the database "${connection}" does not answer now; try again in a moment`,
-  },
-  BUSY: {
-    errCode: 1200,
-    http: 503,
-    message: (connection: string, seconds: number) =>
+  ...errorsWith({ errCode: 1200, http: 503 })({
+    /** The log has the reason. */
+    AWAY: (connection: string) => `the database "${connection}" does not answer now; try again in a moment`,
+    BUSY: (connection: string, seconds: number) =>
       `all connections to the database "${connection}" have been in use for ${seconds} s; try again in a moment`,
-  },
-  /** The table is missing or differs from the model. The log has the reason. */
-  UNUSABLE: {
-    errCode: 1200,
-    http: 503,
-    message: (dataClass: string) =>
+    /** The table is missing or differs from the model. The log has the reason. */
+    UNUSABLE: (dataClass: string) =>
       `the table of ${dataClass} does not fit its model; the operator finds the reason in the log`,
-  },
-  /** The database has refused or failed a statement. The log has its reason. */
-  REFUSED: {
-    errCode: 1200,
-    http: 500,
-    message: (connection: string, code: string) =>
+  }),
+  ...errorsWith({ errCode: 1200, http: 500 })({
+    /** The database has refused or failed a statement. The log has its reason. */
+    REFUSED: (connection: string, code: string) =>
       `the database "${connection}" has refused a statement (${code}); the operator finds the reason in the log`,
-  },
-  /** A value that its attribute cannot have. The log has the reason, which may show what the client may not see. */
-  VALUE: {
-    errCode: 1200,
-    http: 500,
-    message: (dataClass: string) =>
+    /** A value that its attribute cannot have. The log has the reason, which may show what the client may not see. */
+    VALUE: (dataClass: string) =>
       `a value of an entity of ${dataClass} does not fit its attribute; the operator finds the reason in the log`,
-  },
-  TOO_MANY_ROWS: {
-    errCode: 1200,
-    http: 413,
-    message: (dataClass: string, limit: number) =>
+  }),
+  ...errorsWith({ errCode: 1200, http: 413 })({
+    TOO_MANY_ROWS: (dataClass: string, limit: number) =>
       `more than ${limit} entities of ${dataClass}, which are in a database, would have to be fetched at once; ask for smaller pages, or narrow the query`,
-  },
-  /** A rule of the table, or of a trigger. */
-  REFUSED_ENTITY: {
-    errCode: 1200,
-    http: 422,
-    message: (dataClass: string, reason: string) => `the database refuses the entity of ${dataClass}: ${reason}`,
-  },
-  /** A key that is made of columns. */
-  KEY_PARTS: {
-    errCode: 1200,
-    http: 422,
-    message: (received: string, dataClass: string, count: number) =>
+  }),
+  ...errorsWith({ errCode: 1200, http: 422 })({
+    /** A rule of the table, or of a trigger. */
+    REFUSED_ENTITY: (dataClass: string, reason: string) => `the database refuses the entity of ${dataClass}: ${reason}`,
+    /** A key that is made of columns. */
+    KEY_PARTS: (received: string, dataClass: string, count: number) =>
       `${received} is not a key of ${dataClass}, which has ${count} parts with ~ between them; a ~ or a backslash within one has a backslash before it, and nothing else has`,
-  },
-  /** The connection was lost while the database worked. */
-  OUTCOME_UNKNOWN: {
-    errCode: 1046,
-    http: 500,
-    message: (connection: string) =>
+  }),
+  ...errorsWith({ errCode: 1046, http: 500 })({
+    /** The connection was lost while the database worked. */
+    OUTCOME_UNKNOWN: (connection: string) =>
       `the connection to the database "${connection}" was lost before it answered, so this may have been written or not; read the entity before you repeat the request`,
-  },
-  CHANGING: {
-    errCode: 1046,
-    http: 503,
-    message: (dataClass: string) => `entities of ${dataClass} change all the time; try again in a moment`,
-  },
-  /** Lists of numbers, texts and days are one value; others have two for each element. */
-  TOO_MANY_VALUES: {
-    errCode: 1200,
-    http: 413,
-    message: (values: number, limit: number) =>
+  }),
+  ...errorsWith({ errCode: 1046, http: 503 })({
+    CHANGING: (dataClass: string) => `entities of ${dataClass} change all the time; try again in a moment`,
+  }),
+  ...errorsWith({ errCode: 1200, http: 413 })({
+    /** Lists of numbers, texts and days are one value; others have two for each element. */
+    TOO_MANY_VALUES: (values: number, limit: number) =>
       `the query compares with ${values} values one by one, a database takes at most ${limit}; ask for some of them at a time`,
-  },
-  TOO_MANY_BYTES: {
-    errCode: 1200,
-    http: 413,
-    message: (dataClass: string, bytes: number, limit: number) =>
+    TOO_MANY_BYTES: (dataClass: string, bytes: number, limit: number) =>
       `${bytes} bytes of images and blobs for ${dataClass}, whose entities are in a database; one save may have ${limit}`,
-  },
-  READ_ONLY: {
-    errCode: 1516,
-    http: 422,
-    message: (dataClass: string) => `entities of ${dataClass} are in a database and cannot be changed here`,
-  },
-  NOT_HERE: {
-    errCode: 1200,
-    http: 400,
-    message: (what: string, dataClass: string) =>
+  }),
+  ...errorsWith({ errCode: 1516, http: 422 })({
+    READ_ONLY: (dataClass: string) => `entities of ${dataClass} are in a database and cannot be changed here`,
+  }),
+  ...errorsWith({ errCode: 1200, http: 400 })({
+    NOT_HERE: (what: string, dataClass: string) =>
       `${what} is not possible with ${dataClass}, whose entities are not in the store`,
-  },
+  }),
 })

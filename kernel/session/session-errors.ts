@@ -1,22 +1,16 @@
-import { defineErrors } from '../../engine/index.ts'
+import { defineErrors, errorsWith } from '../../engine/index.ts'
 
 /** Reasons why a client is refused. Source: protocol notes, 5.9 and 8. */
 export const SessionErrors = defineErrors('SESSION', {
-  /** One text for all reasons, so that the reason is not disclosed. */
-  WRONG_CREDENTIALS: {
-    errCode: 1561,
-    http: 401,
-    message: () => 'the key or token is invalid or has expired; request another one',
-  },
-  TOO_MANY_REQUESTS: {
-    errCode: 1200,
-    http: 429,
-    message: (limit: string, seconds: number) => `${limit} is used up; try again in ${seconds} s`,
-  },
-  /** Several servers change the session at a time. */
-  CHANGING: {
-    errCode: 1046,
-    http: 503,
-    message: () => 'other requests change this session all the time; try again in a moment',
-  },
+  ...errorsWith({ errCode: 1561, http: 401 })({
+    /** One text for all reasons, so that the reason is not disclosed. */
+    WRONG_CREDENTIALS: () => 'the key or token is invalid or has expired; request another one',
+  }),
+  ...errorsWith({ errCode: 1200, http: 429 })({
+    TOO_MANY_REQUESTS: (limit: string, seconds: number) => `${limit} is used up; try again in ${seconds} s`,
+  }),
+  ...errorsWith({ errCode: 1046, http: 503 })({
+    /** Several servers change the session at a time. */
+    CHANGING: () => 'other requests change this session all the time; try again in a moment',
+  }),
 })

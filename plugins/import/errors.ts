@@ -1,31 +1,15 @@
-import { defineErrors } from '../../kernel/api.ts'
+import { defineErrors, errorsWith } from '../../engine/index.ts'
 
 export const ImportErrors = defineErrors('IMPORT', {
-  ADDRESS: {
-    errCode: 1806,
-    http: 404,
-    message: () =>
+  ...errorsWith({ errCode: 1806, http: 404 })({
+    ADDRESS: () =>
       'POST /rest/$import/City saves rows in the dataclass City, GET /rest/$import lists imports that are running, and DELETE /rest/$import/1 ends one',
-  },
-  NOT_RUNNING: {
-    errCode: 1806,
-    http: 404,
-    message: (id: string) => `there is no running import "${id}"; GET /rest/$import lists them`,
-  },
-  NO_FORMAT: {
-    errCode: 1806,
-    http: 400,
-    message: (known: readonly string[]) =>
+    NOT_RUNNING: (id: string) => `there is no running import "${id}"; GET /rest/$import lists them`,
+  }),
+  ...errorsWith({ errCode: 1806, http: 400 })({
+    NO_FORMAT: (known: readonly string[]) =>
       `the format of the rows is not known; send $format with one of ${known.join(', ')}, or a Content-Type`,
-  },
-  PARAMETER: {
-    errCode: 1806,
-    http: 400,
-    message: (name: string, received: string, would: string) => `${name}=${received} cannot be used; it is ${would}`,
-  },
-  UNREADABLE: {
-    errCode: 1806,
-    http: 400,
-    message: (reason: string, saved: number) => `the import ended: ${reason}; ${saved} rows were saved before`,
-  },
+    PARAMETER: (name: string, received: string, would: string) => `${name}=${received} cannot be used; it is ${would}`,
+    UNREADABLE: (reason: string, saved: number) => `the import ended: ${reason}; ${saved} rows were saved before`,
+  }),
 })

@@ -1,14 +1,8 @@
-import { defineErrors } from '../../kernel/api.ts'
+import { defineErrors, errorsWith } from '../../engine/index.ts'
 
 export const LockErrors = defineErrors('LOCK', {
-  NOT_BOOLEAN: {
-    errCode: 1806,
-    http: 400,
-    message: (received: string) => `$lock is ${received}; true locks the entity and false unlocks it`,
-  },
-  NOT_AN_ENTITY: {
-    errCode: 1806,
-    http: 400,
-    message: () => '$lock works on one entity, addressed by its key, as in /Employee(1)?$lock=true',
-  },
+  ...errorsWith({ errCode: 1806, http: 400 })({
+    NOT_BOOLEAN: (received: string) => `$lock is ${received}; true locks the entity and false unlocks it`,
+    NOT_AN_ENTITY: () => '$lock works on one entity, addressed by its key, as in /Employee(1)?$lock=true',
+  }),
 })
