@@ -3,9 +3,8 @@ import { runProcess } from './run-process.ts'
 import { type Backup, Backups } from './storage/backup/backups.ts'
 import type { BackupPolicy, BackupStep, MadeBackup } from './storage/backup/make-backup.ts'
 import { type BackupPlace, openStorage } from './storage/backup/open-storage.ts'
-import type { PluginEngine } from './plugin-engine.ts'
 
-/** Backups of an open store, each made by a process of its own. Documented in {@link PluginEngine}. */
+/** Backups of an open store, each made by a process of its own. Documented in `PluginEngine`. */
 export class BackupRuns {
   private readonly closing = new AbortController()
   private readonly running = new Set<Promise<unknown>>()

@@ -8,13 +8,21 @@ import type { CallTask } from './author/run/tasks.ts'
 import { PermissionErrors } from './permission/permission-errors.ts'
 import type { Access } from './permission/views.ts'
 import type { Caller } from './caller/caller.ts'
-import type { FunctionCall, PluginEngine } from './plugin-engine.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 
 /** Maximum number of entity sets in the arguments of one call. */
 const MAX_SETS = 100
 
-/** Calls of class functions. Documented in {@link PluginEngine}. */
+/** A call of a class function, as a client sends it. */
+export interface FunctionCall extends Pick<CallTask, 'read' | 'keep' | 'asEvents'> {
+  /** JSON as received, unchecked UTF-8. Undefined: no arguments. */
+  readonly args: Uint8Array | undefined
+  readonly function: ClassFunction
+  /** True if a plugin calls it: arguments that look like entities or entity sets are plain values. */
+  readonly isInner?: boolean
+}
+
+/** Calls of class functions. Documented in `PluginEngine`. */
 export class Calls {
   constructor(
     private readonly parts: Pick<EngineParts, 'permissions' | 'entitySets' | 'code'>,

@@ -1,16 +1,23 @@
 import type { Backends } from './backend/backends.ts'
 import type { Queries } from './queries.ts'
 import { PermissionErrors } from './permission/permission-errors.ts'
-import { lockHolder } from './caller/lock-holder.ts'
+import type { SaveStatus } from './base/errors.ts'
 import type { Caller } from './caller/caller.ts'
-import type { SessionData } from './caller/session-data.ts'
-import type { LockOutcome, PluginEngine } from './plugin-engine.ts'
+import { lockHolder, type SessionData } from './caller/session-data.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { ReadRequest } from './query/contract/request.ts'
 import { lockStatus } from './write/contract/save-failure.ts'
 import type { ListLocksResult } from './write/contract/requests.ts'
 
-/** Locks on entities. Documented in {@link PluginEngine}. */
+/** Outcome of a lock or an unlock. */
+export interface LockOutcome {
+  /** True if the entity is now in the requested state. */
+  readonly result: boolean
+  /** `__STATUS` of the answer: that the entity was not locked, or the owner of the lock. */
+  readonly status: { readonly success: boolean; readonly wasNotLocked?: true } & Partial<SaveStatus>
+}
+
+/** Locks on entities. Documented in `PluginEngine`. */
 export class Locks {
   constructor(
     private readonly backends: Backends,

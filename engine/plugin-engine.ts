@@ -1,10 +1,10 @@
+import type { FunctionCall } from './calls.ts'
 import type { Engine } from './engine.ts'
+import type { LockOutcome } from './locks.ts'
 import type { AnswerBody } from './answer/answer-body.ts'
 import type { CallResult } from './author/run/function-client.ts'
 import type { JobClient } from './author/run/job-client.ts'
-import type { CallTask } from './author/run/tasks.ts'
 import type { ClassFunction, ClassRegistry } from './author/declare/class-registry.ts'
-import type { SaveStatus } from './base/errors.ts'
 import type { Promised } from './base/promised.ts'
 import type { Binaries } from './binary/binaries.ts'
 import type { Uploads } from './binary/uploads.ts'
@@ -78,23 +78,6 @@ const OF_UPLOADS = ['receive', 'add', 'access', 'discard'] as const
 const OF_BINARIES = ['cacheUsage', 'addressed', 'find', 'open', 'missing', 'addressedForWriting', 'save'] as const
 const OF_COMMITS = ['isLogged', 'commits', 'commitAfter', 'check', 'end', 'read', 'readTo'] as const
 const OF_MODEL_CHANGE = ['begun', 'run', 'discard'] as const
-
-/** A call of a class function, as a client sends it. */
-export interface FunctionCall extends Pick<CallTask, 'read' | 'keep' | 'asEvents'> {
-  /** JSON as received, unchecked UTF-8. Undefined: no arguments. */
-  readonly args: Uint8Array | undefined
-  readonly function: ClassFunction
-  /** True if a plugin calls it: arguments that look like entities or entity sets are plain values. */
-  readonly isInner?: boolean
-}
-
-/** Outcome of a lock or an unlock. */
-export interface LockOutcome {
-  /** True if the entity is now in the requested state. */
-  readonly result: boolean
-  /** `__STATUS` of the answer: that the entity was not locked, or the owner of the lock. */
-  readonly status: { readonly success: boolean; readonly wasNotLocked?: true } & Partial<SaveStatus>
-}
 
 /**
  * The data as plugins see it. The `access` in a request determines its rights; without one, those of a guest apply. If the

@@ -7,12 +7,11 @@ import type { Caller } from './caller/caller.ts'
 import type { QueryOutline } from './query/tasks/outline-query.ts'
 import type { ComputeArgs, DistinctArgs } from './query/tasks/value-tasks.ts'
 import { kept, type Promised } from './base/promised.ts'
-import type { PluginEngine } from './plugin-engine.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
 import type { ReadRequest } from './query/contract/request.ts'
 
-/** Reads, within the rights of a request. Documented in {@link PluginEngine}. */
+/** Reads, within the rights of a request. Documented in `PluginEngine`. */
 export class Queries {
   constructor(
     private readonly parts: Pick<EngineParts, 'data' | 'views' | 'permissions' | 'classes' | 'backends' | 'tasks'>,

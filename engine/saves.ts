@@ -8,7 +8,6 @@ import { PermissionErrors } from './permission/permission-errors.ts'
 import { type Caller, userOf } from './caller/caller.ts'
 import type { SaveAnswer, SavedAnswers } from './placement/saved-answers.ts'
 import type { Promised } from './base/promised.ts'
-import type { PluginEngine } from './plugin-engine.ts'
 import { needsCode } from './data/suspended.ts'
 import { demandUniqueAddress } from './query/bind/demand-unique-address.ts'
 import type { Output, ReadRequest } from './query/contract/request.ts'
@@ -17,7 +16,7 @@ import type { DeleteRequest, SaveRequest, SaveResult } from './write/contract/re
 /** Size up to which a body may be one entity, which a refusal shows. */
 const SMALL_BODY_BYTES = 16 * 1024
 
-/** Saves and deletions, within the rights of a request. Documented in {@link PluginEngine}. */
+/** Saves and deletions, within the rights of a request. Documented in `PluginEngine`. */
 export class Saves {
   /** Dataclasses whose new entities have the name of the user. */
   private readonly userFilled: ReadonlySet<DataClass | undefined>

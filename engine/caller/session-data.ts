@@ -1,5 +1,5 @@
 import type { Granted } from '../permission/roles.ts'
-import type { LockInfo } from './lock-holder.ts'
+import type { LockHolder, LockInfo } from './lock-holder.ts'
 
 /** Quotas of one session; undefined: the server's defaults. Source: protocol notes, 8.6. */
 export interface EntitySetQuotas {
@@ -30,6 +30,13 @@ export interface SessionData {
   /** Description of a lock's holder for other clients. */
   readonly client: LockInfo
 }
+
+/** Duration of a lock by a key or a token, which has no session that could end. */
+const TOKEN_LOCK_MS = 10 * 60_000
+
+/** A session as the holder of a lock. */
+export const lockHolder = ({ id: owner, client: info, isOfToken }: SessionData): LockHolder =>
+  isOfToken ? { owner, info, lastsMs: TOKEN_LOCK_MS } : { owner, info }
 
 /** Changes of a session by plugin code. */
 export interface SessionChanges {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Granted } from '../../permission/roles.ts'
-import { GUEST_LOCK_MS, type LockHolder, lockHolder } from '../../caller/lock-holder.ts'
-import type { EntitySetQuotas, SessionChanges, SessionData } from '../../caller/session-data.ts'
+import { GUEST_LOCK_MS, type LockHolder } from '../../caller/lock-holder.ts'
+import { type EntitySetQuotas, lockHolder, type SessionChanges, type SessionData } from '../../caller/session-data.ts'
 import type { CallSession } from '../declare/author-types.ts'
 import { LanguageErrors } from './language-errors.ts'
 
