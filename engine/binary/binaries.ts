@@ -1,4 +1,4 @@
-import { isBinary, type StorageAttribute } from '../catalog/attribute.ts'
+import { isBinary } from '../catalog/attribute.ts'
 import type { BinaryFile, BinaryValue } from '../catalog/value.ts'
 import { ProtocolError } from '../base/errors.ts'
 import type { View } from '../catalog/view.ts'
@@ -15,24 +15,9 @@ import type { ReadStore } from '../data/read-store.ts'
 import type { SaveRequest, SaveResult } from '../write/contract/requests.ts'
 import { BinaryErrors } from './binary-errors.ts'
 import { findRemote, openRemote } from './remote-binary.ts'
+import type { BinaryAttribute, StoredBinary } from './stored-binary.ts'
 import { BinaryReader, type ByteSource } from '../files/binary-reader.ts'
 import { newUploadId, type Uploads } from './uploads.ts'
-
-export type BinaryAttribute = StorageAttribute & { type: 'image' | 'blob' }
-
-/** An image or a blob in one version of an entity. */
-export interface StoredBinary {
-  readonly attribute: BinaryAttribute
-  readonly value: BinaryValue
-  /** `__STAMP` of the entity. */
-  readonly stamp: number
-  /** Text that no other value of any entity and version has. */
-  readonly id: string
-  /** Text that is unique to this version of the entity. */
-  readonly version: string
-  /** Reads bytes that are in a database; resolves to undefined when the value has been replaced. Undefined for those of the store. */
-  readonly read?: (start: number, end: number) => Promise<Uint8Array | undefined>
-}
 
 export interface BinariesOptions {
   readonly data: ReadStore

@@ -3,8 +3,8 @@ import type { Backend } from '../backend/backend.ts'
 import { BinaryValue } from '../catalog/value.ts'
 import type { ByteSource } from '../files/binary-reader.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
-import type { BinaryAttribute, StoredBinary } from './binaries.ts'
 import { SNIFFED_BYTES, sniffMediaType } from './media-type.ts'
+import type { BinaryAttribute, StoredBinary } from './stored-binary.ts'
 
 /** Bytes that are read at a time. */
 const PIECE_BYTES = 2 ** 22

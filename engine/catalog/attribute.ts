@@ -1,5 +1,4 @@
 import type { DataClass } from './dataclass.ts'
-import type { AutoFill } from './types/descriptor.ts'
 import type { TypeParameters } from './types/parameters.ts'
 import type { Value } from './value.ts'
 import type { PropertyType, StorageType } from './value-type.ts'
@@ -12,6 +11,10 @@ import type { PropertyType, StorageType } from './value-type.ts'
 export const METRICS = ['cosine', 'dot', 'euclidean'] as const
 export type VectorMetric = (typeof METRICS)[number]
 export type Scope = 'public' | 'private'
+
+/** Ways to generate the value of a new entity that has none. */
+export const AUTO_FILLS = ['increment', 'uuid', 'now', 'user'] as const
+export type AutoFill = (typeof AUTO_FILLS)[number]
 
 interface AttributeBase {
   readonly name: string

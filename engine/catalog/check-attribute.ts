@@ -1,6 +1,6 @@
 import { compileRe2 } from '../base/re2.ts'
 import { suggestion } from '../base/suggestion.ts'
-import type { CheckedDataClass, DataClasses } from './check-model.ts'
+import type { CheckedDataClass, DataClasses } from './checked-dataclass.ts'
 import { defaultProblems } from './check-default.ts'
 import {
   type AliasModel,

@@ -1,5 +1,5 @@
 import type { ValueAttribute } from './attribute.ts'
-import type { CheckedDataClass } from './check-model.ts'
+import type { CheckedDataClass } from './checked-dataclass.ts'
 import { IN_STORE } from './place.ts'
 import { exceededLimits, type Limit } from './limits.ts'
 import type { StorageModel } from './model-schema.ts'

@@ -1,6 +1,7 @@
 import { checkAttribute } from './check-attribute.ts'
 import { ownedProblems } from './check-owned.ts'
 import { uniqueProblems } from './check-unique.ts'
+import type { CheckedDataClass, DataClasses } from './checked-dataclass.ts'
 import { ModelError } from './model-error.ts'
 import {
   ATTRIBUTE_SCHEMAS,
@@ -14,15 +15,6 @@ import { SCALAR_TYPES } from './value-type.ts'
 import { nameProblem } from './names.ts'
 import { shapeProblems, show } from './shape-problems.ts'
 import { suggestion } from '../base/suggestion.ts'
-
-/** Attributes by name; `undefined` for one whose shape is wrong, so that references to it are not reported. */
-type Attributes = ReadonlyMap<string, AttributeModel | undefined>
-export interface CheckedDataClass {
-  name: string
-  model: DataClassModel
-  attributes: Attributes
-}
-export type DataClasses = ReadonlyMap<string, CheckedDataClass | undefined>
 
 /**
  * Checks a model: shapes, names, and references between its parts.

@@ -1,4 +1,4 @@
-import type { CheckedDataClass, DataClasses } from './check-model.ts'
+import type { CheckedDataClass, DataClasses } from './checked-dataclass.ts'
 import type { StorageModel } from './model-schema.ts'
 
 /** PostgreSQL cuts longer names, so that they might be equal. */

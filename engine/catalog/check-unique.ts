@@ -1,5 +1,5 @@
 import { suggestion } from '../base/suggestion.ts'
-import type { CheckedDataClass } from './check-model.ts'
+import type { CheckedDataClass } from './checked-dataclass.ts'
 import { TYPES_OF_OPTION } from './model-schema.ts'
 
 /** Problems of the attributes of a dataclass that are unique together. */

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { METRICS } from './attribute.ts'
+import { AUTO_FILLS, type AutoFill, METRICS } from './attribute.ts'
 import type { Place } from './place.ts'
-import { AUTO_FILLS, type AutoFill, type TypeOption } from './types/descriptor.ts'
+import type { TypeOption } from './types/descriptor.ts'
 import { TYPES } from './types/registry.ts'
 import { CALCULATED_TYPES, PROPERTY_TYPES, STORAGE_TYPES } from './value-type.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonType, ValueAttribute } from '../attribute.ts'
+import type { AutoFill, JsonType, ValueAttribute } from '../attribute.ts'
 import type { WireOptions } from '../dataclass.ts'
 import type { ValueSchemas } from '../../base/json-schema.ts'
 import type { Value } from '../value.ts'
@@ -30,10 +30,6 @@ export type CellForm =
  * `opaque`: only their presence is known.
  */
 export type AggregateKind = 'number' | 'date' | 'text' | 'bool' | 'json' | 'opaque'
-
-/** Ways to generate the value of a new entity that has none. */
-export const AUTO_FILLS = ['increment', 'uuid', 'now', 'user'] as const
-export type AutoFill = (typeof AUTO_FILLS)[number]
 
 /** Options of the model file that fit only some types. */
 export type TypeOption =

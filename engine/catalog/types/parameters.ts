@@ -1,4 +1,4 @@
-import type { ValueAttribute } from '../attribute.ts'
+import type { StorageType } from '../value-type.ts'
 
 /** Options of an attribute that change how single values are read and written. */
 export interface TypeParameters {
@@ -26,7 +26,10 @@ export const PARAMETER_NAMES = Object.keys(parametersOf()) as readonly (keyof Ty
 export const parameterOptions = (options: ParameterOptions): ParameterOptions =>
   Object.fromEntries(PARAMETER_NAMES.flatMap(name => (options[name] === undefined ? [] : [[name, options[name]]])))
 
-type Typed = TypeParameters & Pick<ValueAttribute, 'type'> & Partial<Pick<ValueAttribute, 'vector'>>
+interface Typed extends TypeParameters {
+  readonly type: StorageType
+  readonly vector?: { readonly dimension: number } | undefined
+}
 
 /** The type with its parameters, for the fingerprints of row layouts. */
 export const typeSignature = ({ type, simpleDate, scale, asText, vector }: Typed): readonly unknown[] => [

@@ -18,7 +18,15 @@ import { type Comparator, SPELLING } from '../parse/syntax-tree.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
 import { bindSimilarity } from './bind-similarity.ts'
 import { bindTest, isNegative, isTextual } from './bind-test.ts'
-import { type Comparand, convertForJson, convertToText, convertValue, type Operand, textOf } from './convert-value.ts'
+import {
+  type Comparand,
+  type ComparisonValue,
+  convertForJson,
+  convertToText,
+  convertValue,
+  type Operand,
+  textOf,
+} from './convert-value.ts'
 import { ALWAYS, combine, combineTests, type JsonTest, type Predicate } from './predicate.ts'
 import type { ElementStep, RelationStep, ResolvedPath } from './resolve-path.ts'
 
@@ -38,12 +46,6 @@ export interface JsonCondition {
   /** `coll[] != v`: all elements have to pass, and there must be one at least. With a letter (`coll[a] != v`) one is enough. */
   readonly everyElement: boolean
 }
-
-/** The right side of a comparison. */
-export type ComparisonValue =
-  | { readonly kind: 'null' }
-  | Operand
-  | { readonly kind: 'list'; readonly items: readonly Operand[] }
 
 /**
  * @throws {QueryErrors.COMPARATOR} when it does not apply to the target of the path

@@ -10,7 +10,8 @@ import type { Comparator, Expression, PathSyntax, PlaceholderSyntax, ValueSyntax
 import { excerpt } from '../../base/text/excerpt.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
 import { callQueryHandler } from './call-query-handler.ts'
-import { bindComparison, type ComparisonValue, type Condition } from './bind-comparison.ts'
+import { bindComparison, type Condition } from './bind-comparison.ts'
+import type { ComparisonValue } from './convert-value.ts'
 
 import { placeholderValue, placeholderPath } from './bind-params.ts'
 import { joinConditions } from './join-conditions.ts'

@@ -6,7 +6,7 @@ import type { ScoreTest, Similarity } from '../../vector/math/similarity.ts'
 import { type Comparator, SPELLING } from '../parse/syntax-tree.ts'
 import { excerpt } from '../../base/text/excerpt.ts'
 import { QueryErrors } from '../contract/query-errors.ts'
-import type { ComparisonValue } from './bind-comparison.ts'
+import type { ComparisonValue } from './convert-value.ts'
 import type { Predicate } from './predicate.ts'
 
 const DEFAULT_THRESHOLD = 0.5

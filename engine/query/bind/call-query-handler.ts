@@ -6,8 +6,7 @@ import { withDigits } from '../../catalog/types/with-digits.ts'
 import { isScalarType, type ScalarType, type StorageType } from '../../catalog/value-type.ts'
 import { codeOf, type QueryText } from '../contract/calculated-code.ts'
 import type { Comparator } from '../parse/syntax-tree.ts'
-import type { ComparisonValue } from './bind-comparison.ts'
-import { convertValue, type Operand } from './convert-value.ts'
+import { type ComparisonValue, convertValue, type Operand } from './convert-value.ts'
 
 /** `operator` of the event that a query handler receives. Source: protocol notes, 3.8. */
 const OPERATOR: Record<Comparator, string> = {

@@ -17,6 +17,12 @@ export type Operand =
   | { readonly kind: 'literal'; readonly text: string; readonly quoted: boolean }
   | { readonly kind: 'parameter'; readonly name: string; readonly value: unknown }
 
+/** The right side of a comparison. */
+export type ComparisonValue =
+  | { readonly kind: 'null' }
+  | Operand
+  | { readonly kind: 'list'; readonly items: readonly Operand[] }
+
 /** Target of a comparison: its path, for messages, and its type, which decides how the operand is read. */
 export interface Comparand {
   readonly path: string

@@ -4,8 +4,7 @@ import type { DataClass } from '../../catalog/dataclass.ts'
 import { typeName } from '../../catalog/types/parameters.ts'
 import type { Environment } from '../environment.ts'
 import { readTableState } from '../store-state.ts'
-import type { TableChange } from './plan-migration.ts'
-import type { PlannedChange } from './prepare-store.ts'
+import type { PlannedChange, TableChange } from './plan-migration.ts'
 
 /**
  * Microseconds for each entity, for a rough estimate: twice the CPU of small entities (22 to rewrite one, 9 for an index), as

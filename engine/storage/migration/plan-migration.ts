@@ -3,6 +3,7 @@ import type { Catalog, DataClass } from '../../catalog/dataclass.ts'
 import { indexesOf } from '../../catalog/property-columns.ts'
 import { isSameType, typeSignature } from '../../catalog/types/parameters.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
+import type { StoredSchema } from '../stored-schema.ts'
 
 /** Change of a dataclass that both models have. */
 export interface TableChange {
@@ -25,6 +26,14 @@ export interface TableChange {
 export interface MigrationPlan {
   readonly removed: readonly DataClass[]
   readonly changed: readonly TableChange[]
+}
+
+/** Steps that bring a store to another model. */
+export interface PlannedChange {
+  target: StoredSchema
+  plan: MigrationPlan
+  /** Dataclasses that the store does not have yet. */
+  added: readonly DataClass[]
 }
 
 interface Side {

@@ -7,7 +7,7 @@ import type { Environment } from '../environment.ts'
 import { FORMAT_VERSION, OLDEST_FORMAT } from '../format-version.ts'
 import { describeChange } from './describe-change.ts'
 import { findLosses } from './find-losses.ts'
-import { type MigrationPlan, planMigration } from './plan-migration.ts'
+import { type PlannedChange, planMigration } from './plan-migration.ts'
 import { migrateData } from './migrate-data.ts'
 import type { Note } from '../../data/store-options.ts'
 import type { Progress } from '../../base/progress.ts'
@@ -108,14 +108,6 @@ function create({ environment, model, wire, numbers: given, owner }: PrepareOpti
     environment.meta.putSync('storeId', randomUUID())
     putSchema(environment, { model, numbers, wire, versions })
   })
-}
-
-/** Steps that bring a store to another model. */
-export interface PlannedChange {
-  target: StoredSchema
-  plan: MigrationPlan
-  /** Dataclasses that the store does not have yet. */
-  added: readonly DataClass[]
 }
 
 /** Compares models and layouts, reads no rows. @returns undefined when the store has that model */

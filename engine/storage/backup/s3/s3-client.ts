@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
 import { BackupError } from '../manifest.ts'
 import type { Environment, S3Bucket } from './s3-bucket.ts'
-import { describeRefusal, isPassing, type Refusal, readRefusal } from './s3-error.ts'
+import { describeRefusal, isPassing, type Refusal } from './s3-error.ts'
+import { xmlText } from './s3-xml.ts'
 
 /** Tries of a request before the server has answered once: an address may be wrong. */
 const FIRST_TRIES = 3
@@ -43,7 +44,7 @@ export const READ = { method: 'GET', what: 'cannot be read', accept: [NOT_FOUND]
 export const WRITE = { method: 'PUT', what: 'cannot be written to' } as const
 export const REMOVE = { method: 'DELETE', what: 'cannot be cleared', accept: [NOT_FOUND] } as const
 
-export interface S3Answer {
+interface S3Answer {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly text: string
@@ -208,4 +209,14 @@ async function answerOf(message: IncomingMessage): Promise<S3Answer> {
     chunks.push(chunk)
   }
   return { status: message.statusCode!, headers: message.headers, text: Buffer.concat(chunks).toString() }
+}
+
+/** Reads a refusal. Texts of the server are left out: they may repeat parts of the request. */
+function readRefusal({ status, headers, text }: S3Answer): Refusal {
+  const region = headers['x-amz-bucket-region'] ?? xmlText(text, 'Region')
+  return {
+    status,
+    code: /^\w{1,64}$/.exec(xmlText(text, 'Code') ?? '')?.[0] ?? '',
+    region: typeof region === 'string' && /^[\w-]{1,64}$/.test(region) ? region : undefined,
+  }
 }

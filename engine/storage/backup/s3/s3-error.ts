@@ -1,7 +1,5 @@
 import { BackupError } from '../manifest.ts'
 import type { S3Bucket } from './s3-bucket.ts'
-import type { S3Answer } from './s3-client.ts'
-import { xmlText } from './s3-xml.ts'
 
 /** A refusal of the server. */
 export interface Refusal {
@@ -10,16 +8,6 @@ export interface Refusal {
   readonly code: string
   /** Region of the bucket, where the request was for another one. */
   readonly region: string | undefined
-}
-
-/** Reads a refusal. Texts of the server are left out: they may repeat parts of the request. */
-export function readRefusal({ status, headers, text }: S3Answer): Refusal {
-  const region = headers['x-amz-bucket-region'] ?? xmlText(text, 'Region')
-  return {
-    status,
-    code: /^\w{1,64}$/.exec(xmlText(text, 'Code') ?? '')?.[0] ?? '',
-    region: typeof region === 'string' && /^[\w-]{1,64}$/.test(region) ? region : undefined,
-  }
 }
 
 const PASSING = new Set([

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { Binaries, type BinariesOptions, type BinaryAttribute } from '../../../../engine/binary/binaries.ts'
+import { Binaries, type BinariesOptions } from '../../../../engine/binary/binaries.ts'
+import type { BinaryAttribute } from '../../../../engine/binary/stored-binary.ts'
 import { BinaryValue } from '../../../../engine/catalog/value.ts'
 import type { ReadRequest } from '../../../../engine/query/contract/request.ts'
 
