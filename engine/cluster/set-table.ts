@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
-import type { Cells } from '../postgres/database/database.ts'
+import type { Cells } from '../postgres/sql/statement.ts'
 import type { SharedDatabase } from './shared-database.ts'
 
 const deflated = promisify(deflateRaw)

@@ -1,8 +1,8 @@
 import { ProtocolError } from '../base/errors.ts'
 import { RemoteErrors } from '../data/remote-errors.ts'
 import type { Note } from '../data/store-options.ts'
-import { type Cells, type Connection, Database } from '../postgres/database/database.ts'
-import type { Statement } from '../postgres/sql/statement.ts'
+import { type Connection, Database } from '../postgres/database/database.ts'
+import type { Cells, Statement } from '../postgres/sql/statement.ts'
 import { SharedErrors } from './shared-errors.ts'
 import { FIND_SETTINGS, FIND_VERSION, MAKE_TABLES, SHARED_VERSION, SWEEP_LOCK } from './shared-schema.ts'
 

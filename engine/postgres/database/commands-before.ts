@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Cells } from './database.ts'
+import type { Cells } from '../sql/statement.ts'
 
 /** A statement without a result, prepared on each connection under its name. */
 export interface Command {

@@ -1,7 +1,6 @@
-import type { Cells } from './database.ts'
 import type { RemoteColumn } from '../sql/remote-table.ts'
 import { arrayText } from '../sql/parameters.ts'
-import type { Statement } from '../sql/statement.ts'
+import type { Cells, Statement } from '../sql/statement.ts'
 
 /** A table, view or whatever else `pg_class` has, as the catalog of its database describes it. */
 export interface CatalogTable {

@@ -4,7 +4,7 @@ import { loadPackage } from '../../base/load-package.ts'
 import type { Note } from '../../data/store-options.ts'
 import { QueryErrors } from '../../query/contract/query-errors.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
-import type { Statement } from '../sql/statement.ts'
+import type { Cells, Statement } from '../sql/statement.ts'
 import {
   BEGIN_SERIALIZABLE,
   type Command,
@@ -30,9 +30,6 @@ export interface Connection {
 /** True if a database knows the users of requests. */
 export const namesUsers = (connections: Readonly<Record<string, Connection>>): boolean =>
   Object.values(connections).some(({ sessionVariable }) => sessionVariable !== undefined)
-
-/** Values of the columns of one row, as texts. */
-export type Cells = readonly (string | null)[]
 
 /** Texts in the forms that {@link ColumnForm} reads. */
 const SESSION = [

@@ -2,7 +2,6 @@ import { ProtocolError } from '../../base/errors.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import { BEGIN_SERIALIZABLE, CHECK_AT_ONCE, type Command, MARK, UNMARK } from './commands-before.ts'
 import {
-  type Cells,
   COMMIT,
   type Database,
   isCollision,
@@ -11,7 +10,7 @@ import {
   type StatementLimits,
   type Writable,
 } from './database.ts'
-import type { Statement } from '../sql/statement.ts'
+import type { Cells, Statement } from '../sql/statement.ts'
 
 /** A transaction that code begins. Plain data. */
 export interface Holding {

@@ -5,11 +5,11 @@ import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { HeldLock, ListLocksResult, LockResult } from '../../write/contract/requests.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
-import type { Cells, Database, StatementLimits } from '../database/database.ts'
+import type { Database, StatementLimits } from '../database/database.ts'
 import type { Databases } from '../tables/databases.ts'
 import { LOCKED_CODE, LOCKS_EXIST, MAKE_LOCKS } from './lock-schema.ts'
 import type { Parameters } from '../sql/parameters.ts'
-import type { Statement } from '../sql/statement.ts'
+import type { Cells, Statement } from '../sql/statement.ts'
 
 /** Makes the condition under which an entity may be changed: that no other session has locked it. */
 export type LockGuard = (key: Value) => (parameters: Parameters) => string

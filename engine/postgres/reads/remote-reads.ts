@@ -14,7 +14,6 @@ import type {
 } from '../../query/plan/nodes/remote-query.ts'
 import type { RowLayout } from '../../row-format/row-layout.ts'
 import type { RowView } from '../../row-format/row-view.ts'
-import type { Cells } from '../database/database.ts'
 import type { DescribedTables } from '../tables/described-tables.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { Need, RemoteCall, RemoteFetch } from '../tables/remote-needed.ts'
@@ -24,7 +23,8 @@ import { evaluate } from '../../query/operators/evaluate.ts'
 import type { QueryContext } from '../../query/operators/query-context.ts'
 import { lower } from '../../query/plan/lower.ts'
 import type { SqlScope } from '../sql/predicate-sql.ts'
-import { type ColumnForm, columnForm } from '../sql/column-form.ts'
+import { columnForm } from '../sql/choose-form.ts'
+import type { ColumnForm } from '../sql/column-form.ts'
 import { fromStored } from '../sql/fold-sql.ts'
 import { readDouble, sumOfParts } from '../sql/read-text.ts'
 import {
@@ -36,7 +36,7 @@ import {
   referencingStatement,
   valuesStatement,
 } from '../sql/statements.ts'
-import type { Statement } from '../sql/statement.ts'
+import type { Cells, Statement } from '../sql/statement.ts'
 import { Unfit } from '../sql/unfit.ts'
 
 /** Maximum number of entities of a page, and of the related entities that are fetched together. */

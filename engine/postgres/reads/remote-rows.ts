@@ -7,12 +7,12 @@ import { FIRST_TASK_ROW } from '../../query/plan/nodes/remote-query.ts'
 import { encodeRow } from '../../row-format/encode-row.ts'
 import { keyText, type RowLayout } from '../../row-format/row-layout.ts'
 import { RowView } from '../../row-format/row-view.ts'
-import type { Cells } from '../database/database.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
 import type { RemoteTable } from '../sql/remote-table.ts'
 import type { ColumnForm } from '../sql/column-form.ts'
 import { readIsoTime } from '../sql/read-text.ts'
 import { Unfit } from '../sql/unfit.ts'
+import type { Cells } from '../sql/statement.ts'
 
 /** Called with each value that counts as null, and the key of its row as the database writes it. */
 type OnUnfit = (table: RemoteTable, attribute: StorageAttribute, key: string | null, unfit: Unfit) => void

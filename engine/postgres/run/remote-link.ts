@@ -4,11 +4,12 @@ import type { Note } from '../../data/store-options.ts'
 import type { LinkEnd } from '../../write/contract/link-messages.ts'
 import { WaitingLink } from '../../write/client/waiting-link.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
-import type { Cells, StatementLimits } from '../database/database.ts'
+import type { StatementLimits } from '../database/database.ts'
 import { DescribedTables } from '../tables/described-tables.ts'
 import type { Ended, Holding } from '../database/held-transaction.ts'
 import type { RemoteCall, RemoteFetch } from '../tables/remote-needed.ts'
 import type { RemoteChange } from '../writes/remote-writer.ts'
+import type { Cells } from '../sql/statement.ts'
 
 /** Limits of a question. */
 export type RemoteLimits = Omit<StatementLimits, 'signal'>

@@ -1,7 +1,9 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { quoteName } from './quote.ts'
 import type { RemoteTable } from './remote-table.ts'
-import { type ColumnForm, columnForm } from './column-form.ts'
+import type { ColumnForm } from './column-form.ts'
+import { numberForm } from './number-forms.ts'
+import { moment } from './time-forms.ts'
 
 /** A column in a statement. */
 interface Column {
@@ -28,8 +30,9 @@ export interface From {
   readonly isOptional?: boolean
 }
 
-const HEAD_NUMBER = columnForm({ type: 'long64' } as StorageAttribute, [{ type: 'int8' } as never]) as ColumnForm
-const HEAD_TIME = columnForm({ type: 'date' } as StorageAttribute, [{ type: 'timestamptz' } as never]) as ColumnForm
+const HEAD_NUMBER = numberForm('integer', 'int8')!
+/** Declared like a column of milliseconds. */
+const HEAD_TIME = moment('timestamptz', 3, false)
 
 /** The column of an attribute, or of a member of the head, with its form. */
 export function columnOf(attribute: StorageAttribute, { table, alias, isOptional }: From): Column {

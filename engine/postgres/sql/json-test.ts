@@ -1,6 +1,6 @@
 import type { JsonTest } from '../../query/bind/predicate.ts'
 import { isStorable, type Parameters } from './parameters.ts'
-import { BOOLS } from './column-form.ts'
+import { BOOLS } from './choose-form.ts'
 import type { Domain } from './cut.ts'
 import { aroundDouble } from './doubles.ts'
 import { orderedTest } from './ordered-test.ts'

@@ -2,16 +2,11 @@ import { counted } from '../../base/counted.ts'
 import { digitsOf, isSameNumber, withoutZeros } from '../../base/decimal-digits.ts'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
+import type { Loss } from './column-form.ts'
 import type { RemoteColumn } from './remote-table.ts'
 import { DAY, lossOfInterval, unitOfInterval } from './interval-fields.ts'
 import { partsOf } from './key-parts.ts'
 import { declaredOf, INTEGERS, shortestOf } from './number-forms.ts'
-
-/**
- * Says what is expected in place of a value that the column would keep as another one: PostgreSQL rounds numbers and times, cuts texts,
- * drops parts of dates and wraps some integers without an error. Undefined if the column keeps the value, or refuses it.
- */
-export type Loss<T> = (value: T) => string | undefined
 
 /** @param json value as it is sent to the database */
 export function lossOf(

@@ -1,6 +1,5 @@
 import type { Value } from '../../catalog/value.ts'
-import type { ColumnForm } from './column-form.ts'
-import { plain } from './plain-form.ts'
+import { type ColumnForm, plain } from './column-form.ts'
 import { at, between, type Cut, type Domain } from './cut.ts'
 import { aroundDouble, floorOf, unscaled } from './doubles.ts'
 import { MAX_DIGITS, readDouble, readNumber, readScaledText, readWhole } from './read-text.ts'

@@ -10,3 +10,6 @@ export interface Statement {
   /** The text without the list of its columns, among which may be some that clients do not know. */
   readonly shown?: string
 }
+
+/** Values of the columns of one row, as texts. */
+export type Cells = readonly (string | null)[]

@@ -1,7 +1,6 @@
 import type { Value } from '../../catalog/value.ts'
 import type { Scalar } from '../../query/bind/predicate.ts'
-import type { ColumnForm } from './column-form.ts'
-import { plain } from './plain-form.ts'
+import { type ColumnForm, plain } from './column-form.ts'
 import { at, between, type Cut } from './cut.ts'
 import { keepsDaysOnly } from './interval-fields.ts'
 import { readClock, readDateTime, readInterval } from './read-text.ts'

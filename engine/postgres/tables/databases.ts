@@ -1,11 +1,12 @@
 import type { Catalog } from '../../catalog/dataclass.ts'
 import type { Needs } from '../../data/suspended.ts'
 import type { Note } from '../../data/store-options.ts'
-import { type Cells, type Connection, Database, namesUsers, type StatementLimits } from '../database/database.ts'
+import { type Connection, Database, namesUsers, type StatementLimits } from '../database/database.ts'
 import { DescribedTables } from './described-tables.ts'
 import type { HeldTransaction } from '../database/held-transaction.ts'
 import { OwnedTables } from '../owned/owned-tables.ts'
 import type { RemoteCall, RemoteFetch } from './remote-needed.ts'
+import type { Cells } from '../sql/statement.ts'
 
 /** The databases of a model, for one thread. */
 export class Databases {

@@ -1,12 +1,12 @@
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { DataClass, RemoteStorage } from '../../catalog/dataclass.ts'
-import type { Cells } from '../database/database.ts'
 import { type CatalogTable, placeOf, placesStatement, readPlaces } from '../database/database-catalog.ts'
 import { markOf, uniqueIndexes } from '../owned/table-spec.ts'
 import { quoteName } from '../sql/quote.ts'
 import type { RemoteColumn, RemoteTable, WrittenColumn } from '../sql/remote-table.ts'
-import { type ColumnForm, columnForm } from '../sql/column-form.ts'
-import type { Statement } from '../sql/statement.ts'
+import { columnForm } from '../sql/choose-form.ts'
+import type { ColumnForm } from '../sql/column-form.ts'
+import type { Cells, Statement } from '../sql/statement.ts'
 
 /** Kinds of relations that have rows. */
 const HAVE_ROWS = ['r', 'p', 'v', 'm', 'f']

@@ -1,6 +1,5 @@
 import { Suspended } from '../../data/suspended.ts'
-import type { Cells } from '../database/database.ts'
-import type { Statement } from '../sql/statement.ts'
+import type { Cells, Statement } from '../sql/statement.ts'
 
 /** A statement for the database of a connection. Its answer are rows. Plain data. */
 export interface RemoteCall {

@@ -2,7 +2,7 @@ import type { View } from '../../catalog/view.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import type { Value } from '../../catalog/value.ts'
 import { RemoteErrors } from '../../data/remote-errors.ts'
-import { type Cells, isCollision, type Run, type StatementLimits, type Writable } from '../database/database.ts'
+import { isCollision, type Run, type StatementLimits, type Writable } from '../database/database.ts'
 import { LEFT_OUT, problemsOf } from './refusals.ts'
 import { isLocked, type LockGuard } from '../locks/shared-locks.ts'
 import type { RemoteRows } from '../reads/remote-rows.ts'
@@ -13,6 +13,7 @@ import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { keysStatement, NO_SCOPE } from '../sql/statements.ts'
 import { CHECK_AT_ONCE, NEXT, ROLLBACK_TO, SAVEPOINT } from './savepoints.ts'
 import { insertStatement, updateStatement } from '../sql/write-statements.ts'
+import type { Cells } from '../sql/statement.ts'
 
 /** Maximum number of rows of one INSERT. */
 const MAX_ROWS = 2_000

@@ -4,7 +4,7 @@ import type { StorageAttribute } from '../../../../../engine/catalog/attribute.t
 import { loadModel } from '../../../../../engine/catalog/load-model.ts'
 import type { Value } from '../../../../../engine/catalog/value.ts'
 import type { RemoteColumn } from '../../../../../engine/postgres/sql/remote-table.ts'
-import { columnForm } from '../../../../../engine/postgres/sql/column-form.ts'
+import { columnForm } from '../../../../../engine/postgres/sql/choose-form.ts'
 import { Unfit } from '../../../../../engine/postgres/sql/unfit.ts'
 
 type AttributeOptions = { readonly type: string } & Readonly<Record<string, unknown>>
