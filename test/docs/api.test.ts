@@ -24,7 +24,7 @@ const LISTS: readonly [heading: string, names: readonly string[]][] = [
   ['Reply', membersOf('kernel/transport/transport.ts', 'TransportResponse')],
   ['Exports of `tesser`', exportsOf('kernel/api.ts')],
   ['Exports of `tesser/classes`', exportsOf('engine/author/data-api/tesser-classes.d.ts')],
-  ['Options of `@calculated`', membersOf('engine/author/declare/decorators.ts', 'CalculatedOptions')],
+  ['Options of `@calculated`', membersOf('engine/author/declare/calculated-options.ts', 'CalculatedOptions')],
   [
     'Options of `@job`',
     [...membersOf('engine/author/declare/job-options.ts', 'JobOptions'), ...membersOf(CLASSES, 'EnqueueOptions')],

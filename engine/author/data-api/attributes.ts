@@ -19,7 +19,8 @@ import { internals } from './entity-internals.ts'
 import { UsageErrors } from '../declare/usage-error.ts'
 import { membersOf } from '../declare/members.ts'
 import type { NumberReader } from './reading.ts'
-import { type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
+import { type CodePlace, placeOf } from '../declare/code-place.ts'
+import { runAs } from '../declare/running-code.ts'
 import { fromAuthor, rowReader, toAuthor } from './values.ts'
 
 interface Accessor {

@@ -1,8 +1,9 @@
 import { ofFunction } from '../../permission/roles.ts'
+import { placeOf } from '../declare/code-place.ts'
 import { membersOf } from '../declare/members.ts'
 import { extend, subjectOf } from '../declare/describe-classes.ts'
 import type { Language } from './language.ts'
-import { placeOf, startAs } from '../declare/running-code.ts'
+import { startAs } from '../declare/running-code.ts'
 import { governedGenerator, isGenerator } from './governed-generator.ts'
 
 /**

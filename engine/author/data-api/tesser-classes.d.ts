@@ -2,20 +2,21 @@
  * Types of `tesser/classes` for the compiler of a plugin: `classes.ts` without the engine behind it. A test compares them.
  */
 import type {
-  Attributes,
   BaseDataClass,
   BaseDataStore,
   BaseEntity,
   BaseSelection,
   CallRequest,
   CallSession,
-  DataClassName,
   DataStoreOf,
 } from '../declare/author-types.ts'
+import type { Attributes, DataClassName } from '../declare/model-types.ts'
 
 // With `*`, because only then can `Model` and `Classes` be merged into under the name of this module.
 export * from '../declare/author-types.ts'
-export type { EventError, EventOf, OrderByEvent, QueryEvent } from '../declare/event-types.ts'
+export * from '../declare/model-types.ts'
+export type { CalculatedOptions } from '../declare/calculated-options.ts'
+export type { EventError, EventKind, EventOf, OrderByEvent, QueryEvent } from '../declare/event-types.ts'
 export { type Static, Type } from '@sinclair/typebox'
 export { entityOf, selectionOf } from '../declare/signature.ts'
 export { ProtocolError } from '../../base/errors.ts'

@@ -2,11 +2,8 @@
  * Types of plugin classes. With the file that `tesser types` writes, only names of the model compile; without it, any dataclass
  * and attribute name does.
  */
+import type { Attributes, Calculated, DataClassName, Key, Model, Related, RelationName } from './model-types.ts'
 import type { OrderText, PathText, QueryText } from './query-text.ts'
-
-/** The dataclasses of the model; `tesser types` adds them. */
-// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
-export interface Model {}
 
 /**
  * Plugin classes by name, so that entities, selections and dataclasses have their types. Declared by plugins:
@@ -16,25 +13,12 @@ export interface Model {}
 // biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
 export interface Classes {}
 
-export type DataClassName = keyof Model extends never ? string : keyof Model & string
-
-// biome-ignore lint/suspicious/noExplicitAny: without a model the attributes are unknown
-type Loose = { [name: string]: any }
-type Part<N, P extends string> = N extends keyof Model ? (Model[N] extends Record<P, infer T> ? T : never) : Loose
-/** Storage attributes, relations and aliases. */
-export type Attributes<N extends string> = Part<N, 'attributes'>
-export type Calculated<N extends string> = Part<N, 'calculated'>
-export type Key<N extends string> = N extends keyof Model ? Part<N, 'key'> : string | number
 /** An attribute, or a path through relations or into objects. */
 export type AttributePath<N extends string> = N extends keyof Model ? NameOf<N> | `${NameOf<N>}.${string}` : string
 /** Values of a new entity by name. They are checked when they are assigned. */
 export type NewValues<N extends string> = N extends keyof Model
   ? { readonly [name in keyof EntityOf<N>]?: unknown }
   : object
-/** The dataclass that a relation leads to. */
-export type Related<N extends string, R> =
-  Part<N, 'relations'> extends Record<R & string, infer T extends string> ? T : string
-export type RelationName<N extends string> = keyof Part<N, 'relations'> & string
 type NameOf<N extends string> = (keyof Attributes<N> | keyof Calculated<N>) & string
 type ClassNamed<Name extends string, Otherwise> = Name extends keyof Classes ? Classes[Name] : Otherwise
 

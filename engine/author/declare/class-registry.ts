@@ -1,7 +1,6 @@
 import type { Member } from './members.ts'
-import type { ClassDescriptor, ClassKind, OwnFunction, Subject } from './describe-classes.ts'
-import { jobName } from './job-options.ts'
-import { type CodePlace, placeOf } from './running-code.ts'
+import { type ClassDescriptor, type ClassKind, jobName, type OwnFunction, type Subject } from './describe-classes.ts'
+import { type CodePlace, placeOf } from './code-place.ts'
 import type { FunctionSignature } from './signature.ts'
 
 /** Target of a class function. */

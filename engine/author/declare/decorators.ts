@@ -5,9 +5,18 @@
 
 import type { TSchema, TTuple } from '@sinclair/typebox'
 import { PARAMETER_NAMES } from '../../catalog/types/parameters.ts'
-import type { CalculatedType } from '../../catalog/value-type.ts'
 import type { BaseDataClass, BaseEntity } from './author-types.ts'
-import type { EventOf, EventResult, OrderByEvent, QueryEvent, QueryHandlerResult, Restriction } from './event-types.ts'
+import type { CalculatedOptions } from './calculated-options.ts'
+import type {
+  AttributeEventKind,
+  EventKind,
+  EventOf,
+  EventResult,
+  OrderByEvent,
+  QueryEvent,
+  QueryHandlerResult,
+  Restriction,
+} from './event-types.ts'
 import { type DeclaredMember, type MemberContext, note } from './members.ts'
 import { checkOptions, JOB_OPTIONS, type JobOptions, SCHEDULE_OPTIONS, type ScheduleOptions } from './job-options.ts'
 import { type ArgumentsOf, parametersOf, plainSchema, type ResultOf } from './signature.ts'
@@ -28,38 +37,6 @@ export interface FunctionOptions<P extends TSchema[] = TSchema[], R extends TSch
 }
 
 export type { JobOptions, ScheduleOptions } from './job-options.ts'
-
-export interface CalculatedOptions {
-  readonly type: CalculatedType
-  /** Computed when the entity is saved, and stored with it. Only for values that depend on its own entity alone. */
-  readonly stored?: boolean
-  /** Only with `stored`. */
-  readonly indexed?: boolean
-  /** A date without time of day. */
-  readonly simpleDate?: boolean
-  /** Digits after the point of a decimal; required for decimals. */
-  readonly scale?: number
-  /** Sends a decimal as a string. */
-  readonly asText?: boolean
-  /** Change it when the code computes something different: stored values are computed again. */
-  readonly version?: number | string
-  /**
-   * True: its code reads entities that restrict events hide from the caller, so that its value is the same for every caller. By default
-   * it sees what the caller sees.
-   */
-  readonly unrestricted?: boolean
-  /** False: only plugin code sees it. */
-  readonly exposed?: boolean
-}
-
-/** Events of an entity: see {@link event}. Source: protocol notes, 9. */
-type AttributeEventKind = 'touched' | 'validateSave' | 'saving' | 'validateDrop' | 'dropping'
-type WholeEventKind = 'constructor' | 'afterSave' | 'afterDrop'
-
-/**
- * Events for which code can run. `restrict` belongs to a dataclass, the others to an entity. Source: protocol notes, 8.9.
- */
-export type EventKind = AttributeEventKind | WholeEventKind | 'restrict'
 
 // biome-ignore lint/suspicious/noExplicitAny: any method of plugin code
 type Method = (this: any, ...args: any[]) => unknown

@@ -78,6 +78,15 @@ export function describeClass(authorClass: AuthorClass): ClassDescriptor {
   }
 }
 
+/** Kinds of classes whose functions can be jobs: of those there is one object, which needs no address. */
+export const JOB_KINDS: readonly ClassKind[] = ['dataStore', 'dataClass', 'singleton']
+
+/** Name of a job in records and addresses: it stays the same when a class of a dataclass is renamed. */
+export const jobName = (
+  { kind, name, dataClass }: { readonly kind: ClassKind; readonly name: string; readonly dataClass?: string },
+  method: string,
+): string => `${kind === 'dataStore' ? 'ds' : (dataClass ?? name)}.${method}`
+
 /** Methods of a class that its own plugin can call by name; not those that answer for events, nor generators. */
 export function ownFunctions(authorClass: AuthorClass, plugin: string): OwnFunction[] {
   const subject = subjectOf(authorClass)

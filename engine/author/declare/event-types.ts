@@ -1,6 +1,15 @@
 /** Arguments and results of events and handlers. Source: protocol notes, 3.8, 8.9 and 9. */
 import type { BaseSelection, Status } from './author-types.ts'
 
+/** Events of an entity: see the decorator `event`. Source: protocol notes, 9. */
+export type AttributeEventKind = 'touched' | 'validateSave' | 'saving' | 'validateDrop' | 'dropping'
+type WholeEventKind = 'constructor' | 'afterSave' | 'afterDrop'
+
+/**
+ * Events for which code can run. `restrict` belongs to a dataclass, the others to an entity. Source: protocol notes, 8.9.
+ */
+export type EventKind = AttributeEventKind | WholeEventKind | 'restrict'
+
 interface EventBase<K extends string> {
   readonly kind: K
   readonly dataClassName: string

@@ -1,5 +1,4 @@
 import { suggestion } from '../../base/suggestion.ts'
-import type { ClassKind } from './describe-classes.ts'
 
 /** How a function with `@job` is run. */
 export interface JobOptions {
@@ -22,15 +21,6 @@ export const JOB_OPTIONS: readonly (keyof JobOptions)[] = [
   ...(['attempts', 'backoffSeconds', 'concurrency', 'deadlineSeconds'] as const),
 ]
 export const SCHEDULE_OPTIONS: readonly (keyof ScheduleOptions)[] = ['timeZone']
-
-/** Kinds of classes whose functions can be jobs: of those there is one object, which needs no address. */
-export const JOB_KINDS: readonly ClassKind[] = ['dataStore', 'dataClass', 'singleton']
-
-/** Name of a job in records and addresses: it stays the same when a class of a dataclass is renamed. */
-export const jobName = (
-  { kind, name, dataClass }: { readonly kind: ClassKind; readonly name: string; readonly dataClass?: string },
-  method: string,
-): string => `${kind === 'dataStore' ? 'ds' : (dataClass ?? name)}.${method}`
 
 /** The problems of the values of options. */
 export function jobProblems(options: JobOptions): string[] {

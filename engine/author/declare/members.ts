@@ -1,5 +1,6 @@
 import { isAsyncFunction, isGeneratorFunction } from 'node:util/types'
-import type { CalculatedOptions, EventKind } from './decorators.ts'
+import type { CalculatedOptions } from './calculated-options.ts'
+import type { EventKind } from './event-types.ts'
 import type { JobOptions, ScheduleOptions } from './job-options.ts'
 import { type Origin, originOfMember } from './module-declarations.ts'
 import type { FunctionSignature } from './signature.ts'

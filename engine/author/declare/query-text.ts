@@ -2,7 +2,7 @@
  * Checks of query texts by the compiler: names, and the kinds of values of placeholders. They read a text as `filter.ohm` does, word by
  * word; what they cannot read for certain, such as escaped quotes, is left to the server, which checks everything.
  */
-import type { Attributes, Calculated, Model, Related, RelationName } from './author-types.ts'
+import type { Attributes, Calculated, Model, Related, RelationName } from './model-types.ts'
 
 /** The text of a query itself, or what is wrong with it. `Values`: those of its placeholders. */
 export type QueryText<N extends string, Text extends string, Values extends readonly unknown[] = unknown[]> =

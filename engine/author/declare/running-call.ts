@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isNativeError } from 'node:util/types'
-import type { CodePlace } from './running-code.ts'
+import type { CodePlace } from './code-place.ts'
 
 interface CallTimes {
   /** Time for which its code may run in total. */

@@ -1,16 +1,5 @@
-import type { Member } from './members.ts'
+import type { CodePlace } from './code-place.ts'
 import { codeContext, inContext } from './running-call.ts'
-
-/** Names of a piece of plugin code, for log lines. */
-export interface CodePlace {
-  readonly plugin?: string | undefined
-  readonly class?: string
-  /** A function, or the method that answers for an attribute. */
-  readonly function?: string
-  readonly event?: string
-  /** A calculated attribute, or the attribute of an event. */
-  readonly attribute?: string
-}
 
 /** Innermost plugin code that is running in this thread. */
 let running: CodePlace | undefined
@@ -63,24 +52,3 @@ export function runAs<T>(place: CodePlace, work: () => T): T {
 
 /** Runs plugin code that may wait: what it does after an await is under its names too. */
 export const startAs = <T>(place: CodePlace, work: () => T): T => inContext({ place }, () => runAs(place, work))
-
-/** @param owner name of the class that has the member, as its author wrote it */
-export function placeOf(member: Member, owner: string): CodePlace {
-  const { plugin, name, className = owner } = member
-  const code = { plugin, class: className }
-  switch (member.kind) {
-    case 'function':
-    case 'job':
-    case 'schedule':
-      return { ...code, function: name }
-    case 'calculated':
-      return { ...code, attribute: name }
-    case 'event': {
-      const { event, attribute } = member
-      return { ...code, function: name, event, ...(attribute !== undefined && { attribute }) }
-    }
-    case 'queryOf':
-    case 'orderByOf':
-      return { ...code, function: name, attribute: member.attribute }
-  }
-}

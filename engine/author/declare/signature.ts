@@ -9,7 +9,8 @@ import {
   Type,
 } from '@sinclair/typebox'
 import type { JsonSchema } from '../../base/json-schema.ts'
-import type { BaseEntity, BaseSelection, DataClassName, EntityOf, SelectionOf } from './author-types.ts'
+import type { BaseEntity, BaseSelection, EntityOf, SelectionOf } from './author-types.ts'
+import type { DataClassName } from './model-types.ts'
 
 /** A declared parameter of a class function: plain data. */
 export interface FunctionParameter {

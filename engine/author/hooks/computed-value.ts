@@ -3,8 +3,9 @@ import type { Value } from '../../catalog/value.ts'
 import { ProtocolError } from '../../base/errors.ts'
 import type { EntityBase } from '../data-api/entity.ts'
 import { fromAuthor } from '../data-api/values.ts'
+import { placeOf } from '../declare/code-place.ts'
 import { membersOf } from '../declare/members.ts'
-import { at, placeOf } from '../declare/running-code.ts'
+import { at } from '../declare/running-code.ts'
 import { UsageErrors } from '../declare/usage-error.ts'
 
 /**

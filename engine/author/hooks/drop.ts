@@ -13,10 +13,10 @@ import { findUnlinked, type Unlinked, withCascades } from '../../write/entity/de
 import { identify, type TableRow } from '../../write/entity/row-identity.ts'
 import type { DeleteRequest, DeleteResult, HookedRow, SaveFailure } from '../../write/contract/requests.ts'
 import { describe, WriteErrors } from '../../write/contract/write-errors.ts'
+import type { DropContext } from './drop-context.ts'
 import type { EventCode } from './event-code.ts'
 import { ExpectedRows } from './expected-rows.ts'
 import { busyFailure, eventFailure, thrownFailure } from './hook-errors.ts'
-import type { Hooks } from './hooks.ts'
 
 export type DropRequest = Omit<DeleteRequest, 'kind'>
 
@@ -34,16 +34,16 @@ const TRANSACTION_MS = 90
 export function dropWithEvents(
   request: DropRequest,
   language: Language,
-  hooks: Hooks,
+  context: DropContext,
   send: (request: DropRequest) => DeleteResult,
 ): DeleteResult {
   const { dataClass } = language.binding(request.dataClass)
-  if (!hooks.classes.onDrop(dataClass)) return send(request)
+  if (!context.classes.onDrop(dataClass)) return send(request)
   let deleted = 0
   let runs = 0
-  if (!language.writes.isInTransaction && !hooks.dropsInTransaction.has(dataClass)) {
+  if (!language.writes.isInTransaction && !context.inTransaction.has(dataClass)) {
     for (; runs < SHARED_RUNS; runs++) {
-      const drop = new Drop(dataClass, language, hooks)
+      const drop = new Drop(dataClass, language, context)
       const result = dropShared(drop, request, language, send)
       if (!result) break
       deleted += result.deleted
@@ -53,7 +53,7 @@ export function dropWithEvents(
       return { ...rest, deleted }
     }
   }
-  const alone = dropAlone(request, dataClass, language, hooks, send, runs)
+  const alone = dropAlone(request, dataClass, language, context, send, runs)
   return { ...alone, deleted: deleted + alone.deleted }
 }
 
@@ -84,7 +84,7 @@ function dropAlone(
   request: DropRequest,
   dataClass: DataClass,
   language: Language,
-  hooks: Hooks,
+  context: DropContext,
   send: (request: DropRequest) => DeleteResult,
   runs: number,
 ): DeleteResult {
@@ -101,7 +101,7 @@ function dropAlone(
       rowIds: Uint32Array.from(positions, i => rowIds[i]!),
       ...(stamps && { stamps: Uint32Array.from(positions, i => stamps[i]!) }),
     }
-    const attempt = new Drop(dataClass, language, hooks, language.writes.eventRun)
+    const attempt = new Drop(dataClass, language, context, language.writes.eventRun)
     const { events } = attempt
     let result: DeleteResult | undefined
     try {
@@ -175,10 +175,10 @@ class Drop {
   constructor(
     private readonly root: DataClass,
     private readonly language: Language,
-    private readonly hooks: Hooks,
+    private readonly context: DropContext,
     outer?: EventRun,
   ) {
-    this.dataClasses = hooks.classes.reach(root)
+    this.dataClasses = context.classes.reach(root)
     this.events = new EventRun(root, outer)
   }
 
@@ -190,7 +190,7 @@ class Drop {
     try {
       return this.attempt(request, send)
     } finally {
-      for (const id of this.looked.keys()) this.hooks.dropping.delete(id)
+      for (const id of this.looked.keys()) this.context.dropping.delete(id)
     }
   }
 
@@ -202,7 +202,7 @@ class Drop {
     const expected = this.language.writes.isInTransaction ? new ExpectedRows(request, this.rootTable) : undefined
     const stopped = this.look(rowIds)
     if (this.events.needsTransaction) {
-      this.hooks.dropsInTransaction.add(this.root)
+      this.context.inTransaction.add(this.root)
       return undefined
     }
     if (this.hasReadEarlier) return undefined
@@ -298,7 +298,7 @@ class Drop {
   /** Runs afterDrop. The status depends only on whether the entity is gone. */
   tell(): void {
     for (const [id, { row, entity, failure }] of this.looked) {
-      const events = this.hooks.classes.events(row.dataClass)!
+      const events = this.context.classes.events(row.dataClass)!
       const isGone = !rowExists(this.language.snapshots.unrestricted.table(row.dataClass), row.rowId)
       // This row stays because of the events of others.
       if (!isGone && !failure && !this.deletable.has(id)) continue
@@ -307,26 +307,26 @@ class Drop {
           events.run('afterDrop', entity, [], { dropStatus: isGone ? 'success' : 'failed' }),
         )
       } catch (error) {
-        this.hooks.onFault(error)
+        this.context.onFault(error)
       }
     }
   }
 
   private lookAt(row: TableRow): ErrorData | undefined {
     const { dataClass, rowId } = row
-    const events = this.hooks.classes.events(dataClass)
-    if (!events || !this.hooks.classes.hasDropEvents(dataClass)) return undefined
+    const events = this.context.classes.events(dataClass)
+    if (!events || !this.context.classes.hasDropEvents(dataClass)) return undefined
     const id = identify(row)
     const known = this.looked.get(id)
     if (known) return known.failure
     const entity = this.entity(dataClass, rowId)
     const chain = this.events.chainTo(entity)
-    if (this.hooks.dropping.has(id) || chain) return busyFailure('drop', dataClass.name, chain).error
+    if (this.context.dropping.has(id) || chain) return busyFailure('drop', dataClass.name, chain).error
     // Read now: it is gone after the deletion.
     const key = describe(entity.getKey())
     const looked: Looked = { row, entity, failure: undefined, jobs: [] }
     this.looked.set(id, looked)
-    this.hooks.dropping.add(id)
+    this.context.dropping.add(id)
     const consequence = WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name)
     this.events.entity = entity
     looked.failure = this.language.writes.runEvents(this.events, () =>
@@ -346,7 +346,7 @@ class Drop {
         if (refusal) return failureOf(eventFailure(refusal.error, kind === 'validateDrop', consequence), consequence)
       }
     } catch (thrown) {
-      if (!(thrown instanceof ProtocolError || this.events.needsTransaction)) this.hooks.onFault(thrown)
+      if (!(thrown instanceof ProtocolError || this.events.needsTransaction)) this.context.onFault(thrown)
       return thrownFailure(thrown, dataClass.name, consequence).error
     }
     return undefined
@@ -358,7 +358,7 @@ class Drop {
     const seen = entity.getStamp()
     for (const { foreignKey } of relations) internals.put(entity, foreignKey, null)
     const values = this.language.writes.runEvents(this.events, () =>
-      this.language.scope.asEvent(() => this.hooks.calculated(entity)),
+      this.language.scope.asEvent(() => this.context.calculated(entity)),
     )
     this.events.recorded?.forgetRow(dataClass, rowId)
     return { dataClass: dataClass.name, rowId, seen, values }

@@ -1,9 +1,10 @@
 import { inspect } from 'node:util'
-import type { EventKind } from '../declare/decorators.ts'
+import type { EventKind } from '../declare/event-types.ts'
 import type { EventError } from '../declare/event-types.ts'
 import type { ClassDescriptor } from '../declare/describe-classes.ts'
 import { codeContext } from '../declare/running-call.ts'
-import { type CodePlace, placeOf, startAs } from '../declare/running-code.ts'
+import { type CodePlace, placeOf } from '../declare/code-place.ts'
+import { startAs } from '../declare/running-code.ts'
 import { isThenable } from '../../base/promised.ts'
 
 /** Details of an event for its code. */

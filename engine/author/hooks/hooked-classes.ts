@@ -1,7 +1,7 @@
 import type { CalculatedDeclaration } from '../../catalog/add-calculated.ts'
 import type { StorageAttribute, ValueAttribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
-import type { EventKind } from '../declare/decorators.ts'
+import type { EventKind } from '../declare/event-types.ts'
 import type { ClassDescriptor } from '../declare/describe-classes.ts'
 import { storedCalculated } from '../../catalog/calculated.ts'
 import { parameterOptions } from '../../catalog/types/parameters.ts'

@@ -15,6 +15,7 @@ import type { DeleteResult, SaveFailure } from '../../write/contract/requests.ts
 import { notSaved } from '../../write/contract/save-failure.ts'
 import { computedValue } from './computed-value.ts'
 import { type DropRequest, dropWithEvents } from './drop.ts'
+import { DropContext } from './drop-context.ts'
 import { busyFailure, eventFailure } from './hook-errors.ts'
 import type { HookedClasses } from './hooked-classes.ts'
 import { Restrictions } from './restrict.ts'
@@ -50,13 +51,10 @@ export class Hooks implements EntityHooks {
   private readonly saving = new WeakMap<EntityBase, Saving>()
   /** Entities whose own events tried to save them: the end of that attempt is not the end of the save. */
   private readonly refused = new WeakSet<EntityBase>()
-  /** Rows whose drop is in progress, by `identify`. */
-  readonly dropping = new Set<number>()
   /** Dataclasses whose events before a save have written, or have read other entities of the same dataclass. */
   private readonly writing = new Set<DataClass>()
   private readonly readingOwn = new Set<DataClass>()
-  /** Dataclasses whose events before a deletion have written. */
-  readonly dropsInTransaction = new Set<DataClass>()
+  private readonly drops: DropContext
   private readonly touching = new WeakMap<EntityBase, Set<StorageAttribute>>()
 
   /** Entities that are shown with their unsaved values, by row id. */
@@ -67,6 +65,7 @@ export class Hooks implements EntityHooks {
     readonly classes: HookedClasses,
     readonly onFault: (error: unknown) => void,
   ) {
+    this.drops = new DropContext(classes, onFault, entity => this.calculated(entity))
     const restrictions = new Restrictions(classes)
     if (classes.restricted.size > 0) this.visible = restrictions.visible.bind(restrictions)
   }
@@ -189,7 +188,7 @@ export class Hooks implements EntityHooks {
   }
 
   drop(request: DropRequest, language: Language, send: (request: DropRequest) => DeleteResult): DeleteResult {
-    return dropWithEvents(request, language, this, send)
+    return dropWithEvents(request, language, this.drops, send)
   }
 
   /** Current values of the stored calculated attributes of an entity, as JSON. */

@@ -3,7 +3,8 @@ import type { Value } from '../../catalog/value.ts'
 import type { Binding } from '../data-api/binding.ts'
 import type { ClassDescriptor } from '../declare/describe-classes.ts'
 import type { Language } from '../data-api/language.ts'
-import { at, type CodePlace, placeOf, runAs } from '../declare/running-code.ts'
+import { type CodePlace, placeOf } from '../declare/code-place.ts'
+import { at, runAs } from '../declare/running-code.ts'
 import { UsageErrors } from '../declare/usage-error.ts'
 import {
   attachCode,

@@ -16,7 +16,6 @@ import type { DeleteResult } from '../../write/contract/requests.ts'
 import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { planTask } from '../../query/tasks/task-kind.ts'
 import type { TaskRegistry } from '../../query/tasks/task-kind.ts'
-import type { QueryLimits } from '../../query/contract/query-limits.ts'
 import { prepareSaved } from '../../write/answer/answer-saved.ts'
 import type { Access } from '../../permission/views.ts'
 import type { ReadStore } from '../../data/read-store.ts'
@@ -71,12 +70,6 @@ function sessionContext(store: RecordStore, sharesSessions: boolean): Omit<Sessi
   }
 }
 
-/** Context of a function thread. */
-export interface FunctionScope {
-  readonly language: Language
-  readonly limits: QueryLimits
-}
-
 interface RunnerOptions extends Omit<Extract<ToFunctionThread, { open: unknown }>['open'], 'store'> {
   readonly store: ReadStore
   /** Milliseconds since 1970. */
@@ -97,7 +90,7 @@ type Finish = (outcome: TaskOutcome) => FunctionOutcome
 
 /** Runs tasks, each on the latest state of the data, and turns whatever they throw into an outcome. */
 export class CallRunner {
-  private readonly scope: FunctionScope
+  private readonly language: Language
   private readonly sessionContext: Omit<SessionContext, 'expand'>
   private readonly hooks: Hooks
   private readonly functions: ClassRegistry
@@ -112,7 +105,7 @@ export class CallRunner {
     this.functions = new ClassRegistry(descriptors)
     this.hooks = new Hooks(new HookedClasses(descriptors), thrown => outbox.log(lineOf(thrown)))
     this.sessionContext = sessionContext(store.records, options.sharesSessions)
-    const language = new Language({
+    this.language = new Language({
       store,
       limits,
       classes,
@@ -124,13 +117,12 @@ export class CallRunner {
       onProgress: (job, progress) => outbox.post({ job, progress }),
     })
     this.later = new LaterLink(connectWriter, work => outbox.together(work))
-    attachCalculated(language, descriptors, this.hooks)
-    this.scope = { language, limits }
+    attachCalculated(this.language, descriptors, this.hooks)
   }
 
   /** Runs the code of a task until it ends or waits. */
   run(task: FunctionTask, call: RunningCall): FunctionOutcome | WaitingTask {
-    const { views } = this.scope.language
+    const { views } = this.language
     const expand: SessionContext['expand'] = rights => views.expand(accessOf(task), rights)
     const session = task.session && new TaskSession(task.session, { ...this.sessionContext, expand })
     const state: CallState = { examined: 0 }
@@ -155,7 +147,7 @@ export class CallRunner {
         const args = task.kind === 'call' ? this.argumentsOf(task) : []
         this.beginCode()
         call.begin()
-        return this.scope.language.scope.run(options, () => this.outcome(task, args, call))
+        return this.language.scope.run(options, () => this.outcome(task, args, call))
       })
       if ('later' in first || 'stream' in first || 'begin' in first || call.events.length > 0) {
         const waiting = this.wait(task, call, options, finish)
@@ -176,10 +168,10 @@ export class CallRunner {
   /** A task whose code waits, or whose result is a stream. */
   private wait(task: FunctionTask, call: RunningCall, options: CallOptions, finish: Finish): WaitingTask {
     const { outbox, waiting } = this.options
-    const run = <T>(work: () => T): T => this.scope.language.scope.run(options, work)
+    const run = <T>(work: () => T): T => this.language.scope.run(options, work)
     return new WaitingTask(task, call, {
       run,
-      written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.scope))),
+      written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.language))),
       complete: work => outcomeOf(() => run(work)),
       failed: thrown =>
         outcomeOf(() => {
@@ -215,7 +207,7 @@ export class CallRunner {
 
   /** Called when code that had waited waits again or ends. */
   endStretch(): void {
-    this.scope.language.scope.endStretch()
+    this.language.scope.endStretch()
   }
 
   /** Arguments that fit the declaration of the function. */
@@ -224,7 +216,7 @@ export class CallRunner {
     const values = parseArguments(task, this.options.argumentBounds)
     const check = this.options.checkArguments
     const called = check && this.called(task)
-    return called ? check(called, values, sets, this.scope.language.views.of(access)) : values
+    return called ? check(called, values, sets, this.language.views.of(access)) : values
   }
 
   private called({ target, read, function: name }: CallTask): ClassFunction | undefined {
@@ -237,10 +229,11 @@ export class CallRunner {
     args: readonly unknown[],
     call: RunningCall,
   ): TaskOutcome | Later | Streaming | Writing {
-    const { language, limits } = this.scope
+    const { language } = this
+    const { limits } = language
     switch (task.kind) {
       case 'call':
-        return runCall(task, args, this.scope, call)
+        return runCall(task, args, this.language, call)
       case 'read': {
         const { views, queries, options } = language
         const { context } = language.snapshots
@@ -258,7 +251,7 @@ export class CallRunner {
   }
 
   private drop({ request, read }: DropTask): DeleteResult {
-    const { language } = this.scope
+    const { language } = this
     if (!read) return language.writes.drop(request)
     const { queries } = language
     const { context } = language.snapshots
@@ -271,7 +264,8 @@ export class CallRunner {
 
   private save({ request: sent, output }: SaveTask): TaskOutcome | Writing {
     const request = receivedSave(sent)
-    const { language, limits } = this.scope
+    const { language } = this
+    const { limits } = language
     const { layouts } = language.options.store
     const { dataClass } = language.binding(request.dataClass)
     const { onFault } = this.hooks
@@ -299,7 +293,7 @@ export class CallRunner {
   }
 
   private calculate({ dataClass: name, from }: CalculateTask): TaskOutcome {
-    const { language } = this.scope
+    const { language } = this
     const binding = language.binding(name)
     const { request, slice } = nextSlice(binding.dataClass, language.snapshots.current, from, rowId =>
       this.hooks.calculatedOrNull(binding.entity(rowId)),

@@ -1,5 +1,6 @@
 import { cutText } from '../../base/known-secrets.ts'
-import { type CodePlace, runningCode } from '../declare/running-code.ts'
+import type { CodePlace } from '../declare/code-place.ts'
+import { runningCode } from '../declare/running-code.ts'
 import { codeContext, type RunningCall } from '../declare/running-call.ts'
 import type { CodeLogLine, LogLevel } from './code-log.ts'
 import { logConsole } from './log-console.ts'

@@ -1,6 +1,6 @@
 import { errorText } from '../../base/errors.ts'
 import type { JobInfo } from '../data-api/jobs.ts'
-import type { CodePlace } from '../declare/running-code.ts'
+import type { CodePlace } from '../declare/code-place.ts'
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
 

@@ -1,6 +1,6 @@
 import type { Caller } from '../../caller/caller.ts'
 import { PendingTask } from '../../pool/task-queue.ts'
-import type { CodePlace } from '../declare/running-code.ts'
+import type { CodePlace } from '../declare/code-place.ts'
 import { isDebugged } from './debugger.ts'
 import type { FunctionStream } from './function-stream.ts'
 import type { BatchTask, FunctionOutcome, FunctionTask, StreamHead } from './tasks.ts'

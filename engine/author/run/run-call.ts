@@ -5,7 +5,6 @@ import { finderOf, planPage, runPage } from '../../query/source/select.ts'
 import type { RunningCall } from '../declare/running-call.ts'
 import { asCode, startAs } from '../declare/running-code.ts'
 import { convertArguments } from './read-arguments.ts'
-import type { FunctionScope } from './call-runner.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
 import type { Streaming } from './result-stream.ts'
 import { writeResult } from './write-result.ts'
@@ -24,10 +23,9 @@ export interface Later {
 export function runCall(
   task: CallTask,
   values: readonly unknown[],
-  scope: FunctionScope,
+  language: Language,
   call: RunningCall,
 ): TaskOutcome | Later | Streaming {
-  const { language } = scope
   const target = targetOf(task, language)
   const called = Reflect.get(target, task.function) as unknown
   if (typeof called !== 'function') throw new TypeError(`${task.fullName} is not a function`)
@@ -37,7 +35,7 @@ export function runCall(
   const result = task.inner ? startAs(task.inner, begin) : begin()
   call.beginsFunction = false
   if (asCode(() => isThenable(result))) return { later: result as PromiseLike<unknown> }
-  return writeResult(result, task, scope)
+  return writeResult(result, task, language)
 }
 
 function targetOf({ target, read }: CallTask, language: Language): object {

@@ -14,7 +14,7 @@ import { PermissionErrors } from '../../permission/permission-errors.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import { asCode } from '../declare/running-code.ts'
 import { OutgoingMessage } from '../data-api/outgoing-message.ts'
-import type { FunctionScope } from './call-runner.ts'
+import type { Language } from '../data-api/language.ts'
 import type { Streaming } from './result-stream.ts'
 import type { CallTask, TaskOutcome } from './tasks.ts'
 import { writeGenerator, writeMessageStream } from './write-stream.ts'
@@ -25,42 +25,42 @@ import { isGenerator } from '../data-api/governed-generator.ts'
  * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
  * Source: protocol notes, 7.4.
  */
-export function writeResult(result: unknown, task: CallTask, scope: FunctionScope): TaskOutcome | Streaming {
+export function writeResult(result: unknown, task: CallTask, language: Language): TaskOutcome | Streaming {
   if (task.job) return { body: '' }
-  if (isGenerator(result)) return writeGenerator(result, task, (value, ofLines) => valueJson(value, ofLines, scope))
-  if (result instanceof EntityBase) return { body: entityBody(result, task, scope) }
-  if (result instanceof SelectionBase) return selectionOutcome(result, task, scope)
+  if (isGenerator(result)) return writeGenerator(result, task, (value, ofLines) => valueJson(value, ofLines, language))
+  if (result instanceof EntityBase) return { body: entityBody(result, task, language) }
+  if (result instanceof SelectionBase) return selectionOutcome(result, task, language)
   if (result instanceof OutgoingMessage) return writeMessageStream(result, task) ?? { message: result.toAnswer() }
-  const json = asCode(() => toJson(result, task.fullName, scope.language.views.of(task.access)))
-  return { body: limited(`{"result":${json ?? 'null'}}`, scope) }
+  const json = asCode(() => toJson(result, task.fullName, language.views.of(task.access)))
+  return { body: limited(`{"result":${json ?? 'null'}}`, language) }
 }
 
 /**
  * JSON of one value of a stream, on one line.
  * @throws {FunctionErrors.BAD_RESULT} {@link SerialiseErrors.ANSWER_TOO_LARGE}
  */
-function valueJson(value: unknown, task: CallTask, scope: FunctionScope): string {
-  if (value instanceof EntityBase) return textOf(entityBody(value, task, scope))
-  if (value instanceof SelectionBase) return textOf(selectionBody(SelectionBase.existing(value), task, scope))
+function valueJson(value: unknown, task: CallTask, language: Language): string {
+  if (value instanceof EntityBase) return textOf(entityBody(value, task, language))
+  if (value instanceof SelectionBase) return textOf(selectionBody(SelectionBase.existing(value), task, language))
   if (value instanceof OutgoingMessage || isGenerator(value)) {
     throw FunctionErrors.BAD_RESULT(task.fullName, 'a value of a generator is neither a message nor a generator')
   }
-  return limited(asCode(() => toJson(value, task.fullName, scope.language.views.of(task.access))) ?? 'null', scope)
+  return limited(asCode(() => toJson(value, task.fullName, language.views.of(task.access))) ?? 'null', language)
 }
 
 const textOf = (body: Uint8Array | string): string => (typeof body === 'string' ? body : Buffer.from(body).toString())
 
-function selectionOutcome(selection: SelectionBase, task: CallTask, scope: FunctionScope): TaskOutcome {
+function selectionOutcome(selection: SelectionBase, task: CallTask, language: Language): TaskOutcome {
   const { dataClass } = selection[BINDING]
-  if (!task.keep) return { body: selectionBody(selection, task, scope) }
+  if (!task.keep) return { body: selectionBody(selection, task, language) }
   const { selection: rows } = SelectionBase.rowsOf(selection)
-  const { options } = scope.language
-  const { context } = scope.language.snapshots
+  const { options } = language
+  const { context } = language.snapshots
   const members = finderOf(dataClass, context).lasting(rows, dataClass, context, options.store.layouts)
   return { members: encodeMembers(members), dataClass: dataClass.name }
 }
 
-function selectionBody(selection: SelectionBase, task: CallTask, scope: FunctionScope): Uint8Array {
+function selectionBody(selection: SelectionBase, task: CallTask, language: Language): Uint8Array {
   const { read } = task
   const { dataClass } = selection[BINDING]
   const rows = SelectionBase.rowsOf(selection)
@@ -68,34 +68,34 @@ function selectionBody(selection: SelectionBase, task: CallTask, scope: Function
   const first = Math.max(0, skip)
   const page = { count: selection.length, first, rowIds: rows.page(first, Math.max(0, top)) }
   const form = output?.form === 'array' ? 'array' : 'collection'
-  const projection = project(selection[BINDING], { ...output, form }, task, scope)
-  const { current: snapshot } = scope.language.snapshots
+  const projection = project(selection[BINDING], { ...output, form }, task, language)
+  const { current: snapshot } = language.snapshots
   const bytes = form === 'array' ? writeArray(page, projection, snapshot) : writeCollection(page, projection, snapshot)
   return bytes.slice()
 }
 
-function entityBody(entity: EntityBase, task: CallTask, scope: FunctionScope): Uint8Array | string {
+function entityBody(entity: EntityBase, task: CallTask, language: Language): Uint8Array | string {
   const { read } = task
-  const view = scope.language.views.of(task.access)
+  const view = language.views.of(task.access)
   const rowId = internals.rowId(entity)
   const name = entity[BINDING].dataClass.name
   if (rowId === undefined)
-    return limited(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, scope)
-  const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, scope)
-  const bytes = writeEntity(rowId, projection, scope.language.snapshots.current)
+    return limited(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, language)
+  const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, language)
+  const bytes = writeEntity(rowId, projection, language.snapshots.current)
   const touched = entity.touchedAttributes()
   if (touched.length === 0) return bytes.slice()
   // With the values in memory, not the stored ones.
   const shown = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>
   const values = Object.entries(publicObject(entity, view)).filter(([attribute]) => touched.includes(attribute))
-  return limited(toJson({ ...shown, ...Object.fromEntries(values) }, name, view)!, scope)
+  return limited(toJson({ ...shown, ...Object.fromEntries(values) }, name, view)!, language)
 }
 
 /** @throws {PermissionErrors.READ} the caller may not read it, even if the function may */
-function project({ dataClass }: Binding, output: Output, { access }: CallTask, { language, limits }: FunctionScope) {
+function project({ dataClass }: Binding, output: Output, { access }: CallTask, language: Language) {
   const view = language.views.of(access)
   if (!view.shows(dataClass) && access) throw PermissionErrors.READ()
-  return bindProjection(dataClass, output, view, language.options.store.layouts, limits)
+  return bindProjection(dataClass, output, view, language.options.store.layouts, language.limits)
 }
 
 function toJson(value: unknown, name: string, view: View): string | undefined {
@@ -129,7 +129,7 @@ function publicObject(entity: EntityBase, view: View): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entity.toObject()).filter(([name]) => isShown(name)))
 }
 
-function limited(text: string, { limits }: FunctionScope): string {
+function limited(text: string, { limits }: Language): string {
   if (text.length > limits.maxAnswerBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(limits.maxAnswerBytes)
   return text
 }
