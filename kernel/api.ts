@@ -49,6 +49,7 @@ export {
   isCurrent,
   partOf,
   type Representation,
+  tagged,
 } from './conditional.ts'
 export { methodNotApplicable } from './errors.ts'
 export { MAX_ASSET_BYTES } from './assets.ts'
@@ -56,7 +57,7 @@ export { counter, gauge, type Metric, type MetricValue } from '../engine/base/co
 export { callFunction } from './function-call.ts'
 export type { Metrics, ReadMetrics } from './metrics/metrics.ts'
 export type { InnerRequest } from './inner-request.ts'
-export { encoded, json, readBody, type Reply, tagged } from './reply.ts'
+export { encoded, json, readBody, type Reply } from './reply.ts'
 export type { RestRequest } from './request.ts'
 export type { RouteRequest } from './route-request.ts'
 export {

@@ -1,6 +1,7 @@
 import type { ExpectedVersion, Promised } from '../engine/index.ts'
 import type { Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
+import { TAGGED_JSON_HEADERS } from './transport/content-headers.ts'
 
 /** Preconditions and range that a request's headers state. Source: RFC 9110, 13 and 14. */
 export interface Conditions {
@@ -23,6 +24,12 @@ export function isCurrent({ ifNoneMatch }: Pick<Conditions, 'ifNoneMatch'>, tag:
   if (ifNoneMatch === '') return false
   const wanted = strong(tag)
   return ifNoneMatch === '*' || ifNoneMatch.split(',').some(each => strong(each.trim()) === wanted)
+}
+
+/** A JSON answer that clients may cache and revalidate by its tag; 304 if the client has this version. */
+export function tagged(body: Uint8Array, tag: string, conditions: Pick<Conditions, 'ifNoneMatch'>): Reply {
+  const isKnown = isCurrent(conditions, tag)
+  return { status: isKnown ? 304 : 200, headers: TAGGED_JSON_HEADERS, tag, body: isKnown ? '' : body }
 }
 
 const strong = (tag: string): string => tag.replace(/^W\//, '')

@@ -1,8 +1,7 @@
 import { inspect } from 'node:util'
 import type { AnswerBody, Promised } from '../engine/index.ts'
 import { isStream } from './transport/answer.ts'
-import { type Conditions, isCurrent } from './conditional.ts'
-import { jsonHeaders, TAGGED_JSON_HEADERS } from './transport/content-headers.ts'
+import { jsonHeaders } from './transport/content-headers.ts'
 import type { TransportResponse } from './transport/transport.ts'
 
 export type Reply = TransportResponse
@@ -60,12 +59,6 @@ export const wrongReply = (given: unknown): TypeError =>
   new TypeError(
     `a handler returned ${inspect(given, { depth: 1 })}; return json(value), or { status, headers, body } with a text, bytes or an async iterable of them`,
   )
-
-/** A JSON answer that clients may cache and revalidate by its tag; 304 if the client has this version. */
-export function tagged(body: Uint8Array, tag: string, conditions: Pick<Conditions, 'ifNoneMatch'>): Reply {
-  const isKnown = isCurrent(conditions, tag)
-  return { status: isKnown ? 304 : 200, headers: TAGGED_JSON_HEADERS, tag, body: isKnown ? '' : body }
-}
 
 /** An answer whose body the engine has encoded as JSON, at once or later. */
 export function encoded(body: AnswerBody, status?: number, headers?: Record<string, string>): Reply

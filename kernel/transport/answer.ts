@@ -1,4 +1,6 @@
 import { STATUS_CODES } from 'node:http'
+import type { ProtocolError } from '../../engine/index.ts'
+import { JSON_HEADERS } from './content-headers.ts'
 import type { BodySource, BodyStream, TransportResponse } from './transport.ts'
 
 /** Names and values of headers that are sent are visible ASCII, space and tab. Anything else could end the line or be misread. */
@@ -25,6 +27,18 @@ export interface PreparedAnswer {
   size: number | undefined
   /** 204 and 304 have neither a body nor a Content-Length. */
   bodiless: boolean
+}
+
+/** Answer that reports `error`: `{"__ERROR":[{message, componentSignature, errCode}]}`. */
+export function errorResponse(error: ProtocolError): TransportResponse {
+  return {
+    status: error.httpStatus,
+    headers: {
+      ...JSON_HEADERS,
+      ...(error.retryAfterSeconds !== undefined && { 'Retry-After': String(error.retryAfterSeconds) }),
+    },
+    body: JSON.stringify({ __ERROR: error.entries }),
+  }
 }
 
 /**

@@ -1,6 +1,4 @@
-import { defineErrors, errorsWith, type ProtocolError } from '../../engine/index.ts'
-import { JSON_HEADERS } from './content-headers.ts'
-import type { TransportResponse } from './transport.ts'
+import { defineErrors, errorsWith } from '../../engine/index.ts'
 
 /** Errors that the edge itself answers with, before or instead of a handler. Source: design, section 7; protocol notes, 5.9. */
 export const EdgeErrors = defineErrors('EDGE', {
@@ -43,17 +41,5 @@ export class RequestAborted extends Error {
   constructor() {
     super('the client closed the connection')
     this.name = 'RequestAborted'
-  }
-}
-
-/** Answer that reports `error`: `{"__ERROR":[{message, componentSignature, errCode}]}`. */
-export function errorResponse(error: ProtocolError): TransportResponse {
-  return {
-    status: error.httpStatus,
-    headers: {
-      ...JSON_HEADERS,
-      ...(error.retryAfterSeconds !== undefined && { 'Retry-After': String(error.retryAfterSeconds) }),
-    },
-    body: JSON.stringify({ __ERROR: error.entries }),
   }
 }

@@ -1,4 +1,15 @@
-import type { ToolError, ToolResult } from './tool.ts'
+import type { ToolError } from './tool-error.ts'
+
+type Content =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly data: string; readonly mimeType: string }
+
+/** Result of a tool, as the protocol has it. */
+export type ToolResult = {
+  content: Content[]
+  structuredContent?: Record<string, unknown>
+  isError?: boolean
+}
 
 /** Maximum bytes of the text of an answer, which a model reads. */
 export const MAX_ANSWER_BYTES = 16 * 1024

@@ -1,7 +1,7 @@
 import { parseJsonBody } from '../../engine/index.ts'
 import { readBody, type Reply, type RestRequest, type Scope } from '../../kernel/api.ts'
 import { beginningOf } from './answer.ts'
-import { type Fault, refused, ToolError } from './tool.ts'
+import { type Fault, refused, ToolError } from './tool-error.ts'
 
 /** A request to the public protocol. */
 interface Question {

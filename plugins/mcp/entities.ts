@@ -1,11 +1,12 @@
 /** Reads entities, for the tools that answer with some. */
 import { Type } from '@sinclair/typebox'
 import type { Static, RestRequest } from '../../kernel/api.ts'
-import { answerOf, fitting } from './answer.ts'
+import { answerOf, fitting, type ToolResult } from './answer.ts'
 import { cutHints, filterHints, hintOf } from './hints.ts'
 import { jsonOf, nameIn } from './ask.ts'
 import { plain } from './plain.ts'
-import { refused, type ToolContext, type ToolResult } from './tool.ts'
+import type { ToolContext } from './tool.ts'
+import { refused } from './tool-error.ts'
 
 const TEXT_BYTES = 300
 

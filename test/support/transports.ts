@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { ProtocolError } from '../../engine/base/errors.ts'
-import { errorResponse } from '../../kernel/transport/edge-errors.ts'
+import { errorResponse } from '../../kernel/transport/answer.ts'
 import { selectTransport } from '../../kernel/transport/select.ts'
 import type {
   Transport,

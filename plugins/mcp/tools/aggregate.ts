@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { boundedAnswer } from '../answer.ts'
 import { jsonOf, nameIn } from '../ask.ts'
 import { SELECTION, selectionOf } from '../entities.ts'
-import { defineTool, refused } from '../tool.ts'
+import { defineTool } from '../tool.ts'
+import { refused } from '../tool-error.ts'
 
 const FUNCTIONS = ['count', 'countDistinct', 'sum', 'average', 'min', 'max', 'all', 'values']
 const VALUES = 50

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { suggestion } from '../../../engine/index.ts'
-import { boundedAnswer } from '../answer.ts'
+import { boundedAnswer, type ToolResult } from '../answer.ts'
 import { type Answer, entityPath, isJson, jsonOf, nameIn } from '../ask.ts'
 import { pageOf, selectionOf, SHOWN } from '../entities.ts'
 import { cutHints, hintOf } from '../hints.ts'
 import { plain } from '../plain.ts'
-import { defineTool, refused, type ToolContext, ToolError, type ToolResult } from '../tool.ts'
+import { defineTool, type ToolContext } from '../tool.ts'
+import { refused, ToolError } from '../tool-error.ts'
 
 const LOGIN = 'authentify'
 const FAILED = 500

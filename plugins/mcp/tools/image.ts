@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { type Answer, type Ask, entityPath, nameIn } from '../ask.ts'
-import { defineTool, refused } from '../tool.ts'
+import { defineTool } from '../tool.ts'
+import { refused } from '../tool-error.ts'
 
 /** Maximum bytes of an image in an answer. Models see its pixels; the limit is for the transfer. */
 const MAX_BYTES = 96 * 1024

@@ -2,7 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Attribute } from '../../../engine/index.ts'
 import { entityPath, jsonOf } from '../ask.ts'
 import { PAGE, SELECTION, showEntities, valuesOf } from '../entities.ts'
-import { defineTool, refused, type ToolContext } from '../tool.ts'
+import { defineTool, type ToolContext } from '../tool.ts'
+import { refused } from '../tool-error.ts'
 
 const INPUT = Type.Object(
   {

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { answerOf, fitting } from '../answer.ts'
+import { answerOf, fitting, type ToolResult } from '../answer.ts'
 import { entityPath, jsonOf, nameIn } from '../ask.ts'
-import { defineTool, refused, type ToolContext, type ToolResult } from '../tool.ts'
+import { defineTool, type ToolContext } from '../tool.ts'
+import { refused } from '../tool-error.ts'
 
 const MAX_ENTITIES = 500
 

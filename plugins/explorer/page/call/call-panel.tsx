@@ -5,7 +5,7 @@ import { CopyRequest } from '../components/copy-as.tsx'
 import { Fault } from '../components/fault.tsx'
 import { Waiting } from '../components/waiting.tsx'
 import { ArgumentList } from './argument-list.tsx'
-import { type Call, type Callable, idOf, type Outcome, outcomeOf, readArgument, requestOf } from './calls.ts'
+import { type Call, type Callable, idOf, outcomeOf, readArgument, requestOf, type Returned } from './calls.ts'
 import { History, remember } from './history.tsx'
 import { OutcomeView } from './outcome-view.tsx'
 import { text } from './texts.ts'
@@ -72,15 +72,6 @@ interface CallFormProps {
   readonly defaultKey: string
   readonly targetOf: CallPanelProps['targetOf']
   readonly selected: Parameters | undefined
-}
-
-/** An answer with its measurements. */
-export interface Returned {
-  readonly outcome: Outcome | Blob
-  readonly mediaType: string
-  readonly status: number
-  readonly bytes: number
-  readonly milliseconds: number
 }
 
 function CallForm({ callable, defaultKey, targetOf, selected }: CallFormProps) {

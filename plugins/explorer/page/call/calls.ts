@@ -108,6 +108,15 @@ export type Outcome =
       readonly set: string | undefined
     }
 
+/** An answer with its measurements. */
+export interface Returned {
+  readonly outcome: Outcome | Blob
+  readonly mediaType: string
+  readonly status: number
+  readonly bytes: number
+  readonly milliseconds: number
+}
+
 export function outcomeOf(answer: unknown): Outcome {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return { kind: 'value', value: answer }
   const body = answer as Readonly<Record<string, unknown>>

@@ -4,8 +4,7 @@ import { format } from '../base/format.ts'
 import { linkTo } from '../base/place.ts'
 import { Scroller } from '../components/scroller.tsx'
 import { Tree } from '../components/tree.tsx'
-import type { Returned } from './call-panel.tsx'
-import type { Outcome } from './calls.ts'
+import type { Outcome, Returned } from './calls.ts'
 import { text } from './texts.ts'
 
 export function OutcomeView({ returned: { outcome, mediaType, status, bytes, milliseconds } }: { returned: Returned }) {
