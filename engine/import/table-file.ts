@@ -1,6 +1,4 @@
-import type { TableFormat } from '../base/row-formats.ts'
 import { isLongNumber, stringifyExact } from '../base/exact-json.ts'
-import { InputError } from '../base/input-error.ts'
 import type { StorageModel } from '../catalog/model-schema.ts'
 import type { RowText } from './split-rows.ts'
 
@@ -19,19 +17,6 @@ export interface TableFile {
   readonly columns: readonly { readonly name: string; readonly type?: StorageModel | undefined }[]
   /** The rows, as many together as are at hand; each call reads the file once more. */
   rows(): AsyncIterable<readonly TableRow[]>
-}
-
-interface TableOptions {
-  /** Name of a sheet; the first one by default. */
-  readonly sheet?: string | undefined
-}
-
-/** @throws {Error} the file cannot be read */
-export async function openTable(path: string, format: TableFormat, { sheet }: TableOptions): Promise<TableFile> {
-  if (sheet !== undefined && format !== 'xlsx') throw new InputError(`--sheet is for Excel files; ${path} is Parquet`)
-  return format === 'xlsx'
-    ? (await import('./xlsx/open-xlsx.ts')).openXlsx(path, sheet)
-    : (await import('./read-parquet.ts')).openParquet(path)
 }
 
 /** The rows as texts of CSV with commas: their loading is that of CSV. */

@@ -10,7 +10,8 @@ import { rejectedRow } from '../../engine/import/rejected-row.ts'
 import { openRowFile, openTableRows } from '../../engine/import/row-file.ts'
 import { sampleBytes } from '../../engine/import/sample-bytes.ts'
 import { type FileSample, sampleFile, sampleTable } from '../../engine/import/sample-file.ts'
-import { openTable, type TableFile } from '../../engine/import/table-file.ts'
+import { openTable } from '../../engine/import/open-table.ts'
+import type { TableFile } from '../../engine/import/table-file.ts'
 import { engineOptions } from './engine-options.ts'
 
 /** A file of rows, and the dataclass that is proposed for it. */
