@@ -27,7 +27,7 @@ export class BackupRuns {
     return new Backups(openStorage(place)).list(onDamaged)
   }
 
-  /** Ends those that are being made. */
+  /** Aborts the running backups, and resolves when their processes have ended. */
   async close(): Promise<void> {
     this.closing.abort()
     await Promise.allSettled(this.running)

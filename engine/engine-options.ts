@@ -56,7 +56,7 @@ export interface EngineOptions {
   entitySets?: Partial<EntitySetOptions>
   /** Databases that the model names, by their names. */
   connections?: Readonly<Record<string, Connection>>
-  /** Further back ends. Threads of plugin classes do not reach them, so that there can be no plugin classes. */
+  /** Additional back ends. They cannot be combined with plugin classes, because function threads have no access to them. */
   backends?: readonly GivenBackend[]
   /** Name of the one of {@link connections} in which several servers share what they keep for clients. */
   sharedConnection?: string | undefined

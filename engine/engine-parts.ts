@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Backend } from './backend/backend.ts'
+import type { Backend, BackendSurroundings, GivenBackend } from './backend/backend.ts'
 import { Backends } from './backend/backends.ts'
 import type { Caller } from './caller/caller.ts'
 import { StoreBackend } from './placement/store-backend.ts'
@@ -13,6 +13,7 @@ import type { ClassRegistry } from './author/declare/class-registry.ts'
 import { HookedClasses } from './author/hooks/hooked-classes.ts'
 import type { FunctionClient } from './author/run/function-client.ts'
 import { Uploads } from './binary/uploads.ts'
+import { isRelation } from './catalog/attribute.ts'
 import { type Catalog, type DataClass, ownedConnections } from './catalog/dataclass.ts'
 import { ModelError } from './catalog/model-error.ts'
 import { CommitFeed } from './follow/commit-feed.ts'
@@ -120,11 +121,33 @@ function shareConnections(
   return { here: share(all => Math.ceil(all / 2)), remote: share(all => Math.floor(all / 2)) }
 }
 
-/** Problems of a model with a place that the server has not filled in. */
-function placeProblems({ dataClasses }: Catalog, { backends = [] }: EngineOptions): string[] {
-  const given = new Set(backends.flatMap(each => each.dataClasses))
-  const homeless = dataClasses.filter(({ name, place, remote }) => !place.isStore && !remote && !given.has(name))
-  return homeless.map(({ name }) => `dataClasses.${name}.place: no back end has its entities; leave it out`)
+/** Relations between two back ends outside the store, which no query could follow. */
+function relationProblems({ dataClasses }: Catalog, { backends = [] }: EngineOptions): string[] {
+  const placeOf = ({ name, remote }: DataClass): unknown =>
+    remote ? 'database' : backends.find(each => each.dataClasses.includes(name))
+  return dataClasses.flatMap(dataClass =>
+    dataClass.attributes.filter(isRelation).flatMap(({ name, target }) => {
+      const [from, to] = [placeOf(dataClass), placeOf(target)]
+      return from && to && from !== to
+        ? [`dataClasses.${dataClass.name}.attributes.${name}: it leads to another back end than that of its dataclass`]
+        : []
+    }),
+  )
+}
+
+/** @throws what `open` of one of them throws; the ones before it are closed */
+function openBackends(given: readonly GivenBackend[], surroundings: BackendSurroundings): Map<string, Backend> {
+  const opened = new Map<string, Backend>()
+  try {
+    for (const { dataClasses, open } of given) {
+      const backend = open(surroundings)
+      for (const name of dataClasses) opened.set(name, backend)
+    }
+    return opened
+  } catch (error) {
+    for (const backend of new Set(opened.values())) backend.close().catch(() => {})
+    throw error
+  }
 }
 
 function sharedDatabase({ connections, sharedConnection, onNote }: EngineOptions): SharedDatabase | undefined {
@@ -163,7 +186,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     counts: ownCounts,
   })
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
-  const unknown = [...connectionProblems(catalog, options.connections ?? {}), ...placeProblems(catalog, options)]
+  const unknown = [...connectionProblems(catalog, options.connections ?? {}), ...relationProblems(catalog, options)]
   if (unknown.length > 0) throw new ModelError(unknown)
   const shared = sharedDatabase(options)
   const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
@@ -263,11 +286,9 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       owned: ownedConnections(catalog),
       sharesLocks: shared !== undefined,
     })
-  const others = new Map<string, Backend>(inDatabases.map(({ name }) => [name, postgres!]))
-  for (const given of options.backends ?? []) {
-    const backend = given.open({ data, scope: { ...tasks.scope, limits, isTrial: false }, limits: saveLimits })
-    for (const name of given.dataClasses) others.set(name, backend)
-  }
+  const surroundings = { data, scope: { ...tasks.scope, limits, isTrial: false }, limits: saveLimits }
+  const others = openBackends(options.backends ?? [], surroundings)
+  for (const { name } of inDatabases) others.set(name, postgres!)
   const backends: Backends = new Backends(inStore, others, permissions)
   const savedAnswers = new SavedAnswers({ ...reading, backends })
 

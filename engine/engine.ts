@@ -53,7 +53,7 @@ export class Engine {
   /** Loop delay of the thread that opens the engine, which also starts the measurement. */
   readonly loopDelay: LoopDelay
 
-  /** @param parts all parts of the store; tests use them to reach single rooms */
+  /** @param parts all parts of the store; for tests that need a single part */
   constructor(readonly parts: EngineParts) {
     const { data, writer, code, backends, uploads, classes, options } = parts
     this.catalog = data.catalog
@@ -136,7 +136,7 @@ export class Engine {
     this.loopDelay.stop()
     await code?.close()
     // Results of the pool may still be kept as an entity set.
-    for (const backend of backends.all) await backend.close()
+    const closed = await Promise.allSettled(backends.all.map(backend => backend.close()))
     await databases?.close()
     await sharedSets?.close()
     await shared?.close()
@@ -146,5 +146,6 @@ export class Engine {
     await data.close()
     spools.close()
     exportSpools.close()
+    for (const each of closed) if (each.status === 'rejected') throw each.reason
   }
 }

@@ -22,7 +22,9 @@ import { WriterClient } from './write/client/writer-client.ts'
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   if (options.backends?.length && options.functions?.modules.length)
-    throw new Error('plugin classes do not reach the back ends that are given')
+    throw new Error(
+      'plugin classes cannot be used together with the option backends: function threads have no access to those back ends',
+    )
   const memory = createSharedMemory(options.memoryBytes ?? 0, options.onNote)
   const counts = new SharedCounts()
   const own = counts.claim('kernel')
@@ -77,7 +79,8 @@ export async function describeModel(options: EngineOptions): Promise<{ catalog: 
   const { functions } = options
   const modules = functions?.modules.map(module => ({ ...module, settings: undefined }))
   const loaded = await describeClasses({ ...options, functions: modules && { ...functions, modules } })
-  const model = addCalculated(options.model, calculatedDeclarations(loaded.classes))
+  const calculated = addCalculated(options.model, calculatedDeclarations(loaded.classes))
+  const model = addPlaces(calculated, options.backends ?? [])
   const catalog = loadModel(model, undefined, options.wire)
   await checkDeclarations(loaded, catalog)
   return { catalog, classes: new ClassRegistry(loaded.classes, loaded.functions) }

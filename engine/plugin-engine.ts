@@ -34,7 +34,7 @@ import type { BackupPlace } from './storage/backup/open-storage.ts'
 import type { PluginRecords } from './records/server-records.ts'
 import type { DeleteRequest, HeldLock, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
-/** Members of the parts that plugins have, by part. */
+/** The members of each part of the engine that plugins may use. */
 const OF_CLASSES = [
   'dataStore',
   'singletons',
@@ -232,18 +232,27 @@ export interface PluginEngine {
   call(call: FunctionCall, caller?: Caller): Promise<CallResult>
 }
 
-/** An object that has only some members of a part, at run time as well. */
+/** A method of an object. Values are not read, which may cost something or fail. */
+function methodOf(part: object, name: PropertyKey): ((...args: never) => unknown) | undefined {
+  for (let at: object | null = part; at; at = Object.getPrototypeOf(at)) {
+    const property = Object.getOwnPropertyDescriptor(at, name)
+    if (property) return typeof property.value === 'function' ? property.value : undefined
+  }
+  return undefined
+}
+
+/** A frozen object with only the named members of `part`: methods are bound, other members are read at each access. */
 function only<T extends object, K extends keyof T>(part: T, names: readonly K[]): Pick<T, K> {
   const narrow = {} as Pick<T, K>
   for (const name of names) {
-    const value = part[name]
-    const property = typeof value === 'function' ? { value: value.bind(part) } : { get: () => part[name] }
+    const method = methodOf(part, name)
+    const property = method ? { value: method.bind(part) } : { get: () => part[name] }
     Object.defineProperty(narrow, name, { ...property, enumerable: true })
   }
   return Object.freeze(narrow)
 }
 
-/** The members of an engine that plugins have. Its other parts cannot be reached from them. */
+/** The engine as plugins see it: an interface, not a security boundary, since they run in the same process. */
 export function pluginEngine(engine: Engine): PluginEngine {
   const { queries, saves, locks, calls, rows, permissions, parts } = engine
   const { writer, heap, options } = parts

@@ -53,7 +53,7 @@ export class Saves {
   ): Promised<SaveRequest> {
     const { body, trusted, access } = request
     if (!trusted && dataClass && body.byteLength > SMALL_BODY_BYTES) {
-      const view = this.parts.views.of(access)
+      const view = this.queries.view(access)
       if (!view.may('create', dataClass) && !view.may('update', dataClass)) {
         if (!view.shows(dataClass)) throw view.unknownDataClass(dataClass.name)
         throw PermissionErrors.CREATE(dataClass.name).followedBy(PermissionErrors.UPDATE(dataClass.name))
@@ -89,7 +89,7 @@ export class Saves {
     { atomic, owner, ifMatch }: Pick<DeleteRequest, 'atomic' | 'owner' | 'ifMatch'>,
     caller?: Caller,
   ): Promise<number> {
-    const view = this.parts.views.of(request.access)
+    const view = this.queries.view(request.access)
     const dataClass = view.dataClass(request.dataClass)
     if (!view.may('drop', dataClass)) throw PermissionErrors.DROP(dataClass.name)
     demandUniqueAddress(request, view)

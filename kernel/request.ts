@@ -59,15 +59,14 @@ const prefersEvents = (accept: string): boolean =>
   accept.includes(EVENTS) &&
   new Negotiator({ headers: { accept } }).mediaTypes(['application/x-ndjson', EVENTS])[0] === EVENTS
 
+/** Parts of requests that plugins cannot reach. */
+let partsOf: { visit(request: RestRequest): Visit; forgetCaller(request: RestRequest): void }
+
 /** Visit of a request, for an inner request on its behalf. */
-// biome-ignore lint/complexity/useLiteralKeys: no business of plugins
-export const visitOf = (request: RestRequest): Visit => request['visit']
+export const visitOf = (request: RestRequest): Visit => partsOf.visit(request)
 
 /** Lets the next call see what earlier calls have changed in the session. */
-export const forgetCaller = (request: RestRequest): void => {
-  // biome-ignore lint/complexity/useLiteralKeys: no business of plugins
-  request['caller'] = undefined
-}
+export const forgetCaller = (request: RestRequest): void => partsOf.forgetCaller(request)
 
 /** A request as plugins see it: the parsed address, and the read that its parts and parameters build up. */
 export class RestRequest {
@@ -87,14 +86,25 @@ export class RestRequest {
   handler: ((request: RestRequest) => Reply | Promise<Reply>) | undefined
   /** Rights of the caller at the start of the request; undefined when nothing is restricted. */
   readonly access: Access | undefined
-  private caller: CallerSession | undefined
+  readonly #visit: Visit
+  readonly #context: RequestContext
+  #caller: CallerSession | undefined
   private received: Promise<Uint8Array> | undefined
   private knownPreference: boolean | undefined
 
+  static {
+    partsOf = {
+      visit: request => request.#visit,
+      forgetCaller: request => {
+        request.#caller = undefined
+      },
+    }
+  }
+
   constructor(
     readonly transport: TransportRequest,
-    private readonly visit: Visit,
-    private readonly context: RequestContext,
+    visit: Visit,
+    context: RequestContext,
     /** Upper case. `$query` turns a POST into the GET that it stands for. */
     public verb: string,
     /** Parameters of the query string, decoded, with quotes removed. */
@@ -102,6 +112,8 @@ export class RestRequest {
     /** Path parts after the service or the dataclass, decoded. */
     public parts: readonly string[],
   ) {
+    this.#visit = visit
+    this.#context = context
     this.access = context.engine.permissions.accessOf(visit.session.granted)
     transport.session = () => this.callerSession
     transport.subject = this
@@ -109,37 +121,37 @@ export class RestRequest {
 
   /** View of the caller. */
   get view(): View {
-    return this.context.engine.queries.view(this.access)
+    return this.#context.engine.queries.view(this.access)
   }
 
   /** Session of the caller. */
   get session(): Session {
-    return this.visit.session
+    return this.#visit.session
   }
 
   /** The caller as the owner of uploads. */
   get uploader(): UploadOwner {
     const { handle, guestNetwork } = this.session
-    return { handle, isNew: this.visit.isNew === true, guestNetwork }
+    return { handle, isNew: this.#visit.isNew === true, guestNetwork }
   }
 
   /** Sets the session after a login or a logout; the answer carries its cookie. */
   set session(session: Session) {
-    this.visit.session = session
+    this.#visit.session = session
   }
 
   /** Session for function code. First to be read before the first `await`, after which the head of the request is gone. */
   get callerSession(): CallerSession {
-    if (!this.caller) {
-      const privileges = this.context.engine.permissions.expand(this.session.granted)
-      this.caller = callerSession(this.context.sessions, this.visit, this.transport, privileges)
+    if (!this.#caller) {
+      const privileges = this.#context.engine.permissions.expand(this.session.granted)
+      this.#caller = callerSession(this.#context.sessions, this.#visit, this.transport, privileges)
     }
-    return this.caller
+    return this.#caller
   }
 
   /** @throws {PermissionErrors.LOGIN_NEEDED} the roles require a login, and the caller is a guest */
   demandLogin(): void {
-    if (this.context.engine.permissions.forceLogin && this.session.isGuest) throw PermissionErrors.LOGIN_NEEDED()
+    if (this.#context.engine.permissions.forceLogin && this.session.isGuest) throw PermissionErrors.LOGIN_NEEDED()
   }
 
   /**
@@ -150,7 +162,7 @@ export class RestRequest {
   refuseOtherPages(): void {
     // Writes, `$query` included, have been admitted already.
     if (!isWrite(this.transport.method)) {
-      this.context.pages.rejectCrossOrigin(this.transport, this.visit.receivedId !== undefined)
+      this.#context.pages.rejectCrossOrigin(this.transport, this.#visit.receivedId !== undefined)
     }
   }
 
@@ -159,7 +171,7 @@ export class RestRequest {
    * user, a key, a token, or privileges that function code has granted.
    */
   get isAdministrator(): boolean {
-    const { engine, guestsAdministrate } = this.context
+    const { engine, guestsAdministrate } = this.#context
     if (engine.permissions.hasRoles) return engine.permissions.isAdministrator(this.session.granted)
     return guestsAdministrate || !this.session.isGuest
   }
@@ -211,7 +223,7 @@ export class RestRequest {
    * @throws {EdgeErrors.CODED_BODY} 415
    */
   body(maxBytes?: number): Promise<Uint8Array> {
-    this.caller ??= this.callerSession
+    this.#caller ??= this.callerSession
     this.received ??= this.plainBody(() => this.transport.body(maxBytes))
     return this.received
   }
@@ -221,20 +233,20 @@ export class RestRequest {
    * @throws {ProtocolError} 413 beyond `server.commandBodyBytes`, 400 when it is not JSON, too deep, or has too many values
    */
   json(): Promise<unknown> {
-    const { commandBodyBytes, json } = this.context.limits
+    const { commandBodyBytes, json } = this.#context.limits
     return this.body(commandBodyBytes).then(body => parseJsonBody(body, json))
   }
 
   /** Members of the JSON object in such a body, each as text. Call it like {@link body}. @throws as {@link json} */
   async jsonMembers(): Promise<JsonMembers> {
-    const { engine, limits } = this.context
+    const { engine, limits } = this.#context
     const body = await this.body(limits.commandBodyBytes)
     return engine.bodies.jsonMembers(body, limits.json, this.transport)
   }
 
   /** Arguments of a class function, unparsed. Call it like {@link body}. @throws {EdgeErrors.BODY_TOO_LARGE} 413 */
   argumentBody(): Promise<Uint8Array> {
-    return this.body(this.context.limits.argumentBytes)
+    return this.body(this.#context.limits.argumentBytes)
   }
 
   /** Passes on the body piece by piece. Call it before the first `await`. See `TransportRequest.streamBody`. */

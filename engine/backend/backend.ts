@@ -98,7 +98,7 @@ export interface GivenBackend {
 }
 
 /** Parts of the engine that a back end may use. */
-interface BackendSurroundings {
+export interface BackendSurroundings {
   /** This store. Its snapshots suspend work that reads entities which are elsewhere. */
   readonly data: ReadStore
   /** Scope of tasks in this thread. */

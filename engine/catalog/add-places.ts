@@ -1,6 +1,6 @@
+import { isJsonObject as isObject } from '../base/json-object.ts'
 import { suggestion } from '../base/suggestion.ts'
 import { ModelError } from './model-error.ts'
-import type { DataClassModel } from './model-schema.ts'
 import type { Place } from './place.ts'
 
 /** Dataclasses with the place of their entities. */
@@ -11,23 +11,31 @@ interface PlacedClasses {
 
 /**
  * Adds places outside of the store and databases to a model. Other faults of the model are not checked here.
- * @throws {ModelError} there is no such dataclass, or its entities have another place
+ * @throws {ModelError} there is no such dataclass, or its entities have another place; the file itself names a place
  */
 export function addPlaces(model: unknown, placed: readonly PlacedClasses[]): unknown {
-  if (placed.length === 0) return model
-  const problems: string[] = []
-  const before = (model as { dataClasses: Record<string, DataClassModel> }).dataClasses
-  const dataClasses = { ...before }
+  if (!isObject(model) || !isObject(model.dataClasses)) return model
+  const dataClasses = { ...model.dataClasses }
+  const problems = Object.entries(dataClasses).flatMap(([name, each]) =>
+    isObject(each) && Object.hasOwn(each, 'place')
+      ? [`dataClasses.${name}.place: the server sets it; remove it from the file`]
+      : [],
+  )
+  const known = new Set<string>()
   for (const { dataClasses: names, place } of placed) {
+    if (names.length === 0) problems.push('a back end is given without dataclasses')
     for (const name of names) {
       const path = `dataClasses.${name}`
       const dataClass = Object.hasOwn(dataClasses, name) ? dataClasses[name] : undefined
-      if (!dataClass) problems.push(`${path}: there is no such dataclass${suggestion(name, Object.keys(before))}`)
-      else if (dataClass.storage) problems.push(`${path}.storage: its entities are in a back end that is given`)
-      else if (dataClass.place) problems.push(`${path}: its entities are in two back ends that are given`)
+      if (!isObject(dataClass))
+        problems.push(`${path}: there is no such dataclass${suggestion(name, Object.keys(dataClasses))}`)
+      else if (dataClass.storage)
+        problems.push(`${path}.storage: remove it; the program has a back end for its entities`)
+      else if (known.has(name)) problems.push(`${path}: two back ends have its entities; leave it out of one of them`)
       else dataClasses[name] = { ...dataClass, place }
+      known.add(name)
     }
   }
   if (problems.length > 0) throw new ModelError(problems)
-  return { ...(model as object), dataClasses }
+  return placed.length > 0 ? { ...model, dataClasses } : model
 }

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { AUTO_FILLS, type AutoFill, METRICS } from './attribute.ts'
 import type { Place } from './place.ts'
 import type { TypeOption } from './types/descriptor.ts'
@@ -255,7 +255,7 @@ const STORAGE_SCHEMA = Type.Object(
   },
 )
 
-const dataClassSchema = <A extends TSchema>(attribute: A) =>
+const dataClassSchema = <A extends TSchema, M extends TProperties>(attribute: A, more: M) =>
   Type.Object(
     {
       collectionName: Type.Optional(
@@ -272,14 +272,7 @@ const dataClassSchema = <A extends TSchema>(attribute: A) =>
       description: common.description,
       extraProperties: common.extraProperties,
       storage: Type.Optional(STORAGE_SCHEMA),
-      place: Type.Optional(
-        Type.Unsafe<Place>({
-          type: 'object',
-          properties: { isStore: { type: 'boolean', enum: [false] } },
-          required: ['isStore'],
-          description: 'Filled in by the server if the entities are neither in the store nor in a database.',
-        }),
-      ),
+      ...more,
       key: Type.String({ description: 'The attribute that is the primary key.' }),
       unique: Type.Optional(
         Type.Array(Type.Array(Type.String(), { minItems: 2 }), {
@@ -303,11 +296,14 @@ const modelSchema = <D extends TSchema>(dataClass: D) =>
   )
 
 /** Schema of the whole file, for editors (`config/model.schema.json`). */
-export const MODEL_SCHEMA = modelSchema(dataClassSchema(Type.Union(Object.values(ATTRIBUTE_SCHEMAS))))
+export const MODEL_SCHEMA = modelSchema(dataClassSchema(Type.Union(Object.values(ATTRIBUTE_SCHEMAS)), {}))
 
 /** Schemas of single levels, for the loader: it can report more about an attribute once it knows its kind. */
 export const SHALLOW_MODEL_SCHEMA = modelSchema(Type.Unknown())
-export const SHALLOW_DATA_CLASS_SCHEMA = dataClassSchema(Type.Unknown())
+export const SHALLOW_DATA_CLASS_SCHEMA = dataClassSchema(Type.Unknown(), {
+  // Not for files: see `addPlaces`.
+  place: Type.Optional(Type.Unsafe<Place>(Type.Object({ isStore: Type.Literal(false) }))),
+})
 
 export type StorageModel = Static<typeof ATTRIBUTE_SCHEMAS.storage>
 export type RelatedEntityModel = Static<typeof ATTRIBUTE_SCHEMAS.relatedEntity>

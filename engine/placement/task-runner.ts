@@ -3,6 +3,7 @@ import type { Backend } from '../backend/backend.ts'
 import type { Permissions } from '../permission/permissions.ts'
 import type { Views } from '../permission/views.ts'
 import type { Promised } from '../base/promised.ts'
+import { RemoteErrors } from '../data/remote-errors.ts'
 import { drive, needsOf, Suspended } from '../data/suspended.ts'
 import { costOfTexts } from '../query/tasks/text-cost.ts'
 import { QueryCache } from '../query/plan/query-cache.ts'
@@ -101,6 +102,7 @@ export class TaskRunner {
     const { pool, vectors, elsewhere, runWithCode, limits } = this.options
     const deadlineAt = Date.now() + (isExport(task) ? exportLimits(limits) : limits).timeoutMs
     const searched: Searched[] = []
+    let isElsewhere = false
     const inPool = () => pool.run({ ...task, searched }, caller, deadlineAt)
     const again = (): AnswerBody | Promise<AnswerBody> => {
       const answer = this.runHere({ ...task, searched }, caller)
@@ -111,7 +113,11 @@ export class TaskRunner {
       if (needs.kind === 'code') return runWithCode && (() => runWithCode(task, caller))
       if (needs.kind === 'entities') {
         const other = elsewhere(needs.dataClass)
-        return other && (() => other.run(task, caller))
+        if (!other) return undefined
+        // A task knows the tables of the store and of one back end besides.
+        if (isElsewhere) throw RemoteErrors.NOT_HERE('A request that leads to two back ends', needs.dataClass)
+        isElsewhere = true
+        return () => other.run(task, caller)
       }
       if (needs.kind === 'rows') return undefined
       return Promise.all(needs.searches.map(search => vectors!.search(search, caller, deadlineAt))).then(found => {

@@ -43,6 +43,16 @@ t.test('every error has a meaning, a component and a file', async t => {
   t.strictSame(headings.sort(), prefixes.sort(), 'the page has the registries of the code')
 })
 
+t.test('no registry has a name twice, which groups of errors would hide', async t => {
+  for (const [, prefix, file] of text.matchAll(/^### (\w+)\n\n.* Declared in `([^`]+)`\.$/gm)) {
+    const source = readFileSync(file!, 'utf8')
+    const [registry] = source.slice(source.indexOf(`= defineErrors('${prefix}'`)).split('\n})')
+    const names = [...registry!.matchAll(/^ {2,4}([A-Z][A-Z_\d]*): [({]/gm)].map(([, name]) => `${prefix}.${name}`)
+    const expected = declared.filter(error => prefixOf(error) === prefix).map(({ name }) => name)
+    t.strictSame(names.sort(), expected.sort(), file!)
+  }
+})
+
 t.test('every error is used', async t => {
   const isCode = (line: string): boolean => !/^\s*(?:\*|\/[*/])/.test(line)
   const code = sources('.ts')

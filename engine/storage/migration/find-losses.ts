@@ -43,7 +43,7 @@ export function findLosses(environment: Environment, plan: MigrationPlan, onProg
     if (before.place.isStore && !after.place.isStore) {
       const { rowCount } = readTableState(environment, before.tableNumber)
       result.impossible.push(
-        `${before.name}: its ${entities(rowCount)} in the store would be hidden: the model has them in another place`,
+        `${before.name}: its ${entities(rowCount)} in the store could no longer be reached: the model has them in a database or another back end`,
       )
       continue
     }

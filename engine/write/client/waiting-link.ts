@@ -1,7 +1,7 @@
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { ANSWERS, type CutState, type LinkEnd, newLink, OPEN, REQUESTS, STATE } from '../contract/link-messages.ts'
 
-/** A link to another thread whose answers this thread waits for, because plugin code is synchronous. Opened with its first message. */
+/** Asks another thread and blocks until it answers, because plugin code is synchronous. The link opens with the first message. */
 export class WaitingLink<Question, Answer> {
   private end: LinkEnd | undefined
 

@@ -1,6 +1,6 @@
 /** A plugin has the members of `PluginEngine` and no others, also at run time. */
 import t from 'tap'
-import { pluginEngine } from '../../../engine/index.ts'
+import { type ProtocolError, pluginEngine } from '../../../engine/index.ts'
 import { startServer } from '../../support/test-server.ts'
 
 const MODEL = { name: 'people', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
@@ -39,4 +39,19 @@ t.test('its members work on the engine, and show its state as it is now', async 
   )
   const set = await entitySets.create(request, {})
   t.match(entitySets.uri('Person', set), /^\/rest\/Person\/\$entityset\/[0-9A-F]{32}$/)
+})
+
+t.test('a deletion without rights has those of a guest, whatever it selects', async t => {
+  const roles = {
+    privileges: [{ privilege: 'hr' }],
+    permissions: { allowed: [{ applyTo: 'Person', type: 'dataclass', drop: ['hr'] }] },
+  }
+  const { engine } = await startServer(t, { model: MODEL, rows: { Person: [{ ID: 1 }, { ID: 2 }] } }, { roles })
+  const plugin = pluginEngine(engine)
+  const request = { dataClass: 'Person', skip: 0, top: 0, output: { form: 'array' } } as const
+  for (const source of [{ kind: 'all' }, { kind: 'keys', keys: ['77'] }, { kind: 'keys', keys: [] }] as const) {
+    const deleted = plugin.delete({ ...request, source }, { atomic: false, owner: undefined, ifMatch: undefined })
+    const error = await deleted.catch((error: ProtocolError) => error)
+    t.match(error, { httpStatus: 401, entries: { length: 1, 0: { errCode: 1560 } } }, JSON.stringify(source))
+  }
 })

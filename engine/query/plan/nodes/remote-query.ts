@@ -73,7 +73,7 @@ export interface RemoteStep {
 }
 
 /**
- * Answers of the place that has the entities of remote dataclasses, for one task. Where a thread must not wait, any method may suspend the
+ * Answers questions about entities outside the store, for one task. Where a thread must not wait, any method may suspend the
  * task until the answer is there.
  */
 export interface RemoteData {

@@ -60,7 +60,7 @@ export const text = dictionary('admin', {
     modelChange: 'Model',
     modelChangeBegun: 'The change is being prepared.',
     modelChangeHint:
-      'Change the model file of the server, and have the change prepared here: a copy of the store is brought to the new model while the server goes on, and its next start takes the copy.',
+      'Change the server’s model file, then prepare the change here: a copy of the store is migrated while the server runs, and the next start uses it.',
     modelChangeRemoved: 'The copy is removed.',
     more: 'Show more',
     needs: 'needs {names}',
@@ -87,7 +87,7 @@ export const text = dictionary('admin', {
     resource: 'Resource',
     rights: 'Rights',
     rightsHint:
-      'Attributes without a setting of their own follow their class. To change or delete an entity takes the right to read it besides.',
+      'Attributes without their own setting follow their class. Changing or deleting an entity also takes the right to read it.',
     rightsOf: 'Rights of',
     roles: 'Roles',
     rows: 'Examined rows',
@@ -177,7 +177,7 @@ export const text = dictionary('admin', {
     modelChange: 'Modell',
     modelChangeBegun: 'Die Änderung wird vorbereitet.',
     modelChangeHint:
-      'Ändern Sie die Modelldatei des Servers, und lassen Sie die Änderung hier vorbereiten: eine Kopie der Daten wird auf das neue Modell gebracht, während der Server weiterläuft, und sein nächster Start übernimmt sie.',
+      'Ändern Sie die Modelldatei und lassen Sie die Änderung hier vorbereiten: Eine Kopie der Daten wird migriert, während der Server läuft; der nächste Start übernimmt sie.',
     modelChangeRemoved: 'Die Kopie ist entfernt.',
     more: 'Mehr zeigen',
     needs: 'braucht {names}',

@@ -271,21 +271,110 @@ t.test('back ends that the engine cannot use are refused', async t => {
   const modules = [{}] as unknown as NonNullable<EngineOptions['functions']>['modules']
   for (const [title, refusal, options] of [
     ['an unknown dataclass', /there is no such dataclass; did you mean "City"/, { backends: [memoryBackend('Citi')] }],
-    ['two for a dataclass', /in two back ends/, { backends: [memoryBackend('City'), memoryBackend('City')] }],
+    [
+      'two for a dataclass',
+      /two back ends have its entities/,
+      { backends: [memoryBackend('City'), memoryBackend('City')] },
+    ],
     [
       'a table in a database',
-      /City.storage: its entities are in a back end that is given/,
+      /City.storage: remove it; the program has a back end/,
       { model: model({ storage: { postgres: 'main' } }), backends: [memoryBackend('City')] },
     ],
     [
       'a place in a model file',
-      /City.place: no back end has its entities/,
+      /City.place: the server sets it; remove it from the file/,
       { model: model({ place: { isStore: false } }) },
     ],
-    ['this store', /City.place.isStore: true is none of false/, { model: model({ place: { isStore: true } }) }],
-    ['plugin classes', /plugin classes do not reach/, { backends: [memoryBackend('City')], functions: { modules } }],
+    ['no dataclass', /a back end is given without dataclasses/, { backends: [memoryBackend()] }],
+    [
+      'plugin classes',
+      /plugin classes cannot be used together/,
+      { backends: [memoryBackend('City')], functions: { modules } },
+    ],
   ] as const) {
     const whole = engineOptions({ path: t.testdir({}), model: model({}), ...options })
     await t.rejects(openEngine(whole), { message: refusal }, title)
   }
+})
+
+const ORDERS = (relation: object = {}) => ({
+  name: 'orders',
+  dataClasses: {
+    Customer: { key: 'ID', attributes: { ID: { type: 'long' }, name: { type: 'string' }, ...relation } },
+    Product: { key: 'ID', attributes: { ID: { type: 'long' }, name: { type: 'string' } } },
+    Order: {
+      key: 'ID',
+      attributes: {
+        ID: { type: 'long' },
+        customerID: { type: 'long' },
+        productID: { type: 'long' },
+        customer: { kind: 'relatedEntity', type: 'Customer', foreignKey: 'customerID' },
+        product: { kind: 'relatedEntity', type: 'Product', foreignKey: 'productID' },
+      },
+    },
+  },
+})
+
+t.test('a request that leads to two back ends is refused, and one that leads to either is answered', async t => {
+  const rows = {
+    Customer: [{ ID: 1, name: 'c' }],
+    Product: [{ ID: 1, name: 'p' }],
+    Order: [{ ID: 1, customerID: 1, productID: 1 }],
+  }
+  const server = await startPlacedServer(t, { model: ORDERS(), rows } as unknown as Fixture, [
+    memoryBackend('Customer'),
+    memoryBackend('Product'),
+  ])
+  for (const path of ['/Order?$expand=customer,product', '/Order?$filter="customer.name=c and product.name=p"']) {
+    const { status, text } = await server.send('GET', path)
+    t.equal(status, 400, path)
+    t.match(text, /A request that leads to two back ends is not possible with/)
+  }
+  for (const path of ['/Order?$filter="customer.name=c"', '/Order?$filter="product.name=p"']) {
+    t.match(await server.send('GET', path), { status: 200, text: /"__COUNT":1/ }, path)
+  }
+})
+
+t.test('relations between two back ends are refused at the start', async t => {
+  const model = ORDERS({
+    productID: { type: 'long' },
+    product: { kind: 'relatedEntity', type: 'Product', foreignKey: 'productID' },
+  })
+  const backends = [memoryBackend('Customer'), memoryBackend('Product')]
+  await t.rejects(openEngine(engineOptions({ path: t.testdir({}), model, backends })), {
+    message: /Customer.attributes.product: it leads to another back end/,
+  })
+})
+
+t.test('back ends are closed when another one cannot be opened, and the store when one cannot be closed', async t => {
+  const model = ORDERS()
+  const path = t.testdir({})
+  const closed: string[] = []
+  const given = (name: string, faults: { open?: boolean; close?: boolean } = {}) => {
+    const memory = memoryBackend(name)
+    return {
+      ...memory,
+      open(surroundings: Parameters<typeof memory.open>[0]) {
+        if (faults.open) throw new Error(`${name} cannot be opened`)
+        const backend = memory.open(surroundings)
+        return Object.assign(backend, {
+          close: async () => {
+            closed.push(name)
+            if (faults.close) throw new Error(`${name} cannot be closed`)
+          },
+        })
+      },
+    }
+  }
+  const broken = [given('Customer'), given('Product', { open: true })]
+  await t.rejects(openEngine(engineOptions({ path, model, backends: broken })), { message: 'Product cannot be opened' })
+  t.same(closed.splice(0), ['Customer'])
+  const engine = await openEngine(
+    engineOptions({ path, model, backends: [given('Customer', { close: true }), given('Product')] }),
+  )
+  await t.rejects(engine.close(), { message: 'Customer cannot be closed' })
+  t.same(closed, ['Customer', 'Product'])
+  const again = await openEngine(engineOptions({ path, model, backends: [given('Customer'), given('Product')] }))
+  await again.close()
 })
