@@ -14,12 +14,13 @@ export function membersOf(file: string, name: string): string[] {
   if (!declaration) throw new Error(`${file} has no ${name}`)
   const names = (declaration.members as ts.NodeArray<ts.ClassElement | ts.TypeElement>).flatMap(member => {
     const fields = ts.isConstructorDeclaration(member) ? member.parameters.filter(field => field.modifiers) : [member]
-    return fields.filter(isPublic).map(field => field.name!.getText())
+    return fields.flatMap(field => (field.name && isPublic(field) ? [field.name.getText()] : []))
   })
   return [...new Set(names)]
 }
 
-const isPublic = (node: ts.Node): boolean =>
+const isPublic = (node: ts.NamedDeclaration): boolean =>
+  !(node.name && ts.isPrivateIdentifier(node.name)) &&
   !(ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword))
 
 /** Names that a module exports, types included. */

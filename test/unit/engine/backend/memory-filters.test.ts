@@ -36,7 +36,8 @@ for (const seed of seeds(isLong ? longCount(100) : 6)) {
     t.comment(`in memory: ${inMemory.join()}`)
     const open = async (folder: string, dataClasses: readonly string[]): Promise<Engine> => {
       const options = { path: folder, model: modelOf(world), pool: { threads: 1 } }
-      const engine = await openEngine(engineOptions({ ...options, backends: [memoryBackend(...dataClasses)] }))
+      const backends = dataClasses.length > 0 ? [memoryBackend(...dataClasses)] : []
+      const engine = await openEngine(engineOptions({ ...options, backends }))
       t.teardown(() => engine.close())
       return engine
     }
