@@ -139,9 +139,9 @@ function relationProblems({ dataClasses }: Catalog, { backends = [] }: EngineOpt
 function openBackends(given: readonly GivenBackend[], surroundings: BackendSurroundings): Map<string, Backend> {
   const opened = new Map<string, Backend>()
   try {
-    for (const { dataClasses, open } of given) {
-      const backend = open(surroundings)
-      for (const name of dataClasses) opened.set(name, backend)
+    for (const each of given) {
+      const backend = each.open(surroundings)
+      for (const name of each.dataClasses) opened.set(name, backend)
     }
     return opened
   } catch (error) {

@@ -378,3 +378,17 @@ t.test('back ends are closed when another one cannot be opened, and the store wh
   const again = await openEngine(engineOptions({ path, model, backends: [given('Customer'), given('Product')] }))
   await again.close()
 })
+
+t.test('a back end may be an object whose open uses this', async t => {
+  class Given {
+    readonly #memory = memoryBackend('Customer')
+    readonly dataClasses = ['Customer']
+    readonly place = this.#memory.place
+
+    open(...surroundings: Parameters<ReturnType<typeof memoryBackend>['open']>) {
+      return this.#memory.open(...surroundings)
+    }
+  }
+  const engine = await openEngine(engineOptions({ path: t.testdir({}), model: ORDERS(), backends: [new Given()] }))
+  await engine.close()
+})
