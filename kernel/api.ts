@@ -17,6 +17,16 @@ import type { Static, TObject } from '@sinclair/typebox'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Logger } from 'pino'
 import type { PluginEngine, ReadRequest } from '../engine/index.ts'
+import type {
+  Accepts,
+  CommandSpec,
+  MethodSpec,
+  ParameterSpec,
+  Registered,
+  RouteSpec,
+  ServiceSpec,
+  Verb,
+} from './description.ts'
 import type { InnerRequest } from './inner-request.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Lifecycle } from './base/lifecycle.ts'
@@ -51,6 +61,23 @@ export {
   type Representation,
   tagged,
 } from './conditional.ts'
+export {
+  type Accepts,
+  type BodySpec,
+  type CommandSpec,
+  type DataOperation,
+  type DeclaredParameter,
+  DONE,
+  type MethodSpec,
+  type OperationSpec,
+  type ParameterSpec,
+  type Registered,
+  type RouteOptions,
+  type RouteSpec,
+  SELECTIONS,
+  type ServiceSpec,
+  type Verb,
+} from './description.ts'
 export { methodNotApplicable } from './errors.ts'
 export { MAX_ASSET_BYTES } from './assets.ts'
 export { counter, gauge, type Metric, type MetricValue } from '../engine/base/counts/metric.ts'
@@ -117,24 +144,9 @@ export function definePlugin<Options extends TObject>(plugin: PluginDefinition<O
   return plugin
 }
 
-export type Verb = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
 export type Answer = Reply | Promise<Reply>
 /** Reply; `undefined` if the plugin does not handle the request after all, so that the next one is tried. */
 export type HandlerResult = Reply | undefined | Promise<Reply | undefined>
-
-export interface Accepts {
-  /** `GET` includes `HEAD`. Other verbs are answered with 405. */
-  readonly verbs: readonly Verb[]
-  /** For a service: guests may use it even if `roles.json` requires a login. */
-  readonly guests?: boolean
-  /** For a route: another plugin may register the path, before or after, and answers it instead. */
-  readonly yields?: boolean
-}
-
-export interface RouteOptions extends Accepts {
-  /** Maximum bytes of a body, at most `server.bodyBytes`, which is the default; larger ones are answered with 413. */
-  readonly bodyBytes?: number
-}
 
 /** Names of the parameters in the path of a route. */
 type PathParameterNames<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
@@ -157,6 +169,8 @@ export interface CallOptions {
 }
 
 export interface AssetOptions {
+  /** One sentence about the files, for the reference of addresses. */
+  readonly doc?: string | undefined
   /** `index.html` answers unknown paths below, for browsers that open a page: apps interpret the rest of the address. */
   readonly fallback?: boolean | undefined
   /** `Content-Security-Policy` of the files; by default only scripts, styles, images and data of this server, nothing inline. */
@@ -191,34 +205,33 @@ export interface Scope {
   /** Metrics of the server, to which a plugin adds its own. */
   readonly metrics: Metrics
 
+  /** Registrations of all plugins; complete when the port is open. */
+  readonly registered: Registered
+
   /** Registers a service: `/rest/$name/…`. `request.parts` are the parts that follow. */
-  service(name: `$${string}`, accepts: Accepts, handler: (request: RestRequest) => Answer): void
+  service(name: `$${string}`, spec: ServiceSpec, handler: (request: RestRequest) => Answer): void
 
   /** Registers a value of `$method` on a dataclass, for example `update`. */
-  method(name: string, accepts: Accepts, handler: (request: RestRequest) => Answer): void
+  method(name: string, spec: MethodSpec, handler: (request: RestRequest) => Answer): void
 
   /** Handles a verb without `$method` on a dataclass. Only one plugin can own a verb. */
   verb(verb: Verb, handler: (request: RestRequest) => Answer): void
 
   /** Registers a *command*: a parameter whose presence makes this plugin answer, for example `$compute`. */
-  command(parameter: `$${string}`, accepts: Accepts, handler: (request: RestRequest) => HandlerResult): void
+  command(name: `$${string}`, spec: CommandSpec, handler: (request: RestRequest) => HandlerResult): void
 
   /**
-   * Registers a *parameter*, which adds to the read and answers nothing, for example `$filter`.
-   * @param options `selects`: true if it decides which entities are selected. Deletions refuse all others of plugins, so that
-   *   no client deletes more than it meant to
+   * Registers a *parameter*. With `apply` it adds to the read and answers nothing, for example `$filter`; without, handlers read
+   * it by `request.parameter`, and several plugins can declare it. A request with a `$` parameter that no plugin has registered is
+   * refused.
+   *
+   *   scope.parameter('$top', { schema: { type: 'integer' }, doc: 'Number of entities of the page.', example: 10 }, apply)
    */
   parameter(
     name: `$${string}`,
-    apply: (read: ReadRequest, value: string, request: RestRequest) => void,
-    options?: { readonly selects?: boolean },
+    spec: ParameterSpec,
+    apply?: (read: ReadRequest, value: string, request: RestRequest) => void,
   ): void
-
-  /**
-   * Declares parameters that handlers of the plugin read themselves, by `request.parameter`. Several plugins can declare the
-   * same one. A request with a `$` parameter that is neither declared nor registered is refused.
-   */
-  readsParameters(...names: `$${string}`[]): void
 
   /** True if a plugin has registered the parameter `name` as one that `selects`. */
   selects(name: string): boolean
@@ -265,7 +278,7 @@ export interface Scope {
    */
   route<const Path extends `/${string}`>(
     path: Path,
-    options: RouteOptions,
+    spec: RouteSpec,
     handler: (request: RouteRequest<Readonly<Record<PathParameterNames<Path>, string>>>) => Answer,
   ): void
 

@@ -1,19 +1,23 @@
 import { fileURLToPath } from 'node:url'
-import type { Accepts, Answer, HandlerResult, RouteOptions, Scope, Verb } from './api.ts'
+import type { Accepts, Answer, HandlerResult, Scope, Verb } from './api.ts'
 import { type ReadRequest, suggestion } from '../engine/index.ts'
 import { type Asset, canonicalPath, loadAssets, sendAsset } from './assets.ts'
+import type { DeclaredParameter, MethodSpec, ParameterSpec, Registered, RouteSpec, ServiceSpec } from './description.ts'
 import { KernelErrors } from './errors.ts'
 import type { RestRequest } from './request.ts'
 import type { RouteRequest } from './route-request.ts'
 import { hasParameters, type Matched, RouteTable, shapeOf } from './route-table.ts'
 
-export interface Handler<T> extends Accepts {
-  plugin: string
-  handle: (request: RestRequest) => T
+interface Handler<T> {
+  readonly plugin: string
+  readonly handle: (request: RestRequest) => T
 }
 
+/** A handler that is tried for its verbs. */
+export interface VerbHandler<T> extends Handler<T>, Accepts {}
+
 /** An address outside of `/rest`. */
-interface Route extends RouteOptions {
+interface Route extends RouteSpec {
   readonly plugin: string
   readonly path: string
   readonly isAsset?: boolean
@@ -42,16 +46,18 @@ export const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
 ])
 
 /** Everything the plugins have registered, by the name that requests use. */
-export class Registry {
-  readonly services = new Map<string, Handler<Answer>>()
-  readonly methods = new Map<string, Handler<Answer>>()
-  readonly verbs = new Map<string, { plugin: string; handle: (request: RestRequest) => Answer }>()
+export class Registry implements Registered {
+  readonly declared: DeclaredParameter[] = []
+  readonly services = new Map<string, Handler<Answer> & ServiceSpec>()
+  readonly methods = new Map<string, Handler<Answer> & MethodSpec>()
+  readonly verbs = new Map<string, Handler<Answer>>()
   /** In the order of registration, in which they are tried. */
-  readonly commands = new Map<string, Handler<HandlerResult>>()
+  readonly commands = new Map<string, VerbHandler<HandlerResult>>()
+  /** Functions of the parameters that add to the read. */
   readonly parameters = new Map<string, { plugin: string; apply: ApplyParameter; selects: boolean }>()
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
   /** By verb. */
-  readonly binaries = new Map<string, Handler<HandlerResult>>()
+  readonly binaries = new Map<string, VerbHandler<HandlerResult>>()
   /** Exact paths. */
   readonly routes = new Map<string, Route>()
   /** Routes with parameters, by {@link shapeOf} their paths. */
@@ -61,8 +67,7 @@ export class Registry {
   readonly members: { readonly plugin: string; readonly find: FindMember }[] = []
   readonly onRequest: OnRequest[] = []
   readonly onReply: OnReply[] = []
-  /** Parameters that handlers read themselves. */
-  readonly #read = new Set<string>(['$method'])
+  readonly #names = new Set<string>(['$method'])
   #table: RouteTable<Route> | undefined
 
   /**
@@ -72,15 +77,15 @@ export class Registry {
    */
   demandKnown(parameters: ReadonlyMap<string, string>): void {
     for (const name of parameters.keys()) {
-      if (!name.startsWith('$') || this.#isKnown(name)) continue
-      const known = [...new Set([...this.parameters.keys(), ...this.commands.keys(), ...this.#read])]
+      if (!name.startsWith('$') || this.#names.has(name) || IGNORED_PARAMETERS.has(name)) continue
+      const known = [...this.#names]
       const hint = suggestion(name, known) || `; known are ${known.sort().join(', ')}`
       throw KernelErrors.UNKNOWN_PARAMETER(name.slice(0, 100), hint)
     }
   }
 
-  #isKnown(name: string): boolean {
-    return this.parameters.has(name) || this.commands.has(name) || this.#read.has(name) || IGNORED_PARAMETERS.has(name)
+  get hasMembers(): boolean {
+    return this.members.length > 0
   }
 
   applyParameters(request: RestRequest): void {
@@ -134,7 +139,7 @@ export class Registry {
     return undefined
   }
 
-  /** Registration methods of a {@link Scope}, on behalf of `plugin`. */
+  /** Members of a {@link Scope} that register, on behalf of `plugin`. */
   scopeFor(
     plugin: string,
   ): Omit<
@@ -157,14 +162,22 @@ export class Registry {
     | 'logins'
     | 'quota'
   > {
+    const declare = (name: string, spec: ParameterSpec): void => {
+      this.#names.add(name)
+      this.declared.push({ plugin, name, ...checked(name, spec) })
+    }
     return {
-      service: (name, accepts, handle) => claim(this.services, name, { plugin, ...accepts, handle }),
-      method: (name, accepts, handle) => claim(this.methods, name, { plugin, ...accepts, handle }),
+      registered: this,
+      service: (name, spec, handle) => claim(this.services, name, { plugin, ...spec, handle }),
+      method: (name, spec, handle) => claim(this.methods, name, { plugin, ...spec, handle }),
       verb: (verb, handle) => claim(this.verbs, verb, { plugin, handle }),
-      command: (name, accepts, handle) => claim(this.commands, name, { plugin, ...accepts, handle }),
-      parameter: (name, apply, { selects = false } = {}) => claim(this.parameters, name, { plugin, apply, selects }),
-      readsParameters: (...names) => {
-        for (const name of names) this.#read.add(name)
+      command: (name, spec, handle) => {
+        claim(this.commands, name, { plugin, verbs: spec.verbs, handle })
+        declare(name, spec)
+      },
+      parameter: (name, spec, apply) => {
+        if (apply) claim(this.parameters, name, { plugin, apply, selects: spec.selects === true })
+        declare(name, spec)
       },
       selects: name => this.parameters.get(name)?.selects === true,
       part: (name, apply) => claim(this.parts, name, { plugin, apply }),
@@ -180,17 +193,16 @@ export class Registry {
         if (hasParameters(path)) claim(this.patterns, shapeOf(path), route)
         else claim(this.routes, path, route)
       },
-      assets: async (path, folder, { fallback = false, policy } = {}) => {
+      assets: async (path, folder, { doc, fallback = false, policy } = {}) => {
         const assets = loadAssets(folder, policy)
-        const serve = (at: string, asset: Asset) =>
-          claim(this.routes, at, {
-            plugin,
-            path: at,
-            verbs: ['GET'],
-            isAsset: true,
-            handle: request => sendAsset(asset, request),
-          })
-        for (const [name, asset] of assets) serve(path + name, asset)
+        const assetRoute = (at: string, asset: Asset): Route => ({
+          plugin,
+          path: at,
+          verbs: ['GET'],
+          isAsset: true,
+          handle: request => sendAsset(asset, request),
+        })
+        for (const [name, asset] of assets) claim(this.routes, path + name, assetRoute(path + name, asset))
         const index = assets.get('index.html')
         if (fallback) {
           if (!index)
@@ -201,12 +213,18 @@ export class Registry {
           claim(this.fallbacks, path, { plugin, path, verbs: ['GET'], isAsset: true, handle })
         }
         if (!index) return
-        serve(path, index)
+        claim(this.routes, path, { ...assetRoute(path, index), doc })
         if (path === '/') return
         // Relative, so that it is right behind a base path too. Links of the page are relative to its folder.
         const moved = { status: 308, headers: { Location: path.split('/').slice(-2).join('/') }, body: '' }
         const bare = path.slice(0, -1)
-        claim(this.routes, bare, { plugin, path: bare, verbs: ['GET'], handle: () => moved })
+        claim(this.routes, bare, {
+          plugin,
+          path: bare,
+          verbs: ['GET'],
+          doc: doc && `Redirects to \`${path}\`.`,
+          handle: () => moved,
+        })
       },
       member: find => void this.members.push({ plugin, find }),
       onRequest: hook => void this.onRequest.push(hook),
@@ -214,6 +232,13 @@ export class Registry {
       applyParameters: request => this.applyParameters(request),
     }
   }
+}
+
+/** @throws {Error} a plugin without types has not described a parameter */
+function checked(name: string, spec: ParameterSpec): ParameterSpec {
+  const { schema, doc } = (spec ?? {}) as Partial<ParameterSpec>
+  if (typeof schema === 'object' && schema !== null && typeof doc === 'string' && doc !== '') return spec
+  throw new Error(`${name} has no description; its second argument is { schema, doc }: a JSON Schema and a sentence`)
 }
 
 function claim<T extends { plugin: string; path?: string; yields?: boolean }>(

@@ -1,6 +1,6 @@
 import { parseAttributeList, type ProtocolError, type SelectionSource, suggestion } from '../engine/index.ts'
 import { KernelErrors, methodNotApplicable } from './errors.ts'
-import { accepts, type Handler, type Registry } from './registry.ts'
+import { accepts, type Registry, type VerbHandler } from './registry.ts'
 import { lasting, type Reply } from './reply.ts'
 import { type RequestContext, RestRequest } from './request.ts'
 import { RouteRequest } from './route-request.ts'
@@ -34,6 +34,7 @@ export class Router {
       if (!service) throw request.view.unknownDataClass(path.name)
       if (!service.guests) request.demandLogin()
       this.registry.demandKnown(parameters)
+      if (service.administrators && accepts(service.verbs, verb)) request.demandAdministrator(path.name)
       return call(service, path.name, request)
     }
     request.demandLogin()
@@ -219,7 +220,7 @@ async function later<T>(waiting: Promise<T>, next: (value: T) => Reply | Promise
 }
 
 function call<T, R extends RestRequest>(
-  handler: Pick<Handler<T>, 'plugin' | 'verbs'> & { readonly handle: (request: R) => T },
+  handler: Pick<VerbHandler<T>, 'plugin' | 'verbs'> & { readonly handle: (request: R) => T },
   what: string,
   request: R,
 ): T | Reply {

@@ -2,12 +2,12 @@ import { type Config, withoutReferences } from '../../config/load-config.ts'
 import { type Catalog, type ClassRegistry, describeModel } from '../../engine/index.ts'
 import { readParts } from '../main.ts'
 import { ModuleBundler } from '../module-bundler.ts'
+import type { Plugin } from '../plugin-loader.ts'
 
 interface DescribedModel {
   readonly catalog: Catalog
   readonly classes: ClassRegistry
-  /** Names of the plugins. */
-  readonly plugins: readonly string[]
+  readonly plugins: readonly Plugin[]
 }
 
 /**
@@ -18,7 +18,7 @@ export async function modelOf(config: Config): Promise<DescribedModel> {
   const bundler = new ModuleBundler()
   try {
     const { engine, plugins } = await readParts(withoutReferences(config), bundler)
-    return { ...(await describeModel(engine)), plugins: plugins.map(({ definition }) => definition.name) }
+    return { ...(await describeModel(engine)), plugins }
   } finally {
     bundler.close()
   }

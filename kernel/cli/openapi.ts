@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import type { Config } from '../../config/load-config.ts'
 import { type Catalog, type ClassRegistry, outputUrl, publicView, type View } from '../../engine/index.ts'
-import { KERNEL_VERSION } from '../api.ts'
+import { KERNEL_VERSION, type Registered } from '../api.ts'
+import { describePlugins } from '../describe-plugins.ts'
 import { modelOf } from './model-of.ts'
 
 /** Module of the plugin `openapi`, loaded like every plugin. */
@@ -12,7 +13,7 @@ interface OpenApiModule {
     view: View
     mayCall: () => boolean
     isAdministrator: boolean
-    plugins: readonly string[]
+    registered: Registered
     version: string
     cookieName: string
   }): object
@@ -25,9 +26,12 @@ interface OpenApiModule {
  */
 export async function openapi(config: Config, file: string | undefined): Promise<void> {
   const { catalog, classes, plugins } = await modelOf(config)
+  const { registry, problems } = await describePlugins(plugins, { catalog, classes })
+  for (const problem of problems) process.stderr.write(`${problem}\n`)
   const { openApiDocument } = (await import(outputUrl('plugins/openapi/index.js').href)) as OpenApiModule
   const document = openApiDocument({
-    ...{ catalog, classes, plugins, view: publicView(catalog), mayCall: () => true, isAdministrator: true },
+    ...{ catalog, classes, view: publicView(catalog), mayCall: () => true, isAdministrator: true },
+    registered: registry,
     version: KERNEL_VERSION,
     cookieName: config.session.cookieName,
   })

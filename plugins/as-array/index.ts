@@ -11,8 +11,18 @@ export default definePlugin({
   name: 'as-array',
   kernel: '^1.0.0',
   register({ parameter }) {
-    parameter('$asArray', (read, _value, request) => {
-      if (request.flag('$asArray') && read.output.form === 'collection') read.output.form = 'array'
-    })
+    parameter(
+      '$asArray',
+      {
+        schema: { type: 'boolean' },
+        doc: 'A bare array instead of the collection.',
+        example: true,
+        on: ['listValues', 'openSet', 'save'],
+        section: '4.3',
+      },
+      (read, _value, request) => {
+        if (request.flag('$asArray') && read.output.form === 'collection') read.output.form = 'array'
+      },
+    )
   },
 })

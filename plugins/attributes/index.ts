@@ -12,9 +12,18 @@ export default definePlugin({
   name: 'attributes',
   kernel: '^1.0.0',
   register({ parameter, engine }) {
-    parameter('$attributes', (read, value) => {
-      if (read.output.attributes?.from === 'path') return
-      read.output.attributes = { from: 'parameter', items: parseAttributeList(value, read.dataClass, engine.limits) }
-    })
+    parameter(
+      '$attributes',
+      {
+        schema: { type: 'string', format: 'attributes' },
+        doc: 'Attributes of the answer: `name, manager.name, manager.*`. A list of attributes in the path has precedence.',
+        on: ['list', 'openSet', 'get', 'getBy', 'getSeveral'],
+        section: '4.2',
+      },
+      (read, value) => {
+        if (read.output.attributes?.from === 'path') return
+        read.output.attributes = { from: 'parameter', items: parseAttributeList(value, read.dataClass, engine.limits) }
+      },
+    )
   },
 })

@@ -1,4 +1,13 @@
-import { definePlugin, gauge, json, type Metric, type Reply, type RestRequest, Type } from '../../kernel/api.ts'
+import {
+  definePlugin,
+  gauge,
+  json,
+  type Metric,
+  type Reply,
+  type RestRequest,
+  Type,
+  type ServiceSpec,
+} from '../../kernel/api.ts'
 import { BackupErrors } from './errors.ts'
 import { BackupRuns } from './backup-runs.ts'
 
@@ -26,7 +35,7 @@ export default definePlugin({
     fullDays: Type.Number({ default: 7, description: 'Age in days after which the data file is copied again.' }),
     keepDays: Type.Number({ default: 30, description: 'Age in days after which a backup is removed.' }),
   }),
-  async register({ service, readsParameters, engine, log, metrics, now, onReady, onClose }, options) {
+  async register({ service, parameter, engine, log, metrics, now, onReady, onClose }, options) {
     const { folder, endpoint, schedule, fullDays, keepDays } = options
     const runs =
       folder === undefined
@@ -43,9 +52,13 @@ export default definePlugin({
       onClose(() => timer.stop())
     }
 
-    readsParameters('$full')
-    service('$backup', { verbs: ['GET', 'POST'] }, async (request: RestRequest) => {
-      request.demandAdministrator('$backup')
+    parameter('$full', {
+      schema: { type: 'boolean' },
+      doc: 'Copies the data file, even if the commits since the last backup would do.',
+      example: true,
+      on: ['backup'],
+    })
+    service('$backup', BACKUP, async (request: RestRequest) => {
       if (request.parts.length > 0) throw BackupErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100))
       if (!runs) throw BackupErrors.NO_FOLDER()
       const isPost = request.transport.method === 'POST'
@@ -54,6 +67,21 @@ export default definePlugin({
     })
   },
 })
+
+const BACKUP: ServiceSpec = {
+  verbs: ['GET', 'POST'],
+  administrators: true,
+  doc: 'Backups of the store.',
+  tag: 'server',
+  operations: {
+    'GET /': { id: 'backups', doc: 'State of the backups, and a list of them, the newest first' },
+    'POST /': {
+      id: 'backup',
+      doc: 'Makes a backup in the folder `backup.folder`, unless one is being made',
+      answers: { 202: { doc: 'A backup is being made.' } },
+    },
+  },
+}
 
 const answer = (value: object, status: number): Reply => ({ ...json(value), status })
 

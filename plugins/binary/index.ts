@@ -8,6 +8,8 @@ import {
   partOf,
   type Reply,
   type RestRequest,
+  type CommandSpec,
+  type ParameterSpec,
 } from '../../kernel/api.ts'
 import { cacheControl, entityTag } from './caching.ts'
 import { Converter } from './converter.ts'
@@ -51,16 +53,14 @@ export default definePlugin({
     timeoutMs: Type.Integer({ default: 10_000, minimum: 1, description: 'Time for a conversion.' }),
     cacheBytes: Type.Integer({ default: 2 ** 26, minimum: 0, description: 'Memory for converted images.' }),
   }),
-  register({ command, engine, onClose, readsParameters }, { maxInputBytes, maxSide, cacheBytes, ...limits }) {
-    readsParameters('$width', '$height', '$version')
+  register({ command, engine, onClose, parameter }, { maxInputBytes, maxSide, cacheBytes, ...limits }) {
+    for (const [name, spec] of PARAMETERS) parameter(name, spec)
     const converter = new Converter(new URL('./convert.child.js', import.meta.url), limits)
     onClose(() => converter.close())
     const converted = new ByteCache(cacheBytes)
 
-    command('$imageformat', { verbs: ['GET'] }, request => answer(request, variantOf(request, maxSide)))
-    command('$binary', { verbs: ['GET'] }, request =>
-      request.flag('$binary') ? answer(request, undefined) : undefined,
-    )
+    command('$imageformat', IMAGE_FORMAT, request => answer(request, variantOf(request, maxSide)))
+    command('$binary', BINARY, request => (request.flag('$binary') ? answer(request, undefined) : undefined))
 
     const answer = (request: RestRequest, variant: Variant | undefined): Promised<Reply> | undefined => {
       const attribute = engine.binaries.addressed(request.read)
@@ -138,3 +138,42 @@ const EMPTY: Reply = { status: 200, headers: { ...BYTES, 'Cache-Control': 'priva
 
 const then = <T, R>(value: Promised<T>, next: (value: T) => Promised<R>): Promised<R> =>
   value instanceof Promise ? value.then(next) : next(value)
+
+const IMAGE_FORMAT: CommandSpec = {
+  verbs: ['GET'],
+  schema: { type: 'string', enum: ['best', 'png', 'jpeg', 'gif', 'tiff', 'webp'] },
+  doc: 'Answers with the bytes of an image, in this form.',
+  example: 'best',
+  on: ['image'],
+  required: true,
+  section: '4.2',
+}
+const BINARY: CommandSpec = {
+  verbs: ['GET'],
+  schema: { type: 'boolean', const: true },
+  doc: 'Answers with the bytes of a blob.',
+  example: true,
+  on: ['blob'],
+  required: true,
+  section: '4.2',
+}
+const side = (doc: string): ParameterSpec => ({
+  schema: { type: 'integer', minimum: 1 },
+  doc,
+  example: 64,
+  on: ['image'],
+})
+const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
+  ['$width', side('Maximum width of the image, in pixels.')],
+  ['$height', side('Maximum height of the image, in pixels.')],
+  [
+    '$version',
+    {
+      schema: { type: 'string' },
+      doc: 'Key for caches: with the current stamp the answer may be kept for a year.',
+      example: '1',
+      on: ['image', 'blob'],
+      section: '4.2',
+    },
+  ],
+]

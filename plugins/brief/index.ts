@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/api.ts'
+import { definePlugin, type ParameterSpec } from '../../kernel/api.ts'
 import { BriefErrors } from './errors.ts'
 
 /**
@@ -15,7 +15,7 @@ export default definePlugin({
   name: 'brief',
   kernel: '^1.0.0',
   register({ parameter }) {
-    parameter('$brief', (read, value) => {
+    parameter('$brief', BRIEF, (read, value) => {
       if (!/^\d{1,9}$/.test(value) || Number(value) < MIN_BYTES) throw BriefErrors.NOT_A_LENGTH(value.slice(0, 100))
       read.output.briefBytes = Number(value)
     })
@@ -24,3 +24,10 @@ export default definePlugin({
 
 /** Room for a quote and one complete escape. */
 const MIN_BYTES = 16
+
+const BRIEF: ParameterSpec = {
+  schema: { type: 'integer', minimum: MIN_BYTES },
+  doc: 'Number of bytes; longer texts, objects and vectors are sent as links with their beginning.',
+  example: 200,
+  on: ['listValues', 'openSet'],
+}

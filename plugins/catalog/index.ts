@@ -6,7 +6,10 @@ import {
   methodNotApplicable,
   type Reply,
   type RestRequest,
+  type ParameterSpec,
+  type ServiceSpec,
 } from '../../kernel/api.ts'
+import { OPERATIONS } from './operations.ts'
 
 /**
  * `$catalog`: the structure of the data model as far as the caller may read it, and the functions of the datastore.
@@ -25,8 +28,9 @@ import {
 export default definePlugin({
   name: 'catalog',
   kernel: '^1.0.0',
-  register({ service, engine, applyParameters, readsParameters }) {
-    readsParameters('$params', '$timeout')
+  register({ service, engine, parameter, applyParameters }) {
+    parameter('$params', ARGUMENTS)
+    parameter('$timeout', TIMEOUT)
     const { classes, catalog } = engine
     const withMethods = (description: { name: string }, request: RestRequest): object => {
       const methods = classes.describe(description.name, each => engine.mayCall(each, request.access))
@@ -47,7 +51,7 @@ export default definePlugin({
     const callable = ({ access }: RestRequest): string[] =>
       [...classes.dataStore.values()].filter(each => engine.mayCall(each, access)).map(each => each.name)
 
-    service('$catalog', { verbs: ['GET', 'POST'], guests: true }, (request): Reply | Promise<Reply> => {
+    service('$catalog', CATALOG, (request): Reply | Promise<Reply> => {
       const name = request.parts[0]
       const called = name === undefined ? undefined : classes.dataStore.get(name)
       if (called && catalog.dataClassesByName.get(called.name)?.scope !== 'public') {
@@ -71,3 +75,25 @@ export default definePlugin({
     })
   },
 })
+
+const CATALOG: ServiceSpec = {
+  verbs: ['GET', 'POST'],
+  guests: true,
+  doc: 'The data model, and functions of the datastore.',
+  section: '4.1',
+  tag: 'catalog',
+  operations: OPERATIONS,
+}
+
+const ARGUMENTS: ParameterSpec = {
+  schema: { type: 'string', contentMediaType: 'application/json' },
+  doc: 'In a GET on a function: its arguments, as a JSON array.',
+  on: [],
+  section: '4.7',
+}
+const TIMEOUT: ParameterSpec = {
+  schema: { type: 'integer' },
+  doc: 'Seconds for which an entity set lives without use that a function returns.',
+  on: [],
+  section: '4.5',
+}

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type ClassFunction, outputUrl } from '../../engine/index.ts'
-import { conditionsOf, definePlugin, isCurrent, type Reply, type RestRequest } from '../../kernel/api.ts'
+import {
+  conditionsOf,
+  definePlugin,
+  isCurrent,
+  type Reply,
+  type RestRequest,
+  type ServiceSpec,
+} from '../../kernel/api.ts'
 import { ClientErrors } from './errors.ts'
 import { visibleModel, type ModelSource } from './visible-model.ts'
 import { schemaOf, type WriteOptions, writeClient } from './write-client.ts'
@@ -20,8 +27,19 @@ import { schemaOf, type WriteOptions, writeClient } from './write-client.ts'
 export default definePlugin({
   name: 'client',
   kernel: '^1.0.0',
-  register({ service, engine, readsParameters }) {
-    readsParameters('$dates', '$module')
+  register({ service, engine, parameter }) {
+    parameter('$dates', {
+      schema: { type: 'string', enum: ['date', 'text'] },
+      doc: 'How dates with a time are read: as `Date`, or as texts.',
+      example: 'text',
+      on: ['client'],
+    })
+    parameter('$module', {
+      schema: { type: 'boolean' },
+      doc: 'The runtime is imported from `tesser/client`.',
+      example: true,
+      on: ['client'],
+    })
     const { classes } = engine
     /** Recently requested files, by the rights of their callers and the request. */
     const made = new Map<string, ClientFile>()
@@ -47,7 +65,7 @@ export default definePlugin({
         return fileOf(script, 'text/javascript')
       }
     }
-    service('$client', { verbs: ['GET'], guests: true }, (request): Reply => {
+    service('$client', CLIENT, (request): Reply => {
       const { text, tag, mediaType } = fileFor(request)
       const headers = { ...HEADERS, 'Content-Type': `${mediaType}; charset=UTF-8`, ETag: tag }
       if (isCurrent(conditionsOf(request), tag)) return { status: 304, headers, body: '' }
@@ -55,6 +73,25 @@ export default definePlugin({
     })
   },
 })
+
+const CLIENT: ServiceSpec = {
+  verbs: ['GET'],
+  guests: true,
+  doc: 'A typed client for TypeScript.',
+  tag: 'catalog',
+  operations: {
+    'GET /': {
+      id: 'client',
+      doc: 'A typed client for TypeScript, as one file',
+      answers: { 200: { doc: 'The file.', types: ['text/plain'], schema: { type: 'string' } } },
+    },
+    'GET /client.js': {
+      id: 'client.module',
+      doc: 'The client as a module for pages without a build',
+      answers: { 200: { doc: 'The file.', types: ['text/javascript'], schema: { type: 'string' } } },
+    },
+  },
+}
 
 /** Generating one for 120 dataclasses takes some 20 ms. */
 const MAX_FILES = 8

@@ -1,5 +1,5 @@
 import type { Aggregation } from '../../engine/index.ts'
-import { definePlugin, encoded } from '../../kernel/api.ts'
+import { definePlugin, encoded, type CommandSpec } from '../../kernel/api.ts'
 import { ComputeErrors } from './errors.ts'
 
 /**
@@ -19,7 +19,7 @@ export default definePlugin({
   name: 'compute',
   kernel: '^1.0.0',
   register({ command, engine }) {
-    command('$compute', { verbs: ['GET'] }, request => {
+    command('$compute', COMPUTE, request => {
       const { read, transport } = request
       const { function: wanted, distinct } = aggregationOf(request.parameter('$compute')!)
       const aggregation = { function: wanted, distinct: distinct || request.flag('$distinct') }
@@ -27,6 +27,18 @@ export default definePlugin({
     })
   },
 })
+
+const COMPUTE: CommandSpec = {
+  verbs: ['GET'],
+  schema: {
+    type: 'string',
+    enum: ['count', 'sum', 'average', 'min', 'max', 'countDistinct', 'sumDistinct', 'averageDistinct', '$all'],
+  },
+  doc: 'Aggregate of the attributes instead of entities; `$all` answers with all of them.',
+  example: 'count',
+  on: ['listValues'],
+  section: '4.6',
+}
 
 const KEYWORDS = new Map<string, Aggregation>([
   ['$all', { function: 'all', distinct: false }],

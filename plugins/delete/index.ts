@@ -1,4 +1,4 @@
-import { definePlugin, expectedVersion, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, expectedVersion, json, type Reply, type RestRequest, type MethodSpec } from '../../kernel/api.ts'
 import { demandCondition, demandNoBody } from './condition.ts'
 import { DeleteErrors } from './errors.ts'
 
@@ -16,8 +16,11 @@ import { DeleteErrors } from './errors.ts'
 export default definePlugin({
   name: 'delete',
   kernel: '^1.0.0',
-  register({ method, verb, engine, selects, readsParameters }) {
-    readsParameters('$atomic', '$atOnce', '$atonce')
+  register({ method, verb, engine, selects, parameter }) {
+    for (const name of ATOMIC) {
+      const doc = `Deletes everything or nothing${name === '$atomic' ? '' : '; the same as `$atomic`'}.`
+      parameter(name, { schema: { type: 'boolean' }, doc, example: true, on: DELETIONS, section: '4.4' })
+    }
     const remove = async (request: RestRequest): Promise<Reply> => {
       // `DELETE /Class(1)/photo` must never delete the entity.
       if (request.read.output.attributes?.from === 'path') throw DeleteErrors.NOT_ENTITIES()
@@ -27,7 +30,7 @@ export default definePlugin({
       await engine.delete(
         request.read,
         {
-          atomic: ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name)),
+          atomic: ATOMIC.some(name => request.flag(name)),
           owner: request.session.handle,
           ifMatch,
         },
@@ -35,7 +38,17 @@ export default definePlugin({
       )
       return json({ ok: true })
     }
-    method('delete', { verbs: ['POST', 'DELETE'] }, remove)
+    method('delete', DELETE, remove)
     verb('DELETE', remove)
   },
 })
+
+const ATOMIC = ['$atomic', '$atOnce', '$atonce'] as const
+const DELETIONS = ['deleteSelection', 'deleteSeveral', 'deleteSet'] as const
+
+const DELETE: MethodSpec = {
+  verbs: ['POST', 'DELETE'],
+  doc: 'Deletes the entities that address and filter select.',
+  on: ['delete'],
+  section: '4.4',
+}

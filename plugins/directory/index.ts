@@ -1,5 +1,14 @@
-import { definePlugin, json, methodNotApplicable, type Reply, type RestRequest, type User } from '../../kernel/api.ts'
+import {
+  definePlugin,
+  json,
+  methodNotApplicable,
+  type Reply,
+  type RestRequest,
+  type User,
+  type ServiceSpec,
+} from '../../kernel/api.ts'
 import { DirectoryErrors } from './errors.ts'
+import { OPERATIONS } from './operations.ts'
 
 /**
  * Login as clients of older servers do it.
@@ -60,7 +69,7 @@ export default definePlugin({
       return json({ result: groups.some(each => each.toLowerCase() === group.toLowerCase()) })
     }
 
-    service('$directory', { verbs: ['GET', 'POST'], guests: true }, request => {
+    service('$directory', DIRECTORY, request => {
       const [command = ''] = request.parts
       // A link or an image on another site's page must not be able to log in.
       if (command === 'login')
@@ -72,6 +81,15 @@ export default definePlugin({
     })
   },
 })
+
+const DIRECTORY: ServiceSpec = {
+  verbs: ['GET', 'POST'],
+  guests: true,
+  doc: 'Logins, and the user of the session.',
+  section: 'protocol',
+  tag: 'session',
+  operations: OPERATIONS,
+}
 
 /** Never empty: clients take an empty `ID` for a guest. A name is as stable as an id, and also unique. */
 const idOf = ({ id, userName }: User): string | number => (id === undefined || id === '' ? userName : id)

@@ -1,4 +1,4 @@
-import { definePlugin, encoded } from '../../kernel/api.ts'
+import { definePlugin, encoded, type CommandSpec, type ParameterSpec } from '../../kernel/api.ts'
 
 /**
  * `$distinct=true`: the different values of an attribute in a selection, ascending, as a bare array.
@@ -14,9 +14,9 @@ import { definePlugin, encoded } from '../../kernel/api.ts'
 export default definePlugin({
   name: 'distinct',
   kernel: '^1.0.0',
-  register({ command, readsParameters, engine }) {
-    readsParameters('$counts')
-    command('$distinct', { verbs: ['GET'] }, request => {
+  register({ command, parameter, engine }) {
+    parameter('$counts', COUNTS)
+    command('$distinct', DISTINCT, request => {
       if (!request.flag('$distinct')) return undefined
       const { read, transport } = request
       const counted = request.flag('$counts')
@@ -24,3 +24,18 @@ export default definePlugin({
     })
   },
 })
+
+const DISTINCT: CommandSpec = {
+  verbs: ['GET'],
+  schema: { type: 'boolean' },
+  doc: 'The different values of the first attribute, ascending, instead of entities; with `$compute` each value counts once.',
+  example: true,
+  on: ['listValues'],
+  section: '4.6',
+}
+const COUNTS: ParameterSpec = {
+  schema: { type: 'boolean' },
+  doc: 'With `$distinct`: each value with its number of entities, the most frequent first.',
+  example: true,
+  on: ['listValues'],
+}

@@ -11,5 +11,8 @@ import { definePlugin } from '../../kernel/api.ts'
 export default definePlugin({
   name: 'docs',
   kernel: '^1.0.0',
-  register: ({ assets }) => assets('/docs/', new URL('./pages/', import.meta.url)),
+  register: ({ assets }) =>
+    assets('/docs/', new URL('./pages/', import.meta.url), {
+      doc: 'The documents of this release as pages with a search; their files are below it.',
+    }),
 })

@@ -1,6 +1,7 @@
 import { type EntitySet, kept, readTimeout, type SetOperator, sourceOf } from '../../engine/index.ts'
 import { definePlugin, encoded, json, type ReadRequest, type Reply, type RestRequest } from '../../kernel/api.ts'
 import { EntitySetRequestErrors } from './errors.ts'
+import { ENTITY_SET, LOGIC_OPERATOR, METHODS, PARAMETERS } from './description.ts'
 import { relatedRead } from './related-read.ts'
 import { savedAtAccess, savedAtCreation } from './saved-query.ts'
 
@@ -32,17 +33,8 @@ import { savedAtAccess, savedAtCreation } from './saved-query.ts'
 export default definePlugin({
   name: 'entity-set',
   kernel: '^1.0.0',
-  register({ engine, method, parameter, part, service, readsParameters }) {
-    readsParameters(
-      '$otherCollection',
-      '$clean',
-      '$refresh',
-      '$timeout',
-      '$savedfilter',
-      '$savedorderby',
-      '$subOrderby',
-      '$subExpand',
-    )
+  register({ engine, method, parameter, part, service }) {
+    for (const [name, spec] of PARAMETERS) parameter(name, spec)
     const { entitySets } = engine
     /** The set in the address; `set` is absent if the set is only named, or if its members have been changed. */
     const addressed = new WeakMap<RestRequest, { text: string; set?: EntitySet | undefined }>()
@@ -114,11 +106,11 @@ export default definePlugin({
     }
 
     // Without a set the whole dataclass would be selected, which is never intended.
-    parameter('$logicOperator', (_read, _value, request) => {
+    parameter('$logicOperator', LOGIC_OPERATOR, (_read, _value, request) => {
       if (!addressed.has(request)) throw EntitySetRequestErrors.NOT_A_SET('$logicOperator')
     })
 
-    method('entityset', { verbs: ['GET', 'POST'] }, async request => {
+    method('entityset', METHODS.entityset, async request => {
       const { read } = request
       if (request.isEntity) throw EntitySetRequestErrors.NOT_A_COLLECTION()
       const timeoutSeconds = readTimeout(request.parameter('$timeout'))
@@ -130,7 +122,7 @@ export default definePlugin({
       return page(set, read, request)
     })
 
-    method('subentityset', { verbs: ['GET', 'POST'] }, request =>
+    method('subentityset', METHODS.subentityset, request =>
       // Clients page a set with the parameters that made it.
       addressed.has(request) ? encoded(engine.read(request.read, request.transport)) : createRelated(request),
     )
@@ -151,7 +143,7 @@ export default definePlugin({
       return encoded(await kept(body), 200, { 'Content-Location': uri })
     }
 
-    method('release', { verbs: ['GET', 'POST'] }, async request => {
+    method('release', METHODS.release, async request => {
       request.refuseOtherPages()
       const address = addressed.get(request)
       if (!address) throw EntitySetRequestErrors.NOT_A_SET('$method=release')
@@ -165,7 +157,7 @@ export default definePlugin({
       return json({ ok: true })
     }
 
-    service('$entityset', { verbs: ['POST'] }, async request => {
+    service('$entityset', ENTITY_SET, async request => {
       if (request.parts[0] !== '$release') throw EntitySetRequestErrors.UNKNOWN_COMMAND()
       return release(await request.json(), request)
     })

@@ -12,8 +12,12 @@ export default definePlugin({
   name: 'exact',
   kernel: '^1.0.0',
   register({ parameter }) {
-    parameter('$exact', (read, _value, request) => {
-      read.exact = request.flag('$exact')
-    })
+    parameter(
+      '$exact',
+      { schema: { type: 'boolean' }, doc: 'Compares vectors one by one, without an index.', example: true },
+      (read, _value, request) => {
+        read.exact = request.flag('$exact')
+      },
+    )
   },
 })

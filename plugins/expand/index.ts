@@ -1,5 +1,5 @@
 import { parseExpandList } from '../../engine/index.ts'
-import { definePlugin } from '../../kernel/api.ts'
+import { definePlugin, SELECTIONS } from '../../kernel/api.ts'
 
 /**
  * `$expand`: related entities in the answer instead of links to them.
@@ -15,8 +15,17 @@ export default definePlugin({
   name: 'expand',
   kernel: '^1.0.0',
   register({ parameter, engine }) {
-    parameter('$expand', (read, value) => {
-      read.output.expand = parseExpandList(value, read.dataClass, engine.limits)
-    })
+    parameter(
+      '$expand',
+      {
+        schema: { type: 'string', format: 'relations' },
+        doc: 'Related entities instead of links to them: `manager, employer.staff:0-10`, or `$all`.',
+        on: [...SELECTIONS, 'get', 'getValues', 'getBy', 'getSeveral', 'save'],
+        section: '4.2',
+      },
+      (read, value) => {
+        read.output.expand = parseExpandList(value, read.dataClass, engine.limits)
+      },
+    )
   },
 })

@@ -41,18 +41,28 @@ export default definePlugin({
       Type.String({ minLength: 1 }),
       {
         default: {},
+        description:
+          'Further languages of the page: files like `/explorer/texts/en.json` by their codes, relative to the config file.',
       },
     ),
   }),
   async register({ assets, basePath, configFolder, route }, { languages }) {
     const pages = new URL('./pages/', import.meta.url)
-    await assets('/explorer/', pages)
+    await assets('/explorer/', pages, {
+      doc: 'A page on which users view and change the data; its files are below it.',
+    })
     const moved = { status: 302, headers: { Location: `${basePath}/explorer/` }, body: '' }
-    route('/', { verbs: ['GET'], yields: true }, () => moved)
+    route(
+      '/',
+      { verbs: ['GET'], yields: true, doc: 'Redirects to `/explorer/`, unless another plugin serves this path.' },
+      () => moved,
+    )
     const english = JSON.parse(await readFile(new URL('texts/en.json', pages), 'utf8'))
     const added = await readLanguages(languages, configFolder, english)
     const names = Object.fromEntries([...added].map(([code, { name }]) => [code, name]))
-    route('/explorer/languages.json', { verbs: ['GET'] }, () => json(names))
+    route('/explorer/languages.json', { verbs: ['GET'], doc: 'Additional languages of the explorer.' }, () =>
+      json(names),
+    )
     for (const [code, { texts }] of added) {
       route(`/explorer/languages/${code}.json`, { verbs: ['GET'] }, () => json(texts))
     }

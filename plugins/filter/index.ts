@@ -1,5 +1,5 @@
 import { receiveParams } from '../../engine/index.ts'
-import { definePlugin } from '../../kernel/api.ts'
+import { definePlugin, type ParameterSpec, SELECTIONS } from '../../kernel/api.ts'
 
 /**
  * `$filter` narrows a selection; `$params` holds the values of its placeholders.
@@ -14,17 +14,68 @@ export default definePlugin({
   register({ parameter, engine }) {
     parameter(
       '$filter',
+      {
+        schema: { type: 'string', format: 'condition' },
+        doc: 'Narrows the selection: `salary > 40000 and employer.name = :1`.',
+        on: [...SELECTIONS, 'call'],
+        selects: true,
+        section: '4.3.1',
+      },
       (read, _value, request) => {
         read.filter = request.text('$filter')!
       },
-      { selects: true },
     )
     parameter(
       '$params',
+      {
+        schema: {
+          type: 'string',
+          contentMediaType: 'application/json',
+          contentSchema: {
+            anyOf: [
+              { type: 'array', items: {} },
+              { type: 'object', additionalProperties: true },
+            ],
+          },
+        },
+        doc: 'Values of the placeholders of `$filter` as JSON: `["Paris", true]` for `:1`, `:2` …, or an object for `:name`.',
+        example: '[]',
+        on: [...SELECTIONS, 'related', 'deleteSelection'],
+        selects: true,
+        section: '4.3.1',
+      },
       (read, value) => {
         read.params = receiveParams(value, engine.limits)
       },
-      { selects: true },
     )
+    for (const [name, spec] of OF_DELETIONS) parameter(name, spec)
   },
 })
+
+/** The same parameters in deletions. */
+const OF_DELETIONS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
+  [
+    '$filter',
+    {
+      schema: { type: 'string', format: 'condition' },
+      doc: 'What is deleted.',
+      on: ['deleteSelection'],
+      required: true,
+      section: '4.4',
+    },
+  ],
+  // Without examples, which would be sent with saves.
+  [
+    '$filter',
+    { schema: { type: 'string' }, doc: 'With `$method=delete`: what is deleted.', on: ['delete'], section: '4.4' },
+  ],
+  [
+    '$params',
+    {
+      schema: { type: 'string', contentMediaType: 'application/json' },
+      doc: 'Values of its placeholders, as JSON.',
+      on: ['delete'],
+      section: '4.4',
+    },
+  ],
+]

@@ -1,4 +1,11 @@
-import { definePlugin, encoded, type ReadRequest, type Reply, type RestRequest } from '../../kernel/api.ts'
+import {
+  definePlugin,
+  encoded,
+  type ReadRequest,
+  type Reply,
+  type RestRequest,
+  type CommandSpec,
+} from '../../kernel/api.ts'
 import { columnsOf } from './csv-columns.ts'
 import { schemaOf } from './looker-schema.ts'
 import { FormatErrors } from './errors.ts'
@@ -81,7 +88,7 @@ export default definePlugin({
       ndjson: request => lines(request, { kind: 'lines' }, { 'Content-Type': 'application/x-ndjson; charset=UTF-8' }),
       looker: table,
     }
-    command('$format', { verbs: ['GET'] }, request => {
+    command('$format', FORMAT, request => {
       const format = request.parameter('$format')!.toLowerCase()
       if (!Object.hasOwn(formats, format)) throw FormatErrors.UNKNOWN_FORMAT(format.slice(0, 100), Object.keys(formats))
       return formats[format]!(request)
@@ -96,6 +103,15 @@ export default definePlugin({
     })
   },
 })
+
+const FORMAT: CommandSpec = {
+  verbs: ['GET'],
+  schema: { type: 'string', enum: ['json', 'csv', 'ndjson', 'looker'] },
+  doc: 'Form of the answer. `csv` and `ndjson` are lines, of all entities unless `$top` is given; `Accept: text/csv` and `Accept: application/x-ndjson` mean the same. `looker` is a table.',
+  example: 'looker',
+  on: ['listValues', 'openSet'],
+  section: 'protocol',
+}
 
 type RowFormat = NonNullable<ReadRequest['output']['rowFormat']>
 

@@ -1,5 +1,5 @@
 import { type ClassFunction, FunctionErrors } from '../../engine/index.ts'
-import { callFunction, definePlugin } from '../../kernel/api.ts'
+import { callFunction, definePlugin, type ParameterSpec, type ServiceSpec } from '../../kernel/api.ts'
 import { functionOnRelated } from './related.ts'
 
 /**
@@ -26,8 +26,9 @@ import { functionOnRelated } from './related.ts'
 export default definePlugin({
   name: 'functions',
   kernel: '^1.0.0',
-  register({ engine, member, service, applyParameters, readsParameters }) {
-    readsParameters('$params', '$timeout')
+  register({ engine, member, service, applyParameters, parameter }) {
+    parameter('$params', ARGUMENTS)
+    parameter('$timeout', TIMEOUT)
     const { classes } = engine
     if (classes.isEmpty) return
 
@@ -43,7 +44,7 @@ export default definePlugin({
       return () => callFunction(engine, called, request)
     })
 
-    service('$singleton', { verbs: ['GET', 'POST'] }, request => {
+    service('$singleton', SINGLETON, request => {
       const [className = '', name = ''] = request.parts
       const functions = classes.singletons.get(className)
       const called = functions?.get(name)
@@ -59,3 +60,18 @@ export default definePlugin({
     })
   },
 })
+
+const SINGLETON: ServiceSpec = { verbs: ['GET', 'POST'], doc: 'Functions of shared singletons.', section: '4.7' }
+
+const ARGUMENTS: ParameterSpec = {
+  schema: { type: 'string', contentMediaType: 'application/json' },
+  doc: 'In a GET on a function: its arguments, as a JSON array.',
+  on: [],
+  section: '4.7',
+}
+const TIMEOUT: ParameterSpec = {
+  schema: { type: 'integer' },
+  doc: 'Seconds for which an entity set lives without use that a function returns.',
+  on: [],
+  section: '4.5',
+}

@@ -1,4 +1,4 @@
-import { definePlugin, json } from '../../kernel/api.ts'
+import { definePlugin, json, type RouteSpec } from '../../kernel/api.ts'
 
 /**
  * Health checks for load balancers and supervisors.
@@ -15,8 +15,18 @@ export default definePlugin({
       const state = lifecycle.state === 'ready' && !engine.isWritable ? 'read-only' : lifecycle.state
       return json({ status: state }, state === 'ready' ? 200 : 503)
     }
-    route('/health', { verbs: ['GET'] }, ready)
-    route('/health/ready', { verbs: ['GET'] }, ready)
-    route('/health/live', { verbs: ['GET'] }, () => json({ status: 'live' }))
+    const takes = 'Whether the server takes reads and writes'
+    route('/health', health('health', takes), ready)
+    route('/health/ready', health('health.ready', takes), ready)
+    route('/health/live', health('health.live', 'Whether the process answers'), () => json({ status: 'live' }))
   },
+})
+
+const schema = { type: 'object', properties: { status: { type: 'string' } }, required: ['status'] }
+
+const health = (id: string, doc: string): RouteSpec => ({
+  verbs: ['GET'],
+  doc: `${doc}: 200, otherwise 503.`,
+  tag: 'server',
+  operations: { GET: { id, doc, answers: { 200: { doc: 'Healthy.', schema }, 503: { doc: 'Not healthy.', schema } } } },
 })

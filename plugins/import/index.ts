@@ -1,6 +1,7 @@
-import { definePlugin, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, json, type Reply, type RestRequest, type ServiceSpec } from '../../kernel/api.ts'
 import { receiveRows } from './body-stream.ts'
 import { ImportErrors } from './errors.ts'
+import { OPERATIONS, PARAMETERS } from './operations.ts'
 import { idOf, previewOf, readOptions } from './options.ts'
 
 /**
@@ -33,11 +34,10 @@ import { idOf, previewOf, readOptions } from './options.ts'
 export default definePlugin({
   name: 'import',
   kernel: '^1.0.0',
-  register({ service, readsParameters, engine, now, log }) {
+  register({ service, parameter, engine, now, log }) {
     const running = new Map<string, Running>()
     let count = 0
-    readsParameters('$existing', '$trial', '$columns', '$delimiter', '$decimal', '$dates', '$encoding', '$nulls')
-    readsParameters('$preview', '$id')
+    for (const [name, spec] of Object.entries(PARAMETERS)) parameter(name as '$id', { ...spec, on: ['import'] })
 
     const run = async (request: RestRequest, dataClass: string): Promise<Reply> => {
       const options = readOptions(request)
@@ -83,8 +83,7 @@ export default definePlugin({
       }
     }
 
-    service('$import', { verbs: ['GET', 'POST', 'DELETE'] }, request => {
-      request.demandAdministrator('$import')
+    service('$import', IMPORT, request => {
       const { method } = request.transport
       const [part, ...others] = request.parts
       if (others.length > 0 || (part === undefined) !== (method === 'GET')) throw ImportErrors.ADDRESS()
@@ -100,6 +99,14 @@ export default definePlugin({
     })
   },
 })
+
+const IMPORT: ServiceSpec = {
+  verbs: ['GET', 'POST', 'DELETE'],
+  administrators: true,
+  doc: 'Saves the rows of files as entities.',
+  tag: 'server',
+  operations: OPERATIONS,
+}
 
 /** Errors of other classes have their own status, or are faults of the server. */
 const unreadable = (error: unknown, saved: number): unknown =>

@@ -1,4 +1,5 @@
 import {
+  DONE,
   definePlugin,
   type Metrics,
   type PluginEngine,
@@ -7,6 +8,8 @@ import {
   type Reply,
   type RestRequest,
   type Sessions,
+  type ServiceSpec,
+  type OperationSpec,
 } from '../../kernel/api.ts'
 import { InfoErrors } from './errors.ts'
 
@@ -60,8 +63,7 @@ export default definePlugin({
       privileges: { privileges: request.callerSession.data.privileges.map(privilege => ({ privilege })) },
     })
 
-    service('$info', { verbs: ['GET', 'POST'] }, async request => {
-      request.demandAdministrator('$info')
+    service('$info', INFO, async request => {
       const [name = '', command, ids] = request.parts
       if (name === 'sessionInfo' && command === 'release') return release(request, ids, sessions)
       if (name === 'rights') return json(rightsInfo(engine, request.parts.slice(1)))
@@ -74,6 +76,36 @@ export default definePlugin({
     })
   },
 })
+
+const part = (doc: string, name: string): OperationSpec => ({ id: `info.${name}`, doc })
+
+const INFO: ServiceSpec = {
+  verbs: ['GET', 'POST'],
+  administrators: true,
+  doc: 'State of the server.',
+  section: 'protocol',
+  tag: 'server',
+  operations: {
+    'GET /': { id: 'info', doc: 'Memory, entity sets, progress and sessions, and your privileges' },
+    'GET /cacheInfo': part('Memory for data, and how much of it is in use', 'cacheInfo'),
+    'GET /entitySet': part('Entity sets', 'entitySet'),
+    'GET /progressInfo': part('An empty list', 'progressInfo'),
+    'GET /sessionInfo': part('Sessions, and the one of the request', 'sessionInfo'),
+    'GET /metrics': part('Metrics of the server, as Prometheus receives them', 'metrics'),
+    'GET /locks': part('Locks on entities, with the sessions that hold them', 'locks'),
+    'GET /quotas': part('Quotas of requests, and their use by sessions and addresses in this minute', 'quotas'),
+    'GET /roles': part('Roles and privileges of `roles.json`', 'roles'),
+    'GET /rights': part(
+      'Rights of a guest, with the reasons; `rights/role/x` and `rights/privilege/x` show those of a role or a privilege',
+      'rights',
+    ),
+    'POST /sessionInfo/release': {
+      id: 'releaseSessions',
+      doc: 'Ends all sessions; `release/id,id` ends those with these ids',
+      answers: { 200: DONE },
+    },
+  },
+}
 
 const LIMIT = 1_000
 

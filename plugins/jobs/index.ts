@@ -9,9 +9,11 @@ import {
   type Reply,
   type RestRequest,
   Type,
+  type ServiceSpec,
 } from '../../kernel/api.ts'
 import { describeFunction, describeJob } from './describe.ts'
 import { JobErrors } from './errors.ts'
+import { OPERATIONS } from './operations.ts'
 import { JobRunner } from './job-runner.ts'
 import { readSchedules } from './schedules.ts'
 
@@ -111,12 +113,17 @@ export default definePlugin({
       return { count }
     }
 
-    service('$jobs', { verbs: ['GET', 'POST', 'DELETE'] }, async (request: RestRequest): Promise<Reply> => {
-      request.demandAdministrator('$jobs')
-      return json(await answer(request))
-    })
+    service('$jobs', JOBS, async (request: RestRequest): Promise<Reply> => json(await answer(request)))
   },
 })
+
+const JOBS: ServiceSpec = {
+  verbs: ['GET', 'POST', 'DELETE'],
+  administrators: true,
+  doc: 'Jobs of plugins.',
+  tag: 'server',
+  operations: OPERATIONS,
+}
 
 /** Number up to which jobs are counted, and of those that are looked at to find the jobs of one function. */
 const MAX_COUNT = 10_000

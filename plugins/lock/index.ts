@@ -1,4 +1,4 @@
-import { definePlugin, json, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, json, type RestRequest, type CommandSpec } from '../../kernel/api.ts'
 import { LockErrors } from './errors.ts'
 
 /**
@@ -20,7 +20,7 @@ export default definePlugin({
   register({ command, engine, sessions }) {
     sessions.onEnd(owner => engine.freeLocks(owner))
 
-    command('$lock', { verbs: ['GET', 'POST'] }, async (request: RestRequest) => {
+    command('$lock', LOCK, async (request: RestRequest) => {
       request.refuseOtherPages()
       const wanted = request.parameter('$lock')!.toLowerCase()
       if (wanted !== 'true' && wanted !== 'false') throw LockErrors.NOT_BOOLEAN(wanted.slice(0, 100))
@@ -34,3 +34,13 @@ export default definePlugin({
     })
   },
 })
+
+const LOCK: CommandSpec = {
+  verbs: ['GET', 'POST'],
+  schema: { type: 'boolean' },
+  doc: 'Locks or unlocks the entity for the session.',
+  example: true,
+  on: ['lock'],
+  required: true,
+  section: 'protocol',
+}

@@ -1,4 +1,12 @@
-import { definePlugin, json, ProtocolError, type Reply, type RestRequest, Type } from '../../kernel/api.ts'
+import {
+  definePlugin,
+  json,
+  ProtocolError,
+  type Reply,
+  type RestRequest,
+  Type,
+  type RouteSpec,
+} from '../../kernel/api.ts'
 import { serveMetadata } from './oauth.ts'
 
 /**
@@ -25,7 +33,7 @@ export default definePlugin({
   register(scope, { write }) {
     serveMetadata(scope)
     let loaded: Promise<typeof import('./serve.ts')> | undefined
-    scope.route('/mcp', { verbs: ['POST'] }, async request => {
+    scope.route('/mcp', ROUTE, async request => {
       request.demandLogin()
       const head = headOf(request)
       const message = await messageOf(request)
@@ -36,6 +44,38 @@ export default definePlugin({
     })
   },
 })
+
+const anyObject = { type: 'object', additionalProperties: true }
+
+const ROUTE: RouteSpec = {
+  verbs: ['POST'],
+  doc: 'The Model Context Protocol: data access for agents, with the rights of the caller.',
+  tag: 'server',
+  operations: {
+    POST: {
+      id: 'mcp',
+      doc: 'The Model Context Protocol, for agents',
+      body: {
+        schema: {
+          type: 'object',
+          properties: {
+            jsonrpc: { type: 'string', const: '2.0' },
+            id: { type: ['string', 'number'] },
+            method: { type: 'string' },
+            params: anyObject,
+          },
+          required: ['jsonrpc'],
+        },
+        example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+      },
+      answers: {
+        200: { doc: 'A message of JSON-RPC.', types: ['application/json', 'text/event-stream'], schema: anyObject },
+        202: { doc: 'A notification was taken.', types: [] },
+        default: { doc: 'An error of JSON-RPC or of the server.', schema: anyObject },
+      },
+    },
+  },
+}
 
 /** Headers that the protocol uses. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
-import { definePlugin, type Metric, type Metrics, Type } from '../../kernel/api.ts'
+import { definePlugin, type Metric, type Metrics, Type, type RouteSpec } from '../../kernel/api.ts'
 import { MetricsErrors } from './errors.ts'
 
 /**
@@ -15,28 +15,49 @@ export default definePlugin({
   name: 'metrics',
   kernel: '^1.0.0',
   options: Type.Object({
-    enabled: Type.Boolean({ default: true }),
-    port: Type.Integer({ default: 0, minimum: 0, maximum: 65_535 }),
-    host: Type.String({ default: '127.0.0.1', minLength: 1 }),
+    enabled: Type.Boolean({ default: true, description: '`metrics.enabled` of the configuration.' }),
+    port: Type.Integer({
+      default: 0,
+      minimum: 0,
+      maximum: 65_535,
+      description: '`metrics.port` of the configuration.',
+    }),
+    host: Type.String({ default: '127.0.0.1', minLength: 1, description: '`metrics.host` of the configuration.' }),
   }),
-  async register({ route, metrics, log, onClose }, { enabled, port, host }) {
+  register({ route, metrics, log, onReady, onClose }, { enabled, port, host }) {
     if (!enabled) return
     metrics.add(() => ofProcess().getMetricsAsJSON() as unknown as Promise<Metric[]>)
     if (port === 0) {
-      route('/metrics', { verbs: ['GET'] }, async ({ isAdministrator, session }) => {
+      route('/metrics', ROUTE, async ({ isAdministrator, session }) => {
         if (!isAdministrator) throw MetricsErrors.ADMINISTRATORS_ONLY(session.isGuest)
         return { status: 200, headers: HEADERS, body: await textOf(metrics) }
       })
       return
     }
-    const server = await listen(metrics, port, host)
-    log.info({ url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics` }, 'metrics are served')
-    onClose(() => {
-      server.close()
-      server.closeAllConnections()
+    onReady(async () => {
+      const server = await listen(metrics, port, host)
+      log.info({ url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics` }, 'metrics are served')
+      onClose(() => {
+        server.close()
+        server.closeAllConnections()
+      })
     })
   },
 })
+
+const ROUTE: RouteSpec = {
+  verbs: ['GET'],
+  administrators: true,
+  doc: 'Metrics for Prometheus; with `metrics.port` they have a port of their own.',
+  tag: 'server',
+  operations: {
+    GET: {
+      id: 'metrics',
+      doc: 'Metrics for Prometheus, unless `metrics.port` gives them a port of their own',
+      answers: { 200: { doc: 'The text format.', types: ['text/plain'], schema: { type: 'string' } } },
+    },
+  },
+}
 
 const HEADERS = { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }
 

@@ -1,4 +1,4 @@
-import { definePlugin, gauge, json, type Metric, type RestRequest } from '../../kernel/api.ts'
+import { definePlugin, gauge, json, type Metric, type RestRequest, type ServiceSpec } from '../../kernel/api.ts'
 import { MigrateErrors } from './errors.ts'
 import { ModelChangeRun } from './model-change-run.ts'
 
@@ -20,14 +20,18 @@ import { ModelChangeRun } from './model-change-run.ts'
 export default definePlugin({
   name: 'migrate',
   kernel: '^1.0.0',
-  register({ service, readsParameters, engine, log, metrics, now, onReady, onClose }) {
+  register({ service, parameter, engine, log, metrics, now, onReady, onClose }) {
     const change = new ModelChangeRun({ modelChange: engine.modelChange, log, now })
     onReady(() => change.resume())
     onClose(() => change.stop())
     metrics.add(() => metricsOf(change))
-    readsParameters('$allowLoss')
-    service('$migrate', { verbs: ['GET', 'POST', 'DELETE'] }, async (request: RestRequest) => {
-      request.demandAdministrator('$migrate')
+    parameter('$allowLoss', {
+      schema: { type: 'boolean' },
+      doc: 'Prepares a change that loses data; the start that takes it needs `storage.allowLoss` as well.',
+      example: true,
+      on: ['migrate'],
+    })
+    service('$migrate', MIGRATE, async (request: RestRequest) => {
       if (request.parts.length > 0) throw MigrateErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100))
       const { method } = request.transport
       if (method === 'POST') change.start(request.flag('$allowLoss'))
@@ -36,6 +40,22 @@ export default definePlugin({
     })
   },
 })
+
+const MIGRATE: ServiceSpec = {
+  verbs: ['GET', 'POST', 'DELETE'],
+  administrators: true,
+  doc: 'A change of the model that is prepared while the server goes on.',
+  tag: 'server',
+  operations: {
+    'GET /': { id: 'modelChange', doc: 'State of the change of the model' },
+    'POST /': {
+      id: 'migrate',
+      doc: 'Prepares the change to the present model file, in a copy of the store that the next start takes',
+      answers: { 202: { doc: 'The change is being prepared.' } },
+    },
+    'DELETE /': { id: 'migrate.cancel', doc: 'Removes the copy' },
+  },
+}
 
 function metricsOf({ state, step }: ModelChangeRun): Metric[] {
   return [

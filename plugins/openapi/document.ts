@@ -1,13 +1,13 @@
-import type { Catalog, ClassFunction, PluginEngine, View } from '../../engine/index.ts'
+import type { Catalog, ClassFunction, JsonSchema, PluginEngine, View } from '../../engine/index.ts'
+import type { Registered } from '../../kernel/api.ts'
 import { ERROR_DESCRIPTION } from './errors.ts'
 import { functionsOf } from './function-paths.ts'
-import { isParameterOf, loadedPaths } from './loaded.ts'
 import { jsonContent, schemaRef } from './names.ts'
-import { outsidePaths } from './outside.ts'
-import { parametersOf, pathsOf, responsesOf } from './paths.ts'
+import { operationOf, routePaths, servicePaths } from './operations.ts'
+import { Parameters } from './parameters.ts'
+import { pathParametersOf, pathsOf, responsesOf } from './paths.ts'
 import { COLLECTION_SCHEMA, ENTITY_SCHEMA, schemasOf } from './schemas.ts'
 import { queryBodies, queryRequests } from './query-body.ts'
-import { REQUEST_BODIES, servicePaths } from './services.ts'
 import { SHARED_PARAMETERS, SHARED_SCHEMAS } from './shared.ts'
 import { tagsOf } from './tags.ts'
 import { usedComponents } from './used.ts'
@@ -19,51 +19,53 @@ interface DocumentOptions {
   readonly view: View
   readonly mayCall: (called: ClassFunction) => boolean
   readonly isAdministrator: boolean
-  /** Names of the loaded plugins. */
-  readonly plugins: readonly string[]
+  /** Registrations of the plugins. */
+  readonly registered: Registered
   /** Version of the server. */
   readonly version: string
   readonly cookieName: string
 }
 
-/** The OpenAPI 3.1 document of a catalog, as far as a caller may see it. */
+/** The OpenAPI 3.1 document of a catalog and of what plugins have registered, as far as a caller may see it. */
 export function openApiDocument({
   catalog,
   classes,
   view,
   mayCall,
   isAdministrator,
-  plugins,
+  registered,
   version,
   cookieName,
 }: DocumentOptions): object {
   const { dataClasses } = view
   const each = <T>(make: (dataClass: (typeof dataClasses)[number]) => Record<string, T>): Record<string, T> =>
     Object.assign({}, ...dataClasses.map(make)) as Record<string, T>
-  const loads = (plugin: string): boolean => plugins.includes(plugin)
-  const isParameter = (name: string): boolean => isParameterOf(plugins, name)
-  const functions = functionsOf(classes, view, mayCall, loads)
-  const parameters = {
-    ...SHARED_PARAMETERS,
-    ...each(dataClass => parametersOf(dataClass, view)),
-    ...functions.parameters,
+  const parameters = new Parameters(registered, view)
+  const schemas: Record<string, JsonSchema> = {}
+  const surroundings = { parameters, isAdministrator, schemas, dataClass: dataClasses[0]?.name }
+  const functions = functionsOf(classes, view, mayCall, parameters)
+  const released = registered.services.get('$entityset')
+  const release = released?.operations?.['POST /$release']
+  const paths = {
+    ...routePaths(registered, catalog.restPath, surroundings),
+    ...servicePaths(registered.services, surroundings),
+    ...each(dataClass => ({
+      ...pathsOf(dataClass, view, parameters),
+      ...(release && {
+        [`/${dataClass.name}/$entityset/$release`]: {
+          post: operationOf({ ...release, id: `${dataClass.name}.${release.id}` }, released.tag!, surroundings),
+        },
+      }),
+    })),
+    ...functions.paths,
   }
-  const paths = loadedPaths(
-    {
-      ...outsidePaths(catalog.restPath, isAdministrator, loads),
-      ...servicePaths(dataClasses[0]?.name, isAdministrator),
-      ...each(dataClass => pathsOf(dataClass, view, loads)),
-      ...functions.paths,
-    },
-    parameters,
-    plugins,
-  )
+  const bodies = queryBodies(parameters)
   return {
     openapi: '3.1.0',
     info: { title: catalog.name, version, description: DESCRIPTION },
     servers: [{ url: catalog.restPath }],
     security: [{}, { session: [] }, { bearer: [] }],
-    tags: tagsOf(paths, dataClasses),
+    tags: tagsOf(paths, dataClasses, registered),
     paths,
     components: {
       ...usedComponents(paths, {
@@ -71,10 +73,16 @@ export function openApiDocument({
           ...SHARED_SCHEMAS,
           'rest.Entity': ENTITY_SCHEMA,
           'rest.Collection': COLLECTION_SCHEMA,
-          ...queryBodies(isParameter),
+          ...schemas,
+          ...bodies,
           ...each(dataClass => schemasOf(dataClass, view)),
         },
-        parameters,
+        parameters: {
+          ...SHARED_PARAMETERS,
+          ...parameters.components,
+          ...each(dataClass => pathParametersOf(dataClass, view)),
+          ...functions.parameters,
+        },
         responses: {
           Error: { description: ERROR_DESCRIPTION, content: jsonContent(schemaRef('rest.Errors')) },
           NotModified: { description: 'The client has this version already, by `If-None-Match`.' },
@@ -88,7 +96,7 @@ export function openApiDocument({
             schema: { type: 'string' },
           },
         },
-        requestBodies: { ...REQUEST_BODIES, ...queryRequests(isParameter), ...functions.requestBodies },
+        requestBodies: { ...queryRequests(bodies), ...functions.requestBodies },
       }),
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'Of `/$directory/login`.' },

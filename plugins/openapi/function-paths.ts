@@ -1,6 +1,7 @@
 import type { ClassFunction, DataClass, PluginEngine, View } from '../../engine/index.ts'
 import { functionParts, functionPath } from './functions.ts'
 import { componentName, ref } from './names.ts'
+import type { Parameters } from './parameters.ts'
 import { relatedBy } from './schemas.ts'
 
 type Section = 'paths' | 'parameters' | 'responses' | 'requestBodies'
@@ -10,7 +11,7 @@ export function functionsOf(
   classes: PluginEngine['classes'],
   view: View,
   mayCall: (called: ClassFunction) => boolean,
-  loads: (plugin: string) => boolean,
+  parameters: Parameters,
 ): Readonly<Record<Section, Record<string, object>>> {
   const found: Record<Section, Record<string, object>> = { paths: {}, parameters: {}, responses: {}, requestBodies: {} }
   const add = (path: string, called: ClassFunction | undefined, id: string, more?: object[]): void => {
@@ -21,10 +22,11 @@ export function functionsOf(
     Object.assign(found.responses, responses)
     Object.assign(found.requestBodies, requestBodies)
   }
-  if (loads('catalog')) {
+  const { services, parts, hasMembers } = parameters.registered
+  if (services.has('$catalog')) {
     for (const called of classes.dataStore.values()) add(`/$catalog/${called.name}`, called, idOf(called))
   }
-  if (!loads('functions')) return found
+  if (!hasMembers) return found
   for (const [owner, functions] of classes.singletons) {
     for (const called of functions.values()) add(`/$singleton/${owner}/${called.name}`, called, idOf(called))
   }
@@ -33,7 +35,8 @@ export function functionsOf(
 
   function addOf(dataClass: DataClass): void {
     const { name } = dataClass
-    const own = (...names: string[]): object[] => names.map(each => ref('parameters', `${componentName(name)}.${each}`))
+    const key = ref('parameters', `${componentName(name)}.key`)
+    const selected = parameters.on(['call'], dataClass)
     for (const each of classes.names(name, false)) {
       const called = classes.find(name, each, false)!
       const id = idOf(called)
@@ -41,16 +44,17 @@ export function functionsOf(
         add(`/${name}/${each}`, called, id)
         continue
       }
-      add(`/${name}/${each}`, called, id, own('filter', 'orderby'))
-      add(`/${name}({key},{keys})/${each}`, called, `${id}.$keys`, [...own('key'), ref('parameters', 'keys')])
-      add(`/${name}/${each}/$entityset/{id}`, called, `${id}.$entityset`, [
-        ref('parameters', 'set'),
-        ...own('filter', 'orderby'),
-      ])
+      add(`/${name}/${each}`, called, id, selected)
+      add(`/${name}({key},{keys})/${each}`, called, `${id}.$keys`, [key, ref('parameters', 'rest.keys')])
+      if (parts.has('$entityset'))
+        add(`/${name}/${each}/$entityset/{id}`, called, `${id}.$entityset`, [
+          ref('parameters', 'rest.set'),
+          ...selected,
+        ])
     }
     for (const each of classes.names(name, true)) {
       const called = classes.find(name, each, true)!
-      add(`/${name}({key})/${each}`, called, idOf(called), own('key'))
+      add(`/${name}({key})/${each}`, called, idOf(called), [key])
     }
     for (const attribute of view.attributes(dataClass)) {
       const relation = relatedBy(attribute)
@@ -60,7 +64,7 @@ export function functionsOf(
         // A function of the dataclass does not run on a selection.
         if (called.target.kind === 'dataClass') continue
         const id = `${name}.${called.target.kind}.${attribute.name}.${each}`
-        add(`/${name}({key})/${attribute.name}/${each}`, called, id, own('key'))
+        add(`/${name}({key})/${attribute.name}/${each}`, called, id, [key])
       }
     }
   }

@@ -7,6 +7,7 @@ import {
   KERNEL_VERSION,
   type Reply,
   type RestRequest,
+  type ServiceSpec,
 } from '../../kernel/api.ts'
 import { openApiDocument } from './document.ts'
 
@@ -24,7 +25,7 @@ export { openApiDocument } from './document.ts'
 export default definePlugin({
   name: 'openapi',
   kernel: '^1.0.0',
-  register({ service, engine, sessions, plugins }) {
+  register({ service, engine, sessions, registered }) {
     const { catalog, classes } = engine
     /** Documents by rights, the most recently used at the end; one may have a megabyte. */
     const made = new Map<string, Document>()
@@ -39,7 +40,7 @@ export default definePlugin({
       function make(): Document {
         const text = JSON.stringify(
           openApiDocument({
-            ...{ catalog, classes, view, isAdministrator, plugins },
+            ...{ catalog, classes, view, isAdministrator, registered },
             mayCall: called => engine.mayCall(called, access),
             version: KERNEL_VERSION,
             cookieName: sessions.options.cookieName,
@@ -50,7 +51,7 @@ export default definePlugin({
       }
     }
 
-    service('$openapi', { verbs: ['GET'], guests: true }, (request): Reply | Promise<Reply> => {
+    service('$openapi', OPENAPI, (request): Reply | Promise<Reply> => {
       const document = documentFor(request)
       const { coding } = request.transport
       // The tag is strong: it identifies these exact bytes, with their compression.
@@ -67,6 +68,19 @@ export default definePlugin({
     })
   },
 })
+
+const OPENAPI: ServiceSpec = {
+  verbs: ['GET'],
+  guests: true,
+  doc: 'The OpenAPI document.',
+  tag: 'catalog',
+  operations: {
+    'GET /': {
+      id: 'openapi',
+      doc: 'This document: addresses, parameters, schemas, errors and functions, as far as you may see them',
+    },
+  },
+}
 
 const MAX_DOCUMENTS = 8
 

@@ -1,49 +1,23 @@
 import type { Attribute, DataClass, JsonSchema, View } from '../../engine/index.ts'
+import type { DataOperation } from '../../kernel/api.ts'
 import { componentName, DONE, FAILURE, jsonContent, ok, partRef, ref, schemaRef } from './names.ts'
-import { comparable, conditionOn, sampleOf } from './samples.ts'
+import type { Parameters } from './parameters.ts'
+import { comparable, sampleOf } from './samples.ts'
 import { isSaved, relatedBy } from './schemas.ts'
-import { releaseSets } from './services.ts'
 
 type Paths = Record<string, object>
 
-const parameters = (...names: string[]): JsonSchema[] => names.map(name => ref('parameters', name))
+const of = (...names: string[]): JsonSchema[] => names.map(name => ref('parameters', `rest.${name}`))
 const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 const LINES = { 'text/csv': { schema: { type: 'string' } }, 'application/x-ndjson': { schema: { type: 'string' } } }
 const BYTES = { schema: { type: 'string', format: 'binary' } }
 
-/** Parameters of a dataclass, with examples that use its attributes. */
-export function parametersOf(dataClass: DataClass, view: View): Record<string, object> {
+/** Parameters of the paths of a dataclass. */
+export function pathParametersOf(dataClass: DataClass, view: View): Record<string, object> {
   const name = componentName(dataClass.name)
   const [first = dataClass.key] = comparable(dataClass, view)
-  const isKeyShown = view.shows(dataClass.key)
-  const relation = view.attributes(dataClass).find(each => each.kind === 'relatedEntity')
-  const query = (of: string, description: string, example: string | undefined): object => ({
-    name: `$${of}`,
-    in: 'query',
-    description,
-    schema: { type: 'string' },
-    ...(example !== undefined && { example }),
-  })
-  const condition = view.shows(first) ? conditionOn(first) : '__STAMP > 0'
-  const list = view.shows(first) ? first.name : undefined
-  const example = isKeyShown ? sampleOf(dataClass.key) : undefined
+  const example = view.shows(dataClass.key) ? sampleOf(dataClass.key) : undefined
   return {
-    [`${name}.filter`]: query('filter', 'Narrows the selection.', condition),
-    [`${name}.deletion`]: {
-      ...query('filter', 'What is deleted.', condition),
-      required: true,
-    },
-    [`${name}.orderby`]: query(
-      'orderby',
-      'Order of the selection.',
-      view.shows(first) ? `${first.name} desc` : '__KEY',
-    ),
-    [`${name}.attributes`]: query('attributes', 'Attributes of the answer: `name,relation.name,relation.*`.', list),
-    [`${name}.expand`]: query(
-      'expand',
-      'Related entities in place of links: `relation,relation.relation`.',
-      relation?.name,
-    ),
     [`${name}.key`]: {
       name: 'key',
       in: 'path',
@@ -58,152 +32,138 @@ export function parametersOf(dataClass: DataClass, view: View): Record<string, o
       required: true,
       description: 'Attributes with commas between, also those of related entities and properties of objects.',
       schema: { type: 'string' },
-      example: list ?? '*',
+      example: view.shows(first) ? first.name : '*',
     },
   }
 }
 
-/**
- * Addresses of the data of a dataclass, within the rights of the view.
- * @param loads true if a plugin is loaded
- */
-export function pathsOf(dataClass: DataClass, view: View, loads: (plugin: string) => boolean): Paths {
+/** Addresses of the data of a dataclass, within the rights of the view and as far as plugins answer them. */
+export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters): Paths {
+  const { verbs, parts } = parameters.registered
   const name = componentName(dataClass.name)
   const { name: title } = dataClass
-  const own = (...names: string[]): JsonSchema[] => parameters(...names.map(each => `${name}.${each}`))
-  const operation = (id: string, summary: string, more: object): object => ({
+  const own = (...names: string[]): JsonSchema[] => names.map(each => ref('parameters', `${name}.${each}`))
+  const on = (...operations: DataOperation[]): JsonSchema[] => [
+    ...parameters.on(operations, dataClass),
+    ...parameters.method(operations),
+  ]
+  const operation: Operation = (id, summary, { parameters: taken = [], ...more }) => ({
     operationId: `${title}.${id}`,
     summary,
     tags: [title],
+    ...(taken.length > 0 && { parameters: taken }),
     ...more,
   })
-  const selected = own('filter', 'orderby')
-  const paged = parameters('params', 'top', 'limit', 'skip')
-  const shape = [...own('expand'), ...parameters('exact', 'prettyprint')]
-  /** They make the answer anything but a collection. */
-  const form = parameters('asArray', 'format', 'brief')
-  const plan = parameters('queryplan', 'querypath')
-  const keep = parameters('keep', 'timeout', 'savedfilter', 'savedorderby')
+  const get = (id: string, summary: string, more: Described): object | undefined =>
+    verbs.has('GET') ? { get: operation(id, summary, more) } : undefined
   const answer = (part: 'collection' | 'values'): object => ({
     '200': ref('responses', `${name}.${part}`),
     ...FAILURE,
   })
-  const list = [...selected, ...paged, ...shape]
-  const maySave = isSaved(dataClass, view) && loads('update')
-  const mayDrop = view.may('drop', dataClass) && loads('delete')
+  const maySave = verbs.has('POST') && isSaved(dataClass, view)
+  const mayDrop = verbs.has('DELETE') && view.may('drop', dataClass)
   /** The verb DELETE, and POST with the equivalent `$method`. */
-  const drop = (id: string, summary: string, ...more: JsonSchema[]): { delete: object; post: object } | undefined =>
+  const drop = (id: string, summary: string, taken: JsonSchema[] = []): { delete: object; post: object } | undefined =>
     mayDrop
       ? {
-          delete: operation(id, summary, { ...(more.length > 0 && { parameters: more }), responses: DONE }),
+          delete: operation(id, summary, { parameters: taken, responses: DONE }),
           post: operation(`${id}.byMethod`, summary, {
-            parameters: [...more, ...parameters('mustDrop')],
+            parameters: [...taken, ...parameters.method(['delete'], true)],
             responses: DONE,
           }),
         }
       : undefined
-  const dropOne = drop('delete', 'Deletes the entity', ...parameters('ifMatch'))
-  const paths: Paths = {
+  const dropOne = drop('delete', 'Deletes the entity', of('ifMatch'))
+  const paths: Record<string, object | undefined> = {
     [`/${title}`]: {
-      get: operation('list', `Entities of ${title}`, {
-        parameters: [...list, ...own('attributes'), ...parameters('prettyformatting'), ...plan, ...keep],
-        responses: answer('collection'),
-      }),
-      ...drop(
-        'deleteSelection',
-        'Deletes what the filter selects',
-        ...own('deletion'),
-        ...parameters('params'),
-        ...ATOMIC,
-      ),
-      ...(maySave && { post: save(dataClass, operation, mayDrop) }),
+      ...get('list', `Entities of ${title}`, { parameters: on('list'), responses: answer('collection') }),
+      ...(parameters.has('$filter') &&
+        drop('deleteSelection', 'Deletes what the filter selects', on('deleteSelection'))),
+      ...(maySave && { post: save(dataClass, operation, mayDrop, on) }),
     },
-    [`/${title}/{attributes}`]: {
-      get: operation('listAttributes', `Some attributes of ${title}, aggregates, different values`, {
-        parameters: [...own('list'), ...list, ...form, ...parameters('compute', 'distinct', 'counts')],
-        responses: answer('values'),
-      }),
-    },
-    [`/${title}/$query`]: {
-      post: operation('query', 'Entities, with the parameters in the body', {
-        requestBody: ref('requestBodies', 'Query'),
-        responses: answer('collection'),
-      }),
-    },
-    [`/${title}/$query/{attributes}`]: {
-      post: operation(
-        'queryAttributes',
-        'Some attributes, aggregates, different values, with the parameters in the body',
-        {
-          parameters: own('list'),
-          requestBody: ref('requestBodies', 'ValuesQuery'),
-          responses: answer('values'),
-        },
-      ),
-    },
+    [`/${title}/{attributes}`]: get('listAttributes', `Some attributes of ${title}, aggregates, different values`, {
+      parameters: [...own('list'), ...on('listValues')],
+      responses: answer('values'),
+    }),
+    ...(parts.has('$query') && {
+      [`/${title}/$query`]: {
+        post: operation('query', 'Entities, with the parameters in the body', {
+          requestBody: ref('requestBodies', 'Query'),
+          responses: answer('collection'),
+        }),
+      },
+      [`/${title}/$query/{attributes}`]: {
+        post: operation(
+          'queryAttributes',
+          'Some attributes, aggregates, different values, with the parameters in the body',
+          {
+            parameters: own('list'),
+            requestBody: ref('requestBodies', 'ValuesQuery'),
+            responses: answer('values'),
+          },
+        ),
+      },
+    }),
     [`/${title}({key})`]: {
       parameters: own('key'),
-      get: operation('get', `One entity of ${title}`, {
-        parameters: [...own('attributes', 'expand'), ...parameters('prettyprint', 'ifNoneMatch')],
+      ...get('get', `One entity of ${title}`, {
+        parameters: [...on('get'), ...of('ifNoneMatch')],
         responses: oneOf(title),
       }),
       ...dropOne,
-      ...(loads('lock') && {
+      ...(parameters.hasCommand('$lock') && {
         post: mayDrop
           ? operation('lockOrDelete', 'Locks or unlocks the entity for the session, or deletes it', {
-              parameters: parameters('lock', 'drop'),
+              parameters: [...parameters.optional(['lock']), ...parameters.method(['delete'])],
               'x-one-of': ['$lock', '$method'],
               responses: ok({ anyOf: [LOCKED, shared('Ok')] }),
             })
           : operation('lock', 'Locks or unlocks the entity for the session', {
-              parameters: parameters('mustLock'),
+              parameters: on('lock'),
               responses: ok(LOCKED),
             }),
       }),
     },
     [`/${title}({key},{keys})`]: {
-      parameters: [...own('key'), ...parameters('keys')],
-      get: operation('getSeveral', `Entities of ${title} by their keys`, {
-        parameters: [...own('orderby', 'attributes', 'expand'), ...parameters('keep')],
+      parameters: [...own('key'), ...of('keys')],
+      ...get('getSeveral', `Entities of ${title} by their keys`, {
+        parameters: on('getSeveral'),
         responses: answer('collection'),
       }),
       ...(mayDrop && {
-        delete: operation('deleteSeveral', 'Deletes the entities', { parameters: ATOMIC, responses: DONE }),
+        delete: operation('deleteSeveral', 'Deletes the entities', {
+          parameters: on('deleteSeveral'),
+          responses: DONE,
+        }),
       }),
     },
     [`/${title}({key})/{attributes}`]: {
       parameters: own('key', 'list'),
-      get: operation('getAttributes', 'Some attributes of one entity', {
-        parameters: [...own('expand'), ...parameters('ifNoneMatch')],
+      ...get('getAttributes', 'Some attributes of one entity', {
+        parameters: [...on('getValues'), ...of('ifNoneMatch')],
         responses: oneOf(title),
       }),
     },
-    [`/${title}/$entityset/{id}`]: {
-      parameters: parameters('set'),
-      get: operation('openSet', 'Entities of an entity set', {
-        parameters: [
-          ...[...list, ...form, ...own('attributes')],
-          ...parameters(
-            'clean',
-            'logicOperator',
-            'otherCollection',
-            'refreshSet',
-            'release',
-            'timeout',
-            'savedfilter',
-            'savedorderby',
-          ),
-        ],
-        responses: answer('values'),
-      }),
-      ...drop('deleteSet', 'Deletes the entities of an entity set', ...ATOMIC),
-    },
-    [`/${title}/$entityset/$release`]: releaseSets(`${title}.releaseSets`),
+    ...(parts.has('$entityset') && {
+      [`/${title}/$entityset/{id}`]: {
+        parameters: of('set'),
+        ...get('openSet', 'Entities of an entity set', { parameters: on('openSet'), responses: answer('values') }),
+        ...drop('deleteSet', 'Deletes the entities of an entity set', on('deleteSet')),
+      },
+    }),
   }
   for (const attribute of view.attributes(dataClass))
-    Object.assign(paths, attributePaths(attribute, view, operation, own))
-  return paths
+    Object.assign(paths, attributePaths(attribute, view, { parameters, operation, own, on, get }))
+  return withOperations(paths)
 }
+
+/** Paths that have an operation. */
+const withOperations = (paths: Record<string, object | undefined>): Paths =>
+  Object.fromEntries(
+    Object.entries(paths).flatMap(([path, item]) =>
+      item && Object.keys(item).some(name => name !== 'parameters') ? [[path, item]] : [],
+    ),
+  )
 
 /** Responses with one entity. */
 const oneOf = (dataClass: string): object => ({
@@ -213,13 +173,16 @@ const oneOf = (dataClass: string): object => ({
 })
 
 const NOT_MODIFIED = ref('responses', 'NotModified')
-const ATOMIC = parameters('atomic')
 const LOCKED: JsonSchema = {
   type: 'object',
   properties: { result: { type: 'boolean' }, __STATUS: shared('Status') },
   required: ['result', '__STATUS'],
 }
-type Operation = (id: string, summary: string, more: object) => object
+interface Described {
+  readonly parameters?: readonly object[]
+  readonly [name: string]: unknown
+}
+type Operation = (id: string, summary: string, more: Described) => object
 
 /** Responses with an entity, with a collection, and with any form of them and the values of aggregates, `$distinct` and combined sets. */
 export function responsesOf({ name }: DataClass): Record<string, object> {
@@ -240,16 +203,17 @@ export function responsesOf({ name }: DataClass): Record<string, object> {
   }
 }
 
-function save({ name }: DataClass, operation: Operation, mayDrop: boolean): object {
-  const own = componentName(name)
+function save(
+  { name }: DataClass,
+  operation: Operation,
+  mayDrop: boolean,
+  on: (...operations: DataOperation[]) => JsonSchema[],
+): object {
   const one = partRef(name, '.save')
   const { '200': saved } = ok(partRef(name, '.saved')) as { 200: object }
   const failed = { anyOf: [partRef(name, '.saved'), shared('Errors')] }
   return operation('save', `Creates and changes entities${mayDrop ? ', or deletes them' : ''}`, {
-    parameters: [
-      ...parameters(mayDrop ? 'saveOrDrop' : 'save', ...(mayDrop ? ['dropFilter', 'dropParams'] : [])),
-      ...parameters('atomic', 'atOnce', 'atonce', 'refresh', `${own}.expand`, 'asArray', 'ifMatch'),
-    ],
+    parameters: [...on('save', ...(mayDrop ? (['delete'] as const) : [])), ...of('ifMatch')],
     requestBody: { required: !mayDrop, content: jsonContent({ anyOf: [one, { type: 'array', items: one }] }) },
     responses: {
       '200': saved,
@@ -261,24 +225,28 @@ function save({ name }: DataClass, operation: Operation, mayDrop: boolean): obje
   })
 }
 
+interface Makers {
+  readonly parameters: Parameters
+  readonly operation: Operation
+  readonly own: (...names: string[]) => JsonSchema[]
+  readonly on: (...operations: DataOperation[]) => JsonSchema[]
+  readonly get: (id: string, summary: string, more: Described) => object | undefined
+}
+
 /** Addresses of a relation, of an image, of a blob, and of entities by a unique attribute. */
-function attributePaths(
-  attribute: Attribute,
-  view: View,
-  operation: Operation,
-  own: (...names: string[]) => JsonSchema[],
-): Paths {
+function attributePaths(attribute: Attribute, view: View, makers: Makers): Record<string, object | undefined> {
   const { dataClass, name } = attribute
+  const { own, on, get } = makers
   const at = `/${dataClass.name}({key})/${name}`
   const relation = relatedBy(attribute)
   if (relation) {
     const { target, isMany } = relation
     if (!view.shows(target)) return {}
-    return { [at]: { parameters: own('key'), get: relatedGet(attribute, target, isMany, operation) } }
+    return { [at]: { parameters: own('key'), ...relatedGet(attribute, target, isMany, makers) } }
   }
   if (attribute.kind !== 'storage') return {}
   if (attribute.type === 'image' || attribute.type === 'blob') {
-    return { [at]: { parameters: own('key'), ...binaryOperations(attribute, view, operation) } }
+    return { [at]: { parameters: own('key'), ...binaryOperations(attribute, view, makers) } }
   }
   if (!attribute.unique || attribute === dataClass.key) return {}
   const value = {
@@ -292,15 +260,21 @@ function attributePaths(
   return {
     [`/${dataClass.name}:${name}({value})`]: {
       parameters: [value],
-      get: operation(`by.${name}`, `One entity by its ${name}`, {
-        parameters: [...own('attributes', 'expand'), ...parameters('ifNoneMatch')],
+      ...get(`by.${name}`, `One entity by its ${name}`, {
+        parameters: [...on('getBy'), ...of('ifNoneMatch')],
         responses: oneOf(dataClass.name),
       }),
     },
   }
 }
 
-function relatedGet({ dataClass, name }: Attribute, target: DataClass, isMany: boolean, operation: Operation): object {
+function relatedGet(
+  { dataClass, name }: Attribute,
+  target: DataClass,
+  isMany: boolean,
+  { on, get, parameters }: Makers,
+) {
+  if (!parameters.has('$expand')) return undefined
   const expand = {
     name: '$expand',
     in: 'query',
@@ -309,39 +283,48 @@ function relatedGet({ dataClass, name }: Attribute, target: DataClass, isMany: b
     schema: { type: 'string' },
     example: name,
   }
-  const more = isMany ? parameters('params', 'top', 'skip', 'keepRelated', 'subOrderby', 'subExpand', 'timeout') : []
-  const of = isMany ? [partRef(target.name, '.collection')] : []
-  return operation(`related.${name}`, `${isMany ? 'Entities' : 'The entity'} of ${target.name} at the end of ${name}`, {
-    parameters: [expand, ...more],
-    responses: ok(of.length > 0 ? { anyOf: [...of, partRef(dataClass.name)] } : partRef(dataClass.name)),
+  const collection = isMany ? [partRef(target.name, '.collection')] : []
+  const entity = partRef(dataClass.name)
+  return get(`related.${name}`, `${isMany ? 'Entities' : 'The entity'} of ${target.name} at the end of ${name}`, {
+    parameters: [expand, ...(isMany ? on('related') : [])],
+    responses: ok(isMany ? { anyOf: [...collection, entity] } : entity),
   })
 }
 
-function binaryOperations(attribute: Attribute & { kind: 'storage' }, view: View, operation: Operation): object {
+function binaryOperations(
+  attribute: Attribute & { kind: 'storage' },
+  view: View,
+  { parameters, operation, on }: Makers,
+): object {
   const { dataClass, name } = attribute
   const isImage = attribute.type === 'image'
-  const query = isImage ? 'imageformat' : 'binary'
   const bytes = { [isImage ? 'image/*' : 'application/octet-stream']: BYTES }
-  const isWritable = view.may('update', dataClass) && view.may('update', dataClass, attribute) && !attribute.readOnly
+  const isWritable =
+    parameters.registered.binaries.has('PUT') &&
+    view.may('update', dataClass) &&
+    view.may('update', dataClass, attribute) &&
+    !attribute.readOnly
   return {
-    get: operation(`bytes.${name}`, `Bytes of ${name}`, {
-      parameters: parameters(query, 'version', ...(isImage ? ['width', 'height'] : [])),
-      responses: {
-        '200': { description: 'The bytes; empty where there are none.', content: bytes },
-        '206': { description: 'The part that `Range` asks for.', content: bytes },
-        '304': NOT_MODIFIED,
-        '416': { description: 'There is no such part.' },
-        ...FAILURE,
-      },
+    ...(parameters.hasCommand(isImage ? '$imageformat' : '$binary') && {
+      get: operation(`bytes.${name}`, `Bytes of ${name}`, {
+        parameters: on(isImage ? 'image' : 'blob'),
+        responses: {
+          '200': { description: 'The bytes; empty where there are none.', content: bytes },
+          '206': { description: 'The part that `Range` asks for.', content: bytes },
+          '304': NOT_MODIFIED,
+          '416': { description: 'There is no such part.' },
+          ...FAILURE,
+        },
+      }),
     }),
     ...(isWritable && {
       put: operation(`put.${name}`, `Replaces ${name}`, {
-        parameters: parameters(...(isImage ? ['rawPict'] : []), 'ifMatch'),
+        parameters: [...on(isImage ? 'putImage' : 'putBlob'), ...of('ifMatch')],
         requestBody: { required: true, content: bytes },
         responses: DONE,
       }),
       delete: operation(`clear.${name}`, `Removes ${name}`, {
-        parameters: parameters(query, 'ifMatch'),
+        parameters: [...on(isImage ? 'clearImage' : 'clearBlob'), ...of('ifMatch')],
         responses: DONE,
       }),
     }),

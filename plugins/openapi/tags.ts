@@ -1,4 +1,5 @@
 import type { DataClass } from '../../engine/index.ts'
+import type { Registered } from '../../kernel/api.ts'
 
 /** Tags of addresses that belong to no dataclass. */
 const SERVICES: Readonly<Record<string, string>> = {
@@ -9,7 +10,12 @@ const SERVICES: Readonly<Record<string, string>> = {
 }
 
 /** Tags of the operations of a document, those of dataclasses first. */
-export function tagsOf(paths: object, dataClasses: readonly DataClass[]): object[] {
+export function tagsOf(
+  paths: object,
+  dataClasses: readonly DataClass[],
+  { services, routes, patterns }: Registered,
+): object[] {
+  const ofPlugins = [...services.values(), ...routes.values(), ...patterns.values()]
   const described = new Map([
     ...dataClasses.map(({ name, description }) => [name, description ?? `Entities of ${name}.`] as const),
     ...Object.entries(SERVICES).filter(([name]) => !dataClasses.some(each => each.name === name)),
@@ -21,6 +27,9 @@ export function tagsOf(paths: object, dataClasses: readonly DataClass[]): object
   const others = [...used].filter(name => !described.has(name))
   return [
     ...[...described].filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description })),
-    ...others.map(name => ({ name, description: `Functions of ${name}.` })),
+    ...others.map(name => ({
+      name,
+      description: ofPlugins.find(({ tag, plugin }) => (tag ?? plugin) === name)?.doc ?? `Functions of ${name}.`,
+    })),
   ]
 }

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/api.ts'
+import { definePlugin, SELECTIONS } from '../../kernel/api.ts'
 
 /**
  * `$orderby`: the order of a selection.
@@ -11,8 +11,17 @@ export default definePlugin({
   name: 'order-by',
   kernel: '^1.0.0',
   register({ parameter }) {
-    parameter('$orderby', (read, _value, request) => {
-      read.orderBy = request.text('$orderby')!
-    })
+    parameter(
+      '$orderby',
+      {
+        schema: { type: 'string', format: 'order' },
+        doc: 'Order of the selection: `lastName, salary desc`. An `order by` in `$filter` has precedence.',
+        on: [...SELECTIONS, 'getSeveral', 'call'],
+        section: '4.2',
+      },
+      (read, _value, request) => {
+        read.orderBy = request.text('$orderby')!
+      },
+    )
   },
 })

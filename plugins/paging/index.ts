@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/api.ts'
+import { definePlugin, type ParameterSpec, SELECTIONS } from '../../kernel/api.ts'
 import { PagingErrors } from './errors.ts'
 
 /**
@@ -14,22 +14,43 @@ export default definePlugin({
   name: 'paging',
   kernel: '^1.0.0',
   register({ parameter }) {
-    parameter('$skip', (read, value) => {
+    parameter('$skip', SKIP, (read, value) => {
       const skip = integer(value)
       if (skip === undefined || skip < 0)
         throw PagingErrors.NOT_A_COUNT('$skip', value.slice(0, 100), 'a whole number, 0 or more')
       read.skip = skip
     })
-    parameter('$top', (read, value) => {
+    parameter('$top', TOP, (read, value) => {
       read.top = top('$top', value)
     })
-    parameter('$limit', (read, value, request) => {
+    parameter('$limit', LIMIT, (read, value, request) => {
       const limit = top('$limit', value)
       // If both are given, $top wins, regardless of their order.
       if (request.parameter('$top') === undefined) read.top = limit
     })
   },
 })
+
+const SKIP: ParameterSpec = {
+  schema: { type: 'integer', minimum: 0 },
+  doc: 'Number of entities before the page.',
+  example: 0,
+  on: [...SELECTIONS, 'related', 'jobs.list'],
+  section: '4.2',
+}
+const TOP: ParameterSpec = {
+  schema: { type: 'integer' },
+  doc: 'Number of entities of the page; negative for all. By default 100, or `defaultTopSize` of the dataclass.',
+  example: 10,
+  on: [...SELECTIONS, 'related', 'jobs.list'],
+  section: '4.2',
+}
+const LIMIT: ParameterSpec = {
+  schema: { type: 'integer' },
+  doc: 'The same as `$top`, which has precedence.',
+  example: 5,
+  section: '4.2',
+}
 
 /** Maximum number of entities; infinite for a negative number. @throws {PagingErrors.NOT_A_COUNT} */
 function top(parameter: string, value: string): number {

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/api.ts'
+import { definePlugin, SELECTIONS } from '../../kernel/api.ts'
 
 /**
  * `$prettyprint=true`, or `$prettyformatting=true`: entities with line breaks and indentation, for human readers.
@@ -12,9 +12,20 @@ export default definePlugin({
   kernel: '^1.0.0',
   register({ parameter }) {
     for (const name of ['$prettyprint', '$prettyformatting'] as const) {
-      parameter(name, (read, _value, request) => {
-        read.output.pretty ||= request.flag(name)
-      })
+      const doc = `Line breaks and indentation in the answer${name === '$prettyprint' ? '' : '; the same as `$prettyprint`'}.`
+      parameter(
+        name,
+        {
+          schema: { type: 'boolean' },
+          doc,
+          example: true,
+          on: [...SELECTIONS, 'get'],
+          section: 'protocol',
+        },
+        (read, _value, request) => {
+          read.output.pretty ||= request.flag(name)
+        },
+      )
     }
   },
 })

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/api.ts'
+import { definePlugin, type ParameterSpec } from '../../kernel/api.ts'
 
 /**
  * `$queryplan=true` and `$querypath=true` describe, before a collection, how its filter is executed, and how long each
@@ -17,11 +17,23 @@ export default definePlugin({
   name: 'query-plan',
   kernel: '^1.0.0',
   register({ parameter }) {
-    parameter('$queryplan', ({ output }, _value, request) => {
+    parameter('$queryplan', QUERY_PLAN, ({ output }, _value, request) => {
       if (request.flag('$queryplan')) output.describe = { ...output.describe, plan: true }
     })
-    parameter('$querypath', ({ output }, _value, request) => {
+    parameter('$querypath', QUERY_PATH, ({ output }, _value, request) => {
       if (request.flag('$querypath')) output.describe = { ...output.describe, path: true }
     })
   },
 })
+
+const QUERY_PLAN: ParameterSpec = {
+  schema: { type: 'boolean' },
+  doc: 'Adds the plan of the filter, in `__queryPlan`.',
+  example: true,
+  on: ['list'],
+  section: 'protocol',
+}
+const QUERY_PATH: ParameterSpec = {
+  ...QUERY_PLAN,
+  doc: 'Adds time and hits of each step of the plan, in `__queryPath`.',
+}

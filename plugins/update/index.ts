@@ -1,4 +1,11 @@
-import { type Accepts, definePlugin, encoded, expectedVersion, type Reply, type RestRequest } from '../../kernel/api.ts'
+import {
+  definePlugin,
+  encoded,
+  expectedVersion,
+  type MethodSpec,
+  type Reply,
+  type RestRequest,
+} from '../../kernel/api.ts'
 import { type ClassFunction, FunctionErrors, type PluginEngine, type SaveRequest } from '../../engine/index.ts'
 import { UpdateErrors } from './errors.ts'
 
@@ -19,8 +26,18 @@ import { UpdateErrors } from './errors.ts'
 export default definePlugin({
   name: 'update',
   kernel: '^1.0.0',
-  register({ method, verb, engine, selects, readsParameters }) {
-    readsParameters('$atomic', '$atOnce', '$atonce', '$refresh')
+  register({ method, verb, engine, selects, parameter }) {
+    for (const name of ATOMIC) {
+      const doc = `Saves everything or nothing${name === '$atomic' ? '' : '; the same as `$atomic`'}.`
+      parameter(name, { schema: { type: 'boolean' }, doc, example: true, on: ['save'], section: '4.4' })
+    }
+    parameter('$refresh', {
+      schema: { type: 'boolean' },
+      doc: 'Answers with what would be saved, and saves nothing.',
+      example: true,
+      on: ['save'],
+      section: '4.4',
+    })
     const save = async (request: RestRequest, mode: SaveRequest['mode']): Promise<Reply> => {
       const { status, body } = await engine.save(
         {
@@ -40,16 +57,19 @@ export default definePlugin({
       return encoded(body, status)
     }
     const update = (request: RestRequest) => save(request, request.flag('$refresh') ? 'refresh' : 'update')
-    method('update', WRITES, update)
-    method('validate', WRITES, request => save(request, 'validate'))
+    method('update', { ...WRITES, doc: 'Creates and changes the entities in the body.' }, update)
+    method('validate', { ...WRITES, doc: 'Checks the entities in the body, and saves nothing.' }, request =>
+      save(request, 'validate'),
+    )
     verb('POST', update)
     verb('PUT', update)
   },
 })
 
-const WRITES: Accepts = { verbs: ['POST', 'PUT'] }
+const WRITES: MethodSpec = { verbs: ['POST', 'PUT'], on: ['save'], section: '4.4' }
 
-const isAtomic = (request: RestRequest): boolean => ['$atomic', '$atOnce', '$atonce'].some(name => request.flag(name))
+const ATOMIC = ['$atomic', '$atOnce', '$atonce'] as const
+const isAtomic = (request: RestRequest): boolean => ATOMIC.some(name => request.flag(name))
 
 /** Parameters of a selection, beside those that select. */
 const OF_SELECTIONS = ['$orderby', '$top', '$limit', '$skip']

@@ -1,5 +1,13 @@
 import type { BinaryValue, PluginEngine } from '../../engine/index.ts'
-import { definePlugin, expectedVersion, json, type Reply, type RestRequest } from '../../kernel/api.ts'
+import {
+  definePlugin,
+  expectedVersion,
+  json,
+  type Reply,
+  type RestRequest,
+  type ParameterSpec,
+  type ServiceSpec,
+} from '../../kernel/api.ts'
 import { UploadErrors } from './errors.ts'
 import { streamFileOfForm } from './form.ts'
 
@@ -21,9 +29,9 @@ import { streamFileOfForm } from './form.ts'
 export default definePlugin({
   name: 'upload',
   kernel: '^1.0.0',
-  register({ service, binary, engine, readsParameters }) {
-    readsParameters('$rawPict', '$binary', '$imageformat', '$timeout')
-    service('$upload', { verbs: ['POST'] }, async request => {
+  register({ service, binary, engine, parameter }) {
+    for (const [name, spec] of PARAMETERS) parameter(name, spec)
+    service('$upload', UPLOAD, async request => {
       const isPicture = saysPicture(request)
       if (!isPicture && !request.flag('$binary')) throw UploadErrors.NO_KIND()
       const timeoutSeconds = timeoutOf(request)
@@ -47,6 +55,62 @@ export default definePlugin({
     })
   },
 })
+
+const BINARY = { schema: { type: 'boolean', const: true }, example: true, required: true } as const
+
+const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
+  [
+    '$rawPict',
+    {
+      schema: { type: 'string' },
+      doc: '`true` or a media type: the body is an image.',
+      on: ['upload', 'putImage'],
+      section: '4.8',
+    },
+  ],
+  ['$binary', { ...BINARY, doc: 'The body is a file. Not needed beside `$rawPict`.', on: ['upload'], section: '4.8' }],
+  ['$binary', { ...BINARY, doc: 'The blob becomes null.', on: ['clearBlob'], section: '4.8' }],
+  [
+    '$imageformat',
+    {
+      schema: { type: 'string', enum: ['best', 'png', 'jpeg', 'gif', 'tiff', 'webp'] },
+      doc: 'Any value: the image becomes null. Without it, DELETE means the entity.',
+      example: 'best',
+      on: ['clearImage'],
+      required: true,
+      section: '4.8',
+    },
+  ],
+  [
+    '$timeout',
+    {
+      schema: { type: 'integer' },
+      doc: 'Seconds for which an uploaded file can be attached.',
+      example: 60,
+      on: ['upload'],
+      section: '4.8',
+    },
+  ],
+]
+
+const UPLOAD: ServiceSpec = {
+  verbs: ['POST'],
+  doc: 'Takes a file, which a save attaches to an image or a blob.',
+  section: '4.8',
+  tag: 'data',
+  operations: {
+    'POST /': {
+      id: 'upload',
+      doc: 'Takes a file, which a save attaches by its id',
+      body: { types: ['*/*'], schema: { type: 'string', format: 'binary' } },
+      answers: {
+        200: {
+          schema: { $ref: '#/components/schemas/rest.Upload' },
+        },
+      },
+    },
+  },
+}
 
 const OK: Reply = json({ ok: true })
 

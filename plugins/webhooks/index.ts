@@ -1,4 +1,4 @@
-import { definePlugin, json } from '../../kernel/api.ts'
+import { definePlugin, json, type ServiceSpec } from '../../kernel/api.ts'
 import { OPTIONS, problemsOf } from './options.ts'
 
 /**
@@ -35,9 +35,21 @@ export default definePlugin({
       onReady(() => hooks.run())
       onClose(() => hooks.close())
     }
-    service('$webhooks', { verbs: ['GET', 'POST', 'DELETE'] }, request => {
-      request.demandAdministrator('$webhooks')
-      return hooks ? hooks.answer(request) : json({ hooks: [] })
-    })
+    service('$webhooks', WEBHOOKS, request => (hooks ? hooks.answer(request) : json({ hooks: [] })))
   },
 })
+
+const id = { schema: { type: 'string' } }
+const WEBHOOKS: ServiceSpec = {
+  verbs: ['GET', 'POST', 'DELETE'],
+  administrators: true,
+  doc: 'Webhooks, and events that could not be delivered.',
+  tag: 'server',
+  operations: {
+    'GET /': { id: 'webhooks', doc: 'Webhooks and their state' },
+    'GET /{hook}': { id: 'webhooks.hook', doc: 'A webhook, with the events that were given up', path: { hook: id } },
+    'GET /{hook}/{id}': { id: 'webhooks.event', doc: 'An event that was given up', path: { hook: id, id } },
+    'POST /{hook}/{id}': { id: 'webhooks.send', doc: 'Sends it once more', path: { hook: id, id } },
+    'DELETE /{hook}/{id}': { id: 'webhooks.remove', doc: 'Removes it', path: { hook: id, id } },
+  },
+}

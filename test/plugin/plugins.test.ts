@@ -25,12 +25,12 @@ t.test('a plugin of a third party adds a service, a command, a parameter and a r
       register(scope, { greeting }) {
         const json = value => ({ status: 200, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value) })
         scope.service('$hello', { verbs: ['GET'] }, request => json({ greeting, parts: request.parts }))
-        scope.command('$names', { verbs: ['GET'] }, async request => {
+        scope.command('$names', { verbs: ['GET'], schema: { type: 'string' }, doc: 'Names alone.' }, async request => {
           const { __ENTITIES } = JSON.parse(Buffer.from(await scope.engine.read(request.read)))
           return json(__ENTITIES.map(entity => entity.name))
         })
-        scope.parameter('$only', (read, value) => { read.filter = 'name = :1'; read.params = { positional: [value], named: new Map(), attributes: new Map() } }, { selects: true })
-        scope.parameter('$every', () => {})
+        scope.parameter('$only', { schema: { type: 'string' }, doc: 'Entities of this name.', selects: true }, (read, value) => { read.filter = 'name = :1'; read.params = { positional: [value], named: new Map(), attributes: new Map() } })
+        scope.parameter('$every', { schema: { type: 'boolean' }, doc: 'Does nothing.', on: ['openSet'], example: true }, () => {})
         scope.route('/acme', { verbs: ['GET', 'POST'] }, () => json('acme'))
       },
     }`,
@@ -113,8 +113,13 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ],
   [
     'a plugin that registers what another has',
-    { acme: plugin(`register(s) { s.parameter('$filter', () => {}) }`) },
+    { acme: plugin(`register(s) { s.parameter('$filter', { schema: {}, doc: 'Mine.' }, () => {}) }`) },
     /plugin acme registers \$filter, which plugin filter has registered already/,
+  ],
+  [
+    'a parameter without a description',
+    { acme: plugin(`register(s) { s.parameter('$mine', () => {}) }`) },
+    /plugin acme .*failed to register: \$mine has no description; its second argument is \{ schema, doc \}/,
   ],
   [
     'a plugin that fails to register',

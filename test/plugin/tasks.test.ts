@@ -11,8 +11,8 @@ export default definePlugin({
   name: 'acme',
   kernel: '^1.0.0',
   tasks: { it: new URL('./task.ts', import.meta.url) },
-  register({ service, engine, applyParameters, readsParameters }) {
-    readsParameters('$run')
+  register({ service, engine, applyParameters, parameter }) {
+    parameter('$run', { schema: { type: 'string' }, doc: 'What runs.' })
     service('$task', { verbs: ['GET'] }, request => {
       applyParameters(request)
       const [name, dataClass, ...args] = request.parts

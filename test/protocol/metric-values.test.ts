@@ -37,7 +37,7 @@ export default definePlugin({
   classes: new URL('./classes.ts', import.meta.url),
   tasks: { hold: new URL('./task.ts', import.meta.url) },
   register(scope) {
-    scope.command('$hold', { verbs: ['GET'] }, request =>
+    scope.command('$hold', { verbs: ['GET'], schema: { type: 'string' }, doc: 'Holds the answer.' }, request =>
       encoded(scope.engine.runTask('held/hold', request.read, request.parameter('$hold'), request.transport)))
   },
 })

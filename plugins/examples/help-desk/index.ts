@@ -27,10 +27,14 @@ export default definePlugin({
 
     await scope.assets('/desk/', new URL('./page/', import.meta.url))
 
-    scope.route('/hooks/mail', { verbs: ['POST'], bodyBytes: 1_000_000 }, async request => {
-      const body = await request.body()
-      const event = verifyWebhook({ secret: mailSecrets }, name => request.header(name), body)
-      return json(await scope.call('Gateway.receive', [request.header('webhook-id'), event], { as: 'plugin' }))
-    })
+    scope.route(
+      '/hooks/mail',
+      { verbs: ['POST'], bodyBytes: 1_000_000, doc: 'Takes mails from the gateway.' },
+      async request => {
+        const body = await request.body()
+        const event = verifyWebhook({ secret: mailSecrets }, name => request.header(name), body)
+        return json(await scope.call('Gateway.receive', [request.header('webhook-id'), event], { as: 'plugin' }))
+      },
+    )
   },
 })

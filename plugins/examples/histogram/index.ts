@@ -1,4 +1,4 @@
-import { definePlugin, encoded, json, Type } from 'tesser'
+import { type CommandSpec, definePlugin, encoded, json, Type } from 'tesser'
 import type { HistogramArguments } from './histogram.ts'
 
 /** `$histogram=attribute`: number of entities of a selection in each of several ranges of equal width. */
@@ -11,8 +11,12 @@ export default definePlugin({
   }),
   tasks: { histogram: new URL('./histogram.ts', import.meta.url) },
   register(scope, { maxBuckets }) {
-    scope.readsParameters('$buckets')
-    scope.command('$histogram', { verbs: ['GET'] }, request => {
+    scope.parameter('$buckets', {
+      schema: { type: 'integer', minimum: 1, maximum: maxBuckets },
+      doc: 'With `$histogram`: the number of ranges, 10 by default.',
+      example: 5,
+    })
+    scope.command('$histogram', HISTOGRAM, request => {
       const buckets = Number(request.parameter('$buckets') ?? 10)
       if (!Number.isInteger(buckets) || buckets < 1 || buckets > maxBuckets) {
         return json({ result: `$buckets is a number from 1 to ${maxBuckets}` }, 400)
@@ -23,3 +27,9 @@ export default definePlugin({
     })
   },
 })
+
+const HISTOGRAM: CommandSpec = {
+  verbs: ['GET'],
+  schema: { type: 'string' },
+  doc: 'Number of entities in each of several ranges of an attribute, all of the same width.',
+}

@@ -1,0 +1,55 @@
+import { type Catalog, type ClassRegistry, messageWithPlace } from '../engine/index.ts'
+import type { Scope } from './api.ts'
+import type { Plugin } from './plugin-loader.ts'
+import { Registry } from './registry.ts'
+
+interface DescribedPlugins {
+  readonly registry: Registry
+  /** Why plugins could not be registered completely. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Registers plugins without a server and a store, for documents about what they add. They get the real catalog and classes; all else
+ * that they ask of their scope is empty, and their callbacks are never called.
+ */
+export async function describePlugins(
+  plugins: readonly Plugin[],
+  { catalog, classes }: { readonly catalog: Catalog; readonly classes: ClassRegistry },
+): Promise<DescribedPlugins> {
+  const registry = new Registry()
+  const problems: string[] = []
+  const engine = withMembers({ catalog, classes })
+  const names = plugins.map(({ definition }) => definition.name)
+  for (const { definition, options } of plugins) {
+    const { name } = definition
+    const scope = withMembers({
+      ...registry.scopeFor(name),
+      plugin: name,
+      plugins: names,
+      engine,
+      basePath: '',
+    }) as Scope
+    try {
+      await definition.register?.(scope, options)
+    } catch (error) {
+      problems.push(`plugin ${name} is described in part, since it failed to register: ${messageWithPlace(error)}`)
+    }
+  }
+  return { registry, problems }
+}
+
+/** Anything: its members are the same, a call returns it, and it has no elements. */
+const EMPTY: unknown = new Proxy(() => EMPTY, {
+  get: (_, name) => {
+    if (name === 'then') return undefined
+    if (name === Symbol.toPrimitive) return () => ''
+    return name === Symbol.iterator || name === Symbol.asyncIterator ? noElements : EMPTY
+  },
+})
+
+function* noElements() {}
+
+/** An object with these members; all others are {@link EMPTY}. */
+const withMembers = (members: object): object =>
+  new Proxy(members, { get: (target, name) => Reflect.get(target, name) ?? (name === 'then' ? undefined : EMPTY) })

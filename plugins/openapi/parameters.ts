@@ -1,0 +1,166 @@
+import type { DataClass, JsonSchema, View } from '../../engine/index.ts'
+import { type DataOperation, type DeclaredParameter, type Registered, SELECTIONS } from '../../kernel/api.ts'
+import { componentName, ref } from './names.ts'
+import { comparable, conditionOn } from './samples.ts'
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'query' | 'path' | 'header'
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema: JsonSchema
+  readonly example?: unknown
+}
+
+/** Examples that hold for every dataclass, by the format of a parameter. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  condition: '__STAMP > 0',
+  order: '__KEY desc',
+  attributes: '*',
+  relations: '$all',
+}
+
+/** The parameters that the plugins of a server have registered, as components of a document. */
+export class Parameters {
+  /** Components that operations refer to, by name. */
+  readonly components: Record<string, Parameter> = {}
+  readonly #names: ReadonlyMap<DeclaredParameter, string>
+
+  constructor(
+    readonly registered: Registered,
+    private readonly view: View,
+  ) {
+    this.#names = componentNames(registered.declared)
+  }
+
+  /** True if a plugin has registered a parameter. */
+  has(name: string): boolean {
+    return this.registered.declared.some(each => each.name === name)
+  }
+
+  /** True if a plugin answers requests with a command. */
+  hasCommand(name: string): boolean {
+    return this.registered.declared.some(each => each.name === name && each.verbs)
+  }
+
+  /**
+   * Parameters of operations; of several declarations of a name the first.
+   * @param dataClass of the operations, for examples
+   */
+  on(operations: readonly string[], dataClass?: DataClass): JsonSchema[] {
+    return this.#declared(operations).map(each => this.#ref(each, dataClass))
+  }
+
+  /** The same, none of which is required. */
+  optional(operations: readonly string[]): JsonSchema[] {
+    return this.#declared(operations).map(each => {
+      const { required: _, ...parameter } = shown(each)
+      return this.#add(`${this.#names.get(each)}-optional`, parameter)
+    })
+  }
+
+  /** `$method` with the values that operations take; none if they take none. */
+  method(operations: readonly DataOperation[], isRequired = false): JsonSchema[] {
+    const found = [...this.registered.methods].filter(([, { on = [] }]) => operations.some(each => on.includes(each)))
+    if (found.length === 0) return []
+    const names = found.map(([name]) => name)
+    const description = found.map(([name, { doc }]) => (found.length === 1 ? doc : `\`${name}\`: ${doc ?? name}`))
+    const parameter: Parameter = {
+      name: '$method',
+      in: 'query',
+      ...(isRequired && { required: true }),
+      description: description.join(' '),
+      schema: { type: 'string', ...(found.length === 1 ? { const: names[0] } : { enum: names }) },
+      // Trying an example must not delete anything.
+      ...(!found[0]![1].verbs.includes('DELETE') && { example: names[0] }),
+    }
+    return [this.#add(`method-${names.join('-')}${isRequired ? '-required' : ''}`, parameter)]
+  }
+
+  /** Properties of a JSON body that has the parameters of an operation. */
+  properties(operation: DataOperation): Record<string, JsonSchema> {
+    const refs = this.method([operation]).map(each => this.components[String(each.$ref).split('/').at(-1)!]!)
+    const all = [...this.#declared([operation]).map(each => shown(each)), ...refs]
+    return Object.fromEntries(all.map(({ name, ...each }) => [name, propertyOf(each)]))
+  }
+
+  #declared(operations: readonly string[]): DeclaredParameter[] {
+    const found = new Map<string, DeclaredParameter>()
+    for (const each of this.registered.declared) {
+      const isOn = operations.some(operation => operationsOf(each).includes(operation))
+      if (isOn && !found.has(each.name)) found.set(each.name, each)
+    }
+    return [...found.values()]
+  }
+
+  #ref(declared: DeclaredParameter, dataClass: DataClass | undefined): JsonSchema {
+    const name = this.#names.get(declared)!
+    if (!dataClass || EXAMPLES[String(declared.schema.format)] === undefined) return this.#add(name, shown(declared))
+    const example = exampleFor(String(declared.schema.format), dataClass, this.view)
+    const { example: _, ...parameter } = shown(declared)
+    return this.#add(`${componentName(dataClass.name)}.${name}`, {
+      ...parameter,
+      ...(example !== undefined && { example }),
+    })
+  }
+
+  #add(name: string, parameter: Parameter): JsonSchema {
+    this.components[name] ??= parameter
+    return ref('parameters', name)
+  }
+}
+
+const operationsOf = ({ on = SELECTIONS }: DeclaredParameter): readonly string[] => on
+
+/** Names of components: `top`; further declarations of a parameter have their plugin behind it. None has a dot, as those of dataclasses do. */
+function componentNames(declared: readonly DeclaredParameter[]): Map<DeclaredParameter, string> {
+  const names = new Map<DeclaredParameter, string>()
+  const used = new Set<string>()
+  for (const each of declared) {
+    if (operationsOf(each).length === 0) continue
+    const own = componentName(each.name.slice(1))
+    const base = used.has(own) ? `${own}-${componentName(each.plugin)}` : own
+    let name = base
+    for (let i = 2; used.has(name); i++) name = `${base}-${i}`
+    used.add(name)
+    names.set(each, name)
+  }
+  return names
+}
+
+function shown({ name, doc, schema, example, required }: DeclaredParameter): Parameter {
+  const { format, ...plain } = schema
+  // Formats of texts of the query language mean nothing to others.
+  const general = EXAMPLES[String(format)]
+  const usual = example ?? general
+  return {
+    name,
+    in: 'query',
+    ...(required && { required }),
+    description: doc,
+    schema: general === undefined ? schema : plain,
+    ...(usual !== undefined && { example: usual }),
+  }
+}
+
+/** In JSON, a value is not in a text. */
+function propertyOf({ schema, description, example }: Omit<Parameter, 'name'>): JsonSchema {
+  const isJson = schema.contentSchema !== undefined
+  return {
+    ...(isJson ? (schema.contentSchema as JsonSchema) : schema),
+    description,
+    ...(example !== undefined && { examples: [isJson ? JSON.parse(String(example)) : example] }),
+  }
+}
+
+/** Example of a format that uses attributes of a dataclass. */
+function exampleFor(format: string, dataClass: DataClass, view: View): string | undefined {
+  if (format === 'relations') {
+    return view.attributes(dataClass).find(each => each.kind === 'relatedEntity')?.name
+  }
+  const [first = dataClass.key] = comparable(dataClass, view)
+  const isShown = view.shows(first)
+  if (format === 'condition') return isShown ? conditionOn(first) : EXAMPLES.condition
+  if (format === 'order') return isShown ? `${first.name} desc` : '__KEY'
+  return isShown ? first.name : undefined
+}

@@ -1,0 +1,77 @@
+/** Descriptions of a plugin are in the OpenAPI document of a server that loads it, and of no other. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t from 'tap'
+import { loadConfig } from '../../config/load-config.ts'
+import { openapi } from '../../kernel/cli/openapi.ts'
+import { company } from '../support/fixtures/company.ts'
+import { startServer, temporaryFolder } from '../support/test-server.ts'
+
+const INDEX = `import { definePlugin, json, Type } from 'tesser'
+const text = { type: 'string' }
+const REPORT = { $id: 'acme.Report', type: 'object', properties: { parts: { type: 'array', items: text } } }
+export default definePlugin({
+  name: 'acme',
+  kernel: '^1.0.0',
+  options: Type.Object({ secret: Type.Optional(Type.String()) }),
+  register(scope, { secret }) {
+    scope.parameter('$near', { schema: { ...text, format: 'condition' }, doc: 'Near this.', selects: true }, () => {})
+    scope.parameter('$depth', { schema: { type: 'integer' }, doc: 'How deep.', example: 2, on: ['acme.report'] })
+    scope.command('$map', { verbs: ['GET'], schema: { type: 'boolean' }, doc: 'A map.', on: ['listValues'] }, () => undefined)
+    scope.method('archive', { verbs: ['POST'], doc: 'Archives.', on: ['save'] }, () => json({}))
+    const report = { id: 'acme.report', doc: 'A report', path: { name: { schema: text, example: 'a' } }, answers: { 200: { schema: REPORT } } }
+    scope.service('$acme', { verbs: ['GET'], doc: 'Reports.', operations: { 'GET /{name}': report } }, () => json({ parts: [] }))
+    scope.service('$inside', { verbs: ['GET'], administrators: true, operations: { 'GET /': { id: 'acme.inside', doc: 'Inside' } } }, () => json({}))
+    scope.service('$silent', { verbs: ['GET'] }, () => json({}))
+    scope.route('/acme/:id', { verbs: ['PUT'], operations: { PUT: { id: 'acme.put', doc: 'Puts', path: { id: { schema: text } } } } }, () => json({}))
+    if (!/^key-/.test(secret ?? 'key-')) throw new Error('the secret is no key')
+  },
+})`
+
+t.test('a server shows what its plugins describe, and to whom it may', async t => {
+  const folder = t.testdir({ 'index.ts': INDEX })
+  const plugins = [join(folder, 'index.ts')]
+  const { get } = await startServer(t, company, { config: { plugins } })
+  const { json: document } = await get('/$openapi')
+  const { valid, errors } = await new Validator().validate(structuredClone(document))
+  t.ok(valid, JSON.stringify(errors))
+  const { paths, components } = document
+  const refs = (operation: { parameters: { $ref: string }[] }): string[] =>
+    operation.parameters.map(({ $ref }) => $ref.split('/').at(-1)!)
+  t.match(components.parameters['Employee.near'], { name: '$near', description: 'Near this.', example: / / })
+  t.ok(refs(paths['/Employee'].get).includes('Employee.near'))
+  t.notOk(refs(paths['/Employee({key})'].get).includes('Employee.near'))
+  t.ok('$near' in components.schemas['rest.Query'].properties, 'in the body of $query, too')
+  t.ok(refs(paths['/Employee/{attributes}'].get).includes('map'))
+  t.match(components.parameters['method-update-validate-delete-archive'], {
+    schema: { enum: ['update', 'validate', 'delete', 'archive'] },
+    description: /`archive`: Archives\./,
+  })
+  t.match(paths['/$acme/{name}'].get, { operationId: 'acme.report', tags: ['acme'] })
+  t.strictSame(paths['/$acme/{name}'].get.parameters[1], { $ref: '#/components/parameters/depth' })
+  t.match(document.tags, [...document.tags.slice(0, -1), { name: 'acme', description: 'Reports.' }])
+  t.ok(components.schemas['acme.Report'])
+  t.strictSame(paths['/acme/{id}'].servers, [{ url: '/' }])
+  for (const hidden of ['/$silent', '/$inside']) t.notOk(paths[hidden], hidden)
+  t.equal((await get('/$inside')).status, 401)
+
+  const others = await startServer(t, company)
+  t.notMatch((await others.get('/$openapi')).text, /near|acme/i)
+})
+
+t.test('the command documents plugins without a store and without secrets, as far as they go', async t => {
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
+  writeFileSync(join(folder, 'index.ts'), INDEX)
+  const file = join(folder, 'tesser.config.json')
+  const plugins = [{ plugin: './index.ts', options: { secret: { env: 'ACME_SECRET' } } }]
+  writeFileSync(file, JSON.stringify({ model: 'model.json', plugins }))
+  const out = join(folder, 'openapi.json')
+  const written: string[] = []
+  t.capture(process.stderr, 'write', (text: string) => written.push(text) > 0)
+  await openapi(loadConfig({ file, pathsFrom: folder, env: {}, flags: {} }), out)
+  t.match(written.join(''), /^plugin acme is described in part, since it failed to register: the secret is no key/)
+  const { paths } = JSON.parse(readFileSync(out, 'utf8'))
+  for (const path of ['/Employee', '/$acme/{name}', '/$inside', '/acme/{id}']) t.ok(paths[path], path)
+})
