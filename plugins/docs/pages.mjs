@@ -9,6 +9,11 @@ import { bundlePage } from '../../config/bundle-page.mjs'
 import { SEARCH } from './page/search-options.mjs'
 import { documentOf, escaped } from './template.mjs'
 
+/** Areas of decisions, in the order of their index. */
+const DECISIONS = [
+  ...['wire', 'queries', 'vectors', 'entity-sets', 'writes-and-log', 'storage', 'threads-and-memory', 'postgres'],
+  ...['plugins', 'rights-and-sessions', 'http-edge', 'models-and-cli', 'clients-and-explorer', 'house-and-tests'],
+]
 /** Documents by purpose. READMEs of rooms are appended, sorted by path. */
 const SECTIONS = [
   [
@@ -42,7 +47,15 @@ const SECTIONS = [
       'plugins/VERSIONS.md',
     ],
   ],
-  ['Inside', ['ARCHITECTURE.md', 'DECISIONS.md', 'CONTRIBUTING.md', 'bench/README.md', 'bench/HISTORY.md']],
+  [
+    'Inside',
+    [
+      'ARCHITECTURE.md',
+      'plugins/docs/pages/decisions/README.md',
+      ...DECISIONS.map(area => `plugins/docs/pages/decisions/${area}.md`),
+      ...['CONTRIBUTING.md', 'bench/README.md', 'bench/HISTORY.md'],
+    ],
+  ],
 ]
 const ROOMS = ['kernel', 'engine']
 /** Maximum length of the excerpt below a search result, in characters. */
@@ -123,6 +136,7 @@ const NAMES = {
   'config/deploy/README.md': 'Running Tesser',
   'config/deploy/METRICS.md': 'Metrics',
   'bench/README.md': 'Benchmarks',
+  'plugins/docs/pages/decisions/README.md': 'Decisions',
 }
 /** Title of a document in the navigation. */
 const shortTitle = (path, title) => NAMES[path] ?? (path.endsWith('/README.md') ? dirname(path) : title)

@@ -1,67 +1,91 @@
-/** Each decision has its own number, and names decisions that it replaces or that supersede it. */
+/** Decisions have one form, the index lists each of them, and links to them lead to a section. */
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import GithubSlugger from 'github-slugger'
 import t from 'tap'
 import { sources } from './sources.ts'
 
-const DECISION =
-  /^- \*\*D(\d+)\*\* \((\d{4}-\d\d-\d\d), (accepted|rejected|accepted, replaces D\d+(?:, D\d+)*|superseded by D\d+)\) /
-const NUMBER = /D(\d+)/g
+const FOLDER = 'plugins/docs/pages/decisions'
+const INDEX = `${FOLDER}/README.md`
+const PARTS = ['Context', 'Options', 'Decision', 'Consequence']
+const MAX_BYTES = 20_000
 
-const bullets = readFileSync('DECISIONS.md', 'utf8').match(/^- .*/gm)!
-const decisions = bullets.map(bullet => DECISION.exec(bullet))
+interface Decision {
+  readonly file: string
+  readonly title: string
+  readonly text: string
+}
 
-t.test('each has a number of its own, a date and a status', async t => {
+const documents = sources('.md')
+const files = documents.filter(({ path }) => dirname(path) === FOLDER && path !== INDEX)
+const decisions: Decision[] = files.flatMap(({ path: file, text }) =>
+  text
+    .split(/^## /m)
+    .slice(1)
+    .map(section => ({ file, title: section.split('\n', 1)[0]!, text: section })),
+)
+const name = ({ file, title }: Decision): string => `${file}: ${title}`
+const without = (isRight: (decision: Decision) => boolean): string[] =>
+  decisions.filter(decision => !isRight(decision)).map(name)
+
+/** Anchors of the headings of a document, as GitHub and the pages of `/docs/` make them. */
+function anchorsOf(text: string): Set<string> {
+  const slugger = new GithubSlugger()
+  return new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) => slugger.slug(title!.replaceAll('`', ''))))
+}
+
+t.test('each has a date and four parts, in order', async t => {
   t.same(
-    bullets.filter((_, i) => !decisions[i]),
+    without(({ text }) => /^.*\n\n_Decided \d{4}-\d\d-\d\d\b[^\n]*\._\n\n\*\*Context\.\*\* /.test(text)),
     [],
   )
-  const numbers = decisions.map(found => Number(found![1])).sort((a, b) => a - b)
   t.same(
-    numbers.filter((number, i) => number === numbers[i - 1]),
+    without(({ text }) => [...text.matchAll(/^\*\*(\w+)\.\*\*/gm)].map(([, part]) => part).join() === PARTS.join()),
     [],
   )
 })
 
-t.test('the table names the decisions of each room', async t => {
-  const [head, ...rooms] = readFileSync('DECISIONS.md', 'utf8').split(/^## /m)
-  const table = new Map([...head!.matchAll(/^\| \[(.+)\]\(.+\) \| (.+) \|$/gm)].map(([, room, list]) => [room!, list!]))
-  t.equal(table.size, rooms.length)
-  for (const room of rooms) {
-    const [name] = room.split('\n')
-    const numbers = [...room.matchAll(/^- \*\*D(\d+)\*\*/gm)].map(([, number]) => Number(number))
-    const listed = (table.get(name!) ?? '').split(', ').flatMap(part => {
-      const [first, last = first] = part.split(' to ').map(id => Number(id.slice(1)))
-      return Array.from({ length: last! - first! + 1 }, (_, i) => first! + i)
-    })
-    t.same(
-      listed,
-      numbers.toSorted((a, b) => a - b),
-      name!,
-    )
-  }
-})
-
-t.test('a decision that another replaces is superseded by it', async t => {
-  const pairs = (word: string, order: (id: string, other: string) => string): string[] =>
-    decisions
-      .filter(found => found![3]!.includes(word))
-      .flatMap(found => [...found![3]!.matchAll(NUMBER)].map(other => order(found![1]!, other[1]!)))
-      .sort()
+t.test('the options name what was chosen and what was not', async t => {
+  const options = ({ text }: Decision): string[] =>
+    text
+      .split(/^\*\*(?:Options|Decision)\.\*\*/m)[1]!
+      .split(/^- /m)
+      .slice(1)
+  const isChosen = (option: string): boolean => option.includes('(chosen)')
   t.same(
-    pairs('superseded', (old, by) => `${by} replaces ${old}`),
-    pairs('replaces', (by, old) => `${by} replaces ${old}`),
-  )
-})
-
-t.test('references name existing decisions', async t => {
-  const references = sources('.md', '.ts', '.tsx').flatMap(({ path, text }) =>
-    [...text.matchAll(/`?DECISIONS(?:\.md)?`?(?:\]\([^)]*\))?,? ((?:D\d+(?:, | and )?)+)/g)].flatMap(([, list]) =>
-      [...list!.matchAll(NUMBER)].map(([, number]) => ({ path, number: Number(number) })),
-    ),
-  )
-  t.ok(references.length > 0)
-  t.same(
-    references.filter(({ number }) => !decisions.some(found => Number(found![1]) === number)),
+    without(decision => options(decision).some(isChosen) && !options(decision).every(isChosen)),
     [],
   )
+})
+
+t.test('no two titles are equal, and no file is too long to read', async t => {
+  const titles = decisions.map(({ title }) => title)
+  t.same(
+    titles.filter((title, i) => titles.indexOf(title) !== i),
+    [],
+  )
+  t.same(
+    files.filter(({ text }) => Buffer.byteLength(text) > MAX_BYTES).map(({ path }) => path),
+    [],
+  )
+})
+
+t.test('the index lists each decision once, by its title', async t => {
+  const index = readFileSync(INDEX, 'utf8')
+  const listed = [...index.matchAll(/^- \[(.*)\]\((.*\.md)#.*\)$/gm)].map(
+    ([, title, file]) => `${join(FOLDER, file!)}: ${title}`,
+  )
+  t.same(listed.toSorted(), decisions.map(name).toSorted())
+})
+
+t.test('links to decisions, and between them, lead to a section', async t => {
+  const anchors = new Map(documents.map(({ path, text }) => [path, anchorsOf(text)]))
+  const isOurs = (path: string): boolean => dirname(path) === FOLDER
+  const broken = documents.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)]
+      .map(([, to, anchor]) => ({ to: to === '' ? path : join(dirname(path), to!), anchor: anchor! }))
+      .filter(({ to, anchor }) => (isOurs(path) || isOurs(to)) && !anchors.get(to)?.has(anchor))
+      .map(({ to, anchor }) => `${path}: ${to}#${anchor}`),
+  )
+  t.same(broken, [])
 })

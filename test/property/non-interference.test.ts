@@ -6,7 +6,8 @@
  *
  * The generator leaves out what cannot be kept secret: unique values and keys of hidden entities that the client tries to use,
  * references by which a hidden entity stops a deletion, numbers that the server counts, and what authors of a plugin reveal
- * through the code of a calculated attribute or a restrict event. DECISIONS.md, D233, says why.
+ * through the code of a calculated attribute or a restrict event. Uniqueness and references
+ * would have to be given up for it (`plugins/docs/pages/decisions/rights-and-sessions.md`).
  */
 import t, { type Test } from 'tap'
 import { randomModel, type WorldModel } from '../support/non-interference/model.ts'

@@ -158,24 +158,24 @@ protocolTable('$distinct', company, [
   distinct('P6.7', 'an alias', 'Employee/employerName', ['Acme', 'Éclair', 'zeta']),
   distinct('P6.7', 'the first scalar attribute of a list counts', 'Employee/photo,woman,salary', [false, true]),
   distinct('P6.7', 'of nothing', 'Employee/salary?$filter="ID=0"', []),
-  distinct('D399', '$counts has the most frequent first', 'Employee/salary?$counts=true', [
+  distinct('4.6', '$counts has the most frequent first', 'Employee/salary?$counts=true', [
     { value: 45_000, count: 2 },
     { value: 30_000, count: 1 },
     { value: 90_000, count: 1 },
     { value: 120_000, count: 1 },
   ]),
   distinct(
-    'D399',
+    '4.6',
     '$counts of texts by fold, through a relation',
     'Employee/employer.name?$counts=true&$top=1&$skip=1',
     [{ value: 'Éclair', count: 2 }],
   ),
-  distinct('D399', '$counts after a filter', 'Employee/woman?$counts=true&$filter="salary>40000"', [
+  distinct('4.6', '$counts after a filter', 'Employee/woman?$counts=true&$filter="salary>40000"', [
     { value: false, count: 2 },
     { value: true, count: 2 },
   ]),
-  distinct('D399', '$counts=false is none', 'Employee/woman?$counts=false', [false, true]),
-  { spec: 'D399', name: '$counts alone has no effect', get: '/Employee/ID?$counts=true&$top=1', keys: ['1'] },
+  distinct('4.6', '$counts=false is none', 'Employee/woman?$counts=false', [false, true]),
+  { spec: '4.6', name: '$counts alone has no effect', get: '/Employee/ID?$counts=true&$top=1', keys: ['1'] },
   {
     spec: '3.2',
     name: 'a long64 is exact',

@@ -43,7 +43,7 @@ const propertiesOf = ({ name, type, isReadable }: ScalarSpec): string[] =>
 
 type Draft = Omit<Sent, 'session' | 'writes' | 'kind'> & { writes?: boolean }
 
-/** A foreign key that names a hidden entity is accepted only if that entity exists, as DECISIONS.md, D234, explains. */
+/** A foreign key that names a hidden entity is accepted only if that entity exists: a reference cannot be checked without telling so. */
 const LINKS_TO_HIDDEN = false
 
 export class Requests {
