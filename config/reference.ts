@@ -8,7 +8,10 @@ export type Reference = { readonly env: string } | { readonly file: string }
 /** Text that a reference leads to, or why it leads to none, with a remedy. */
 export type ReferencedText = { readonly text: string } | { readonly problem: string } | typeof UNREAD
 
-/** Answer of a command that reads no references, because it runs nothing that needs their values. */
+/**
+ * Answer of a command that reads no references, because it runs nothing that needs their values. A text in place of a value would fail the patterns
+ * of schemas, and code could store it or send it as a key.
+ */
 export const UNREAD = { isUnread: true } as const
 
 const MAX_KIB = 64

@@ -33,7 +33,8 @@ export interface ProcessEvents<Step> {
 }
 
 /**
- * Does a job in a process of its own with a lower priority, whose end does not affect this one.
+ * Does a job in a process of its own with a lower priority, whose end does not affect this one: a damaged page of a store ends the process
+ * that reads it, not only the thread.
  * @throws errors of the job, by name and message; errors of the system
  */
 export function runProcess<Name extends keyof Processes>(

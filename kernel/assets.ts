@@ -8,7 +8,7 @@ import { conditionsOf, isCurrent, partOf } from './conditional.ts'
 import type { Reply } from './reply.ts'
 import type { RestRequest } from './request.ts'
 
-/** Maximum size of all files of a folder that `scope.assets` serves. */
+/** Maximum size of all files of a folder that `scope.assets` serves, since they are held in memory. A larger site belongs behind a web server. */
 export const MAX_ASSET_BYTES = 64 * 2 ** 20
 
 /** A file that is served unchanged. */

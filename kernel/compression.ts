@@ -18,7 +18,10 @@ type PreferringNegotiator = Negotiator & {
 
 const known = new Map<string, Coding | undefined>()
 
-/** Preferred coding of a client, by its `Accept-Encoding`; undefined for none. */
+/**
+ * Preferred coding of a client, by its `Accept-Encoding`; undefined for none. Clients on the same machine are not an exception, because
+ * proxies are among them.
+ */
 export function codingFor(acceptEncoding: string): Coding | undefined {
   if (acceptEncoding === '') return undefined
   if (known.has(acceptEncoding)) return known.get(acceptEncoding)
@@ -38,6 +41,7 @@ export function compressed(reply: Reply, coding: Coding | undefined): Reply | Pr
   const { body } = reply
   const plain = plainOf(body)
   if (isCoded(reply)) return varying(reply)
+  // Each piece would have to be flushed for itself.
   if (isStream(body)) return reply
   if ((isSource(body) ? body.size : body.length) < MIN_CODED_BYTES || !isText(reply)) return reply
   if (!coding || !plain) return varying(reply)

@@ -133,7 +133,7 @@ export async function insertRows(
 
 const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'tesser-test-'))
 
-/** Directory with an API key for each user, and the keys by user. */
+/** Directory with an API key for each user, and the keys by user. A key needs neither the slow hash of a password nor a session. */
 function usersAsKeys(users: NonNullable<TestServerOptions['users']>) {
   const secrets: ReadonlyMap<string, string> = new Map(Object.keys(users).map(name => [name, createKey()]))
   const keys = Object.entries(users).map(([name, { roles = [], privileges = [] }]) => ({

@@ -2,6 +2,7 @@ import { emptySummary, type InterruptedLoad, type LoadOptions, type LoadRow, typ
 import { RowReader } from './row-reader.ts'
 import { RowSaver } from './row-saver.ts'
 
+/** Rows in a transaction. Posting lists of a value are written once in each, so that fewer transactions cost less than ten times as many. */
 const BATCH_ROWS = 50_000
 /** Images make rows long, and a batch is one message to the writer. */
 const BATCH_CHARACTERS = 16 * 2 ** 20

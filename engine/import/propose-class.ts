@@ -59,6 +59,10 @@ export interface ProposedClass {
   readonly values: Readonly<Record<string, ProposedValues>>
 }
 
+/**
+ * Names of a key. That values are unique is not enough: in a small file nearly every column is, and a key would refuse the first repetition
+ * in a later file.
+ */
 const KEY_NAME = /^(?:_?id|key|uuid|guid|code|number|no|nr|sku|isbn|ean)$/i
 const KEY_TYPES: readonly string[] = ['long', 'long64', 'string', 'uuid']
 const MAX_KEY_LENGTH = 100

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { RecordChange } from '../data/record-store.ts'
 
-/** A job as it is enqueued: plain data. */
+/** A job as it is enqueued: plain data. It has all rights, because only plugin code enqueues jobs, and their users may be gone when they run. */
 export interface NewJob {
   /** 32 hex digits, see {@link newJobId}. */
   readonly id: string

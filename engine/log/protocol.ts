@@ -57,7 +57,8 @@ export type LogEffect =
 
 /**
  * A checkpoint begins after this many bytes of records, each counted with {@link COMMIT_BYTES} more. It bounds what a start applies, and by
- * how much the data file grows, which pages of some 70 KB a commit are written to.
+ * how much the data file grows, which pages of some 70 KB a commit are written to: with 4 MB that of the benchmark grew from 822 to
+ * 1,037 MB, with 1 MB to 893, at the same rate of saves.
  */
 export const CHECKPOINT_BYTES = 2 ** 20
 const COMMIT_BYTES = 1024

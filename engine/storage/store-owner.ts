@@ -43,6 +43,7 @@ export class StoreOwner {
   take(kind: LockKind, { waitMs, renewMs, onWait }: StoreLockOptions): void {
     const { environment, token } = this
     if (kind === 'lease') this.waitForLease(waitMs, MISSED * renewMs, onWait)
+    // Stays a transaction of its own: after a compacting copy, LMDB (lmdb-js 3.5.6) ends the process when the first one frees some hundred pages.
     environment.root.transactionSync(() => {
       const holder: Holder = {
         token,

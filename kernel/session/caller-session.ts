@@ -74,6 +74,7 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges,
     if (Object.keys(changes).length === 1) return
   }
   const apply = (record: SessionRecord): void => {
+    // Entry by entry: of two calls at a time the later one replaces the entries that it has changed, and no others.
     if (storage) {
       record.storage = Object.fromEntries(
         Object.entries({ ...record.storage, ...storage }).filter(([, value]) => value !== undefined),

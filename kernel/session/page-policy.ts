@@ -53,7 +53,8 @@ export class PagePolicy {
   }
 
   /**
-   * Checks the page, also for GETs that change something. Call it while the head can be read.
+   * Checks the page, also for GETs that change something. Functions that allow GET do not call it: the files that they send are made to
+   * be embedded in other pages. Call it while the head can be read.
    * @throws {PageErrors.OTHER_ORIGIN} 403
    */
   rejectCrossOrigin(request: PageRequest, hasCookie: boolean): void {

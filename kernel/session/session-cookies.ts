@@ -33,7 +33,12 @@ export class SessionCookies {
     return id !== undefined && ID.test(id) ? id : undefined
   }
 
-  /** Value of `Set-Cookie`. @param isSecure the client speaks TLS, with the server or with its proxy */
+  /**
+   * Value of `Set-Cookie`.
+   * @param maxAgeSeconds as long as the session can last: the cookie is sent once, and would be forgotten in the middle of a session if it
+   *   lasted for the idle time
+   * @param isSecure the client speaks TLS, with the server or with its proxy
+   */
   write(id: string, maxAgeSeconds: number, isSecure: boolean): string {
     return `${this.names[0]}=${id}; Max-Age=${maxAgeSeconds}; ${this.attributes[isSecure ? 'secure' : 'plain']}`
   }

@@ -15,7 +15,8 @@ export interface ParserError extends Error {
 /**
  * A connection whose request has raw bytes above ASCII in its target, which clients such as curl send and the parser of Node
  * refuses: a second parser reads the same bytes from here, percent-encoded in the request line. The failed parser of the
- * socket passes on further bytes (`feed`). For one request only, since the next one would not be encoded.
+ * socket passes on further bytes (`feed`). For one request only, since the next one would not be encoded. To look at each packet first would
+ * cost all requests, and the lenient mode of the parser accepts what `guard.ts` is for.
  */
 export class EncodedConnection extends Duplex {
   readonly #socket: Socket

@@ -27,7 +27,10 @@ export class InFlight {
     if (this.#count === 0) this.#onIdle?.()
   }
 
-  /** Resolves when there has been no request in flight for `quietMs`, at the latest after `graceMs`. */
+  /**
+   * Resolves when there has been no request in flight for `quietMs`, at the latest after `graceMs`. Idle connections that are closed at
+   * once may have a request on its way, which its client must not repeat if it changes something (RFC 9110, 9.2.2).
+   */
   async drained(graceMs: number, quietMs: number): Promise<void> {
     this.#draining = true
     const endsAt = performance.now() + graceMs

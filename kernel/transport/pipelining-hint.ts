@@ -4,7 +4,8 @@ const REPORT_PAUSE_MS = 3_600_000
 
 /**
  * Tells operators why answers may be missing: the builds of uWebSockets.js close a connection on which a request arrives before the
- * previous one is answered (pipelining). They report that like a client that disconnects.
+ * previous one is answered (pipelining). They report that like a client that disconnects. The library does so before it calls JavaScript, and
+ * its author does not intend to change it (issues 277 and 1301 of uWebSockets.js).
  */
 export class PipeliningHint {
   #reportedAt = Number.NEGATIVE_INFINITY

@@ -25,7 +25,8 @@ type JoinedHeader = (name: string) => string
  * Proxies that are trusted to report the sender of a request: `X-Forwarded-For`, `-Proto`, `-Host`, and `Forwarded` (RFC 7239).
  *
  * Every proxy appends to these headers, so they are read from the end: the client is the first address, counted from
- * the server, that is not a trusted proxy. Anything before it was written by the client and is ignored.
+ * the server, that is not a trusted proxy. Anything before it was written by the client and is ignored. A number of proxies in place of
+ * their addresses would believe every client that connects directly.
  */
 export class TrustedProxies {
   readonly #trusts: (address: string) => boolean

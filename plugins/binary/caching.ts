@@ -1,6 +1,9 @@
 import type { StoredBinary } from '../../engine/index.ts'
 
-/** @param variant distinguishes a converted form of the value from others; empty for the stored bytes */
+/**
+ * Tag of a value, by the version of its entity. A digest of the bytes would have to read all of them.
+ * @param variant distinguishes a converted form of the value from others; empty for the stored bytes
+ */
 export const entityTag = ({ version }: StoredBinary, variant: string): string =>
   `"${version}${variant && `-${variant}`}"`
 

@@ -46,6 +46,7 @@ export default definePlugin({
     const fileFor = (request: RestRequest): ClientFile => {
       const { access, view } = request
       const name = request.parts.join('/') || 'client.ts'
+      // Chosen with the file and not with a client, so that types and runtime cannot disagree.
       const dates = datesOf(request)
       const isModule = request.flag('$module')
       const wanted = `${name} ${dates} ${isModule} ${access?.version} ${access?.privileges}`

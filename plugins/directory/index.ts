@@ -92,6 +92,7 @@ const DIRECTORY: ServiceSpec = {
 }
 
 /** Never empty: clients take an empty `ID` for a guest. A name is as stable as an id, and also unique. */
+/** Never empty, because clients take that for "not logged in". */
 const idOf = ({ id, userName }: User): string | number => (id === undefined || id === '' ? userName : id)
 
 interface Credentials {

@@ -211,7 +211,10 @@ export class JobRunner {
     return this.jobsAt(inOrder.slice(0, free).map(({ place }) => place))
   }
 
-  /** Jobs of schedules whose time has come. */
+  /**
+   * Jobs of schedules whose time has come. Several times that passed while no server ran give one job: a nightly job must not be left out
+   * because of a restart, and nothing wants twenty runs of a job of each minute.
+   */
   private scheduled(now: number): { changes: JobChange[]; next: ReadonlyMap<string, number | undefined> } {
     const changes: JobChange[] = []
     const next = new Map<string, number | undefined>()

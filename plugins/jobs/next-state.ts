@@ -21,6 +21,7 @@ interface Environment {
   readonly random: () => number
 }
 
+/** Stored before the job is called: one that ends the process would otherwise be called at each start. */
 export const begun = (job: Job, now: number): Job => ({
   ...job,
   state: 'running',

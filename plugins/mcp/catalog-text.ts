@@ -38,7 +38,7 @@ const MAX_TOKENS = 1_800
 /** Estimate of a token: a piece of some four characters in English, a shorter one in other languages and in abbreviations. */
 const PIECE = /[A-Z]?[a-z]{1,5}|[A-Z]{1,2}|\d{1,3}|[^\0-\x7f]|[^\sA-Za-z\d]{1,2}|\n/g
 
-/** Estimated number of tokens, at least nine tenths of what models count. */
+/** Estimated number of tokens: at least 0.95 of `o200k` and `cl100k` for names in English, German, French and abbreviations, 0.83 for Japanese. */
 function tokensOf(text: string): number {
   let count = 0
   for (PIECE.lastIndex = 0; PIECE.test(text); ) count++

@@ -22,6 +22,7 @@ export async function startBrowser(): Promise<Browser | string> {
       executablePath,
       headless: !shown,
       ...(shown && { slowMo: 300 }),
+      // Without `--single-process` and `--disable-web-security`, which its package proposes: they would change what is tested.
       args: ['--disable-gpu', '--font-render-hinting=none'],
     })
     // The first page is what needs libraries and fonts of the system.

@@ -19,9 +19,15 @@ export class NeedsTransaction extends Error {
   }
 }
 
-/** How often events run beside those of other saves; when what they have read has changed each time, they run in a transaction. */
+/**
+ * How often events run beside those of other saves; when what they have read has changed each time, they run in a transaction. That holds up
+ * all other writes for as long as the code takes, and more runs without it would refuse clients under load.
+ */
 export const SHARED_RUNS = 2
-/** How often events of entities of a database run at most: after {@link SHARED_RUNS}, other writes wait. */
+/**
+ * How often events of entities of a database run at most: after {@link SHARED_RUNS}, other writes of this server wait. Those of other
+ * servers may still collide.
+ */
 export const DATABASE_RUNS = 5
 
 /** Maximum number of entities whose events save or drop one another. Each may need a nested transaction. */

@@ -34,7 +34,12 @@ type QueryClass = new (
 
 const command = (name: string, text: string): Command => ({ name: `tesser ${name}`, text, values: [] })
 
-/** The name of a user, which policies of row security read. @param variable name of the setting: `app.user` @param user empty for a guest */
+/**
+ * The name of a user, which policies of row security read. It lasts to the end of the transaction: a setting of the connection would last to the
+ * next request, or to another client of a pooler.
+ * @param variable name of the setting: `app.user`
+ * @param user empty for a guest
+ */
 export const setUser = (variable: string, user: string): Command => ({
   ...command('user', 'SELECT set_config($1, $2, true)'),
   values: [variable, user],

@@ -16,7 +16,10 @@ export const maxFound = (rows: number): number => Math.max(256, 0.0025 * rows)
 export const firstCount = ({ needed }: VectorIndexes, attribute: StorageAttribute): number =>
   needed.get(attribute) ?? MEASURED_COUNT
 
-/** Factor on the number of nearest rows in the next search, if the last one may not have found all. */
+/**
+ * Factor on the number of nearest rows in the next search, if the last one may not have found all. A larger first search, which needs
+ * no second one, took twice as long for thresholds of 384 numbers (454 µs and 235).
+ */
 const GROWTH = 1.7
 /** Minimum ratio of candidates to wanted rows: a search misses more among its last candidates. */
 const CANDIDATES_PER_HIT = 2

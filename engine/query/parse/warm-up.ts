@@ -17,7 +17,8 @@ const PAUSE_MS = 10
 
 /**
  * Parses some queries, so that V8 compiles the parser before a client waits for it: an interpreted parse takes up to ten times
- * as long. One query at a time, so that requests can interleave. Does not keep the process running.
+ * as long. The port is open by then, since a start that waited for this would be later. One query at a time, so that requests can
+ * interleave. Does not keep the process running.
  */
 export async function warmUpGrammar(): Promise<void> {
   await delay(FIRST_MS, undefined, { ref: false })

@@ -145,6 +145,7 @@ const NOT_JSON = { message: 'the answer is not JSON', errCode: 0, componentSigna
 const isBytes = (body: unknown): body is Blob | Uint8Array =>
   ArrayBuffer.isView(body) || (typeof Blob === 'function' && body instanceof Blob)
 
+/** A proxy answers 503 too when it has lost the answer to a save that did happen; its page is not JSON. */
 const isRepeatable = ({ headers }: Answer, { repeatable = true }: Sent): boolean =>
   repeatable === 'refused' ? /\bjson\b/.test(headers.get('Content-Type') ?? '') : repeatable
 

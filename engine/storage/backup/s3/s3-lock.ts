@@ -24,7 +24,7 @@ interface Holder {
 /**
  * The right to change the backups of a place. Each process stores an object with a name of its own, and then lists them: when
  * there is another one, it withdraws its own. Of two processes at least one sees the other, provided that a listing shows
- * what was stored before it.
+ * what was stored before it. `If-None-Match` would need one object only, but some servers accept the header and ignore it.
  */
 export class S3Lock {
   private isLost = false

@@ -49,6 +49,7 @@ export function TextField({ draft, attribute, editor, ...shared }: Props) {
   // Enter saves, as in a line, while there is only one line and no more are expected.
   const isShort = editor === 'text' && lines === 1
   return (
+    // For one line too: an `input` drops line breaks, and an element that is exchanged while the user pastes loses the focus.
     <textarea
       {...held}
       class={editor === 'text' || editor === 'lines' ? '' : 'json'}
