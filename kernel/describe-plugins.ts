@@ -21,10 +21,10 @@ export async function describePlugins(
   const problems: string[] = []
   const engine = withMembers({ catalog, classes })
   const names = plugins.map(({ definition }) => definition.name)
-  for (const { definition, options } of plugins) {
+  for (const { definition, options, entry } of plugins) {
     const { name } = definition
     const scope = withMembers({
-      ...registry.scopeFor(name),
+      ...registry.scopeFor(name, entry === undefined),
       plugin: name,
       plugins: names,
       engine,

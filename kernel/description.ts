@@ -144,9 +144,10 @@ interface Owned {
   readonly plugin: string
 }
 
-/** A parameter or command, as one plugin declares it. */
+/** A parameter or command, as one plugin declares it. Agents and typed clients have those of plugins that are not built in. */
 export interface DeclaredParameter extends Owned, ParameterSpec {
   readonly name: string
+  readonly isBuiltIn: boolean
   /** Verbs of a command. */
   readonly verbs?: CommandSpec['verbs']
 }

@@ -61,7 +61,7 @@ export async function registerPlugins(
   }
   const ownEngine = pluginEngine(engine)
   const names = plugins.map(({ definition }) => definition.name)
-  for (const { specifier, definition, options, granted } of plugins) {
+  for (const { specifier, definition, options, granted, entry } of plugins) {
     const { name } = definition
     const scope = {
       plugin: name,
@@ -81,7 +81,7 @@ export async function registerPlugins(
       log: log.child({ plugin: name }),
       onReady: (callback: () => void | Promise<void>) => void onReady.push({ plugin: name, run: callback }),
       onClose: (callback: () => void | Promise<void>) => void onClose.push({ plugin: name, run: callback }),
-      ...registry.scopeFor(name),
+      ...registry.scopeFor(name, entry === undefined),
     }
     try {
       await definition.register?.(scope, options)

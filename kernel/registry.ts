@@ -142,6 +142,7 @@ export class Registry implements Registered {
   /** Members of a {@link Scope} that register, on behalf of `plugin`. */
   scopeFor(
     plugin: string,
+    isBuiltIn: boolean,
   ): Omit<
     Scope,
     | 'plugin'
@@ -164,7 +165,7 @@ export class Registry implements Registered {
   > {
     const declare = (name: string, spec: ParameterSpec): void => {
       this.#names.add(name)
-      this.declared.push({ plugin, name, ...checked(name, spec) })
+      this.declared.push({ plugin, isBuiltIn, name, ...checked(name, spec) })
     }
     return {
       registered: this,

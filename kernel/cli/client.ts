@@ -3,6 +3,8 @@ import { basename } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { type ClassRegistry, outputUrl, publicView, type View } from '../../engine/index.ts'
 import { InputError } from '../../engine/base/input-error.ts'
+import type { Registered } from '../api.ts'
+import { describePlugins } from '../describe-plugins.ts'
 import { ask } from './ask-server.ts'
 import { modelOf } from './model-of.ts'
 
@@ -36,15 +38,16 @@ export async function client(readConfig: () => Config, options: ClientArguments)
 /** Module of the plugin `client`, loaded like every plugin. */
 interface ClientModule {
   clientText(
-    seen: { view: View; classes: ClassRegistry; mayCall: () => boolean },
+    seen: { view: View; classes: ClassRegistry; mayCall: () => boolean; registered: Registered },
     options: { source: string; dates: 'date' | 'text'; isModule: boolean },
   ): string
 }
 
 async function fromModel(config: Config, { dates, module: isModule }: ClientArguments): Promise<string> {
-  const { catalog, classes } = await modelOf(config)
+  const { catalog, classes, plugins } = await modelOf(config)
+  const { registry: registered } = await describePlugins(plugins, { catalog, classes })
   const { clientText } = (await import(outputUrl('plugins/client/index.js').href)) as ClientModule
-  const seen = { view: publicView(catalog), classes, mayCall: () => true }
+  const seen = { view: publicView(catalog), classes, registered, mayCall: () => true }
   return clientText(seen, { source: basename(config.model), dates, isModule })
 }
 

@@ -27,7 +27,7 @@ import { schemaOf, type WriteOptions, writeClient } from './write-client.ts'
 export default definePlugin({
   name: 'client',
   kernel: '^1.0.0',
-  register({ service, engine, parameter }) {
+  register({ service, engine, parameter, registered }) {
     parameter('$dates', {
       schema: { type: 'string', enum: ['date', 'text'] },
       doc: 'How dates with a time are read: as `Date`, or as texts.',
@@ -57,7 +57,7 @@ export default definePlugin({
       return known
 
       function make(): ClientFile {
-        const seen = { view, classes, mayCall: (called: ClassFunction) => engine.mayCall(called, access) }
+        const seen = { view, classes, registered, mayCall: (called: ClassFunction) => engine.mayCall(called, access) }
         if (name === 'client.ts') return fileOf(clientText(seen, { source: '$client', dates, isModule }), 'text/plain')
         if (name !== 'client.js') throw ClientErrors.UNKNOWN_FILE(name.slice(0, 100))
         const schema = JSON.stringify(schemaOf(visibleModel(seen), dates))

@@ -1,4 +1,5 @@
 import { type ClassFunction, type ClassRegistry, type DataClass, describeAll, type View } from '../../engine/index.ts'
+import { type DeclaredParameter, type Registered, SELECTIONS } from '../../kernel/api.ts'
 
 /** An attribute as the catalog describes it: the parts that a client needs. */
 export interface AttributeDescription {
@@ -35,6 +36,8 @@ export interface VisibleModel {
   })[]
   readonly dataStore: Functions
   readonly singletons: ReadonlyMap<string, Functions>
+  /** Parameters of reads that plugins have added. */
+  readonly parameters: readonly DeclaredParameter[]
 }
 
 /** A model and the rights of the caller who sees it. */
@@ -42,9 +45,11 @@ export interface ModelSource {
   readonly view: View
   readonly classes: Pick<ClassRegistry, 'dataStore' | 'singletons' | 'find' | 'names'>
   mayCall(called: ClassFunction): boolean
+  /** Without them the client has no parameters of plugins. */
+  readonly registered?: Pick<Registered, 'declared'>
 }
 
-export function visibleModel({ view, classes, mayCall }: ModelSource): VisibleModel {
+export function visibleModel({ view, classes, mayCall, registered }: ModelSource): VisibleModel {
   const functions = ({ name: dataClass }: Pick<DataClass, 'name'>, isEntity: boolean): Functions =>
     classes
       .names(dataClass, isEntity)
@@ -69,6 +74,9 @@ export function visibleModel({ view, classes, mayCall }: ModelSource): VisibleMo
       [...classes.singletons]
         .map(([name, all]) => [name, [...all.values()].filter(mayCall)] as const)
         .filter(([, callable]) => callable.length > 0),
+    ),
+    parameters: (registered?.declared ?? []).filter(
+      ({ isBuiltIn, on = SELECTIONS }) => !isBuiltIn && on.includes('list'),
     ),
   }
 }

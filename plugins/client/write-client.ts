@@ -1,4 +1,5 @@
 import { commentOf, nameText, stringText } from '../../engine/index.ts'
+import type { DeclaredParameter } from '../../kernel/api.ts'
 import type { AttributeDescription, ClassDescription, VisibleModel } from './visible-model.ts'
 import { block, partOfIdentifier, unionOf } from './text.ts'
 import { writeFunctions } from './write-functions.ts'
@@ -38,11 +39,20 @@ export interface Database<Classes = unknown> {
     readonly singletons: ${indented(block(singletons))}
   }
   readonly classes: Classes
+  readonly parameters: ${indented(block(model.parameters.map(writeParameter)))}
 }
 
 ${shapes.join('\n')}
 export const schema: Schema = ${JSON.stringify(schemaOf(model, dates))} as const
 ${runtime ?? ''}`
+}
+
+const writeParameter = ({ name, doc, schema }: DeclaredParameter): string =>
+  `${commentOf(doc)}readonly ${name}?: ${typeOf(schema)}`
+
+function typeOf({ type, enum: words }: DeclaredParameter['schema']): string {
+  if (Array.isArray(words)) return words.map(word => stringText(String(word))).join(' | ')
+  return type === 'boolean' ? 'boolean' : type === 'integer' || type === 'number' ? 'number' : 'string'
 }
 
 /** Kinds of the attributes that JSON cannot represent as they are, by dataclass: all that the runtime knows of a model. */

@@ -1,6 +1,6 @@
 /** Reads entities, for the tools that answer with some. */
 import { Type } from '@sinclair/typebox'
-import type { Static, RestRequest } from '../../kernel/api.ts'
+import { type DeclaredParameter, type Registered, type RestRequest, SELECTIONS, type Static } from '../../kernel/api.ts'
 import { answerOf, fitting, type ToolResult } from './answer.ts'
 import { cutHints, filterHints, hintOf } from './hints.ts'
 import { jsonOf, nameIn } from './ask.ts'
@@ -51,11 +51,19 @@ interface Collection {
 }
 
 /** A page of as many entities as there is room for, with a hint for continuing. @throws {ToolError} */
-export async function showEntities(wanted: Entities, { ask, request, mayWrite }: ToolContext): Promise<ToolResult> {
+export async function showEntities(
+  wanted: Entities,
+  { ask, request, mayWrite, scope }: ToolContext,
+): Promise<ToolResult> {
   const { class: dataClass, attributes = valuesOf(dataClass, request) } = wanted
   const answer = await ask({
     path: nameIn(dataClass),
-    parameters: { ...selectionOf(wanted), orderby: wanted.orderBy, ...pageOf({ ...wanted, attributes }) },
+    parameters: {
+      ...addedOf(wanted, scope.registered),
+      ...selectionOf(wanted),
+      orderby: wanted.orderBy,
+      ...pageOf({ ...wanted, attributes }),
+    },
   })
   const { __COUNT: count, __FIRST: first, __ENTITIES } = jsonOf(answer) as Collection
   const entities = __ENTITIES.map(each => plain(each, mayWrite))
@@ -72,6 +80,21 @@ export async function showEntities(wanted: Entities, { ask, request, mayWrite }:
   ]
   return answerOf(shown, { count, first, shown: shown.length, hint: hintOf(hints) })
 }
+
+/** Parameters of reads that plugins have added, unless a tool has a member of that name. */
+export const pluginParameters = ({ declared }: Registered): DeclaredParameter[] =>
+  declared.filter(({ name, isBuiltIn, on = SELECTIONS }) => {
+    const isOwn = name.slice(1) in { ...SELECTION, ...PAGE }
+    return !isBuiltIn && !isOwn && on.includes('list')
+  })
+
+const addedOf = (wanted: Entities, registered: Registered): Record<string, string | undefined> =>
+  Object.fromEntries(
+    pluginParameters(registered).map(({ name }) => {
+      const value = (wanted as unknown as Record<string, unknown>)[name.slice(1)]
+      return [name.slice(1), value === undefined ? undefined : String(value)]
+    }),
+  )
 
 /** The parameters that select entities. */
 export const selectionOf = ({ filter, params }: Pick<Entities, 'filter' | 'params'>) => ({

@@ -20,6 +20,8 @@ export interface Tool<Schema extends TObject = TObject> {
   readonly title: string
   readonly description: string
   readonly input: Schema
+  /** True if it also takes the parameters that plugins have added to reads. */
+  readonly takesParameters?: boolean
   /** True if the tool may change something. */
   readonly writes?: boolean
   run(input: Static<Schema>, context: ToolContext): Promise<ToolResult>

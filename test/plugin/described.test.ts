@@ -6,6 +6,8 @@ import t from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
 import { openapi } from '../../kernel/cli/openapi.ts'
 import { company } from '../support/fixtures/company.ts'
+import { connect } from '../support/mcp-client.ts'
+import { loadModule } from '../support/typed-client.ts'
 import { startServer, temporaryFolder } from '../support/test-server.ts'
 
 const INDEX = `import { definePlugin, json, Type } from 'tesser'
@@ -16,7 +18,7 @@ export default definePlugin({
   kernel: '^1.0.0',
   options: Type.Object({ secret: Type.Optional(Type.String()) }),
   register(scope, { secret }) {
-    scope.parameter('$near', { schema: { ...text, format: 'condition' }, doc: 'Near this.', selects: true }, () => {})
+    scope.parameter('$near', { schema: { ...text, format: 'condition' }, doc: 'Near this.', selects: true }, (read, value) => { read.filter = 'lastName = :1'; read.params = { positional: [value], named: new Map(), attributes: new Map() } })
     scope.parameter('$depth', { schema: { type: 'integer' }, doc: 'How deep.', example: 2, on: ['acme.report'] })
     scope.command('$map', { verbs: ['GET'], schema: { type: 'boolean' }, doc: 'A map.', on: ['listValues'] }, () => undefined)
     scope.method('archive', { verbs: ['POST'], doc: 'Archives.', on: ['save'] }, () => json({}))
@@ -58,6 +60,39 @@ t.test('a server shows what its plugins describe, and to whom it may', async t =
 
   const others = await startServer(t, company)
   t.notMatch((await others.get('/$openapi')).text, /near|acme/i)
+})
+
+t.test('agents and typed clients have the parameters of plugins', async t => {
+  const folder = t.testdir({ 'index.ts': INDEX })
+  const plugins = [join(folder, 'index.ts')]
+  const server = await startServer(t, company, { config: { plugins } })
+  const { json: document } = await server.get('/Employee?$top=1')
+  const lastName = document.__ENTITIES[0].lastName as string
+
+  const { client, call } = await connect(t, server.url)
+  const { tools } = await client.listTools()
+  const inputs = new Map(tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]))
+  for (const name of ['query', 'search']) t.ok(inputs.get(name)!.includes('near'), name)
+  t.notOk(inputs.get('aggregate')!.includes('near'))
+  const found = await call('query', { class: 'Employee', near: lastName, attributes: ['lastName'] })
+  t.strictSame(
+    found.json.data.map((each: { lastName: string }) => each.lastName),
+    [lastName],
+  )
+
+  const { text } = await server.get('/$client')
+  t.match(text, /readonly parameters: \{[^}]*\/\*\* Near this\. \*\/\s+readonly \$near\?: string\s+\}/)
+  writeFileSync(join(folder, 'client.ts'), text)
+  const { createClient } = await loadModule(folder, 'client.ts')
+  const db = createClient(`${server.url}/rest`)
+  const query = db.Employee.all.with({ $near: lastName })
+  const rows = (await query.list()) as { lastName: string }[]
+  t.ok(rows.length > 0)
+  for (const row of rows) t.equal(row.lastName, lastName)
+  t.equal(await query.count(), rows.length)
+  let paged = 0
+  for await (const _ of query) paged++
+  t.equal(paged, rows.length)
 })
 
 t.test('the command documents plugins without a store and without secrets, as far as they go', async t => {

@@ -10,6 +10,8 @@ export interface Environment {
   readonly services: { readonly dataStore: Members; readonly singletons: Members }
   /** Module with the classes: `typeof import('./classes.ts')`. */
   readonly classes: unknown
+  /** Parameters of reads that plugins of the server add, by name. */
+  readonly parameters?: object
 }
 
 /** A function with declared parameters. */

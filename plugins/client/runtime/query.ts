@@ -22,6 +22,8 @@ interface Selection {
   readonly orderBy?: string
   readonly top?: number
   readonly skip?: number
+  /** Parameters of plugins. */
+  readonly more?: object
 }
 
 type Aggregate = 'sum' | 'average' | 'min' | 'max'
@@ -63,6 +65,11 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
     return new Query(this.context, { ...this.selection, skip: count })
   }
 
+  /** Adds parameters that plugins of the server have registered: `.with({ $near: '48.85,2.35' })`. */
+  with(parameters: NonNullable<E['parameters']>): Query<C, P, E> {
+    return new Query(this.context, { ...this.selection, more: { ...this.selection.more, ...parameters } })
+  }
+
   /** Cache key: equal for equal queries. */
   get key(): readonly unknown[] {
     return [this.selection.path, this.#parameters()]
@@ -85,8 +92,7 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
   }
 
   async count(options?: RequestOptions): Promise<number> {
-    const { $filter, $params } = this.#parameters()
-    const answer = await this.ask('', { $filter, $params, $top: 0 }, options)
+    const answer = await this.ask('', { ...this.#selecting(), $top: 0 }, options)
     return (answer as { __COUNT: number }).__COUNT
   }
 
@@ -129,10 +135,11 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
    * nor left out.
    */
   async *pages(size = 500, options?: RequestOptions): AsyncGenerator<Page<Row<C, P>>, void, undefined> {
-    const { dataClass, path, filter, orderBy, attributes, skip = 0, top = -1 } = this.selection
-    const isKept = path !== dataClass && !filter && orderBy === undefined
+    const { dataClass, path, filter, orderBy, attributes, skip = 0, top = -1, more } = this.selection
+    const isKept = path !== dataClass && !filter && orderBy === undefined && !more
     const set = isKept ? undefined : await this.entitySet({ timeout: 600, ...options })
-    const all = set ? new Query<C, P, E>(this.context, { ...set.selection, ...(attributes && { attributes }) }) : this
+    const shown = { ...(attributes && { attributes }), ...(more && { more }) }
+    const all = set ? new Query<C, P, E>(this.context, { ...set.selection, ...shown }) : this
     try {
       let end = top < 0 ? Number.POSITIVE_INFINITY : skip + top
       for (let at = skip; at < end; at += size) {
@@ -155,17 +162,17 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
   /** Keeps the entities on the server. @param options `timeout`: seconds without use after which the set ends, two hours by default */
   async entitySet({ timeout, saved, ...options }: EntitySetOptions = {}): Promise<EntitySet<C, E>> {
     const { dataClass } = this.selection
-    const { $filter, $params, $orderby } = this.#parameters()
+    const { $orderby } = this.#parameters()
     const kept = { $savedfilter: saved, $savedorderby: saved, $timeout: timeout, $top: 0 }
-    const answer = await this.ask('', { $filter, $params, $orderby, ...kept, $method: 'entityset' }, options)
+    const answer = await this.ask('', { ...this.#selecting(), $orderby, ...kept, $method: 'entityset' }, options)
     return EntitySet.of(this.context, dataClass, answer)
   }
 
   /** Deletes the entities. A query without a filter is refused. @param options `atomic`: all or none */
   async delete({ atomic, ...options }: { readonly atomic?: boolean } & RequestOptions = {}): Promise<void> {
     const { path, dataClass } = this.selection
-    const { $filter = path === dataClass ? '' : undefined, $params } = this.#parameters()
-    const address = addressOf({ $method: 'delete', $filter, $params, $atomic: atomic })
+    const { $filter = path === dataClass ? '' : undefined, ...selecting } = this.#selecting()
+    const address = addressOf({ $method: 'delete', $filter, ...selecting, $atomic: atomic })
     await this.context.connection.ask(`${path}${address}`, { method: 'POST', ...options })
   }
 
@@ -180,21 +187,28 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
   }
 
   async #compute(keyword: Aggregate, path: string, options?: RequestOptions): Promise<never> {
-    const { $filter, $params } = this.#parameters()
-    const value = await this.ask(`/${path}`, { $filter, $params, $compute: keyword }, this.#reading([path], options))
+    const asked = { ...this.#selecting(), $compute: keyword }
+    const value = await this.ask(`/${path}`, asked, this.#reading([path], options))
     const isOwn = keyword !== 'average' || typeof value !== 'number'
     return (isOwn ? this.context.converter.value(this.selection.dataClass, path, value) : value) as never
   }
 
   #parameters(): ReadParameters {
-    const { filter, attributes, orderBy, top, skip } = this.selection
-    const parameters: ReadParameters = {}
-    if (filter) parameters.$filter = filter.text
-    if (filter && filter.values.length > 0) parameters.$params = filter.values
+    const { attributes, orderBy, top, skip } = this.selection
+    const parameters = this.#selecting()
     if (attributes) parameters.$attributes = attributes.join(',')
     if (orderBy !== undefined) parameters.$orderby = orderBy
     if (top !== undefined) parameters.$top = top
     if (skip !== undefined) parameters.$skip = skip
+    return parameters
+  }
+
+  /** Parameters that decide which entities are meant, and those of plugins, which may. */
+  #selecting(): ReadParameters {
+    const { filter, more } = this.selection
+    const parameters: ReadParameters = { ...more }
+    if (filter) parameters.$filter = filter.text
+    if (filter && filter.values.length > 0) parameters.$params = filter.values
     return parameters
   }
 

@@ -4,6 +4,7 @@ import { defineTool } from '../tool.ts'
 
 export const query = defineTool({
   name: 'query',
+  takesParameters: true,
   title: 'Read entities',
   description:
     'Entities of a class that a filter selects, in an order, with the attributes named; also over relations.',

@@ -36,6 +36,7 @@ type Search = Static<typeof INPUT>
 
 export const search = defineTool({
   name: 'search',
+  takesParameters: true,
   title: 'Search',
   description:
     'Entities that a text is found in, by its words or by its meaning, or that are near a vector or similar to another entity, the nearest first with __SCORE. A filter narrows it.',
