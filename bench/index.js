@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { installPackages } from '../test/support/install-packages.mjs'
+import { installPackages } from '../test/support/runner/install-packages.mjs'
 
 const root = new URL('../', import.meta.url)
 const plugins = readdirSync(new URL('plugins/', root))

@@ -171,7 +171,7 @@ const installed = Object.keys({ ...dependencies, ...optionalDependencies, ...dev
 
 /**
  * Keeps the imports of a thread out of its own module, in a chunk: a thread of the tests that goes from store to store evaluates
- * its module again, but not its imports (`test/support/threads`).
+ * its module again, but not its imports (`test/support/runner/threads`).
  */
 const IMPORTS = '?imports'
 const importsOfThreads = {
@@ -260,7 +260,7 @@ if (existsSync(new URL('config/default.json', root))) {
   await cp(new URL('config/default.json', root), new URL(`${options.out}/config/default.json`, root))
 }
 if (options.tests) {
-  const { writeTestGroups } = await import('../test/support/group-tests.mjs')
+  const { writeTestGroups } = await import('../test/support/runner/group-tests.mjs')
   const tests = [...others, ...sharing].filter(file => file.endsWith('.test.ts'))
   await writeTestGroups(new URL(`${options.out}/`, root), tests)
   const imports = results.flatMap(({ metafile }) =>

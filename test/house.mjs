@@ -4,8 +4,8 @@
  */
 import { readdirSync } from 'node:fs'
 import { build } from 'esbuild'
-import { runTestFile } from './support/run-test-file.mjs'
-import { failedCasesOf } from './support/tap-output.mjs'
+import { runTestFile } from './support/runner/run-test-file.mjs'
+import { failedCasesOf } from './support/runner/tap-output.mjs'
 
 const names = readdirSync('test/house').filter(name => name.endsWith('.test.ts'))
 await build({

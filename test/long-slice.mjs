@@ -11,8 +11,8 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { runTestFile } from './support/run-test-file.mjs'
-import { failedCasesOf, totalsOf } from './support/tap-output.mjs'
+import { runTestFile } from './support/runner/run-test-file.mjs'
+import { failedCasesOf, totalsOf } from './support/runner/tap-output.mjs'
 
 /** Maximum number of lines shown of a file that failed. */
 const MAX_LINES = 200

@@ -11,9 +11,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { nearTests } from './support/near-tests.mjs'
-import { runTestFile } from './support/run-test-file.mjs'
-import { failedCasesOf, totalsOf } from './support/tap-output.mjs'
+import { nearTests } from './support/runner/near-tests.mjs'
+import { runTestFile } from './support/runner/run-test-file.mjs'
+import { failedCasesOf, totalsOf } from './support/runner/tap-output.mjs'
 
 /** Number of files to name for which there was no time. */
 const NAMED = 10

@@ -7,8 +7,8 @@
  * Exit code 1 when a file failed twice, or when the tests ended with a status other than 0 that no file explains.
  */
 import { readFileSync } from 'node:fs'
-import { runTestFile } from './support/run-test-file.mjs'
-import { failedCasesOf, failedFilesOf, sectionOf, totalsOf } from './support/tap-output.mjs'
+import { runTestFile } from './support/runner/run-test-file.mjs'
+import { failedCasesOf, failedFilesOf, sectionOf, totalsOf } from './support/runner/tap-output.mjs'
 
 /** Maximum number of lines shown of all failures together. */
 const MAX_LINES = 200

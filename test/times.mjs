@@ -10,7 +10,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { runTestFile } from './support/run-test-file.mjs'
+import { runTestFile } from './support/runner/run-test-file.mjs'
 
 const README = new URL('README.md', import.meta.url)
 const TABLE = /(?<=<!-- times -->\n)[\s\S]*?(?=<!-- \/times -->)/
@@ -47,7 +47,8 @@ async function measured(file) {
   const { status } = await runTestFile(file, {
     env: {
       TESSER_TEST_TIMES: times,
-      NODE_OPTIONS: '--import=./test/support/times/record.mjs --import=./test/support/without-tap-hooks.mjs',
+      NODE_OPTIONS:
+        '--import=./test/support/runner/times/record.mjs --import=./test/support/runner/without-tap-hooks.mjs',
     },
   })
   const wall = performance.now() - startedAt

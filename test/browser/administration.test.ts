@@ -1,7 +1,7 @@
 /** The explorer where functions can be called, files can be dropped, and guests may administrate. */
 import { company } from '../support/fixtures/company.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
 import { inBrowser } from './harness.ts'
 import { admin } from './scenarios/admin.ts'
 import { call } from './scenarios/call.ts'

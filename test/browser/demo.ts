@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { quickHash } from '../support/password.ts'
+import { quickHash } from '../support/base/password.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
-import { startDemo } from '../support/demo-server.ts'
-import { temporaryFolder } from '../support/test-server.ts'
+import { startDemo } from '../support/servers/demo-server.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
 
 const password = await quickHash('correct horse')
 const users = [

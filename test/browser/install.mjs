@@ -1,7 +1,7 @@
 /** Installs the packages that only the tests in a browser need. */
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { installPackages } from '../support/install-packages.mjs'
+import { installPackages } from '../support/runner/install-packages.mjs'
 
 installPackages(new URL('./', import.meta.url), {
   more: run => {

@@ -1,7 +1,7 @@
 /** The explorer of a server whose plugin has jobs. */
 import { company } from '../support/fixtures/company.ts'
-import { queuedPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
+import { queuedPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
 import { inBrowser } from './harness.ts'
 import { jobs } from './scenarios/jobs.ts'
 

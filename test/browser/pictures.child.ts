@@ -6,7 +6,7 @@
 import { mkdirSync } from 'node:fs'
 import sharp from 'sharp'
 import t from 'tap'
-import { loadSentenceModel, startDemo } from '../support/demo-server.ts'
+import { loadSentenceModel, startDemo } from '../support/servers/demo-server.ts'
 import { startBrowser } from './chromium.ts'
 
 const FOLDER = 'plugins/explorer/pictures'

@@ -19,8 +19,8 @@ import {
 import { Evaluator, type RolesFile } from '../support/reference/permissions.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seeds } from '../support/reference/rounds.ts'
-import { matrixPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { matrixPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
 import { inBrowser, type Scenarios, type Visit } from './harness.ts'
 
 /** Texts, attributes and fields of the page and its shadow trees, without words of the markup itself, such as tag and style names. */

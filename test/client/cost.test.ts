@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import t, { type Test } from 'tap'
-import { runCompiler, runTesser } from '../support/author-package.ts'
+import { runCompiler, runTesser } from '../support/commands/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
 import { isLong, timeoutMs } from '../support/reference/rounds.ts'
-import { startServer } from '../support/test-server.ts'
-import { loadModule, writeProject } from '../support/typed-client.ts'
+import { startServer } from '../support/servers/test-server.ts'
+import { loadModule, writeProject } from '../support/clients/typed-client.ts'
 
 t.setTimeout(timeoutMs)
 

@@ -8,9 +8,9 @@ import { type ClassFunction, loadModel } from '../../engine/index.ts'
 import { ClassRegistry } from '../../engine/author/declare/class-registry.ts'
 import { clientText } from '../../plugins/client/index.ts'
 import { writeFunctions } from '../../plugins/client/write-functions.ts'
-import { installTesser, runCompiler, runTesser } from '../support/author-package.ts'
+import { installTesser, runCompiler, runTesser } from '../support/commands/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
-import { writeProject } from '../support/typed-client.ts'
+import { writeProject } from '../support/clients/typed-client.ts'
 
 function clientOf(model: object, dates: 'date' | 'text' = 'date'): string {
   const seen = { view: publicView(loadModel(model)), classes: new ClassRegistry(), mayCall: () => true }

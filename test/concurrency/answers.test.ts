@@ -1,6 +1,6 @@
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, transports } from '../support/test-server.ts'
+import { startServer, transports } from '../support/servers/test-server.ts'
 
 // Answers that are still computed share one buffer, and the writer completes many requests at once.
 const KEYS = ['1', '2', '3', '4', '5', '6']

@@ -5,11 +5,11 @@
 import t, { type Test } from 'tap'
 import { bytesOf, type Engine, openEngine, parsePathList } from '../../engine/index.ts'
 import type { ReadRequest } from '../../engine/query/contract/request.ts'
-import { engineOptions } from '../support/engine-options.ts'
-import { decode, readJson, readRequest } from '../support/read-request.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
+import { decode, readJson, readRequest } from '../support/engine/read-request.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { inTurn, isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { optionsOf, type Setting, wantedSetting } from '../support/setting.ts'
+import { optionsOf, type Setting, wantedSetting } from '../support/runner/setting.ts'
 
 const ACCOUNTS = 15_000
 const REGIONS = 5

@@ -5,7 +5,7 @@
 import t, { type Test } from 'tap'
 import { Agent, request } from 'undici'
 import type { AnswerBody, Engine } from '../../engine/index.ts'
-import { insertRows, startServer, type TestServer } from '../support/test-server.ts'
+import { insertRows, startServer, type TestServer } from '../support/servers/test-server.ts'
 
 const MODEL = {
   name: 'pool',

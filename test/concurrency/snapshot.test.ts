@@ -5,8 +5,8 @@ import t, { type Test } from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import type { ReadRequest } from '../../engine/query/contract/request.ts'
-import { engineOptions } from '../support/engine-options.ts'
-import { readJson, readRequest } from '../support/read-request.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
+import { readJson, readRequest } from '../support/engine/read-request.ts'
 
 const ACCOUNTS = 24
 const BALANCE = 1_000

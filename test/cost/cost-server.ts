@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { LiveServer } from '../durability/live-server.ts'
-import { abusePlugin, notedPlugin } from '../support/test-plugins.ts'
+import { abusePlugin, notedPlugin } from '../support/plugins/test-plugins.ts'
 import { type Asked, tokenKeys, type WayIn } from './ways-in.ts'
 import type { Cost } from './world.ts'
 

@@ -4,7 +4,7 @@
  * so that a slow or busy machine makes no difference.
  */
 import t from 'tap'
-import fc from '../support/fast-check.ts'
+import fc from '../support/runner/fast-check.ts'
 import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
 import { BOUNDS, CostServer, MEASUREMENTS } from './cost-server.ts'
 import { type WayIn, waysIn } from './ways-in.ts'

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import t from 'tap'
 import { request } from 'undici'
 import { isLong } from '../support/reference/rounds.ts'
-import { temporaryFolder } from '../support/test-server.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
 
 const ADDRESS = /answers at (http:\S+)\/rest/
 const model = { name: 'image', dataClasses: { Note: { key: 'ID', attributes: { ID: { type: 'long' } } } } }

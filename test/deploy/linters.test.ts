@@ -4,9 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { configuration } from '../support/nginx.ts'
-import { needs, programOf } from '../support/programs.ts'
-import { temporaryFolder } from '../support/test-server.ts'
+import { configuration } from '../support/servers/nginx.ts'
+import { needs, programOf } from '../support/base/programs.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
 
 const FOLDER = resolve('config/deploy')
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
 import { outputUrl } from '../../engine/base/output-root.ts'
-import { programOf } from '../support/programs.ts'
+import { programOf } from '../support/base/programs.ts'
 
 /** Commands that are not run here, by their first words, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {

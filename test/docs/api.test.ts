@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
-import { exportsOf, membersOf } from '../support/declarations.ts'
-import { codeIn, tablesOf } from '../support/page-tables.ts'
-import { followTour, tourOf } from '../support/tour.ts'
+import { exportsOf, membersOf } from '../support/checks/declarations.ts'
+import { codeIn, tablesOf } from '../support/checks/page-tables.ts'
+import { followTour, tourOf } from '../support/clients/tour.ts'
 
 const PAGE = 'plugins/API.md'
 const tables = tablesOf(PAGE)

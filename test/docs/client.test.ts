@@ -1,9 +1,9 @@
 /** The manual of typed clients: its examples compile with the client of the demo, and run. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { runCompiler, runTesser } from '../support/author-package.ts'
-import { startDemo } from '../support/demo-server.ts'
-import { loadModule, writeProject } from '../support/typed-client.ts'
+import { runCompiler, runTesser } from '../support/commands/author-package.ts'
+import { startDemo } from '../support/servers/demo-server.ts'
+import { loadModule, writeProject } from '../support/clients/typed-client.ts'
 
 const MANUAL = 'plugins/client/README.md'
 

@@ -5,8 +5,8 @@ import { Agent, request } from 'undici'
 import type { Metric } from '../../kernel/api.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import { company } from '../support/fixtures/company.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
-import { until } from '../support/until.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
+import { until } from '../support/base/until.ts'
 
 const FILES = ['grafana-dashboard.json', 'alerts.yml', 'METRICS.md'].map(name => `config/deploy/${name}`)
 const NAME = /\b(?:tesser|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { CONFIG_KEYS } from '../../config/schema.ts'
 import { CODES_BY_STATUS } from '../../plugins/openapi/errors.ts'
-import { codeIn, tablesOf } from '../support/page-tables.ts'
+import { codeIn, tablesOf } from '../support/checks/page-tables.ts'
 import { sources } from '../house/sources.ts'
-import { type DeclaredError, declaredErrors } from '../support/declared-errors.ts'
+import { type DeclaredError, declaredErrors } from '../support/checks/declared-errors.ts'
 
 const PAGE = 'kernel/ERRORS.md'
 const text = readFileSync(PAGE, 'utf8')

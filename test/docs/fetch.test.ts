@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { format } from 'node:util'
 import sharp from 'sharp'
 import t from 'tap'
-import { quickHash } from '../support/password.ts'
-import { startDemo } from '../support/demo-server.ts'
-import { temporaryFolder } from '../support/test-server.ts'
+import { quickHash } from '../support/base/password.ts'
+import { startDemo } from '../support/servers/demo-server.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
 
 const blocks = [...readFileSync('plugins/FETCH.md', 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(
   ([, code]) => code!,

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
-import { installTesser, runCompiler, runNode, runTesser } from '../support/author-package.ts'
-import { followTour, tourOf } from '../support/tour.ts'
+import { installTesser, runCompiler, runNode, runTesser } from '../support/commands/author-package.ts'
+import { followTour, tourOf } from '../support/clients/tour.ts'
 
 const GUIDE = 'plugins/GUIDE.md'
 const guide = readFileSync(GUIDE, 'utf8')

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { hashKey } from '../../kernel/auth/directory.ts'
 import { createTestServer } from '../../kernel/testing.ts'
-import { installTesser, runNode } from '../support/author-package.ts'
-import { temporaryFolder } from '../support/test-server.ts'
-import { followTour, tourOf } from '../support/tour.ts'
+import { installTesser, runNode } from '../support/commands/author-package.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
+import { followTour, tourOf } from '../support/clients/tour.ts'
 
 const FOLDER = 'plugins/examples/help-desk'
 const mailSecret = readFileSync(join(FOLDER, 'development/mail_secret'), 'utf8').trim()

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createTestServer, type TestServer } from '../../kernel/testing.ts'
-import { followTour, tourOf } from '../support/tour.ts'
+import { followTour, tourOf } from '../support/clients/tour.ts'
 
 const PAGE = 'plugins/jobs/README.md'
 const [, source] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(PAGE, 'utf8'))!

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t, { type Test } from 'tap'
-import { startDemo } from '../support/demo-server.ts'
-import { agentOf } from '../support/mcp-client.ts'
+import { startDemo } from '../support/servers/demo-server.ts'
+import { agentOf } from '../support/clients/mcp-client.ts'
 import { isLong } from '../support/reference/rounds.ts'
-import { temporaryFolder } from '../support/test-server.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
 
 const MINUTES = 3
 const MAIN = 'dist/kernel/cli/main.js'

@@ -12,8 +12,8 @@ import { loadModel } from '../../engine/index.ts'
 import { encodePlain } from '../../engine/row-format/wire-value.ts'
 import { convertValue } from '../../engine/write/value/convert.ts'
 import { createTestServer } from '../../kernel/testing.ts'
-import { codeIn, type Row, tablesOf } from '../support/page-tables.ts'
-import { followTour, tourOf } from '../support/tour.ts'
+import { codeIn, type Row, tablesOf } from '../support/checks/page-tables.ts'
+import { followTour, tourOf } from '../support/clients/tour.ts'
 
 const PAGE = 'config/MODEL.md'
 const tables = tablesOf(PAGE)

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { IGNORED_PARAMETERS } from '../../kernel/registry.ts'
 import { createTestServer } from '../../kernel/testing.ts'
-import { codeIn, type Row, tablesOf } from '../support/page-tables.ts'
-import { registerBuiltIn } from '../support/registered.ts'
+import { codeIn, type Row, tablesOf } from '../support/checks/page-tables.ts'
+import { registerBuiltIn } from '../support/checks/registered.ts'
 
 const PAGE = 'plugins/PARAMETERS.md'
 const text = readFileSync(PAGE, 'utf8')

@@ -9,7 +9,7 @@ import { satisfies } from 'semver'
 import t from 'tap'
 import { outputUrl } from '../../engine/base/output-root.ts'
 import { KERNEL_VERSION } from '../../kernel/api.ts'
-import { publicApi } from '../support/public-api.ts'
+import { publicApi } from '../support/checks/public-api.ts'
 
 interface Package {
   readonly name: string

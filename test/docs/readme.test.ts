@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { CONFIG_KEYS } from '../../config/schema.ts'
-import { loadSentenceModel, startDemo } from '../support/demo-server.ts'
-import { followTour, tourOf } from '../support/tour.ts'
+import { loadSentenceModel, startDemo } from '../support/servers/demo-server.ts'
+import { followTour, tourOf } from '../support/clients/tour.ts'
 
 t.test(
   'the tours of the README, of the protocol, of the search by meaning and of agents answer as they say',

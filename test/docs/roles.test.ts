@@ -5,8 +5,8 @@ import t from 'tap'
 import { request } from 'undici'
 import { hashKey } from '../../kernel/auth/directory.ts'
 import { createTestServer } from '../../kernel/testing.ts'
-import { startDemo } from '../support/demo-server.ts'
-import { temporaryFolder } from '../support/test-server.ts'
+import { startDemo } from '../support/servers/demo-server.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
 
 const KEY = `tesser_${'k'.repeat(40)}`
 const GUEST = undefined

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
-import { followTour, tourOf } from '../support/tour.ts'
+import { followTour, tourOf } from '../support/clients/tour.ts'
 
 const EXAMPLE = 'plugins/examples/rules'
 

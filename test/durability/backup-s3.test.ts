@@ -11,8 +11,8 @@ import { S3Storage } from '../../engine/storage/backup/s3/s3-storage.ts'
 import { verifyBackup } from '../../engine/storage/backup/verify-backup.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { until } from '../support/until.ts'
-import { type Fault, S3Server } from '../support/s3/s3-server.ts'
+import { until } from '../support/base/until.ts'
+import { type Fault, S3Server } from '../support/services/s3/s3-server.ts'
 import { contentOf, copyStore, differences, openLogged, recover } from './log-world.ts'
 
 t.setTimeout(timeoutMs)

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { outputUrl } from '../../engine/base/output-root.ts'
-import { same } from '../support/server-clones.ts'
+import { same } from '../support/commands/server-clones.ts'
 import { fourDShop } from '../support/fixtures/four-d-shop.ts'
-import { startFourD } from '../support/four-d-server.ts'
+import { startFourD } from '../support/services/four-d-server.ts'
 import { isLong, timeoutMs } from '../support/reference/rounds.ts'
 
 t.setTimeout(timeoutMs)

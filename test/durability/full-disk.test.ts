@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { request } from 'undici'
-import { storedFiles } from '../support/stored-files.ts'
+import { storedFiles } from '../support/engine/stored-files.ts'
 import { survey, withLog } from './world.ts'
 
 /** More than the limit below, which the shell counts in blocks of 512 or 1,024 bytes. */

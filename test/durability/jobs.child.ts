@@ -1,7 +1,7 @@
 /** A server whose saves enqueue jobs, on the store in a folder. It sends its port; the parent stops or kills it. */
 import { createTestServer } from '../../kernel/testing.ts'
 import { company } from '../support/fixtures/company.ts'
-import { queuedPlugin } from '../support/test-plugins.ts'
+import { queuedPlugin } from '../support/plugins/test-plugins.ts'
 
 const [folder] = process.argv.slice(2) as [string]
 const server = await createTestServer({

@@ -11,9 +11,9 @@ import { createBrotliDecompress } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
 import { inTurn, isLong, timeoutMs } from '../support/reference/rounds.ts'
-import { transports } from '../support/test-server.ts'
+import { transports } from '../support/servers/test-server.ts'
 import { LiveServer } from './live-server.ts'
-import { until } from '../support/until.ts'
+import { until } from '../support/base/until.ts'
 
 const PEOPLE = isLong ? 75_000 : 10_000
 const ALL = '/Person?$top=100000&$expand=employer'

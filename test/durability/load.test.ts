@@ -11,7 +11,7 @@ import { bytesOf, openEngine } from '../../engine/index.ts'
 import { engineOptions } from '../../kernel/main.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { decode } from '../support/read-request.ts'
+import { decode } from '../support/engine/read-request.ts'
 
 t.setTimeout(timeoutMs)
 const random = randomOf(seedOf(61))

@@ -4,7 +4,7 @@
 import t from 'tap'
 import { startNodes, USER } from '../../bench/nodes/start-nodes.ts'
 import { findPostgres } from '../../bench/postgres/installation.ts'
-import { until } from '../support/until.ts'
+import { until } from '../support/base/until.ts'
 
 const CLIENTS = 6
 const installation = findPostgres()

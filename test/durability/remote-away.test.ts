@@ -5,11 +5,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { openNetwork } from '../support/dead-network.ts'
-import { MortalPostgres } from '../support/mortal-postgres.ts'
+import { openNetwork } from '../support/services/dead-network.ts'
+import { MortalPostgres } from '../support/databases/mortal-postgres.ts'
 import { isLong } from '../support/reference/rounds.ts'
-import { startServer, type TestAnswer, type TestServer } from '../support/test-server.ts'
-import { until } from '../support/until.ts'
+import { startServer, type TestAnswer, type TestServer } from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
 
 const TABLES = `
 CREATE TABLE film (id int PRIMARY KEY, title text, stamp int NOT NULL DEFAULT 1);

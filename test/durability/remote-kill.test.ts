@@ -3,10 +3,10 @@
  * whether the change may have been made. Skipped where PostgreSQL is not installed.
  */
 import t, { type Test } from 'tap'
-import { MortalPostgres } from '../support/mortal-postgres.ts'
+import { MortalPostgres } from '../support/databases/mortal-postgres.ts'
 import { isLong, timeoutMs } from '../support/reference/rounds.ts'
-import { startServer, type TestAnswer, type TestServer } from '../support/test-server.ts'
-import { until } from '../support/until.ts'
+import { startServer, type TestAnswer, type TestServer } from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
 
 const MODEL = {
   name: 'bank',

@@ -10,7 +10,7 @@ import { fileOf } from '../../bench/own-server/file.ts'
 import { inspectStore } from '../../engine/storage/inspect/inspect-store.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { storedFiles } from '../support/stored-files.ts'
+import { storedFiles } from '../support/engine/stored-files.ts'
 import { LiveServer } from './live-server.ts'
 import { MODEL } from './uploads.model.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '../support/reference/random.ts'
-import { type Metric, vectorModel } from '../support/vector-items.ts'
+import { type Metric, vectorModel } from '../support/engine/vector-items.ts'
 import { LiveServer } from './live-server.ts'
 
 export const DIMENSION = 48

@@ -10,7 +10,7 @@ import t from 'tap'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { inOrder, referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import type { Metric } from '../support/vector-items.ts'
+import type { Metric } from '../support/engine/vector-items.ts'
 import { type Item, VectorServer, VectorSource, writeFiles } from './vectors.model.ts'
 
 const STEPS = isLong ? 250 : 20

@@ -1,6 +1,6 @@
 /** A server with a hook to the receiver of its parent, which stops and kills it. */
 import { createTestServer } from '../../kernel/testing.ts'
-import { SECRET } from '../support/webhook-receiver.ts'
+import { SECRET } from '../support/services/webhook-receiver.ts'
 
 const [folder, url] = process.argv.slice(2) as [string, string]
 const hook = {

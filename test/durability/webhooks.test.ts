@@ -2,8 +2,8 @@
 import t from 'tap'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { until } from '../support/until.ts'
-import { WebhookReceiver } from '../support/webhook-receiver.ts'
+import { until } from '../support/base/until.ts'
+import { WebhookReceiver } from '../support/services/webhook-receiver.ts'
 import { LiveServer } from './live-server.ts'
 
 t.setTimeout(timeoutMs)

@@ -12,7 +12,7 @@ import { prepareStore } from '../../engine/storage/migration/prepare-store.ts'
 import { RowView } from '../../engine/row-format/row-view.ts'
 import { tableRows } from '../../engine/storage/table-rows.ts'
 import type { SaveRequest } from '../../engine/write/contract/requests.ts'
-import { engineOptions } from '../support/engine-options.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
 
 const model = {
   name: 'durability',

@@ -14,12 +14,12 @@ import {
   rawRequest,
   sendInTurn,
   sendPipelined,
-} from '../support/pipelined.ts'
+} from '../support/clients/pipelined.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { seedOf } from '../support/reference/rounds.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
-import { loadableTransports } from '../support/transports.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
+import { loadableTransports } from '../support/servers/transports.ts'
 
 const CITIES = 1_000
 const COUNT = 200

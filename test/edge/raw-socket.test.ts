@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { TransportHandler } from '../../kernel/transport/transport.ts'
-import { hostileRequests, SMUGGLED_PATH } from '../support/hostile-requests.ts'
-import { exchangeRaw } from '../support/raw-connection.ts'
-import { answeringErrors, loadableTransports, startTransport } from '../support/transports.ts'
+import { hostileRequests, SMUGGLED_PATH } from '../support/clients/hostile-requests.ts'
+import { exchangeRaw } from '../support/clients/raw-connection.ts'
+import { answeringErrors, loadableTransports, startTransport } from '../support/servers/transports.ts'
 
 const GOOD = 'GET /good HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 const CLIENT_ENDS = { refused: 'server', ended: 'client', reset: 'reset' } as const

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { hostileRequests } from '../support/hostile-requests.ts'
-import { exchangeRaw } from '../support/raw-connection.ts'
-import { startServer, transports } from '../support/test-server.ts'
+import { hostileRequests } from '../support/clients/hostile-requests.ts'
+import { exchangeRaw } from '../support/clients/raw-connection.ts'
+import { startServer, transports } from '../support/servers/test-server.ts'
 
 const CLIENT_ENDS = { refused: 'server', ended: 'client', reset: 'reset' } as const
 

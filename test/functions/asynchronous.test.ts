@@ -5,10 +5,10 @@ import { loadConfig } from '../../config/load-config.ts'
 import { createLogger } from '../../kernel/log.ts'
 import { createServer } from '../../kernel/main.ts'
 import { company } from '../support/fixtures/company.ts'
-import { type Gate, openGate } from '../support/gate.ts'
+import { type Gate, openGate } from '../support/services/gate.ts'
 import { isLong } from '../support/reference/rounds.ts'
-import { waitingPlugin } from '../support/test-plugins.ts'
-import { startServer, type TestServer } from '../support/test-server.ts'
+import { waitingPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 /** Repetitions of each abuse. */
 const TIMES = isLong ? 20 : 1

@@ -1,9 +1,9 @@
 import inspector from 'node:inspector'
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { openGate } from '../support/gate.ts'
-import { streamingPlugin, waitingPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
+import { openGate } from '../support/services/gate.ts'
+import { streamingPlugin, waitingPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 t.test('while a debugger may attach, clients that go fire signals, and deadlines do not', async t => {
   inspector.open(0, '127.0.0.1')

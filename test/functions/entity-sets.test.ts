@@ -1,7 +1,7 @@
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 let now = Date.now()
 /** Shared by all tests: those that change data come last. */

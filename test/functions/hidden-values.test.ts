@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const INDEX = `import { definePlugin } from 'tesser'
 export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`

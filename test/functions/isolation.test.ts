@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { isLong } from '../support/reference/rounds.ts'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { startServer } from '../support/test-server.ts'
-import { abusePlugin, watchedPlugin } from '../support/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
+import { abusePlugin, watchedPlugin } from '../support/plugins/test-plugins.ts'
 
 /** Repetitions of each abuse. */
 const TIMES = isLong ? 20 : 1

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap'
 import { Jobs } from '../../kernel/cli/jobs.ts'
 import { company } from '../support/fixtures/company.ts'
-import { openGate } from '../support/gate.ts'
-import { queuedPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { openGate } from '../support/services/gate.ts'
+import { queuedPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
 
 const CONFIG = {
   auth: { guestsAdministrate: true },

@@ -4,7 +4,7 @@ import t from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
 import { load } from '../../kernel/cli/load.ts'
 import { company } from '../support/fixtures/company.ts'
-import { insertRows, startServer } from '../support/test-server.ts'
+import { insertRows, startServer } from '../support/servers/test-server.ts'
 
 const INDEX = `import { definePlugin, json } from 'tesser'
 export default definePlugin({

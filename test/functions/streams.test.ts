@@ -1,9 +1,9 @@
 import { createParser } from 'eventsource-parser'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { openGate } from '../support/gate.ts'
-import { streamingPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
+import { openGate } from '../support/services/gate.ts'
+import { streamingPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 async function start(t: Test, functions: object = {}) {
   const gate = await openGate(t)

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import ts from 'typescript'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 import { company } from '../support/fixtures/company.ts'
-import { declaredPlugin } from '../support/test-plugins.ts'
+import { declaredPlugin } from '../support/plugins/test-plugins.ts'
 
 const PACKAGES = resolve('test/generators/node_modules')
 const GENERATOR = join(PACKAGES, 'openapi-typescript/dist/index.mjs')

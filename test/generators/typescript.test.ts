@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 import { company } from '../support/fixtures/company.ts'
-import { writeProject } from '../support/typed-client.ts'
+import { writeProject } from '../support/clients/typed-client.ts'
 
 const OLDEST = /TypeScript (\d+\.\d+) or later/.exec(readFileSync('plugins/client/README.md', 'utf8'))?.[1]
 const COMPILER = resolve(`test/generators/node_modules/typescript-${OLDEST}/bin/tsc`)

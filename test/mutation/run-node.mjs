@@ -28,7 +28,7 @@ export async function buildWith(mutants, out, isTraced) {
 /** Runs Node.js to its end or for at most `timeoutMs`, after which `status` is null. */
 export function runNode(args, env = {}, timeoutMs = 600_000) {
   return new Promise(resolve => {
-    const child = spawn(process.execPath, ['--import=./test/support/without-tap-hooks.mjs', ...args], {
+    const child = spawn(process.execPath, ['--import=./test/support/runner/without-tap-hooks.mjs', ...args], {
       env: { ...process.env, TAP_BAIL: '1', TAP_TIMEOUT: '400', TESSER_TEST_SEED: SEED, TMPDIR: scratch, ...env },
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],

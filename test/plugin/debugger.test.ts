@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { outputUrl } from '../../engine/base/output-root.ts'
-import { Inspector } from '../support/inspector.ts'
+import { Inspector } from '../support/clients/inspector.ts'
 
 const MODEL = JSON.stringify({
   name: 'people',

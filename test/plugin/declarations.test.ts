@@ -5,7 +5,7 @@ import { loadConfig } from '../../config/load-config.ts'
 import type { DeclarationError } from '../../engine/author/declare/check-declarations.ts'
 import { check } from '../../kernel/cli/check.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const INDEX = `import { definePlugin } from 'tesser'
 export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: new URL('./classes.ts', import.meta.url) })`

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { installTesser, runCompiler, runNode, runTesser } from '../support/author-package.ts'
+import { installTesser, runCompiler, runNode, runTesser } from '../support/commands/author-package.ts'
 
 const EXAMPLES = 'plugins/examples'
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 /** Writes the files of plugins as an author would. @returns the paths of those in `load` */
 function write(t: Test, files: Record<string, string>, load: readonly string[]): string[] {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { newPlugin } from '../../kernel/cli/new-plugin.ts'
-import { installTesser, runCompiler, runNode, runTesser } from '../support/author-package.ts'
+import { installTesser, runCompiler, runNode, runTesser } from '../support/commands/author-package.ts'
 
 /** Files that `npm pack` would put into the package. */
 async function packed(folder: string): Promise<string[]> {

@@ -3,8 +3,15 @@ import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { base64url, SignJWT } from 'jose'
 import t from 'tap'
-import { type Faults, OIDC_CLIENT, type OidcProvider, send } from '../support/oidc/provider.ts'
-import { type Browser, leaksIn, oidcProvider, type PageAnswer, PUBLIC, startOidcServer } from '../support/oidc/world.ts'
+import { type Faults, OIDC_CLIENT, type OidcProvider, send } from '../support/services/oidc/provider.ts'
+import {
+  type Browser,
+  leaksIn,
+  oidcProvider,
+  type PageAnswer,
+  PUBLIC,
+  startOidcServer,
+} from '../support/services/oidc/world.ts'
 
 /**
  * Attacks on logins. After each one no user is logged in, the answer is a page with its status and without anything of the attacker,

@@ -3,8 +3,8 @@ import t from 'tap'
 import { request } from 'undici'
 import { OPTIONS, type ProviderOptions } from '../../plugins/oidc/options.ts'
 import { userOf } from '../../plugins/oidc/user.ts'
-import { oidcProvider, leaksIn, PUBLIC, startOidcServer } from '../support/oidc/world.ts'
-import { transports } from '../support/test-server.ts'
+import { oidcProvider, leaksIn, PUBLIC, startOidcServer } from '../support/services/oidc/world.ts'
+import { transports } from '../support/servers/test-server.ts'
 
 const ADA = { sub: '17', email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' }
 const GROUPS = { claim: 'realm.groups', map: { editors: ['editor'] }, default: ['reader'] }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 /** Writes plugins as a third party would, as modules without a build. @returns their paths */
 function writePlugins(t: Test, sources: Record<string, string>): string[] {

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
-import { loadableTransports } from '../support/transports.ts'
+import { loadableTransports } from '../support/servers/transports.ts'
 
 const PLUGIN = `import { definePlugin, json } from 'tesser'
 

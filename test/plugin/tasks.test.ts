@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { until } from '../support/until.ts'
+import { until } from '../support/base/until.ts'
 import { createTestServer, type TestServer, type TestServerOptions } from '../../kernel/testing.ts'
 
 /** `/rest/$task/name?$params=…` runs a task with the rights of the client, on all entities that `$filter` selects. */

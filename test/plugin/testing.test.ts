@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
 import { company } from '../support/fixtures/company.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
 
 t.test('a server of the test kit has the model, entities and plugins that it is given', async t => {
   const server = await createTestServer({

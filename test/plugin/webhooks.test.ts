@@ -8,11 +8,11 @@ import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
 import { createServer as createTesser } from '../../kernel/main.ts'
-import { logSink } from '../support/log-sink.ts'
-import { shopPlugin } from '../support/test-plugins.ts'
-import { type ServerOptions, startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
-import { until } from '../support/until.ts'
-import { SECRET, WebhookReceiver } from '../support/webhook-receiver.ts'
+import { logSink } from '../support/base/log-sink.ts'
+import { shopPlugin } from '../support/plugins/test-plugins.ts'
+import { type ServerOptions, startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
+import { SECRET, WebhookReceiver } from '../support/services/webhook-receiver.ts'
 
 const model = {
   name: 'shop',

@@ -15,7 +15,7 @@ import {
 } from '../support/reference/address-world.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { startPostgres } from '../support/sql-servers.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
 
 const WORLDS = isLong ? longCount(30) : 2
 const ROUNDS = isLong ? 200 : 14

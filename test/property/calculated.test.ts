@@ -7,8 +7,8 @@ import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { startServer, type TestServer } from '../support/test-server.ts'
-import { mirroredPlugin } from '../support/test-plugins.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
+import { mirroredPlugin } from '../support/plugins/test-plugins.ts'
 
 const ROUNDS = isLong ? longCount(9) : 2
 const QUERIES = isLong ? 300 : 120

@@ -8,7 +8,7 @@ import { loadModel } from '../../engine/catalog/load-model.ts'
 import { publicView } from '../../engine/catalog/view.ts'
 import { hashKey } from '../../kernel/auth/directory.ts'
 import { clientText } from '../../plugins/client/index.ts'
-import { installTesser, runCompiler } from '../support/author-package.ts'
+import { installTesser, runCompiler } from '../support/commands/author-package.ts'
 import {
   CLASSES,
   FACTS,
@@ -24,9 +24,9 @@ import { randomModel } from '../support/reference/random-world.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { modelOf } from '../support/reference/world.ts'
-import { matrixPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
-import { writeProject } from '../support/typed-client.ts'
+import { matrixPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { writeProject } from '../support/clients/typed-client.ts'
 
 t.setTimeout(timeoutMs)
 

@@ -7,7 +7,7 @@
 import t from 'tap'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const WORLDS = isLong ? longCount(60) : 4
 const ROWS = 400

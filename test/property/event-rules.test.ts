@@ -12,9 +12,9 @@ import { CLIENTS, Ledger } from '../support/ledger/ledger.ts'
 import { type Ask, LEDGER_MODEL } from '../support/ledger/programs.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { optionsOf, settingOf, wantedSetting } from '../support/setting.ts'
-import { ledgerPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { optionsOf, settingOf, wantedSetting } from '../support/runner/setting.ts'
+import { ledgerPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
 
 const WORLDS = isLong ? longCount(250) : 5
 const KILLED_WORLDS = longCount(15)

@@ -12,7 +12,7 @@ import { membersOf, objectOf } from '../../plugins/explorer/page/entity/json-tex
 import { localTime } from '../../plugins/explorer/page/entity/times.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 process.env.TZ = 'Europe/Berlin'
 Object.defineProperty(globalThis, 'navigator', { configurable: true, value: { languages: ['de-DE'] } })

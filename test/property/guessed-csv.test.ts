@@ -1,6 +1,6 @@
 import t from 'tap'
-import fc from '../support/fast-check.ts'
-import { guessFile, loadGuessed, typesOf } from '../support/guessed-class.ts'
+import fc from '../support/runner/fast-check.ts'
+import { guessFile, loadGuessed, typesOf } from '../support/commands/guessed-class.ts'
 
 /** Any table that is written as CSV is loaded with the same values, into the dataclass that is proposed for it. */
 

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { significant } from '../../engine/base/decimal-digits.ts'
 import { rounded, stringifyExact } from '../../engine/base/exact-json.ts'
-import fc from '../support/fast-check.ts'
-import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../support/guessed-class.ts'
+import fc from '../support/runner/fast-check.ts'
+import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../support/commands/guessed-class.ts'
 
 /**
  * Columns of any mixture of values: every row of a file is loaded into the dataclass that is proposed for it, and each value is the one that

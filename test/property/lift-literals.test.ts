@@ -7,7 +7,7 @@ import { ProtocolError } from '../../engine/base/errors.ts'
 import { liftingParser, liftLiterals } from '../../engine/query/parse/lift-literals.ts'
 import { parseQuery } from '../../engine/query/parse/parse-query.ts'
 import { isLong, longCount, timeoutMs } from '../support/reference/rounds.ts'
-import fc from '../support/fast-check.ts'
+import fc from '../support/runner/fast-check.ts'
 
 const operands = [
   'a',

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { hashKey } from '../../kernel/auth/directory.ts'
-import { type Agent, connect, ERAS, type ToolAnswer } from '../support/mcp-client.ts'
+import { type Agent, connect, ERAS, type ToolAnswer } from '../support/clients/mcp-client.ts'
 import {
   CLASSES,
   FACTS,
@@ -22,8 +22,8 @@ import {
 import { Evaluator } from '../support/reference/permissions.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { matrixPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { matrixPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
 
 t.setTimeout(timeoutMs)
 

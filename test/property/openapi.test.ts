@@ -9,7 +9,7 @@ import { ClassRegistry } from '../../engine/author/declare/class-registry.ts'
 import { hashKey } from '../../kernel/auth/directory.ts'
 import { openApiDocument } from '../../plugins/openapi/index.ts'
 import { componentName } from '../../plugins/openapi/names.ts'
-import { Contract } from '../support/openapi.ts'
+import { Contract } from '../support/checks/openapi.ts'
 import {
   CLASSES,
   FACTS,
@@ -26,8 +26,8 @@ import { randomOf } from '../support/reference/random.ts'
 import { registerBuiltIn } from '../support/registered.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { modelOf } from '../support/reference/world.ts'
-import { matrixPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { matrixPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
 
 t.setTimeout(timeoutMs)
 

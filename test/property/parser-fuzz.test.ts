@@ -6,7 +6,7 @@ import { parsePathList } from '../../engine/query/parse/parse-path-list.ts'
 import { parseQuery } from '../../engine/query/parse/parse-query.ts'
 import { parsePath } from '../../kernel/url/parse-path.ts'
 import { parseQueryString } from '../../kernel/url/parse-query-string.ts'
-import fc from '../support/fast-check.ts'
+import fc from '../support/runner/fast-check.ts'
 import { isLong, seedOf } from '../support/reference/rounds.ts'
 
 /** Whatever a client sends, a parser returns a result or throws an error of the protocol. */

@@ -21,7 +21,7 @@ import {
 import { Evaluator } from '../support/reference/permissions.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { matrixPlugin } from '../support/test-plugins.ts'
+import { matrixPlugin } from '../support/plugins/test-plugins.ts'
 import {
   insertRows,
   startServer,
@@ -29,7 +29,7 @@ import {
   type TestAnswer,
   type TestServer,
   transports,
-} from '../support/test-server.ts'
+} from '../support/servers/test-server.ts'
 
 t.setTimeout(timeoutMs)
 

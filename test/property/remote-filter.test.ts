@@ -9,7 +9,7 @@ import { compareFilters, hasFailedOften } from '../support/reference/filter-roun
 import { randomOf } from '../support/reference/random.ts'
 import { PREPARE_SQL, RemoteWorld } from '../support/reference/remote-world.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { startPostgres } from '../support/sql-servers.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
 
 const FILTERS = 100
 const WORLDS = isLong ? longCount(200) : 20

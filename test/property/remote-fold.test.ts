@@ -15,9 +15,9 @@ import {
   toStored,
 } from '../../engine/postgres/sql/fold-sql.ts'
 import { Parameters } from '../../engine/postgres/sql/parameters.ts'
-import { openRemoteSql } from '../support/remote-sql.ts'
+import { openRemoteSql } from '../support/databases/remote-sql.ts'
 import { randomOf } from '../support/reference/random.ts'
-import { startPostgres } from '../support/sql-servers.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
 
 /** Planes of Unicode that have characters, beside those for private use. */
 const PLANES = [0, 1, 2, 3, 14]

@@ -16,9 +16,9 @@ import type { SortKey } from '../../engine/query/bind/bind-order-by.ts'
 import { jsonMatcherOf, jsonScalar, matcherOf } from '../../engine/query/bind/match-value.ts'
 import type { Predicate, Scalar } from '../../engine/query/bind/predicate.ts'
 import { ProtocolError } from '../../engine/base/errors.ts'
-import { ALL_FILTERS, COLUMNS, columns, MODEL, SQL } from '../support/remote-columns.ts'
-import { openRemoteSql, type RemoteSql } from '../support/remote-sql.ts'
-import { startPostgres } from '../support/sql-servers.ts'
+import { ALL_FILTERS, COLUMNS, columns, MODEL, SQL } from '../support/databases/remote-columns.ts'
+import { openRemoteSql, type RemoteSql } from '../support/databases/remote-sql.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
 
 /** Values of the rows, read as the engine reads them. */
 async function readRows(sql: RemoteSql): Promise<Map<number, Map<StorageAttribute, Value>>> {

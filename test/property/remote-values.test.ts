@@ -10,7 +10,7 @@ import { compareProjections } from '../support/reference/projection-rounds.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { PREPARE_SQL, RemoteWorld } from '../support/reference/remote-world.ts'
 import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import { startPostgres } from '../support/sql-servers.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
 
 const WORLDS = isLong ? longCount(100) : 10
 const READS = 60

@@ -2,11 +2,11 @@
 import t from 'tap'
 import { openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine-options.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { referenceAnswer } from '../support/reference/vectors.ts'
-import { insertRows, temporaryFolder } from '../support/test-server.ts'
-import { readItems, vectorModel } from '../support/vector-items.ts'
+import { insertRows, temporaryFolder } from '../support/servers/test-server.ts'
+import { readItems, vectorModel } from '../support/engine/vector-items.ts'
 import { inTurn, seedOf } from '../support/reference/rounds.ts'
 
 const ROWS = 20_000

@@ -5,12 +5,12 @@
 import t, { type Test } from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine-options.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { inOrder, referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import { insertRows, temporaryFolder } from '../support/test-server.ts'
-import { readItems, vectorModel } from '../support/vector-items.ts'
+import { insertRows, temporaryFolder } from '../support/servers/test-server.ts'
+import { readItems, vectorModel } from '../support/engine/vector-items.ts'
 
 const QUESTIONS = isLong ? 400 : 16
 /** More than a segment. */

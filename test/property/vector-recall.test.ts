@@ -4,13 +4,13 @@
 import t from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine-options.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/test-server.ts'
-import { type Metric, readItems, vectorModel } from '../support/vector-items.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
+import { type Metric, readItems, vectorModel } from '../support/engine/vector-items.ts'
 import { inTurn, seedOf } from '../support/reference/rounds.ts'
-import { until } from '../support/until.ts'
+import { until } from '../support/base/until.ts'
 
 const ROWS = 5_000
 const DIMENSION = 32

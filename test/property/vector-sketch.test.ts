@@ -5,12 +5,12 @@
 import t, { type Test } from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine-options.ts'
-import { readRequest } from '../support/read-request.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
+import { readRequest } from '../support/engine/read-request.ts'
 import { inTurn, isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
 import { referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/test-server.ts'
-import { type FoundItems, type Metric, readItems, vectorModel } from '../support/vector-items.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
+import { type FoundItems, type Metric, readItems, vectorModel } from '../support/engine/vector-items.ts'
 
 const ROWS = 12_000
 const CLUSTERS = 100

@@ -7,13 +7,13 @@ import t from 'tap'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import type { VectorPool } from '../../engine/placement/pool/vector-pool.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine-options.ts'
-import { readJson, readRequest } from '../support/read-request.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
+import { readJson, readRequest } from '../support/engine/read-request.ts'
 import { randomOf } from '../support/reference/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
 import { referenceScore } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/test-server.ts'
-import { readItems, vectorModel } from '../support/vector-items.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
+import { readItems, vectorModel } from '../support/engine/vector-items.ts'
 
 const ROWS = 4_000
 const DIMENSION = 32

@@ -6,13 +6,13 @@ import { inTurn, isLong, seedOf } from '../support/reference/rounds.ts'
 import t, { type Test } from 'tap'
 import { type Engine, type EngineOptions, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine-options.ts'
-import { readRequest } from '../support/read-request.ts'
+import { engineOptions } from '../support/engine/engine-options.ts'
+import { readRequest } from '../support/engine/read-request.ts'
 import { type Random, randomOf } from '../support/reference/random.ts'
 import { referenceAnswer, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/test-server.ts'
-import { type Metric, readItems, vectorModel } from '../support/vector-items.ts'
-import { until } from '../support/until.ts'
+import { temporaryFolder } from '../support/servers/test-server.ts'
+import { type Metric, readItems, vectorModel } from '../support/engine/vector-items.ts'
+import { until } from '../support/base/until.ts'
 
 const DIMENSION = 24
 const CLUSTERS = 12

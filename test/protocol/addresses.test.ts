@@ -1,6 +1,6 @@
 import { company } from '../support/fixtures/company.ts'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { transports } from '../support/test-server.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { transports } from '../support/servers/test-server.ts'
 
 protocolTable(
   'addresses',

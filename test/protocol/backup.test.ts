@@ -7,10 +7,10 @@ import t, { type Test } from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
 import { backup, listBackups, restore, verify } from '../../kernel/cli/backup.ts'
 import { outputUrl } from '../../engine/base/output-root.ts'
-import { S3Server } from '../support/s3/s3-server.ts'
+import { S3Server } from '../support/services/s3/s3-server.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
-import { until } from '../support/until.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
 
 /** `$backup`, an extension of Tesser, and the commands beside it. */
 

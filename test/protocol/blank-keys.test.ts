@@ -1,4 +1,4 @@
-import { protocolTable } from '../support/protocol-table.ts'
+import { protocolTable } from '../support/checks/protocol-table.ts'
 
 /* Keys and unique values that differ in blanks alone: every operation at an address works on the one that it has, letter by letter. */
 const KEYS = ['a', ' a', ' "a"', 'b', 'b  ', ' ', '\t']

@@ -1,8 +1,8 @@
 /** The body of a save means the same, whichever thread reads it. Source: base specification 4.4; protocol notes 5.1 and 5.2. */
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { loudPlugin } from '../support/test-plugins.ts'
-import { startServer, transports } from '../support/test-server.ts'
+import { loudPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, transports } from '../support/servers/test-server.ts'
 
 const MARK = '\uFEFF'
 /** Cases in this order, each with its address, the body, the status and the answers. */

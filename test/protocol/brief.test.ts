@@ -1,6 +1,6 @@
 /** `$brief`: long values as links with their beginning. */
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import type { Fixture } from '../support/test-server.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import type { Fixture } from '../support/servers/test-server.ts'
 
 const LONG = 'née "Byron" \\ '.repeat(10)
 const BAG = { list: Array.from({ length: 40 }, (_, at) => at), deep: { name: 'x'.repeat(40) } }

@@ -1,6 +1,6 @@
 import { company } from '../support/fixtures/company.ts'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { hookedPlugin } from '../support/test-plugins.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { hookedPlugin } from '../support/plugins/test-plugins.ts'
 
 /** The company with aliases of every kind. */
 const aliased = structuredClone(company) as unknown as {

@@ -1,5 +1,5 @@
 import { company } from '../support/fixtures/company.ts'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
 
 const compute = (spec: string, name: string, path: string, keyword: string, json: unknown): ProtocolCase => ({
   spec,

@@ -1,7 +1,7 @@
 /** Dates with offsets, and texts with more than a date, in every part of a request: in the store, and in PostgreSQL where it is installed. */
 import t from 'tap'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { startPostgres } from '../support/sql-servers.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
 
 const AT = '2025-07-01T10:00:00.000Z'
 /** All are the same moment, on the same day as written. */

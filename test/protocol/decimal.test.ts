@@ -1,7 +1,7 @@
 /** Decimals over HTTP: saved, sent, found, sorted and added up to the last digit. */
 import t from 'tap'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { type Fixture, startServer } from '../support/test-server.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { type Fixture, startServer } from '../support/servers/test-server.ts'
 
 const money = (more: object = {}) => ({ type: 'decimal', scale: 2, ...more })
 

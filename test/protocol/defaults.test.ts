@@ -9,11 +9,11 @@ import { publicView } from '../../engine/catalog/view.ts'
 import { loadModel } from '../../engine/index.ts'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { clientText } from '../../plugins/client/index.ts'
-import { connect } from '../support/mcp-client.ts'
-import type { Setting } from '../support/setting.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { initialPlugin, summaryPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { connect } from '../support/clients/mcp-client.ts'
+import type { Setting } from '../support/runner/setting.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { initialPlugin, summaryPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
 
 const values = {
   ID: { type: 'long', autoFill: 'increment' },

@@ -1,6 +1,6 @@
 import { company } from '../support/fixtures/company.ts'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
 
 /*
  * Deletions with fewer conditions than their client meant, saves that are meant as reads, and addresses that may name several

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import t from 'tap'
 import { request } from 'undici'
-import { loadSentenceModel, startDemo } from '../support/demo-server.ts'
+import { loadSentenceModel, startDemo } from '../support/servers/demo-server.ts'
 
 interface Sample {
   title: string

@@ -5,8 +5,8 @@ import { publicView } from '../../engine/catalog/view.ts'
 import { ClassRegistry } from '../../engine/author/declare/class-registry.ts'
 import { loadModel } from '../../engine/index.ts'
 import { clientText } from '../../plugins/client/index.ts'
-import { connect } from '../support/mcp-client.ts'
-import { startServer } from '../support/test-server.ts'
+import { connect } from '../support/clients/mcp-client.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const MODEL = {
   name: 'library',

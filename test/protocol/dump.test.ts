@@ -5,7 +5,7 @@ import { type Config, loadConfig } from '../../config/load-config.ts'
 import { addUser } from '../../kernel/cli/accounts.ts'
 import { dump, undump } from '../../kernel/cli/dump.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
 
 /** `tesser dump` beside a running server, and servers of the stores that `tesser undump` makes. */
 

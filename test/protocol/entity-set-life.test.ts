@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type Case, MISSING, WOMEN, World } from '../support/entity-set-world.ts'
-import { unlessRemote } from '../support/setting.ts'
+import { type Case, MISSING, WOMEN, World } from '../support/servers/entity-set-world.ts'
+import { unlessRemote } from '../support/runner/setting.ts'
 
 /** Cases after one that has changed an entity have a new store. */
 const LIFECYCLE: Case[] = [

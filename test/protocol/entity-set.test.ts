@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type Case, idOf, MISSING, WOMEN, World } from '../support/entity-set-world.ts'
-import { usualTransports } from '../support/test-server.ts'
+import { type Case, idOf, MISSING, WOMEN, World } from '../support/servers/entity-set-world.ts'
+import { usualTransports } from '../support/servers/test-server.ts'
 
 /** Cases that change nothing except for making sets, so that they share a server. */
 const READING: Case[] = [

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { type ExportArguments, exportEntities } from '../../kernel/cli/export.ts'
 import { importFile } from '../../kernel/cli/import.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
 
 /** `tesser export`, and back by `tesser import`: every type of attribute through every format. */
 

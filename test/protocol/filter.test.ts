@@ -1,7 +1,7 @@
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { startServer } from '../support/test-server.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const on =
   (dataClass: string) =>

@@ -2,11 +2,17 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Dispatcher } from 'undici'
-import { quickHash } from '../support/password.ts'
+import { quickHash } from '../support/base/password.ts'
 import { company } from '../support/fixtures/company.ts'
-import { exchangeRaw } from '../support/raw-connection.ts'
+import { exchangeRaw } from '../support/clients/raw-connection.ts'
 import { inTurn } from '../support/reference/rounds.ts'
-import { startServer, type TestAnswer, type TestServer, temporaryFolder, transports } from '../support/test-server.ts'
+import {
+  startServer,
+  type TestAnswer,
+  type TestServer,
+  temporaryFolder,
+  transports,
+} from '../support/servers/test-server.ts'
 
 /** Every way in which a page of another site can reach a server, with and without a session: none changes anything. */
 

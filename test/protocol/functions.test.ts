@@ -1,6 +1,6 @@
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
 import { company } from '../support/fixtures/company.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
 
 /** Headers that keep a browser from running the content of an answer. */
 const ISOLATED = {

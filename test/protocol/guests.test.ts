@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
 
 /** Limits on what guests store, by network: without its cookie, a guest is a new one in each request. */
 

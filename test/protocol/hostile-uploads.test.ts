@@ -4,9 +4,9 @@ import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder, type TestServer, transports } from '../support/test-server.ts'
-import { storedFiles } from '../support/stored-files.ts'
-import { until } from '../support/until.ts'
+import { startServer, temporaryFolder, type TestServer, transports } from '../support/servers/test-server.ts'
+import { storedFiles } from '../support/engine/stored-files.ts'
+import { until } from '../support/base/until.ts'
 
 const picture = () => sharp({ create: { width: 60, height: 40, channels: 3, background: 'red' } })
 const png = await picture().png().toBuffer()

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { passages } from '../support/fixtures/passages.ts'
-import { startServer, type TestAnswer, usualTransports } from '../support/test-server.ts'
+import { startServer, type TestAnswer, usualTransports } from '../support/servers/test-server.ts'
 
 /** Invalid vectors, wherever a request can contain one. After each, the server answers as before. */
 

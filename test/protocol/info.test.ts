@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
-import { quickHash } from '../support/password.ts'
+import { quickHash } from '../support/base/password.ts'
 import { company } from '../support/fixtures/company.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
 
 /** `$info` and the quotas of entity sets. Source: protocol notes, 8.6 and 8.7. */
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { unlessRemote } from '../support/setting.ts'
-import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/test-server.ts'
+import { unlessRemote } from '../support/runner/setting.ts'
+import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/servers/test-server.ts'
 
 /** `$lock`. Source: protocol notes, 8.8. */
 

@@ -1,9 +1,9 @@
 /** Answers to agents stay small, whatever the model and the data; texts in data stay data. */
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { connect } from '../support/mcp-client.ts'
+import { connect } from '../support/clients/mcp-client.ts'
 import { isLong } from '../support/reference/rounds.ts'
-import { startServer } from '../support/test-server.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const MAX_BYTES = 16 * 1024
 

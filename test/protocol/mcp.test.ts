@@ -1,12 +1,12 @@
 /** The tools of `/mcp` as tables, by the official client in both eras, with writing on and off. */
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { type Agent, connect, ERAS, type ToolAnswer } from '../support/mcp-client.ts'
+import { type Agent, connect, ERAS, type ToolAnswer } from '../support/clients/mcp-client.ts'
 import { company } from '../support/fixtures/company.ts'
 import { passages } from '../support/fixtures/passages.ts'
 import { isLong } from '../support/reference/rounds.ts'
-import { startServer, transports, usualTransports } from '../support/test-server.ts'
-import { declaredPlugin, hiddenCompaniesPlugin, staffPlugin, streamingPlugin } from '../support/test-plugins.ts'
+import { startServer, transports, usualTransports } from '../support/servers/test-server.ts'
+import { declaredPlugin, hiddenCompaniesPlugin, staffPlugin, streamingPlugin } from '../support/plugins/test-plugins.ts'
 
 const MAX_ANSWER_BYTES = 16 * 1024
 

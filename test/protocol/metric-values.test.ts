@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Metric } from '../../kernel/api.ts'
 import { createTestServer } from '../../kernel/testing.ts'
-import { until } from '../support/until.ts'
+import { until } from '../support/base/until.ts'
 
 const ROWS = 100
 const model = {

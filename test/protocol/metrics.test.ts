@@ -9,7 +9,7 @@ import type { Metric } from '../../kernel/api.ts'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
 import { isLong } from '../support/reference/rounds.ts'
-import { startServer, temporaryFolder, type TestServer, transports } from '../support/test-server.ts'
+import { startServer, temporaryFolder, type TestServer, transports } from '../support/servers/test-server.ts'
 
 const PLUGIN = `import { definePlugin, defineErrors, json } from 'tesser'
 const Errors = defineErrors('METERED', { BUSY: { errCode: 1830, http: 503, message: () => 'busy' } })

@@ -2,8 +2,8 @@
  * Locks of entities in a database, on two servers. Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
-import { KEY, RoundRobin, startPair, startShared } from '../support/node-pair.ts'
-import { until } from '../support/until.ts'
+import { KEY, RoundRobin, startPair, startShared } from '../support/servers/node-pair.ts'
+import { until } from '../support/base/until.ts'
 
 const SLOW = `
 CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END $$;

@@ -3,9 +3,9 @@
  */
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { KEY, RoundRobin, startPair, startShared } from '../support/node-pair.ts'
-import { startServer } from '../support/test-server.ts'
-import { until } from '../support/until.ts'
+import { KEY, RoundRobin, startPair, startShared } from '../support/servers/node-pair.ts'
+import { startServer } from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
 
 const HOUR = 3_600_000
 const shared = await startShared(t)

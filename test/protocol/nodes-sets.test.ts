@@ -2,9 +2,9 @@
  * Entity sets of two servers that share a database. Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
-import { RoundRobin, startPair, startShared } from '../support/node-pair.ts'
-import type { TestAnswer } from '../support/test-server.ts'
-import { until } from '../support/until.ts'
+import { RoundRobin, startPair, startShared } from '../support/servers/node-pair.ts'
+import type { TestAnswer } from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
 
 const FILMS = Array.from({ length: 3_000 }, (_, i) => `('Film ${i}', ${i % 200})`)
 const shared = await startShared(t)

@@ -6,13 +6,13 @@ import t, { type Test } from 'tap'
 import { Agent, request } from 'undici'
 import { loadConfig } from '../../config/load-config.ts'
 import { openapi } from '../../kernel/cli/openapi.ts'
-import { registerBuiltIn } from '../support/registered.ts'
-import { startDemo } from '../support/demo-server.ts'
+import { registerBuiltIn } from '../support/checks/registered.ts'
+import { startDemo } from '../support/servers/demo-server.ts'
 import { company } from '../support/fixtures/company.ts'
-import { Contract } from '../support/openapi.ts'
+import { Contract } from '../support/checks/openapi.ts'
 import { isLong } from '../support/reference/rounds.ts'
-import { declaredPlugin, streamingPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { declaredPlugin, streamingPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
 
 type Send = TestServer['send']
 // biome-ignore lint/suspicious/noExplicitAny: the test reads a document at many places

@@ -1,9 +1,9 @@
 /** Declared parameters of class functions: arguments must fit before anything runs. */
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { declaredPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { declaredPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const config = { plugins: [declaredPlugin] }
 const result = (value: unknown) => ({ result: value })

@@ -1,7 +1,13 @@
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { staffPlugin } from '../support/test-plugins.ts'
-import { startServer, type TestAnswer, type TestServer, transports, usualTransports } from '../support/test-server.ts'
+import { staffPlugin } from '../support/plugins/test-plugins.ts'
+import {
+  startServer,
+  type TestAnswer,
+  type TestServer,
+  transports,
+  usualTransports,
+} from '../support/servers/test-server.ts'
 
 /** Addresses of clients behind proxies. Every test connects from 127.0.0.1, which the first tests trust. */
 

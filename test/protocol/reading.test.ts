@@ -1,7 +1,7 @@
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { protocolTable } from '../support/protocol-table.ts'
-import { startServer } from '../support/test-server.ts'
+import { protocolTable } from '../support/checks/protocol-table.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const employer = (key: string) => ({ __deferred: { uri: `/rest/Company(${key})`, __KEY: key } })
 

@@ -3,8 +3,8 @@
  */
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { startPostgres } from '../support/sql-servers.ts'
-import { startServer } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 /** A PNG of one pixel. */
 const PNG = Buffer.from(

@@ -3,9 +3,9 @@
  */
 import t from 'tap'
 import { CINEMA_MODEL, CINEMA_SQL, REVIEWS } from '../support/fixtures/cinema.ts'
-import { protocolTable } from '../support/protocol-table.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { cinemaPlugin } from '../support/test-plugins.ts'
+import { protocolTable } from '../support/checks/protocol-table.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { cinemaPlugin } from '../support/plugins/test-plugins.ts'
 
 const server = await startPostgres()
 if (typeof server === 'string') t.comment(`skipped: ${server}`)

@@ -3,8 +3,8 @@
  * triggers, stamps of several types. Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
-import { protocolTable } from '../support/protocol-table.ts'
-import { startPostgres } from '../support/sql-servers.ts'
+import { protocolTable } from '../support/checks/protocol-table.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
 
 const SQL = `
 ALTER DATABASE postgres SET array_nulls = off;

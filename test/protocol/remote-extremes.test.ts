@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { attachDatabase } from '../../kernel/cli/attach-database/attach-database.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
 
 /** A value in SQL, and as it is shown; without the second one, it is shown in whatever form. */
 type Extreme = readonly [sql: string, shown?: unknown]

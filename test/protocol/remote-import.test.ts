@@ -9,9 +9,9 @@ import { exportEntities } from '../../kernel/cli/export.ts'
 import { importFile } from '../../kernel/cli/import.ts'
 import { load } from '../../kernel/cli/load.ts'
 import { CINEMA_MODEL, CINEMA_SQL } from '../support/fixtures/cinema.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { cinemaPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { cinemaPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/servers/test-server.ts'
 
 /** The database makes keys and `double`; `seat` cannot be null. */
 const TICKET_SQL = `

@@ -6,8 +6,8 @@ import t, { type Test } from 'tap'
 import pg from 'pg'
 import { quoteName } from '../../engine/postgres/sql/quote.ts'
 import { fits, fold } from '../support/reference/compare.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { startServer, type TestServer } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 const ATTACKS = [
   '"',

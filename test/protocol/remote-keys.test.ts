@@ -2,8 +2,8 @@
  * Entity sets and locks of dataclasses in PostgreSQL with keys of all kinds. Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
-import { startPostgres } from '../support/sql-servers.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
 
 /** Keys of six entities, in the order of the database, whose attribute `n` is 1 to 6. */
 const KINDS = {

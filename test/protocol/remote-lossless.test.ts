@@ -3,8 +3,8 @@
  * error. Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
-import { startPostgres } from '../support/sql-servers.ts'
-import { startServer } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 interface Column {
   readonly sql: string

@@ -6,9 +6,9 @@ import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
 
 const storage = { postgres: 'shop', schema: 'owned', owned: true }
 

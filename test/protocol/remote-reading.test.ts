@@ -3,8 +3,8 @@
  */
 import t from 'tap'
 import { CINEMA_MODEL, CINEMA_SQL, REVIEWS } from '../support/fixtures/cinema.ts'
-import { protocolTable, type ProtocolCase } from '../support/protocol-table.ts'
-import { startPostgres } from '../support/sql-servers.ts'
+import { protocolTable, type ProtocolCase } from '../support/checks/protocol-table.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
 
 const server = await startPostgres()
 if (typeof server === 'string') t.comment(`skipped: ${server}`)

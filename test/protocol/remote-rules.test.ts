@@ -3,10 +3,10 @@
  * Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
-import { type SqlServer, startPostgres } from '../support/sql-servers.ts'
-import { libraryPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
-import { until } from '../support/until.ts'
+import { type SqlServer, startPostgres } from '../support/databases/sql-servers.ts'
+import { libraryPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
 
 const long = { type: 'long' }
 const ID = { ...long, autoFill: 'increment' }

@@ -3,9 +3,9 @@
  * beyond that range; an average of integers of 64 bits is rounded once. Skipped where PostgreSQL is not installed.
  */
 import t from 'tap'
-import { startPostgres } from '../support/sql-servers.ts'
-import { sumsPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { sumsPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const MAX = Number.MAX_VALUE
 

@@ -6,9 +6,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { notesPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { notesPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
 
 const SQL = `
 CREATE ROLE scribe LOGIN;

@@ -4,8 +4,8 @@
  */
 import t from 'tap'
 import { scoreOf } from '../../engine/vector/math/similarity.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { startServer } from '../support/test-server.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const DIMENSION = 5
 const metrics = ['cosine', 'dot', 'euclidean'] as const

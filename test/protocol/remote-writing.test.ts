@@ -3,9 +3,9 @@
  */
 import t from 'tap'
 import { CINEMA_MODEL, CINEMA_SQL } from '../support/fixtures/cinema.ts'
-import { protocolTable } from '../support/protocol-table.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { startServer } from '../support/test-server.ts'
+import { protocolTable } from '../support/checks/protocol-table.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const RULES = `
 ALTER TABLE film ADD CONSTRAINT rate_is_low CHECK (rate < 50);

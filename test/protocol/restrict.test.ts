@@ -1,6 +1,6 @@
 import { company } from '../support/fixtures/company.ts'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/test-plugins.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/plugins/test-plugins.ts'
 
 /*
  * Companies 1 and 2 of 1 to 4 are visible, and of the employees 1 to 6 all except 6, who works for company 3 and is managed

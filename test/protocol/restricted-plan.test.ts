@@ -4,8 +4,8 @@
  */
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { hiddenCompaniesPlugin } from '../support/test-plugins.ts'
-import { startServer } from '../support/test-server.ts'
+import { hiddenCompaniesPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const MANY = Array.from({ length: 500 }, (_, i) => i)
 /** Companies that are hidden from guests, by `code`. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/test-plugins.ts'
-import { startServer, type TestAnswer, transports } from '../support/test-server.ts'
+import { hiddenCompaniesPlugin, restrictedPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, type TestAnswer, transports } from '../support/servers/test-server.ts'
 
 /**
  * Saves of entities that a restrict event hides: every answer is that for a key that does not exist, whatever rights the

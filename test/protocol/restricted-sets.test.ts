@@ -6,10 +6,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
-import { idOf } from '../support/entity-set-world.ts'
+import { idOf } from '../support/servers/entity-set-world.ts'
 import { company } from '../support/fixtures/company.ts'
-import { hiddenCompaniesPlugin } from '../support/test-plugins.ts'
-import { startServer, type TestAnswer, temporaryFolder } from '../support/test-server.ts'
+import { hiddenCompaniesPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, type TestAnswer, temporaryFolder } from '../support/servers/test-server.ts'
 
 /** A client and its sets. */
 class Client {

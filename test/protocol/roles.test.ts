@@ -3,9 +3,15 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { guardedPlugin, hookedPlugin, staffPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
-import { until } from '../support/until.ts'
+import { guardedPlugin, hookedPlugin, staffPlugin } from '../support/plugins/test-plugins.ts'
+import {
+  startServer,
+  temporaryFolder,
+  type TestAnswer,
+  type TestServer,
+  transports,
+} from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
 
 /** Rights: roles.json over HTTP. Source: protocol notes, 8.2 and 8.4. */
 

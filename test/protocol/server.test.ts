@@ -6,7 +6,7 @@ import { request } from 'undici'
 import { loadConfig } from '../../config/load-config.ts'
 import { createServer } from '../../kernel/main.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, transports } from '../support/test-server.ts'
+import { startServer, transports } from '../support/servers/test-server.ts'
 
 for (const transport of transports) {
   t.test(`health on ${transport}`, async t => {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { visitsPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestAnswer, type TestServer } from '../support/test-server.ts'
+import { visitsPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder, type TestAnswer, type TestServer } from '../support/servers/test-server.ts'
 
 /** `Session` in function code, and its locks. Source: protocol notes, 8.5, 8.6 and 8.8. */
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { exportJWK, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
-import { quickHash } from '../support/password.ts'
+import { quickHash } from '../support/base/password.ts'
 import { company } from '../support/fixtures/company.ts'
 import {
   startServer,
@@ -12,8 +12,8 @@ import {
   type TestAnswer,
   type TestServer,
   usualTransports,
-} from '../support/test-server.ts'
-import { until } from '../support/until.ts'
+} from '../support/servers/test-server.ts'
+import { until } from '../support/base/until.ts'
 
 /** Sessions, logins, keys and tokens. Source: protocol notes, 8.1 to 8.3. */
 

@@ -2,9 +2,9 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { isBehindNginx } from '../support/nginx.ts'
-import { exchangeRaw } from '../support/raw-connection.ts'
-import { startServer, type TestServer, transports } from '../support/test-server.ts'
+import { isBehindNginx } from '../support/servers/nginx.ts'
+import { exchangeRaw } from '../support/clients/raw-connection.ts'
+import { startServer, type TestServer, transports } from '../support/servers/test-server.ts'
 
 /** A folder with an app, surrounded by secrets. */
 function appFolder(t: Test): string {

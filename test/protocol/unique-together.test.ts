@@ -1,9 +1,9 @@
 /** Attributes that are unique together, in the store and in an owned table of PostgreSQL. That part is skipped without PostgreSQL. */
 import t, { type Test } from 'tap'
-import { connect } from '../support/mcp-client.ts'
-import { startPostgres } from '../support/sql-servers.ts'
-import { lentPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/test-server.ts'
+import { connect } from '../support/clients/mcp-client.ts'
+import { startPostgres } from '../support/databases/sql-servers.ts'
+import { lentPlugin } from '../support/plugins/test-plugins.ts'
+import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
 
 const postgres = await startPostgres()
 

@@ -4,10 +4,16 @@ import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import { BinaryFiles } from '../../engine/files/binary-files.ts'
 import { company } from '../support/fixtures/company.ts'
-import { hookedPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
-import { storedFiles } from '../support/stored-files.ts'
-import { until } from '../support/until.ts'
+import { hookedPlugin } from '../support/plugins/test-plugins.ts'
+import {
+  startServer,
+  temporaryFolder,
+  type TestAnswer,
+  type TestServer,
+  transports,
+} from '../support/servers/test-server.ts'
+import { storedFiles } from '../support/engine/stored-files.ts'
+import { until } from '../support/base/until.ts'
 
 const png = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'red' } })
   .png()

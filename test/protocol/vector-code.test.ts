@@ -1,6 +1,6 @@
 import { passages } from '../support/fixtures/passages.ts'
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
-import { passagesPlugin, shelvesPlugin } from '../support/test-plugins.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { passagesPlugin, shelvesPlugin } from '../support/plugins/test-plugins.ts'
 
 const X = [1, 0, 0]
 

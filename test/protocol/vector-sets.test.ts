@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { passages } from '../support/fixtures/passages.ts'
-import { startServer, type TestServer, usualTransports } from '../support/test-server.ts'
+import { startServer, type TestServer, usualTransports } from '../support/servers/test-server.ts'
 
 /** Entity sets of similar vectors. Source: base specification, 4.3.2 and 4.5. */
 

@@ -1,4 +1,4 @@
-import { type ProtocolCase, protocolTable } from '../support/protocol-table.ts'
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
 import { passages } from '../support/fixtures/passages.ts'
 
 const X = [1, 0, 0]

@@ -4,8 +4,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { hiddenCompaniesPlugin } from '../support/test-plugins.ts'
-import { startServer, temporaryFolder, type TestAnswer, type TestServer, transports } from '../support/test-server.ts'
+import { hiddenCompaniesPlugin } from '../support/plugins/test-plugins.ts'
+import {
+  startServer,
+  temporaryFolder,
+  type TestAnswer,
+  type TestServer,
+  transports,
+} from '../support/servers/test-server.ts'
 
 const NAMES = '$attributes=firstName,lastName,salary'
 const tagOf = ({ headers }: TestAnswer): string => String(headers.etag)

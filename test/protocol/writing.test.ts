@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { protocolTable } from '../support/protocol-table.ts'
-import { unlessRemote } from '../support/setting.ts'
-import { startServer, type TestServer } from '../support/test-server.ts'
+import { protocolTable } from '../support/checks/protocol-table.ts'
+import { unlessRemote } from '../support/runner/setting.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 const codes = (entity: { __ERROR?: { errCode: number }[] }) => (entity.__ERROR ?? []).map(error => error.errCode)
 const EMPLOYEES = ['1', '2', '3', '4', '5', '6']

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { installPackages } from '../support/install-packages.mjs'
+import { installPackages } from '../support/runner/install-packages.mjs'
 
 const DEBIAN = ['kea-admin', 'roundcube-core', 'zabbix-server-pgsql']
 const folder = fileURLToPath(new URL('./packages/', import.meta.url))

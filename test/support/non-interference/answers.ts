@@ -1,4 +1,4 @@
-import type { TestAnswer } from '../test-server.ts'
+import type { TestAnswer } from '../servers/test-server.ts'
 
 type Compared = Pick<TestAnswer, 'status' | 'headers' | 'text'>
 

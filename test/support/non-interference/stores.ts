@@ -10,7 +10,7 @@ import {
   type TestServer,
   temporaryFolder,
   usualTransports,
-} from '../test-server.ts'
+} from '../servers/test-server.ts'
 import { difference } from './answers.ts'
 import { ALL, type WorldModel } from './model.ts'
 import { type Known, type Sent, SESSIONS } from './requests.ts'

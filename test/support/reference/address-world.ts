@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import { insertRows, startServer, type TestServer } from '../test-server.ts'
-import type { SqlServer } from '../sql-servers.ts'
-import { addressedPlugin } from '../test-plugins.ts'
+import { insertRows, startServer, type TestServer } from '../servers/test-server.ts'
+import type { SqlServer } from '../databases/sql-servers.ts'
+import { addressedPlugin } from '../plugins/test-plugins.ts'
 import { fold } from '../../../engine/base/text/fold.ts'
 import type { Random } from './random.ts'
 

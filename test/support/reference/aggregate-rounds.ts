@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { bytesOf, parsePathList } from '../../../engine/index.ts'
 import { parseParams } from '../../../engine/query/parse/parse-params.ts'
 
-import { decode } from '../read-request.ts'
+import { decode } from '../engine/read-request.ts'
 import { type AggregateName, aggregated, applicable, distinctValues, isExpected, kindOf } from './aggregate.ts'
 import { matches, type Step, valueAt } from './condition.ts'
 import { type ComparedWorld, request } from './live-world.ts'

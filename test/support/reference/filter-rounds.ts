@@ -4,7 +4,7 @@
 import type { Test } from 'tap'
 import { parseParams } from '../../../engine/query/parse/parse-params.ts'
 import type { ReadRequest } from '../../../engine/query/contract/request.ts'
-import { readJson } from '../read-request.ts'
+import { readJson } from '../engine/read-request.ts'
 import { type Condition, matches } from './condition.ts'
 import { type ComparedWorld, request } from './live-world.ts'
 import { isBetweenPlaces, type OrderTerm, ordered, orderText, randomOrder } from './order.ts'

@@ -4,9 +4,9 @@
 import { type Engine, type EngineOptions, openEngine } from '../../../engine/index.ts'
 import type { ReadRequest } from '../../../engine/query/contract/request.ts'
 import { addRow, deleteRows } from './changes.ts'
-import { engineOptions } from '../engine-options.ts'
-import { decode, readJson, readRequest } from '../read-request.ts'
-import { optionsOf, wantedSetting } from '../setting.ts'
+import { engineOptions } from '../engine/engine-options.ts'
+import { decode, readJson, readRequest } from '../engine/read-request.ts'
+import { optionsOf, wantedSetting } from '../runner/setting.ts'
 import type { Random } from './random.ts'
 import { bodyOf, type Pools, randomModel, randomPools, randomRow, randomValue } from './random-world.ts'
 import {

@@ -4,7 +4,7 @@
 import type { Test } from 'tap'
 import { parsePathList } from '../../../engine/index.ts'
 import type { Output, SelectionSource } from '../../../engine/query/contract/request.ts'
-import { readJson } from '../read-request.ts'
+import { readJson } from '../engine/read-request.ts'
 import { comparable, firstDifference } from './compare-answers.ts'
 import { type ComparedWorld, request } from './live-world.ts'
 import { type Expanded, type Listed, projectPage, storageValue, type Wanted } from './project.ts'

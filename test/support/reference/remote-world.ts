@@ -3,8 +3,8 @@
  */
 import { type Engine, openEngine } from '../../../engine/index.ts'
 import { foldFunction } from '../../../engine/postgres/sql/fold-sql.ts'
-import { engineOptions } from '../engine-options.ts'
-import type { SqlServer } from '../sql-servers.ts'
+import { engineOptions } from '../engine/engine-options.ts'
+import type { SqlServer } from '../databases/sql-servers.ts'
 import { addRow } from './changes.ts'
 import { type ColumnSpec, columnFor } from './columns.ts'
 import { type ComparedWorld, saveRows } from './live-world.ts'

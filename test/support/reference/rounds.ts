@@ -1,4 +1,4 @@
-import { wantedSetting } from '../setting.ts'
+import { wantedSetting } from '../runner/setting.ts'
 
 /** True if property, crash and load tests run at their full counts. */
 export const isLong = process.env.TESSER_TEST_LONG !== undefined

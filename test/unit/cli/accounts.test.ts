@@ -9,7 +9,7 @@ import { loadConfig } from '../../../config/load-config.ts'
 import { outputUrl } from '../../../engine/base/output-root.ts'
 import { Directory, KEY_PREFIX, readDirectory } from '../../../kernel/auth/directory.ts'
 import { createServer } from '../../../kernel/main.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../support/base/until.ts'
 
 /** `tesser user` and `tesser key`. */
 

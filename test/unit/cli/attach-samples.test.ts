@@ -5,8 +5,8 @@ import pg from 'pg'
 import t from 'tap'
 import { loadModel } from '../../../engine/index.ts'
 import { attachDatabase } from '../../../kernel/cli/attach-database/attach-database.ts'
-import { loadSample, SAMPLE_DATABASES } from '../../support/sample-databases.ts'
-import { startPostgres } from '../../support/sql-servers.ts'
+import { loadSample, SAMPLE_DATABASES } from '../../support/databases/sample-databases.ts'
+import { startPostgres } from '../../support/databases/sql-servers.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: parts of model files
 type Json = any

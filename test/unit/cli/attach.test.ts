@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadModel } from '../../../engine/index.ts'
 import { attachDatabase, type AttachArguments } from '../../../kernel/cli/attach-database/attach-database.ts'
-import { type SqlServer, startPostgres } from '../../support/sql-servers.ts'
+import { type SqlServer, startPostgres } from '../../support/databases/sql-servers.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: parts of model files
 type Json = any

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../../config/load-config.ts'
 import { check } from '../../../kernel/cli/check.ts'
-import { startPostgres } from '../../support/sql-servers.ts'
+import { startPostgres } from '../../support/databases/sql-servers.ts'
 import { ProgressDisplay } from '../../../kernel/cli/progress.ts'
 import { company } from '../../support/fixtures/company.ts'
-import { startServer, temporaryFolder } from '../../support/test-server.ts'
+import { startServer, temporaryFolder } from '../../support/servers/test-server.ts'
 
 t.test('tesser check reports its progress for each dataclass', async t => {
   const folder = temporaryFolder(t)

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { runClone, same } from '../../support/server-clones.ts'
+import { runClone, same } from '../../support/commands/server-clones.ts'
 import { fourDShop } from '../../support/fixtures/four-d-shop.ts'
-import { startFourD } from '../../support/four-d-server.ts'
+import { startFourD } from '../../support/services/four-d-server.ts'
 import { timeoutMs } from '../../support/reference/rounds.ts'
 
 t.setTimeout(timeoutMs)

@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { fourDShop } from '../../support/fixtures/four-d-shop.ts'
-import { type FourDServer, startFourD } from '../../support/four-d-server.ts'
+import { type FourDServer, startFourD } from '../../support/services/four-d-server.ts'
 import { timeoutMs } from '../../support/reference/rounds.ts'
-import { runClone, same, startFollowing } from '../../support/server-clones.ts'
-import { startServer } from '../../support/test-server.ts'
+import { runClone, same, startFollowing } from '../../support/commands/server-clones.ts'
+import { startServer } from '../../support/servers/test-server.ts'
 
 t.setTimeout(timeoutMs)
 const small = () => fourDShop({ books: 150 })

@@ -9,8 +9,8 @@ import { openEngine } from '../../../engine/index.ts'
 import { check } from '../../../kernel/cli/check.ts'
 import { load } from '../../../kernel/cli/load.ts'
 import { createServer, engineOptions } from '../../../kernel/main.ts'
-import { cloneWorld } from '../../support/database-clones.ts'
-import { sqliteFile } from '../../support/sqlite-file.ts'
+import { cloneWorld } from '../../support/commands/database-clones.ts'
+import { sqliteFile } from '../../support/databases/sqlite-file.ts'
 
 t.setTimeout(600_000)
 

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { bytesOf } from '../../../engine/index.ts'
 import { restAddress } from '../../../kernel/cli/clone-server/clone-server.ts'
-import { allOf, runClone, same, withEngine } from '../../support/server-clones.ts'
+import { allOf, runClone, same, withEngine } from '../../support/commands/server-clones.ts'
 import { company } from '../../support/fixtures/company.ts'
 import { fourDShop } from '../../support/fixtures/four-d-shop.ts'
-import { startFourD } from '../../support/four-d-server.ts'
+import { startFourD } from '../../support/services/four-d-server.ts'
 import { timeoutMs } from '../../support/reference/rounds.ts'
-import { startServer } from '../../support/test-server.ts'
+import { startServer } from '../../support/servers/test-server.ts'
 
 t.setTimeout(timeoutMs)
 

@@ -1,9 +1,9 @@
 /** The same shop in three databases: relations, circles, keys. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { cloneWorld } from '../../support/database-clones.ts'
-import { sqliteFile } from '../../support/sqlite-file.ts'
-import { startMariadb, startPostgres } from '../../support/sql-servers.ts'
+import { cloneWorld } from '../../support/commands/database-clones.ts'
+import { sqliteFile } from '../../support/databases/sqlite-file.ts'
+import { startMariadb, startPostgres } from '../../support/databases/sql-servers.ts'
 
 t.setTimeout(60_000)
 

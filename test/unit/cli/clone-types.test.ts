@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import Sqlite from 'libsql'
 import t, { type Test } from 'tap'
-import { sqliteFile } from '../../support/sqlite-file.ts'
-import { cloneWorld } from '../../support/database-clones.ts'
-import { type SqlServer, startMariadb, startPostgres } from '../../support/sql-servers.ts'
+import { sqliteFile } from '../../support/databases/sqlite-file.ts'
+import { cloneWorld } from '../../support/commands/database-clones.ts'
+import { type SqlServer, startMariadb, startPostgres } from '../../support/databases/sql-servers.ts'
 
 t.setTimeout(600_000)
 

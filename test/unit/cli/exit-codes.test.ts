@@ -7,7 +7,7 @@ import t from 'tap'
 import { loadConfig } from '../../../config/load-config.ts'
 import { outputUrl } from '../../../engine/base/output-root.ts'
 import { correctedCommand } from '../../../kernel/cli/row-messages.ts'
-import { entities } from '../../support/load-world.ts'
+import { entities } from '../../support/commands/load-world.ts'
 
 /** Exit codes of commands that read and write files, by the table in kernel/cli/README.md. */
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { insertJson } from '../../../kernel/cli/insert-json.ts'
-import fc from '../../support/fast-check.ts'
+import fc from '../../support/runner/fast-check.ts'
 
 t.test('a member is written as those beside it, and all else stays', async t => {
   const text = '{\n\t"name": "a{\\"}", "list": [1, {"x": {}}],\n\t"dataClasses": {\n\t\t"A": { "key": "ID" }\n\t}\n}\n'

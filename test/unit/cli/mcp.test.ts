@@ -14,9 +14,9 @@ import { createKey, hashKey } from '../../../kernel/auth/directory.ts'
 import { bridge } from '../../../kernel/cli/mcp.ts'
 import { serverAddress } from '../../../kernel/cli/server-address.ts'
 import { company } from '../../support/fixtures/company.ts'
-import { type Agent, agentOf, ERAS, type Era } from '../../support/mcp-client.ts'
-import { startServer, temporaryFolder } from '../../support/test-server.ts'
-import { until } from '../../support/until.ts'
+import { type Agent, agentOf, ERAS, type Era } from '../../support/clients/mcp-client.ts'
+import { startServer, temporaryFolder } from '../../support/servers/test-server.ts'
+import { until } from '../../support/base/until.ts'
 
 const MAIN = 'dist/kernel/cli/main.js'
 

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { RowTarget } from '../../../engine/row-target.ts'
 import { openEngine } from '../../../engine/index.ts'
 import { engineOptions } from '../../../kernel/main.ts'
-import { entities, loadWorld } from '../../support/load-world.ts'
+import { entities, loadWorld } from '../../support/commands/load-world.ts'
 
 /** `tesser load --new-class`. */
 

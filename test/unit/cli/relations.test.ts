@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { loadWorld } from '../../support/load-world.ts'
+import { loadWorld } from '../../support/commands/load-world.ts'
 
 /** Related entities that a file names by other attributes than their keys. */
 

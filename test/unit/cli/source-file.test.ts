@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { openSource } from '../../../kernel/cli/source-file.ts'
 import { outputUrl } from '../../../engine/base/output-root.ts'
-import { loadWorld } from '../../support/load-world.ts'
+import { loadWorld } from '../../support/commands/load-world.ts'
 
 /** Files of the standard input and of addresses. */
 

@@ -1,8 +1,8 @@
 import { writeXlsx } from 'hucre/xlsx'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import t, { type Test } from 'tap'
-import { loadWorld } from '../../support/load-world.ts'
-import { xlsxFile } from '../../support/xlsx-file.ts'
+import { loadWorld } from '../../support/commands/load-world.ts'
+import { xlsxFile } from '../../support/commands/xlsx-file.ts'
 
 /** Excel and Parquet files. */
 

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import t from 'tap'
 import { JSON_SCHEMAS, printJsonSchema } from '../../../config/json-schemas.ts'
 import { CONFIG_KEYS, environmentNames, flagNames, optionOf } from '../../../config/schema.ts'
-import { tablesOf } from '../../support/page-tables.ts'
+import { tablesOf } from '../../support/checks/page-tables.ts'
 
 const FILES = {
   config: 'config/tesser.config.schema.json',

@@ -1,7 +1,7 @@
 /** A plugin has the members of `PluginEngine` and no others, also at run time. */
 import t from 'tap'
 import { type ProtocolError, pluginEngine } from '../../../engine/index.ts'
-import { startServer } from '../../support/test-server.ts'
+import { startServer } from '../../support/servers/test-server.ts'
 
 const MODEL = { name: 'people', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
 

@@ -5,7 +5,7 @@ import { SharedCounts } from '../../../engine/base/counts/thread-counts.ts'
 import { RequestCounts } from '../../../kernel/metrics/request-counts.ts'
 import { requestMeter } from '../../../kernel/metrics/request-meter.ts'
 import type { FinishedRequest } from '../../../kernel/transport/transport.ts'
-import { logSink } from '../../support/log-sink.ts'
+import { logSink } from '../../support/base/log-sink.ts'
 
 const SLOW_MS = 60_000
 

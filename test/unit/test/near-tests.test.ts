@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import t from 'tap'
 
-const { nearTests } = (await import(resolve('test/support/near-tests.mjs'))) as {
+const { nearTests } = (await import(resolve('test/support/runner/near-tests.mjs'))) as {
   nearTests(changed: readonly string[], imports: ReadonlyMap<string, readonly string[]>): string[]
 }
 const imports = new Map<string, string[]>([

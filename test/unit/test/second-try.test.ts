@@ -35,7 +35,7 @@ t.test('waits', async () => {
 /** Environment without that of tap, so that a test file is run on its own and not as a child of this test. */
 const env = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP'))),
-  NODE_OPTIONS: '--import=./test/support/without-tap-hooks.mjs',
+  NODE_OPTIONS: '--import=./test/support/runner/without-tap-hooks.mjs',
 }
 const run = (...args: string[]) => spawnSync(process.execPath, args, { encoding: 'utf8', env, timeout: 120_000 })
 

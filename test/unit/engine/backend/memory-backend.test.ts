@@ -5,11 +5,11 @@
 import t, { type Test } from 'tap'
 import { type EngineOptions, openEngine } from '../../../../engine/index.ts'
 import { createKey, hashKey } from '../../../../kernel/auth/directory.ts'
-import { engineOptions } from '../../../support/engine-options.ts'
+import { engineOptions } from '../../../support/engine/engine-options.ts'
 import { company } from '../../../support/fixtures/company.ts'
-import { memoryBackend } from '../../../support/memory-backend/memory-backend.ts'
-import { startPlacedServer } from '../../../support/placed-server.ts'
-import type { Fixture } from '../../../support/test-server.ts'
+import { memoryBackend } from '../../../support/engine/memory-backend/memory-backend.ts'
+import { startPlacedServer } from '../../../support/servers/placed-server.ts'
+import type { Fixture } from '../../../support/servers/test-server.ts'
 
 /** Dataclasses in memory; the others are in the store. */
 const PLACES = [['Company'], ['Employee', 'Tag'], ['Company', 'Employee', 'Tag', 'City', 'Hidden']]

@@ -1,4 +1,4 @@
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 import t from 'tap'
 import { significant } from '../../../../engine/base/decimal-digits.ts'
 import { doubleOf, isLongNumber, parseExact, rounded, stringifyExact } from '../../../../engine/base/exact-json.ts'

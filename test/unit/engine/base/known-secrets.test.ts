@@ -10,7 +10,7 @@ import {
   withoutKnownSecrets,
 } from '../../../../engine/base/known-secrets.ts'
 import { createLogger } from '../../../../kernel/log.ts'
-import { nastySecrets } from '../../../support/nasty-secrets.ts'
+import { nastySecrets } from '../../../support/base/nasty-secrets.ts'
 
 /** Other tests of this process have their own. */
 const onlyHide = (...values: string[]): void => {

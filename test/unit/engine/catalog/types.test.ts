@@ -8,7 +8,7 @@ import { TYPES } from '../../../../engine/catalog/types/registry.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import { isScalarType, SCALAR_TYPES, STORAGE_TYPES, type StorageType } from '../../../../engine/catalog/value-type.ts'
 import { indexPrefix } from '../../../../engine/storage/keys.ts'
-import { runQuery } from '../../../support/run-query.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
 import { openMemoryWorld } from '../memory/world.ts'
 
 /** Values of each type as a save may send them, scalars in ascending order. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { nameProblem } from '../../../../engine/catalog/names.ts'
 import { attributeName } from '../../../../engine/import/attribute-name.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const NAMES: readonly (readonly [string, string])[] = [
   ['Birth date', 'birthDate'],

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ForeignFormat } from '../../../../engine/import/foreign-values.ts'
-import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../../../support/guessed-class.ts'
+import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../../../support/commands/guessed-class.ts'
 
 /** CSV files as they are found: the dataclass that is proposed, and the values after loading. */
 

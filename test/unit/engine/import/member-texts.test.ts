@@ -1,5 +1,5 @@
 import t from 'tap'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 import { memberTexts } from '../../../../engine/import/member-texts.ts'
 
 t.test('members as they are written', async t => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import t from 'tap'
 import { parsers } from '../../../../engine/import/parquet-kinds.ts'
-import { type GuessedFile, guessTable, loadGuessed, typesOf } from '../../../support/guessed-class.ts'
+import { type GuessedFile, guessTable, loadGuessed, typesOf } from '../../../support/commands/guessed-class.ts'
 
 /** The attributes and values that types of Parquet become. */
 

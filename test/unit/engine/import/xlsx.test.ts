@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { TableRow } from '../../../../engine/import/table-file.ts'
 import { kindOfBuiltIn, kindOfFormat } from '../../../../engine/import/xlsx/number-format.ts'
 import { openXlsx } from '../../../../engine/import/xlsx/open-xlsx.ts'
-import { type XlsxParts, xlsxFile } from '../../../support/xlsx-file.ts'
+import { type XlsxParts, xlsxFile } from '../../../support/commands/xlsx-file.ts'
 
 /** Cells of Excel files, as Excel and other programs write them. */
 

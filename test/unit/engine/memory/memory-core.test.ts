@@ -1,4 +1,4 @@
-import { cpuMicroseconds } from '../../../support/cpu.ts'
+import { cpuMicroseconds } from '../../../support/base/cpu.ts'
 import t from 'tap'
 import {
   type Address,

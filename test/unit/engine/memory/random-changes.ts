@@ -1,6 +1,6 @@
 import type { Value } from '../../../../engine/catalog/value.ts'
 import type { Random } from '../../../support/reference/random.ts'
-import type { RowWriter, TestEntity } from '../../../support/write-rows.ts'
+import type { RowWriter, TestEntity } from '../../../support/engine/write-rows.ts'
 
 const TEXTS = [
   '',

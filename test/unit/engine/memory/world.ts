@@ -18,7 +18,7 @@ import {
 } from '../../../../engine/data/snapshot.ts'
 import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
 import { readGlobalStamp } from '../../../../engine/storage/store-state.ts'
-import { createRowStore, type RowStore, type RowWriter } from '../../../support/write-rows.ts'
+import { createRowStore, type RowStore, type RowWriter } from '../../../support/engine/write-rows.ts'
 
 /** A store whose commits are applied to a shared memory, as by the writer thread. */
 export interface MemoryWorld {

@@ -9,8 +9,8 @@ import { outputUrl } from '../../../../engine/base/output-root.ts'
 import { type PoolOptions, QueryPool } from '../../../../engine/placement/pool/query-pool.ts'
 import type { PoolMessage } from '../../../../engine/placement/pool/messages.ts'
 import type { Task } from '../../../../engine/query/tasks/task.ts'
-import { LIMITS } from '../../../support/engine-options.ts'
-import { decode } from '../../../support/read-request.ts'
+import { LIMITS } from '../../../support/engine/engine-options.ts'
+import { decode } from '../../../support/engine/read-request.ts'
 import { caller, optionsOf, read, SLOW, save } from './store.ts'
 
 const ROWS = 5_000

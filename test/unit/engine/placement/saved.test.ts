@@ -7,7 +7,7 @@ import t from 'tap'
 import { bytesOf, type Engine, parsePathList } from '../../../../engine/index.ts'
 import type { Output } from '../../../../engine/query/contract/request.ts'
 import type { SaveRequest } from '../../../../engine/write/contract/requests.ts'
-import { LIMITS } from '../../../support/engine-options.ts'
+import { LIMITS } from '../../../support/engine/engine-options.ts'
 import { openItems } from './store.ts'
 
 const ROWS = 2_000

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { type Engine, type EngineOptions, openEngine } from '../../../../engine/index.ts'
 import type { ReadRequest } from '../../../../engine/query/contract/request.ts'
-import { engineOptions } from '../../../support/engine-options.ts'
-import { readRequest } from '../../../support/read-request.ts'
+import { engineOptions } from '../../../support/engine/engine-options.ts'
+import { readRequest } from '../../../support/engine/read-request.ts'
 
 const MODEL = {
   name: 'items',

@@ -4,7 +4,7 @@
 import t, { type Test } from 'tap'
 import { parsePathList } from '../../../../engine/index.ts'
 import type { Output, ReadRequest } from '../../../../engine/query/contract/request.ts'
-import { decode } from '../../../support/read-request.ts'
+import { decode } from '../../../support/engine/read-request.ts'
 import { openItems, read, save } from './store.ts'
 
 const entity: Output = { form: 'entity' }

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { LOCKED_CODE, LOCKS_EXIST, MAKE_LOCKS } from '../../../../engine/postgres/locks/lock-schema.ts'
-import { startPostgres } from '../../../support/sql-servers.ts'
+import { startPostgres } from '../../../support/databases/sql-servers.ts'
 
 const server = await startPostgres()
 if (typeof server === 'string') t.comment(`skipped: ${server}`)

@@ -7,7 +7,7 @@ import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import { Database } from '../../../../engine/postgres/database/database.ts'
 import { OwnedTables } from '../../../../engine/postgres/owned/owned-tables.ts'
 import { markOf } from '../../../../engine/postgres/owned/table-spec.ts'
-import { startPostgres } from '../../../support/sql-servers.ts'
+import { startPostgres } from '../../../support/databases/sql-servers.ts'
 
 type Attributes = Record<string, object>
 

@@ -6,7 +6,7 @@ import { DescribedTables } from '../../../../engine/postgres/tables/described-ta
 import { RemoteRows } from '../../../../engine/postgres/reads/remote-rows.ts'
 import type { RemoteTable } from '../../../../engine/postgres/sql/remote-table.ts'
 import { rowLayout } from '../../../../engine/row-format/row-layout.ts'
-import { describedTables } from '../../../support/described-tables.ts'
+import { describedTables } from '../../../support/databases/described-tables.ts'
 
 const catalog = loadModel({
   name: 'unfit',

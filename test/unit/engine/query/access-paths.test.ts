@@ -1,7 +1,7 @@
 import t from 'tap'
-import { fakeStore } from '../../../support/fake-table.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { staffCatalog } from '../../../support/fixtures/staff.ts'
-import { runQuery } from '../../../support/run-query.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
 
 /**
  * A table of several segments, sparse in places: indexes, columns, rows and joins in either direction must find the same rows.

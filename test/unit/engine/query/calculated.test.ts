@@ -12,10 +12,10 @@ import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import { bindProjection } from '../../../../engine/query/serialise/bind-projection.ts'
 import { writeCollection } from '../../../../engine/query/serialise/write-selection.ts'
-import { fakeRows } from '../../../support/fake-rows.ts'
-import { fakeStore } from '../../../support/fake-table.ts'
+import { fakeRows } from '../../../support/engine/fake-rows.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { copiesOfStaff, STAFF, staffModel } from '../../../support/fixtures/staff.ts'
-import { runQuery } from '../../../support/run-query.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
 
 /*
  * Every value attribute of Employee has a twin, `its{Name}`, whose code returns the same value: every query of one

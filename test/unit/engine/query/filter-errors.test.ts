@@ -1,9 +1,9 @@
 import t from 'tap'
 import { TEXT_LIMITS } from '../../../../engine/query/parse/limits.ts'
 import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
-import { fakeStore } from '../../../support/fake-table.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { STAFF, staffCatalog } from '../../../support/fixtures/staff.ts'
-import { runQuery } from '../../../support/run-query.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
 
 interface Case {
   spec: string

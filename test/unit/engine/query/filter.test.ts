@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
 import { convertKey } from '../../../../engine/query/bind/convert-value.ts'
-import { fakeStore } from '../../../support/fake-table.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { COPY_OFFSET, copiesOfStaff, staffCatalog } from '../../../support/fixtures/staff.ts'
-import { runQuery } from '../../../support/run-query.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
 
 interface Case {
   /** Section of the protocol notes, or of the design decisions. */

@@ -11,10 +11,10 @@ import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import type { Similarity } from '../../../../engine/vector/math/similarity.ts'
 import type { VectorIndex } from '../../../../engine/data/vector-index.ts'
-import { engineOptions } from '../../../support/engine-options.ts'
-import { insertRows, temporaryFolder } from '../../../support/test-server.ts'
-import { readItems, vectorModel } from '../../../support/vector-items.ts'
-import { createRowStore } from '../../../support/write-rows.ts'
+import { engineOptions } from '../../../support/engine/engine-options.ts'
+import { insertRows, temporaryFolder } from '../../../support/servers/test-server.ts'
+import { readItems, vectorModel } from '../../../support/engine/vector-items.ts'
+import { createRowStore } from '../../../support/engine/write-rows.ts'
 
 const ROWS = 600
 const NEAR_0: Similarity = { metric: 'euclidean', vector: Float32Array.of(0) }

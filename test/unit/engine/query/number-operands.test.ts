@@ -1,8 +1,8 @@
 /** Operands that are compared with numbers: a text is a number as a whole, or an error. */
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
-import { fakeStore } from '../../../support/fake-table.ts'
-import { runQuery } from '../../../support/run-query.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
 
 const TYPES = ['byte', 'word', 'long', 'long64', 'number', 'float', 'decimal', 'duration'] as const
 const typed = (type: string) => ({ type, ...(type === 'decimal' && { scale: 2 }) })

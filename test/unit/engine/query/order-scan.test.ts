@@ -13,10 +13,10 @@ import { parseOrderBy } from '../../../../engine/query/parse/parse-order-by.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
 import { publicView } from '../../../../engine/catalog/view.ts'
-import { fakeStore } from '../../../support/fake-table.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { staffCatalog } from '../../../support/fixtures/staff.ts'
 import { randomOf } from '../../../support/reference/random.ts'
-import { runQuery } from '../../../support/run-query.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
 
 const catalog = staffCatalog()
 const employee = catalog.dataClassesByName.get('Employee')!

@@ -8,7 +8,7 @@ import type { ReadRequest } from '../../../../engine/query/contract/request.ts'
 import { TEXT_LIMITS } from '../../../../engine/query/parse/limits.ts'
 import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
 import { outlineQuery } from '../../../../engine/query/tasks/outline-query.ts'
-import { fakeStore } from '../../../support/fake-table.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { STAFF, staffCatalog } from '../../../support/fixtures/staff.ts'
 
 const catalog = staffCatalog()

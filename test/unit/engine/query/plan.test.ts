@@ -18,10 +18,10 @@ import { foldConstants } from '../../../../engine/query/plan/rules/fold-constant
 import { limitToTopN } from '../../../../engine/query/plan/rules/limit-to-top-n.ts'
 import { mergeRanges } from '../../../../engine/query/plan/rules/merge-ranges.ts'
 import { pushNotDown } from '../../../../engine/query/plan/rules/push-not-down.ts'
-import { fakeStore } from '../../../support/fake-table.ts'
-import { runQuery } from '../../../support/run-query.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
 import { staffCatalog } from '../../../support/fixtures/staff.ts'
-import { explainOperator, explainPlan, explainPredicate } from '../../../support/explain-plan.ts'
+import { explainOperator, explainPlan, explainPredicate } from '../../../support/engine/explain-plan.ts'
 
 const catalog = staffCatalog()
 const employee = catalog.dataClassesByName.get('Employee')!

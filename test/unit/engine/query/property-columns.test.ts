@@ -13,10 +13,10 @@ import { planSelection } from '../../../../engine/query/source/select.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import { type Random, randomOf } from '../../../support/reference/random.ts'
-import { runQuery } from '../../../support/run-query.ts'
-import type { TestEntity } from '../../../support/write-rows.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
+import type { TestEntity } from '../../../support/engine/write-rows.ts'
 import { type MemoryWorld, openMemoryWorld } from '../memory/world.ts'
-import { explainOperator } from '../../../support/explain-plan.ts'
+import { explainOperator } from '../../../support/engine/explain-plan.ts'
 
 const PATHS = {
   'address.city': 'string',

@@ -5,9 +5,9 @@ import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
 import { planSelection } from '../../../../engine/query/source/select.ts'
 import { KeyList } from '../../../../engine/row-set/key-list.ts'
-import { fakeStore } from '../../../support/fake-table.ts'
+import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { copiesOfStaff, STAFF, staffCatalog } from '../../../support/fixtures/staff.ts'
-import { type QueryOptions, runQuery } from '../../../support/run-query.ts'
+import { type QueryOptions, runQuery } from '../../../support/engine/run-query.ts'
 
 const catalog = staffCatalog()
 

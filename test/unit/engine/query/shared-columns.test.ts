@@ -9,8 +9,8 @@ import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import { type Random, randomOf } from '../../../support/reference/random.ts'
-import { runQuery } from '../../../support/run-query.ts'
-import type { RowWriter, TestEntity } from '../../../support/write-rows.ts'
+import { runQuery } from '../../../support/engine/run-query.ts'
+import type { RowWriter, TestEntity } from '../../../support/engine/write-rows.ts'
 import { openMemoryWorld } from '../memory/world.ts'
 
 const COMPANIES = 300

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sortPositions, topPositions } from '../../../../engine/query/execute/top-n.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 t.test('the top n are the first n of the sort, ties in their order', async t => {
   fc.assert(

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
 import { briefLink } from '../../../../engine/row-format/wire-value.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const attribute = { dataClass: { uri: '/rest/Author' } as DataClass, name: 'life' }
 const briefOf = (json: string, bytes: number): { uri: string; brief: string } =>

@@ -4,7 +4,7 @@ import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import { columnsOver, heldValue } from '../../../../engine/catalog/property-columns.ts'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import { propertyReader } from '../../../../engine/row-format/read-property.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const NAMES = ['a', 'é"\\', '0', '1', '01', 'length', '__proto__', '{[,', '']
 const TYPES = ['string', 'long', 'bool'] as const

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { KeyList } from '../../../../engine/row-set/key-list.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const keys = fc.uniqueArray(
   fc.oneof(fc.string({ maxLength: 3 }), fc.constantFrom('é', 'e', '🎈', '~', 'x'.repeat(200))),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 /** Ids that make sparse sets, dense ones, and sets at the edges of words. */
 const ids = fc.oneof(

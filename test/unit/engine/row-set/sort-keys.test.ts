@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sortKeys } from '../../../../engine/row-set/sort-keys.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const number = fc.oneof(
   fc.double({ noNaN: true }),

@@ -3,7 +3,7 @@ import t from 'tap'
 import { simdKernels } from '../../../../engine/simd/kernels.ts'
 import { plainKernels } from './plain-kernels.ts'
 import { type ColumnPlan, columnPlan, GARBAGE, LAYOUT, World } from './world.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const { NEGATIVE_INFINITY, POSITIVE_INFINITY, MAX_VALUE, MIN_VALUE } = Number
 const memory = new WebAssembly.Memory({ initial: 16, maximum: 16, shared: true })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { compile, instantiate, KERNEL_FILES } from '../../../../engine/simd/kernels.ts'
 import { plainKernels } from './plain-kernels.ts'
 import { columnPlan, LAYOUT, World } from './world.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const MAX_ENTRY = 31
 const memory = new WebAssembly.Memory({ initial: 64, maximum: 64, shared: true })

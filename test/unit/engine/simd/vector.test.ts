@@ -5,7 +5,7 @@ import { plainKernels } from './plain-kernels.ts'
 import { codeQuestion, codesBytes, writeCodes } from '../../../../engine/vector/math/vector-codes.ts'
 import { scoreOf } from '../../../../engine/vector/math/similarity.ts'
 import { columnPlan, LAYOUT, World } from './world.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const memory = new WebAssembly.Memory({ initial: 32, maximum: 32, shared: true })
 const world = new World(memory)

@@ -1,6 +1,6 @@
 import { SEGMENT_ROWS, SEGMENT_WORDS } from '../../../../engine/data/snapshot.ts'
 import { SKETCHES_HEADER_BYTES } from '../../../../engine/vector/math/sketch.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 export const LAYOUT = {
   present: 72,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { outputUrl } from '../../../../engine/base/output-root.ts'
-import { createRowStore } from '../../../support/write-rows.ts'
+import { createRowStore } from '../../../support/engine/write-rows.ts'
 import { testModel } from './test-model.ts'
 
 t.test('a snapshot does not change while another thread commits', async t => {

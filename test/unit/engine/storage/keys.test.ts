@@ -12,7 +12,7 @@ import {
   textIndexPrefix,
 } from '../../../../engine/storage/keys.ts'
 import { fold } from '../../../../engine/base/text/fold.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 /** Attribute with only the properties that key encoding reads. */
 const attributeOf = (type: StorageType) =>

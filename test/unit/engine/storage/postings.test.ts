@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openEnvironment } from '../../../../engine/storage/environment.ts'
 import { prefixEnd } from '../../../../engine/storage/keys.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 import {
   addPostings,
   estimatePostings,

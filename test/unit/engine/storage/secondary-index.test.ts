@@ -2,9 +2,9 @@ import t, { type Test } from 'tap'
 import type { Value } from '../../../../engine/catalog/value.ts'
 import type { Bounds, SecondaryIndex } from '../../../../engine/data/snapshot.ts'
 import { fold } from '../../../../engine/base/text/fold.ts'
-import { createRowStore } from '../../../support/write-rows.ts'
+import { createRowStore } from '../../../support/engine/write-rows.ts'
 import { testModel } from './test-model.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const LONG = 'x'.repeat(1100)
 const names: (string | null)[] = [

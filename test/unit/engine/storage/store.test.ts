@@ -5,7 +5,7 @@ import { layoutKey, loadLayouts } from '../../../../engine/storage/layouts.ts'
 import type { RowView } from '../../../../engine/row-format/row-view.ts'
 import { type Segment, SEGMENT_ROWS, type TableSnapshot } from '../../../../engine/data/snapshot.ts'
 import { openStore } from '../../../../engine/storage/store.ts'
-import { createRowStore, type RowStore, type TestEntity } from '../../../support/write-rows.ts'
+import { createRowStore, type RowStore, type TestEntity } from '../../../support/engine/write-rows.ts'
 import { testModel } from './test-model.ts'
 
 const ada: TestEntity = {

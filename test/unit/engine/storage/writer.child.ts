@@ -3,7 +3,7 @@
  * Not by messages, since the event loop of the reading thread does not run meanwhile.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { createRowStore } from '../../../support/write-rows.ts'
+import { createRowStore } from '../../../support/engine/write-rows.ts'
 import { testModel } from './test-model.ts'
 
 const { path, commits } = workerData as { path: string; commits: Int32Array }

@@ -8,8 +8,8 @@ import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import { KeptIndexes } from '../../../../engine/vector/index/kept-indexes.ts'
 import { IndexStatus } from '../../../../engine/data/vector-index.ts'
 import { randomOf } from '../../../support/reference/random.ts'
-import { vectorModel } from '../../../support/vector-items.ts'
-import { createRowStore } from '../../../support/write-rows.ts'
+import { vectorModel } from '../../../support/engine/vector-items.ts'
+import { createRowStore } from '../../../support/engine/write-rows.ts'
 
 const DIMENSION = 12
 const ROWS = 1_200

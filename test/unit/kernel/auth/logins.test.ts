@@ -3,7 +3,7 @@ import type { ProtocolError } from '../../../../engine/base/errors.ts'
 import { FamiliarNetworks } from '../../../../kernel/auth/familiar-networks.ts'
 import { type LoginOptions, Logins } from '../../../../kernel/auth/logins.ts'
 import type { User } from '../../../../kernel/auth/user.ts'
-import { MemoryRecords } from '../../../support/memory-records.ts'
+import { MemoryRecords } from '../../../support/base/memory-records.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000

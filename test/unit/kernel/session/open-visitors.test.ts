@@ -5,7 +5,7 @@ import t from 'tap'
 import { loadConfig } from '../../../../config/load-config.ts'
 import type { Engine } from '../../../../engine/index.ts'
 import { openVisitors } from '../../../../kernel/session/open-visitors.ts'
-import { until } from '../../../support/until.ts'
+import { until } from '../../../support/base/until.ts'
 
 const EMPTY = { users: [], keys: [] }
 

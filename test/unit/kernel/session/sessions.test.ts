@@ -7,7 +7,7 @@ import type { SessionOptions } from '../../../../kernel/session/session-options.
 import { type OnSessionEnd, Sessions } from '../../../../kernel/session/sessions.ts'
 import { NOTHING_GRANTED, type Session } from '../../../../kernel/session/session.ts'
 import { Client } from '../../../../kernel/transport/client.ts'
-import { MemoryRecords } from '../../../support/memory-records.ts'
+import { MemoryRecords } from '../../../support/base/memory-records.ts'
 
 /** Sessions without a server: their ids, ends, lifetimes and numbers. Source: protocol notes, 8.1 and 8.5. */
 

@@ -10,7 +10,7 @@ import {
 import { selectTransport } from '../../../../kernel/transport/select.ts'
 import { startUws } from '../../../../kernel/transport/uws.ts'
 import type { UwsModule } from '../../../../kernel/transport/uws-module.ts'
-import { loadableTransports, startTransport, testLimits } from '../../../support/transports.ts'
+import { loadableTransports, startTransport, testLimits } from '../../../support/servers/transports.ts'
 
 /** Connections beyond a bound, so that descriptors are left for files and threads. */
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { RequestGuard } from '../../../../kernel/transport/guard.ts'
-import { testLimits } from '../../../support/transports.ts'
+import { testLimits } from '../../../support/servers/transports.ts'
 
 const verdict = (headers: readonly [string, string][], limits = testLimits, method = 'POST', path = '/rest') => {
   const guard = new RequestGuard(limits)

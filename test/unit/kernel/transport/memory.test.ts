@@ -8,8 +8,8 @@ import t, { type Test } from 'tap'
 import { Agent, request } from 'undici'
 import { ByteBudget } from '../../../../engine/index.ts'
 import type { StreamLimits, TransportHandler, TransportName } from '../../../../kernel/transport/transport.ts'
-import { answeringErrors, loadableTransports, startTransport } from '../../../support/transports.ts'
-import { until } from '../../../support/until.ts'
+import { answeringErrors, loadableTransports, startTransport } from '../../../support/servers/transports.ts'
+import { until } from '../../../support/base/until.ts'
 
 const MIB = 2 ** 20
 const url = (port: number, path = '/') => `http://127.0.0.1:${port}${path}`

@@ -6,8 +6,8 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { TransportHandler } from '../../../../kernel/transport/transport.ts'
-import { exchangeRaw } from '../../../support/raw-connection.ts'
-import { answeringErrors, startTransport } from '../../../support/transports.ts'
+import { exchangeRaw } from '../../../support/clients/raw-connection.ts'
+import { answeringErrors, startTransport } from '../../../support/servers/transports.ts'
 
 /** Bytes of a request that Node's parser alone would refuse. */
 

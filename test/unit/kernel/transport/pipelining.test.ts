@@ -24,11 +24,11 @@ import {
   rawRequest,
   sendInTurn,
   sendPipelined,
-} from '../../../support/pipelined.ts'
+} from '../../../support/clients/pipelined.ts'
 import { type Random, randomOf } from '../../../support/reference/random.ts'
 import { isLong, seeds } from '../../../support/reference/rounds.ts'
-import { answeringErrors, loadableTransports, startTransport } from '../../../support/transports.ts'
-import { until } from '../../../support/until.ts'
+import { answeringErrors, loadableTransports, startTransport } from '../../../support/servers/transports.ts'
+import { until } from '../../../support/base/until.ts'
 
 const nextTurn = () => new Promise<void>(resolve => setImmediate(resolve))
 const get = (path: string, headers = ''): RawRequest => rawRequest('GET', path, { headers })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { selectTransport } from '../../../../kernel/transport/select.ts'
-import { loadableTransports } from '../../../support/transports.ts'
+import { loadableTransports } from '../../../support/servers/transports.ts'
 
 const HEADER_BYTES = 16 * 1024
 const all = ['uws', 'uws-node20', 'node-http'] as const

@@ -6,8 +6,8 @@ import { ByteBudget } from '../../../../engine/index.ts'
 import type { BodySource, TransportName } from '../../../../kernel/transport/transport.ts'
 import { type Pending, SlowReaders } from '../../../../kernel/transport/slow-readers.ts'
 import { isLong } from '../../../support/reference/rounds.ts'
-import { loadableTransports, startTransport } from '../../../support/transports.ts'
-import { until } from '../../../support/until.ts'
+import { loadableTransports, startTransport } from '../../../support/servers/transports.ts'
+import { until } from '../../../support/base/until.ts'
 
 const MIB = 2 ** 20
 const SIZE = 24 * MIB

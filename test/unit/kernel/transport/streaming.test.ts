@@ -7,9 +7,9 @@ import { Client, request } from 'undici'
 import { ByteBudget } from '../../../../engine/index.ts'
 import { EdgeErrors, RequestAborted } from '../../../../kernel/transport/edge-errors.ts'
 import type { BodySource, StreamLimits } from '../../../../kernel/transport/transport.ts'
-import { exchangeRaw } from '../../../support/raw-connection.ts'
-import { answeringErrors, loadableTransports, startTransport } from '../../../support/transports.ts'
-import { until } from '../../../support/until.ts'
+import { exchangeRaw } from '../../../support/clients/raw-connection.ts'
+import { answeringErrors, loadableTransports, startTransport } from '../../../support/servers/transports.ts'
+import { until } from '../../../support/base/until.ts'
 
 const limits: StreamLimits = { bodyBytes: 64 * 2 ** 20, totalTimeoutMs: 60_000 }
 const content = Buffer.from(new Uint8Array(20 * 2 ** 20).map((_, i) => (i * 31 + (i >> 13)) & 0xff))

@@ -16,9 +16,9 @@ import type {
   TransportRequest,
   TransportResponse,
 } from '../../../../kernel/transport/transport.ts'
-import { exchangeRaw } from '../../../support/raw-connection.ts'
-import { until } from '../../../support/until.ts'
-import { answeringErrors, loadableTransports, startTransport } from '../../../support/transports.ts'
+import { exchangeRaw } from '../../../support/clients/raw-connection.ts'
+import { until } from '../../../support/base/until.ts'
+import { answeringErrors, loadableTransports, startTransport } from '../../../support/servers/transports.ts'
 
 const KEY_FILE = 'test/edge/fixtures/localhost.key.pem'
 const CERT_FILE = 'test/edge/fixtures/localhost.cert.pem'

@@ -3,7 +3,7 @@ import { fold } from '../../../../engine/base/text/fold.ts'
 import type { ProviderOptions } from '../../../../plugins/oidc/options.ts'
 import { type Claims, Refused, userOf } from '../../../../plugins/oidc/user.ts'
 import { emailOf } from '../../../../plugins/oidc/user-name.ts'
-import fc from '../../../support/fast-check.ts'
+import fc from '../../../support/runner/fast-check.ts'
 
 const user = (userName: string, claims: Claims) =>
   userOf('sso', { userName } as ProviderOptions, { iss: 'https://x.org', sub: '1', email_verified: true, ...claims })

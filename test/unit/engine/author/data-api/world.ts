@@ -5,9 +5,9 @@ import type { AuthorClass } from '../../../../../engine/author/declare/describe-
 import { Language, type LanguageOptions } from '../../../../../engine/author/data-api/language.ts'
 import { openReadStore } from '../../../../../engine/open-read-store.ts'
 import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
-import { engineOptions, LIMITS } from '../../../../support/engine-options.ts'
+import { engineOptions, LIMITS } from '../../../../support/engine/engine-options.ts'
 import { company } from '../../../../support/fixtures/company.ts'
-import { type Fixture, insertRows, temporaryFolder } from '../../../../support/test-server.ts'
+import { type Fixture, insertRows, temporaryFolder } from '../../../../support/servers/test-server.ts'
 
 export interface World {
   language: Language

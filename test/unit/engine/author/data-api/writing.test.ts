@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decode } from '../../../../support/read-request.ts'
+import { decode } from '../../../../support/engine/read-request.ts'
 import { internals } from '../../../../../engine/author/data-api/entity-internals.ts'
 import type { EntityBase } from '../../../../../engine/author/data-api/entity.ts'
 import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'

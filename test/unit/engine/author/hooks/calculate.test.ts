@@ -3,10 +3,10 @@ import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { type Engine, type EngineOptions, openEngine } from '../../../../../engine/index.ts'
 import { ModuleBundler } from '../../../../../kernel/module-bundler.ts'
-import { engineOptions } from '../../../../support/engine-options.ts'
+import { engineOptions } from '../../../../support/engine/engine-options.ts'
 import { company } from '../../../../support/fixtures/company.ts'
-import { readJson, readRequest } from '../../../../support/read-request.ts'
-import { insertRows, temporaryFolder } from '../../../../support/test-server.ts'
+import { readJson, readRequest } from '../../../../support/engine/read-request.ts'
+import { insertRows, temporaryFolder } from '../../../../support/servers/test-server.ts'
 
 /** A store that can be reopened with different code. */
 function reopenable(t: Test) {

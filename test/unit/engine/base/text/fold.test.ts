@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compareFolded, fold } from '../../../../../engine/base/text/fold.ts'
-import { cpuMicroseconds } from '../../../../support/cpu.ts'
-import fc from '../../../../support/fast-check.ts'
+import { cpuMicroseconds } from '../../../../support/base/cpu.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 t.test('case and accents make no difference', async t => {
   for (const [a, b] of [

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseDate, parseDay } from '../../../../../engine/base/time/read-date.ts'
 import { formatDate } from '../../../../../engine/catalog/types/wire-date.ts'
-import { codeIn, tablesOf } from '../../../../support/page-tables.ts'
+import { codeIn, tablesOf } from '../../../../support/checks/page-tables.ts'
 import { DATE_FORMS } from '../../../../support/reference/date-forms.ts'
 import { naiveDate } from '../../../../support/reference/read-date.ts'
 

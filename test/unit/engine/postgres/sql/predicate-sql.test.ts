@@ -9,8 +9,8 @@ import { bindFilter } from '../../../../../engine/query/bind/bind-filter.ts'
 import { toParams } from '../../../../../engine/query/parse/parse-params.ts'
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
 import { optimizePredicate } from '../../../../../engine/query/plan/optimize.ts'
-import { describedTables } from '../../../../support/described-tables.ts'
-import { explainPredicate } from '../../../../support/explain-plan.ts'
+import { describedTables } from '../../../../support/databases/described-tables.ts'
+import { explainPredicate } from '../../../../support/engine/explain-plan.ts'
 
 const table = (name: string, more = {}) => ({ postgres: 'db', table: name, ...more })
 const related = (type: string, inverseName: string, foreignKey?: string) =>

@@ -9,7 +9,7 @@ import { partsOf } from '../../../../../engine/postgres/sql/key-parts.ts'
 import { keysStatement, NO_SCOPE, pageStatement } from '../../../../../engine/postgres/sql/statements.ts'
 import { bindOrderBy } from '../../../../../engine/query/bind/bind-order-by.ts'
 import { parseOrderBy } from '../../../../../engine/query/parse/parse-order-by.ts'
-import { describedTables } from '../../../../support/described-tables.ts'
+import { describedTables } from '../../../../support/databases/described-tables.ts'
 
 const catalog = loadModel({
   name: 'orders',

@@ -11,8 +11,8 @@ import { parsePathList } from '../../../../../engine/query/parse/parse-path-list
 import { RowSet } from '../../../../../engine/row-set/row-set.ts'
 import { SEGMENT_ROWS } from '../../../../../engine/data/snapshot.ts'
 import { fold } from '../../../../../engine/base/text/fold.ts'
-import { fakeStore } from '../../../../support/fake-table.ts'
-import fc from '../../../../support/fast-check.ts'
+import { fakeStore } from '../../../../support/engine/fake-table.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 const catalog = loadModel({
   name: 'measures',

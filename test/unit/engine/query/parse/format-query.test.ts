@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import fc from '../../../../support/fast-check.ts'
-import { formatQuery } from '../../../../support/format-query.ts'
-import { querySyntax, span, withoutSpans } from '../../../../support/query-syntax.ts'
+import fc from '../../../../support/runner/fast-check.ts'
+import { formatQuery } from '../../../../support/engine/format-query.ts'
+import { querySyntax, span, withoutSpans } from '../../../../support/engine/query-syntax.ts'
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
 import type { Expression } from '../../../../../engine/query/parse/syntax-tree.ts'
 

@@ -7,7 +7,7 @@ import { parseOrderBy } from '../../../../../engine/query/parse/parse-order-by.t
 import { parseParams } from '../../../../../engine/query/parse/parse-params.ts'
 import { parsePathList } from '../../../../../engine/query/parse/parse-path-list.ts'
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
-import { cpuMicroseconds } from '../../../../support/cpu.ts'
+import { cpuMicroseconds } from '../../../../support/base/cpu.ts'
 
 type Parse = (text: string, limits: TextLimits) => unknown
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formatOrderBy } from '../../../../support/format-query.ts'
+import { formatOrderBy } from '../../../../support/engine/format-query.ts'
 import { parseOrderBy } from '../../../../../engine/query/parse/parse-order-by.ts'
 
 const cases = [

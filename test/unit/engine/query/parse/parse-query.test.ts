@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formatQuery } from '../../../../support/format-query.ts'
+import { formatQuery } from '../../../../support/engine/format-query.ts'
 import { TEXT_LIMITS } from '../../../../../engine/query/parse/limits.ts'
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
 import { WARM_UP_QUERIES } from '../../../../../engine/query/parse/warm-up.ts'

@@ -2,7 +2,7 @@ import t from 'tap'
 import { ByteWriter } from '../../../../../engine/answer/byte-writer.ts'
 import type { RowFormat } from '../../../../../engine/query/contract/request.ts'
 import { RowRewriter } from '../../../../../engine/query/serialise/rewrite-rows.ts'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 /** Rewritten text of rows that arrive in pieces of these sizes, in rotation. */
 function rewritten(json: string, format: RowFormat, sizes: readonly number[]): string {

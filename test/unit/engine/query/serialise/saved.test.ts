@@ -2,7 +2,7 @@ import t from 'tap'
 import { QueryBudget } from '../../../../../engine/query/scan/query-budget.ts'
 import { writeProblems, writeSaved } from '../../../../../engine/write/answer/write-saved.ts'
 import type { SavedEntity } from '../../../../../engine/write/contract/requests.ts'
-import { fakeRows } from '../../../../support/fake-rows.ts'
+import { fakeRows } from '../../../../support/engine/fake-rows.ts'
 import { catalog, people, projectionOf, type Wanted } from './world.ts'
 
 const AT = '"__TIMESTAMP":"2026-01-31T10:00:00.000Z"'

@@ -5,7 +5,7 @@ import type { Output } from '../../../../../engine/query/contract/request.ts'
 import { bindProjection } from '../../../../../engine/query/serialise/bind-projection.ts'
 import type { Projection } from '../../../../../engine/query/serialise/projection.ts'
 import { writeArray, writeCollection, writeEntity } from '../../../../../engine/query/serialise/write-selection.ts'
-import { type FakeRows, fakeRows } from '../../../../support/fake-rows.ts'
+import { type FakeRows, fakeRows } from '../../../../support/engine/fake-rows.ts'
 
 /** Three employees of two companies, one of them without an employer; the company's city and country are relations too. */
 export const catalog = loadModel({

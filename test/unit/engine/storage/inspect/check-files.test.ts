@@ -17,7 +17,7 @@ import { type Environment, openEnvironment } from '../../../../../engine/storage
 import { inspectStore } from '../../../../../engine/storage/inspect/inspect-store.ts'
 import { createServer } from '../../../../../kernel/main.ts'
 import { createTestServer, type TestServer } from '../../../../../kernel/testing.ts'
-import { temporaryFolder } from '../../../../support/test-server.ts'
+import { temporaryFolder } from '../../../../support/servers/test-server.ts'
 import { MODEL } from '../../../../durability/uploads.model.ts'
 
 const size = 100_000

@@ -6,9 +6,9 @@ import { binaryKey, changeKey, indexPrefix, postingKey, rowKey } from '../../../
 import { addPostings, removePosting } from '../../../../../engine/storage/postings.ts'
 import { NO_ROW } from '../../../../../engine/row-format/row-layout.ts'
 import { readTableState, writeGlobalStamp, writeTableState } from '../../../../../engine/storage/store-state.ts'
-import { createRowStore, type RowStore } from '../../../../support/write-rows.ts'
+import { createRowStore, type RowStore } from '../../../../support/engine/write-rows.ts'
 import { testModel } from '../test-model.ts'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 const NOTHING = Buffer.alloc(0)
 const LONG = 'x'.repeat(1100)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { conditionOn, narrowed, narrowedByOther, quoted } from '../../../../../plugins/explorer/page/base/condition.ts'
 import type { Attribute } from '../../../../../plugins/explorer/page/base/model.ts'
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 const attribute = (type: string, more: Partial<Attribute> = {}): Attribute => ({
   name: 'a',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../../../../support/until.ts'
+import { until } from '../../../../support/base/until.ts'
 
 /** Pending requests for counts, by dataclass. */
 const open = new Map<string, (count: number) => void>()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 import { parsePath } from '../../../../../kernel/url/parse-path.ts'
 import { entitiesPath, entityPath, entitySetPath } from '../../../../../plugins/explorer/page/base/paths.ts'
 

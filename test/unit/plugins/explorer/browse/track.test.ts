@@ -1,4 +1,4 @@
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 import t from 'tap'
 import { MAX_HEIGHT, Track } from '../../../../../plugins/explorer/page/browse/track.ts'
 

@@ -7,7 +7,7 @@ import {
   shellQuoted,
   urlOf,
 } from '../../../../../plugins/explorer/page/components/request-text.ts'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 const FILTER = `name = 'São Paulo' or name = \\u0022it's $HOME \`x\` 100 %\\u0022`
 const read = {

@@ -1,6 +1,6 @@
 /** Fields of the browser for stored values, and what is left of these after typing. */
 import t from 'tap'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 import type { Attribute } from '../../../../../plugins/explorer/page/base/model.ts'
 import { controlOf, shownText, typedInput } from '../../../../../plugins/explorer/page/entity/control.ts'
 import type { Input } from '../../../../../plugins/explorer/page/entity/editor.ts'

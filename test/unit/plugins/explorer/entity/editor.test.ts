@@ -1,5 +1,5 @@
 import t from 'tap'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 import { durationText, readDuration } from '../../../../../plugins/explorer/page/base/durations.ts'
 import {
   editable,

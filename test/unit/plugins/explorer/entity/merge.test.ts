@@ -1,5 +1,5 @@
 import t from 'tap'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 import type { Input } from '../../../../../plugins/explorer/page/entity/editor.ts'
 import { changesAfter, fileRows, mergeRows } from '../../../../../plugins/explorer/page/entity/merge.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 import { readTrail, writeTrail } from '../../../../../plugins/explorer/page/entity/trail.ts'
 
 t.test('a trail is read back as it was written, with any keys', async t => {

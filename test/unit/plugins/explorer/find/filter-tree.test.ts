@@ -2,9 +2,9 @@ import t from 'tap'
 import { partsOf } from '../../../../../plugins/explorer/page/base/filter-tokens.ts'
 import { textOf, treeOf } from '../../../../../plugins/explorer/page/find/filter-tree.ts'
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
-import fc from '../../../../support/fast-check.ts'
-import { formatQuery } from '../../../../support/format-query.ts'
-import { querySyntax, withoutSpans } from '../../../../support/query-syntax.ts'
+import fc from '../../../../support/runner/fast-check.ts'
+import { formatQuery } from '../../../../support/engine/format-query.ts'
+import { querySyntax, withoutSpans } from '../../../../support/engine/query-syntax.ts'
 
 const numRuns = process.env.TESSER_TEST_LONG ? 20_000 : 1_000
 

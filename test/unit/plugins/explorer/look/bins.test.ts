@@ -9,7 +9,7 @@ import {
   stepOf,
   ticks,
 } from '../../../../../plugins/explorer/page/look/bins.ts'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 const date = (text: string): number => Date.parse(`${text}T00:00:00Z`)
 const iso = (time: number): string => new Date(time).toISOString().slice(0, 10)

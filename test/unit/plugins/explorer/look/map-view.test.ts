@@ -14,7 +14,7 @@ import {
   yOf,
 } from '../../../../../plugins/explorer/page/look/map-view.ts'
 import type { Attribute } from '../../../../../plugins/explorer/page/base/model.ts'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 const size = { width: 900, height: 480 }
 const point = fc.record({

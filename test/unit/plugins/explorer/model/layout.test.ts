@@ -2,7 +2,7 @@ import t from 'tap'
 import { layOut, type Size } from '../../../../../plugins/explorer/page/model/layout.ts'
 import { relationsOf } from '../../../../../plugins/explorer/page/model/relations.ts'
 import type { Attribute, DataClass } from '../../../../../plugins/explorer/page/base/model.ts'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 
 type Line = [number, number]
 

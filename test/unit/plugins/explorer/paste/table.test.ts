@@ -1,5 +1,5 @@
 import t from 'tap'
-import fc from '../../../../support/fast-check.ts'
+import fc from '../../../../support/runner/fast-check.ts'
 import { type Cells, parseTable, writeTable } from '../../../../../plugins/explorer/page/paste/table.ts'
 
 t.test('tables of spreadsheets and of CSV files', async t => {
