@@ -1,0 +1,131 @@
+/** Arguments of functions: from the body of a request to values of the code. */
+import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
+import { company } from '../support/fixtures/company.ts'
+import { config, result } from './function-answers.ts'
+
+const args: ProtocolCase[] = [
+  {
+    spec: '4.7',
+    name: 'a JSON array',
+    post: '/Employee/echo',
+    body: [1, 'a', null, { b: [2] }],
+    json: result([1, 'a', null, { b: [2] }]),
+  },
+  {
+    spec: 'P7.2',
+    name: 'a number that no double is, is refused',
+    post: '/Employee/echo',
+    body: '[1,{"a":1e-400}]',
+    status: 400,
+    has: { __ERROR: [{ errCode: 1806, message: /the number 1e-400/ }] },
+  },
+  {
+    spec: 'P7.2',
+    name: 'numbers of an argument are doubles',
+    post: '/Employee/echo',
+    body: '[0.30000000000000004,1.0000000000000000001]',
+    json: result([0.30000000000000004, 1]),
+  },
+  { spec: 'P7.2', name: 'no body: no arguments', post: '/Employee/echo', json: result([]) },
+  {
+    spec: 'P7.2',
+    name: 'an object with params only',
+    post: '/Employee/echo',
+    body: { params: [1, 2] },
+    json: result([1, 2]),
+  },
+  {
+    spec: 'P7.2',
+    name: 'another value is the only argument',
+    post: '/Employee/echo',
+    body: { a: 1 },
+    json: result([{ a: 1 }]),
+  },
+  {
+    spec: 'P7.3',
+    name: 'dates stay texts',
+    post: '/Employee/echo',
+    body: ['2020-01-31T00:00:00Z'],
+    json: result(['2020-01-31T00:00:00Z']),
+  },
+  { spec: 'P7.2', name: 'broken JSON is refused', post: '/Employee/echo', body: '[1', status: 400, errors: [1806] },
+  {
+    spec: 'P7.2',
+    name: 'an argument that would change prototypes is refused',
+    post: '/Employee/echo',
+    body: '[{"__proto__":{"a":1}}]',
+    status: 400,
+    has: { __ERROR: [{ message: /prototype/ }] },
+  },
+  {
+    spec: 'P7.3',
+    name: 'an entity with its key is loaded',
+    post: '/Employee/nameOf',
+    body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: 2 }],
+    json: result(['Gödel', false, false]),
+  },
+  {
+    spec: 'P7.3',
+    name: 'values that are given with it are assigned',
+    post: '/Employee/nameOf',
+    body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: '2', lastName: 'B', employer: { __KEY: 2 } }],
+    json: result(['B', false, true]),
+  },
+  {
+    spec: 'P7.3',
+    name: 'an entity without key is new',
+    post: '/Employee/nameOf',
+    body: [{ __ENTITY: true, __DATACLASS: 'Employee', lastName: 'N' }],
+    json: result(['N', true, true]),
+  },
+  {
+    spec: 'P7.3',
+    name: 'an entity that does not exist is refused',
+    post: '/Employee/nameOf',
+    body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: 77 }],
+    status: 404,
+    errors: [1543],
+  },
+  {
+    spec: 'P7.3',
+    name: 'a private attribute cannot be given',
+    post: '/Employee/nameOf',
+    body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: 1, secret: 'x' }],
+    status: 400,
+    errors: [1603],
+  },
+  {
+    spec: 'P7.3',
+    name: 'nor an entity of a private class',
+    post: '/Employee/nameOf',
+    body: [{ __ENTITY: true, __DATACLASS: 'Hidden', __KEY: 1 }],
+    status: 400,
+    errors: [1603],
+  },
+  {
+    spec: 'P7.3',
+    name: 'a value that does not fit is refused',
+    post: '/Employee/nameOf',
+    body: [{ __ENTITY: true, __DATACLASS: 'Employee', __KEY: 1, salary: 'much' }],
+    status: 400,
+    has: { __ERROR: [{ message: /salary/ }] },
+  },
+  {
+    spec: 'P7.3',
+    name: 'an unknown entity set is refused',
+    post: '/Employee/countOf',
+    body: [{ __DATASET: '0'.repeat(32), __ENTITIES: true }],
+    status: 404,
+    errors: [1802],
+  },
+  {
+    spec: 'P7.3',
+    name: 'so is a text that is not the id of a set',
+    post: '/Employee/countOf',
+    body: [{ __DATASET: 'x' }],
+    status: 400,
+    errors: [1603],
+  },
+]
+
+protocolTable('arguments of functions', company, args, { config })
