@@ -1,29 +1,15 @@
-import { createHmac } from 'node:crypto'
+/** Attacks on a login with OpenID Connect: states, codes, addresses, and providers that lie or fail. */
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { base64url, SignJWT } from 'jose'
+import { base64url } from 'jose'
 import t from 'tap'
-import { type Faults, OIDC_CLIENT, type OidcProvider, send } from '../support/services/oidc/provider.ts'
-import {
-  type Browser,
-  leaksIn,
-  oidcProvider,
-  type PageAnswer,
-  PUBLIC,
-  startOidcServer,
-} from '../support/services/oidc/world.ts'
+import { send } from '../support/services/oidc/provider.ts'
+import { type Browser, oidcProvider, PUBLIC, startOidcServer } from '../support/services/oidc/world.ts'
+import { ADA, attackEach, type Attack, DIRECTORY, twoProviders, withCallback } from './oidc-victims.ts'
 
-/**
- * Attacks on logins. After each one no user is logged in, the answer is a page with its status and without anything of the attacker,
- * and the log has no code, state, token or secret.
- */
-
-const ADA = { sub: '17', email: 'ada@example.com', email_verified: true }
 const EVE = { sub: '66', email: 'eve@example.com', email_verified: true }
-const GROUPS = { claim: 'groups', map: { editors: ['editor'] } }
 
-const a = await oidcProvider(t, 'a', { roles: GROUPS, allow: { emailDomains: ['example.com'] } })
-const b = await oidcProvider(t, 'b', { userInfo: false })
+const { a, b } = await twoProviders()
 const lying = await oidcProvider(t, 'lying')
 lying.provider.faults = { metadata: { issuer: a.provider.issuer } }
 const silent = await oidcProvider(t, 'silent', { timeoutSeconds: 1 })
@@ -67,30 +53,9 @@ Object.assign(all, { scripted, plain, moved, mute, endless, keyless, foreign, do
 let later = 0
 const { browser, lines } = await startOidcServer(t, {
   providers: Object.fromEntries(Object.entries(all).map(([name, { options }]) => [name, options])),
-  directory: { users: [], keys: [{ name: 'robot@example.com', hash: '0'.repeat(64) }] },
+  directory: DIRECTORY,
   now: () => Date.now() + later,
 })
-
-/** An attack on the login of a victim. */
-interface Attack {
-  name: string
-  status: number
-  /** Part of a reason in the log. */
-  reason?: string
-  /** Deviation of the provider from its usual answers. */
-  faults?: Faults
-  user?: object
-  /** Anything else; by default the victim logs in at `a`. */
-  run?: (victim: Browser) => Promise<PageAnswer>
-}
-
-const logIn = (victim: Browser) => victim.logIn('a')
-/** Opens the callback of a login at `a` after a change of its address. */
-const withCallback = (change: (query: URLSearchParams, url: URL) => void) => async (victim: Browser) => {
-  const url = new URL(await victim.toCallback('a'))
-  change(url.searchParams, url)
-  return victim.open(url.href)
-}
 
 const ofState: Attack[] = [
   { name: 'no state', status: 400, run: withCallback(query => query.delete('state')) },
@@ -226,114 +191,6 @@ const ofCode: Attack[] = [
   { name: 'an error without a login', status: 400, run: victim => victim.open('/auth/a/callback?error=<script>') },
 ]
 
-/** A token with other bytes in its payload and the same signature. */
-const tampered = (token: string): string => {
-  const [head, payload, signature] = token.split('.') as [string, string, string]
-  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
-  return [head, base64url.encode(JSON.stringify({ ...claims, email: 'boss@example.com' })), signature].join('.')
-}
-const withHead = (head: object, signature: (text: string) => string) => (token: string) => {
-  const text = `${base64url.encode(JSON.stringify(head))}.${token.split('.')[1]}`
-  return `${text}.${signature(text)}`
-}
-const hmac = (key: string) => (text: string) => createHmac('sha256', key).update(text).digest('base64url')
-const NOW = Math.floor(Date.now() / 1000)
-
-/** Name, a part of the reason in the log, deviation. */
-const ofToken: [string, string, Faults, status?: number][] = [
-  ['another nonce', 'nonce', { claims: { nonce: 'x' } }],
-  ['no nonce', 'nonce', { claims: { nonce: undefined } }],
-  ['another issuer', 'iss', { claims: { iss: 'https://evil.example' } }],
-  ['another audience', 'aud', { claims: { aud: 'evil' } }],
-  ['no audience', 'aud', { claims: { aud: undefined } }],
-  ['several audiences without azp', 'untrusted audiences', { claims: { aud: [OIDC_CLIENT.id, 'evil'] } }],
-  ['several audiences, for another client', 'azp', { claims: { aud: [OIDC_CLIENT.id, 'evil'], azp: 'evil' } }],
-  ['expired', 'expiration', { claims: { exp: NOW - 60 } }],
-  ['without an end', 'exp', { claims: { exp: undefined } }],
-  ['an end that is a text', 'exp', { claims: { exp: '9999999999' } }],
-  ['not valid yet', 'nbf', { claims: { nbf: NOW + 3_600 } }],
-  ['issued in the future', 'iat', { claims: { iat: NOW + 3_600, exp: NOW + 7_200 } }],
-  ['without the time of its issue', 'iat', { claims: { iat: undefined } }],
-  ['without a subject', 'sub', { claims: { sub: undefined } }],
-  ['an empty subject', 'sub', { claims: { sub: '' } }],
-  ['a subject that is a number', 'sub', { claims: { sub: 17 } }],
-  ['a subject of 300 characters', 'sub', { claims: { sub: 'x'.repeat(300) } }],
-  ['algorithm none', 'alg', { token: withHead({ alg: 'none' }, () => '') }],
-  ['algorithm none in other letters', 'alg', { token: withHead({ alg: 'nOnE', kid: 'first' }, () => '') }],
-  ['HS256 with the secret of the client', 'alg', { token: withHead({ alg: 'HS256' }, hmac(OIDC_CLIENT.secret)) }],
-  [
-    'HS256 with the public key',
-    'alg',
-    { token: withHead({ alg: 'HS256', kid: 'first' }, hmac(JSON.stringify(a.provider.keys.publicJwk))) },
-  ],
-  ['an unknown key', 'no applicable keys', { header: { kid: 'second' } }],
-  ['signed with another key', 'signature', { signedBy: a.provider.keys.strange }],
-  [
-    'signed with a key in its own head',
-    'signature',
-    {
-      token: (_, claims) =>
-        new SignJWT(claims)
-          .setProtectedHeader({ alg: 'RS256', kid: 'first', jwk: a.provider.keys.publicJwk })
-          .sign(a.provider.keys.strange),
-    },
-  ],
-  ['a changed payload', 'signature', { token: tampered }],
-  ['no signature', 'signature', { token: token => token.replace(/[^.]*$/, '') }],
-  ['not a token', 'Invalid JWT', { token: () => 'not a token' }],
-  [
-    'absent',
-    'id_token',
-    { instead: { '/token': response => send(response, 200, { access_token: 'x', token_type: 'Bearer' }) } },
-  ],
-  ['user information about another user', 'sub', { userInfo: { sub: '66', email: 'boss@example.com' } }],
-  ['user information without a subject', 'sub', { userInfo: { sub: undefined } }],
-  [
-    'user information that is a page',
-    'content-type',
-    { instead: { '/userinfo': response => response.end('<script>') } },
-  ],
-  ['user information that fails', 'status 500', { instead: { '/userinfo': response => send(response, 500, {}) } }, 503],
-  [
-    'a token endpoint that leads elsewhere',
-    'status 307',
-    { instead: { '/token': response => response.writeHead(307, { Location: PUBLIC }).end() } },
-  ],
-  ['a token endpoint that fails', 'status 502', { instead: { '/token': response => send(response, 502, {}) } }, 503],
-  [
-    'a huge answer',
-    'bytes',
-    { instead: { '/token': response => send(response, 200, { access_token: 'x'.repeat(600_000) }) } },
-  ],
-]
-
-const ofClaims: [string, object, faults?: Faults][] = [
-  ['groups that are an object', { groups: { editors: true } }],
-  ['groups that are a number', { groups: 1 }],
-  ['groups within groups', { groups: [['editors']] }],
-  ['10,000 groups', { groups: Array.from({ length: 10_000 }, (_, i) => `group ${i}`) }],
-  ['groups elsewhere', { _claim_names: { groups: 'x' }, _claim_sources: { x: { endpoint: 'https://evil.example' } } }],
-  ['an address that is not confirmed', { email_verified: false }],
-  ['an address about which nothing is known', { email_verified: undefined }],
-  ['a confirmation that is a text', { email_verified: 'true' }],
-  ['no address', { email: undefined }],
-  ['an address that is a list', { email: ['ada@example.com'] }],
-  ['a domain that begins with the allowed one', { email: 'ada@example.com.evil.example' }],
-  ['a domain that ends with the allowed one', { email: 'ada@evil-example.com' }],
-  ['two domains', { email: 'ada@evil.example@example.com' }],
-  ['a line break in the address', { email: 'ada@example.com\n' }],
-  ['an invisible character in the address', { email: 'a\u200bda@example.com' }],
-  ['the name of a key of this server', { email: 'Robot@example.com' }],
-  ['a domain that ends before its end', { email: 'ada@example.com/.evil.example' }],
-  ['an encoded domain', { email: 'ada@ex%61mple.com' }],
-  ['a number as domain', { email: 'ada@127.1' }],
-  [
-    'a confirmed address in the token, another one in the user information',
-    { email: undefined, email_verified: undefined },
-    { userInfo: { email: 'boss@example.com', email_verified: false }, claims: { email_verified: true } },
-  ],
-]
-
 const RETURNS: [string, string][] = [
   ['another host', '//evil.example'],
   ['another host, for browsers', '/\\evil.example'],
@@ -353,13 +210,6 @@ const RETURNS: [string, string][] = [
 const ATTACKS: Attack[] = [
   ...ofState,
   ...ofCode,
-  ...ofToken.map(([name, reason, faults, status = 401]) => ({ name: `token: ${name}`, status, reason, faults })),
-  ...ofClaims.map(([name, user, faults]) => ({
-    name: `claims: ${name}`,
-    status: 403,
-    user,
-    ...(faults && { faults }),
-  })),
   ...RETURNS.map(([name, to]) => ({
     name: `returnTo: ${name}`,
     status: 400,
@@ -414,31 +264,7 @@ const ATTACKS: Attack[] = [
   },
 ]
 
-const HOSTILE = /<script|alert\(|evil\.example/
-
-for (const { name, status, reason, faults = {}, user = {}, run = logIn } of ATTACKS) {
-  t.test(name, async t => {
-    Object.assign(a.provider, { user: { ...ADA, ...user }, faults })
-    const victim = browser()
-    const answer = await run(victim)
-    t.equal(answer.status, status, answer.text)
-    t.equal(await victim.userName(), undefined)
-    t.notMatch(answer.text, HOSTILE)
-    t.notMatch(JSON.stringify(answer.headers), HOSTILE)
-    if (Object.keys(user).length > 0)
-      t.match(
-        lines.find(line => line.msg === 'a login was refused'),
-        { provider: 'a', subject: '17' },
-      )
-    if (reason) t.match(lines.find(line => line.provider === 'a')?.reason, reason)
-    t.strictSame(leaksIn(lines, providersOf()), [])
-    lines.length = 0
-  })
-}
-
-function providersOf(): OidcProvider[] {
-  return [a, b].map(({ provider }) => provider)
-}
+attackEach({ a, b, browser, lines }, ATTACKS)
 
 t.test('the usual login still works, and rights come from claims alone', async t => {
   Object.assign(a.provider, { user: { ...ADA, groups: ['__proto__', 'constructor', 'Editors'] }, faults: {} })
