@@ -1,0 +1,48 @@
+/** Odd files of CSV: the dataclass that is proposed for each, and the rows that are loaded. */
+import t from 'tap'
+import type { ForeignFormat } from '../../../../engine/import/foreign-values.ts'
+import { type GuessedFile, guessFile, loadGuessed, typesOf } from '../../../support/commands/guessed-class.ts'
+
+/** CSV files as they are found: the dataclass that is proposed, and the values after loading. */
+
+export interface Oddity {
+  readonly name: string
+  readonly file: string | Buffer
+  /** Types of the attributes, by name. */
+  readonly types: Readonly<Record<string, string>>
+  readonly rows: readonly (readonly unknown[])[]
+  /** Lines of rows that cannot be saved, with a reason. */
+  readonly rejected?: Readonly<Record<number, RegExp>>
+  readonly given?: ForeignFormat & { encoding?: string }
+  /** Format that is guessed, as far as it is checked. */
+  readonly format?: object
+  /** A question that stays open. */
+  readonly open?: RegExp
+  readonly key?: string
+}
+
+/** Proposes dataclasses for all files, and loads them together. */
+export function loadEach(oddities: readonly Oddity[]): void {
+  t.test(`${oddities.length} oddities`, async t => {
+    t.ok(oddities.length >= 25, `${oddities.length}`)
+    const guessed: GuessedFile[] = []
+    for (const { file, given } of oddities)
+      guessed.push(await guessFile(typeof file === 'string' ? Buffer.from(file) : file, given))
+    const loaded = await loadGuessed(t, guessed)
+    for (const [i, { name, types, rows, rejected = {}, format, open, key }] of oddities.entries()) {
+      const { sample, proposed } = guessed[i]!
+      t.strictSame(typesOf(guessed[i]!), types, `${name}: types`)
+      t.strictSame(loaded[i]!.rows, rows, `${name}: values`)
+      t.strictSame(
+        loaded[i]!.rejected.map(({ line }) => String(line)),
+        Object.keys(rejected),
+        `${name}: rejected rows`,
+      )
+      for (const { line, errors } of loaded[i]!.rejected) t.match(errors[0], rejected[line], name)
+      if (format) t.match(sample.format, format, name)
+      if (open) t.match(sample.open, [open], name)
+      else t.strictSame(sample.open, [], name)
+      if (key) t.equal(proposed.dataClass.key, key, name)
+    }
+  })
+}
