@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { quickHash } from '../support/base/password.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
 import { startDemo } from '../support/servers/demo-server.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
 const password = await quickHash('correct horse')
 const users = [

@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { quickHash } from '../support/base/password.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import type { TransportName } from '../../kernel/transport/transport.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { inBrowser, type Scenarios } from './harness.ts'
 
 const FOLDER = 'plugins/examples/help-desk'

@@ -1,6 +1,6 @@
 /** A grid of a million rows. In the usual run the cities of the demo replace them (`scenarios/browse.ts`). */
 import t from 'tap'
-import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, timeoutMs } from '../support/runner/rounds.ts'
 import { insertRows, startServer } from '../support/servers/test-server.ts'
 import { inBrowser } from './harness.ts'
 import { scrolled } from './scenarios/scroll.ts'

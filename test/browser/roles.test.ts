@@ -17,10 +17,11 @@ import {
   SCALARS,
 } from '../support/reference/permission-world.ts'
 import { Evaluator, type RolesFile } from '../support/reference/permissions.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, seeds } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, seeds } from '../support/runner/rounds.ts'
 import { matrixPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 import { inBrowser, type Scenarios, type Visit } from './harness.ts'
 
 /** Texts, attributes and fields of the page and its shadow trees, without words of the markup itself, such as tag and style names. */

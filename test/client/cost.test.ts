@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import t, { type Test } from 'tap'
 import { runCompiler, runTesser } from '../support/commands/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
-import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, timeoutMs } from '../support/runner/rounds.ts'
 import { startServer } from '../support/servers/test-server.ts'
 import { loadModule, writeProject } from '../support/clients/typed-client.ts'
 

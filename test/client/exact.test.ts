@@ -3,7 +3,7 @@ import { deepStrictEqual } from 'node:assert'
 import t from 'tap'
 import { parseExact, writeExact } from '../../plugins/client/runtime/exact.ts'
 import fc from '../support/runner/fast-check.ts'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong } from '../support/runner/rounds.ts'
 
 interface Both {
   readonly text: string

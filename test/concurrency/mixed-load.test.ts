@@ -7,8 +7,8 @@ import { bytesOf, type Engine, openEngine, parsePathList } from '../../engine/in
 import type { ReadRequest } from '../../engine/query/contract/request.ts'
 import { engineOptions } from '../support/engine/engine-options.ts'
 import { decode, readJson, readRequest } from '../support/engine/read-request.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { inTurn, isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { inTurn, isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { optionsOf, type Setting, wantedSetting } from '../support/runner/setting.ts'
 
 const ACCOUNTS = 15_000

@@ -5,7 +5,7 @@
  */
 import t from 'tap'
 import fc from '../support/runner/fast-check.ts'
-import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { BOUNDS, CostServer, MEASUREMENTS } from './cost-server.ts'
 import { type WayIn, waysIn } from './ways-in.ts'
 import { type Cost, shown } from './world.ts'

@@ -3,8 +3,8 @@
  * memory does not grow with their number. Usually some thousands, 1,000,000 in a long run.
  */
 import t from 'tap'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { BOUNDS, CostServer, MEASUREMENTS } from './cost-server.ts'
 import { type Asked, waysIn } from './ways-in.ts'
 import { type Cost, ROWS, shown } from './world.ts'

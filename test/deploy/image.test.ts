@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { request } from 'undici'
-import { isLong } from '../support/reference/rounds.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { isLong } from '../support/runner/rounds.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
 const ADDRESS = /answers at (http:\S+)\/rest/
 const model = { name: 'image', dataClasses: { Note: { key: 'ID', attributes: { ID: { type: 'long' } } } } }

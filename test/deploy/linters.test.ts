@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { configuration } from '../support/servers/nginx.ts'
 import { needs, programOf } from '../support/base/programs.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
 const FOLDER = resolve('config/deploy')
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8')

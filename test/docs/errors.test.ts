@@ -4,7 +4,7 @@ import t from 'tap'
 import { CONFIG_KEYS } from '../../config/schema.ts'
 import { CODES_BY_STATUS } from '../../plugins/openapi/errors.ts'
 import { codeIn, tablesOf } from '../support/checks/page-tables.ts'
-import { sources } from '../house/sources.ts'
+import { sources } from '../support/checks/sources.ts'
 import { type DeclaredError, declaredErrors } from '../support/checks/declared-errors.ts'
 
 const PAGE = 'kernel/ERRORS.md'

@@ -6,7 +6,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { quickHash } from '../support/base/password.ts'
 import { startDemo } from '../support/servers/demo-server.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
 const blocks = [...readFileSync('plugins/FETCH.md', 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(
   ([, code]) => code!,

@@ -6,7 +6,7 @@ import t from 'tap'
 import { hashKey } from '../../kernel/auth/directory.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import { installTesser, runNode } from '../support/commands/author-package.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { followTour, tourOf } from '../support/clients/tour.ts'
 
 const FOLDER = 'plugins/examples/help-desk'

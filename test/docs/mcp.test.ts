@@ -7,8 +7,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t, { type Test } from 'tap'
 import { startDemo } from '../support/servers/demo-server.ts'
 import { agentOf } from '../support/clients/mcp-client.ts'
-import { isLong } from '../support/reference/rounds.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { isLong } from '../support/runner/rounds.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
 const MINUTES = 3
 const MAIN = 'dist/kernel/cli/main.js'

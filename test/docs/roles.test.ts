@@ -6,7 +6,7 @@ import { request } from 'undici'
 import { hashKey } from '../../kernel/auth/directory.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import { startDemo } from '../support/servers/demo-server.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
 const KEY = `tesser_${'k'.repeat(40)}`
 const GUEST = undefined

@@ -6,7 +6,7 @@ import { type BackupPolicy, type MadeBackup, makeBackup } from '../../engine/sto
 import { type Moment, type Restored, restoreBackup } from '../../engine/storage/backup/restore-backup.ts'
 import { S3Storage } from '../../engine/storage/backup/s3/s3-storage.ts'
 import { S3Server } from '../support/services/s3/s3-server.ts'
-import { contentOf, copyStore, recover } from './log-world.ts'
+import { contentOf, copyStore, recover } from '../support/engine/logged-store.ts'
 
 export const KEEP_ALL = { keepBytes: 1e12, keepMs: 1e12 }
 export const PART_BYTES = 2 ** 17

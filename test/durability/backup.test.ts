@@ -6,9 +6,9 @@ import { FolderStorage } from '../../engine/storage/backup/folder-storage.ts'
 import { type BackupPolicy, type MadeBackup, makeBackup } from '../../engine/storage/backup/make-backup.ts'
 import { type Moment, type Restored, restoreBackup } from '../../engine/storage/backup/restore-backup.ts'
 import { verifyBackup } from '../../engine/storage/backup/verify-backup.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { contentOf, copyStore, differences, openLogged, recover } from './log-world.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
+import { contentOf, copyStore, differences, openLogged, recover } from '../support/engine/logged-store.ts'
 
 t.setTimeout(timeoutMs)
 const KEEP_ALL = { keepBytes: 1e12, keepMs: 1e12 }

@@ -10,7 +10,7 @@ import { outputUrl } from '../../engine/base/output-root.ts'
 import { same } from '../support/commands/server-clones.ts'
 import { fourDShop } from '../support/fixtures/four-d-shop.ts'
 import { startFourD } from '../support/services/four-d-server.ts'
-import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, timeoutMs } from '../support/runner/rounds.ts'
 
 t.setTimeout(timeoutMs)
 const BOOKS = 3_000

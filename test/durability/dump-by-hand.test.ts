@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { timeoutMs } from '../support/reference/rounds.ts'
-import { openTestStore } from '../unit/engine/write/test-store.ts'
+import { timeoutMs } from '../support/runner/rounds.ts'
+import { openTestStore } from '../support/engine/test-store.ts'
 import { contentOf, valuesOf } from './dump-world.ts'
 import { restore } from './dump-calls.ts'
 

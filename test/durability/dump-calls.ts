@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs'
 import type { Test } from 'tap'
 import { undump } from '../../engine/storage/dump/undump.ts'
 import { writeDump } from '../../engine/storage/dump/write-dump.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { openTestStore } from '../unit/engine/write/test-store.ts'
+import { randomOf } from '../support/base/random.ts'
+import { openTestStore } from '../support/engine/test-store.ts'
 import { MAP, model, writeSome } from './dump-world.ts'
 
 const ISO = { dateOnlyFormat: 'iso' } as const

@@ -16,8 +16,8 @@ import {
 import { basename, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { dump, makeStore, restore } from './dump-calls.ts'
 
 t.setTimeout(timeoutMs)

@@ -10,8 +10,8 @@ import { binaryKey } from '../../engine/storage/keys.ts'
 import { readGlobalStamp, readTableState } from '../../engine/storage/store-state.ts'
 import { loadSchema, readSchema } from '../../engine/storage/stored-schema.ts'
 import { tableRows } from '../../engine/storage/table-rows.ts'
-import type { Random } from '../support/reference/random.ts'
-import type { TestStore } from '../unit/engine/write/test-store.ts'
+import type { Random } from '../support/base/random.ts'
+import type { TestStore } from '../support/engine/test-store.ts'
 
 export const MAP = { mapSizeBytes: 2 ** 30 }
 

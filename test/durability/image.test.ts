@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { openReadStore } from '../../engine/open-read-store.ts'
 import { WriterClient } from '../../engine/write/client/writer-client.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { seedOf } from '../support/reference/rounds.ts'
-import { picture } from '../unit/engine/memory/world.ts'
+import { randomOf } from '../support/base/random.ts'
+import { seedOf } from '../support/runner/rounds.ts'
+import { picture } from '../support/engine/shared-memory.ts'
 import { options, withImages } from './world.ts'
 
 const CYCLES = process.env.TESSER_TEST_LONG ? 12 : 3

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { randomOf } from '../support/reference/random.ts'
-import { seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { LiveServer } from './live-server.ts'
+import { randomOf } from '../support/base/random.ts'
+import { seedOf, timeoutMs } from '../support/runner/rounds.ts'
+import { LiveServer } from '../support/servers/live-server.ts'
 
 const CYCLES = process.env.TESSER_TEST_LONG ? 200 : 3
 const CLIENTS = 8

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { randomOf } from '../support/reference/random.ts'
-import { seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { survey, withLog } from './world.ts'
 
 /** Two of three with a log, on the same store. */

@@ -10,9 +10,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createBrotliDecompress } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { request } from 'undici'
-import { inTurn, isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { inTurn, isLong, timeoutMs } from '../support/runner/rounds.ts'
 import { transports } from '../support/servers/test-server.ts'
-import { LiveServer } from './live-server.ts'
+import { LiveServer } from '../support/servers/live-server.ts'
 import { until } from '../support/base/until.ts'
 
 const PEOPLE = isLong ? 75_000 : 10_000

@@ -9,8 +9,8 @@ import t from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
 import { bytesOf, openEngine } from '../../engine/index.ts'
 import { engineOptions } from '../../kernel/main.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { decode } from '../support/engine/read-request.ts'
 
 t.setTimeout(timeoutMs)

@@ -5,9 +5,16 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { contentOf, copyStore, differences, type LoggedStore, openLogged, recover } from './log-world.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
+import {
+  contentOf,
+  copyStore,
+  differences,
+  type LoggedStore,
+  openLogged,
+  recover,
+} from '../support/engine/logged-store.ts'
 
 t.setTimeout(timeoutMs)
 const KEEP_ALL = { keepBytes: 1e12, keepMs: 1e12 }

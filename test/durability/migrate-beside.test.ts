@@ -19,10 +19,10 @@ import type { MigrationStep } from '../../engine/base/progress.ts'
 import { checkModel } from '../../engine/catalog/check-model.ts'
 import { migrateBeside } from '../../engine/storage/migration/beside/migrate-beside.ts'
 import { lockForReading } from '../../engine/storage/store-lock.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
-import { ISO, model, NOW } from '../unit/engine/write/test-store.ts'
-import { contentOf, differences, type LoggedStore, openLogged } from './log-world.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
+import { ISO, model, NOW } from '../support/engine/test-store.ts'
+import { contentOf, differences, type LoggedStore, openLogged } from '../support/engine/logged-store.ts'
 
 t.setTimeout(timeoutMs)
 const { Company, Person, City } = model.dataClasses

@@ -1,6 +1,6 @@
 /** A server that cannot load the library of its indexes. */
 import t from 'tap'
-import { randomOf } from '../support/reference/random.ts'
+import { randomOf } from '../support/base/random.ts'
 import { referenceAnswer, type VectorQuestion } from '../support/reference/vectors.ts'
 import { VectorServer, VectorSource, writeFiles } from './vectors.model.ts'
 

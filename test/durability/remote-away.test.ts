@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { openNetwork } from '../support/services/dead-network.ts'
 import { MortalPostgres } from '../support/databases/mortal-postgres.ts'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong } from '../support/runner/rounds.ts'
 import { startServer, type TestAnswer, type TestServer } from '../support/servers/test-server.ts'
 import { until } from '../support/base/until.ts'
 

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { MortalPostgres } from '../support/databases/mortal-postgres.ts'
-import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, timeoutMs } from '../support/runner/rounds.ts'
 import { startServer, type TestAnswer, type TestServer } from '../support/servers/test-server.ts'
 import { until } from '../support/base/until.ts'
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { request } from 'undici'
 import { outputUrl } from '../../engine/base/output-root.ts'
-import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, timeoutMs } from '../support/runner/rounds.ts'
 
 t.setTimeout(timeoutMs)
 

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { Client, type Dispatcher, Pool, request } from 'undici'
 import { outputUrl } from '../../engine/base/output-root.ts'
-import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, timeoutMs } from '../support/runner/rounds.ts'
 import { transports } from '../support/servers/test-server.ts'
 
 t.setTimeout(timeoutMs)

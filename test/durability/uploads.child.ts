@@ -1,6 +1,6 @@
 /** A server to which its parent sends the time, until it kills the server. Sends its port, then `done` after each message. */
 import { openTestServer } from '../../kernel/open-test-server.ts'
-import { MODEL } from './uploads.model.ts'
+import { MODEL } from '../support/fixtures/uploads.ts'
 
 const [folder, start] = process.argv.slice(2) as [string, string]
 let time = Number(start)

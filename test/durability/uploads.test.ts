@@ -8,11 +8,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { fileOf } from '../../bench/own-server/file.ts'
 import { inspectStore } from '../../engine/storage/inspect/inspect-store.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { storedFiles } from '../support/engine/stored-files.ts'
-import { LiveServer } from './live-server.ts'
-import { MODEL } from './uploads.model.ts'
+import { LiveServer } from '../support/servers/live-server.ts'
+import { MODEL } from '../support/fixtures/uploads.ts'
 
 const STEPS = isLong ? 400 : 60
 const JPEG_START = Buffer.from('ffd8ffe000104a46494600', 'hex')

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Random } from '../support/reference/random.ts'
+import type { Random } from '../support/base/random.ts'
 import { type Metric, vectorModel } from '../support/engine/vector-items.ts'
-import { LiveServer } from './live-server.ts'
+import { LiveServer } from '../support/servers/live-server.ts'
 
 export const DIMENSION = 48
 /** Number of rows from which there is an index. */

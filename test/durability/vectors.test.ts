@@ -4,8 +4,8 @@
  * answered exactly; an index may miss a few rows, but never finds a wrong one.
  */
 import t from 'tap'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { writeFiles } from './vectors.model.ts'
 import { Run } from './vectors.run.ts'
 

@@ -1,10 +1,10 @@
 /** A server that is killed again and again sends every event of an acknowledged write, in the order of each entity. */
 import t from 'tap'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { until } from '../support/base/until.ts'
 import { WebhookReceiver } from '../support/services/webhook-receiver.ts'
-import { LiveServer } from './live-server.ts'
+import { LiveServer } from '../support/servers/live-server.ts'
 
 t.setTimeout(timeoutMs)
 const ROUNDS = isLong ? 100 : 2

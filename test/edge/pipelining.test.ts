@@ -15,8 +15,8 @@ import {
   sendInTurn,
   sendPipelined,
 } from '../support/clients/pipelined.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { seedOf } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { seedOf } from '../support/runner/rounds.ts'
 import { staffPlugin } from '../support/plugins/test-plugins.ts'
 import { startServer } from '../support/servers/test-server.ts'
 import { loadableTransports } from '../support/servers/transports.ts'

@@ -6,7 +6,7 @@ import { createLogger } from '../../kernel/log.ts'
 import { createServer } from '../../kernel/main.ts'
 import { company } from '../support/fixtures/company.ts'
 import { type Gate, openGate } from '../support/services/gate.ts'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong } from '../support/runner/rounds.ts'
 import { waitingPlugin } from '../support/plugins/test-plugins.ts'
 import { startServer, type TestServer } from '../support/servers/test-server.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong } from '../support/runner/rounds.ts'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { startServer } from '../support/servers/test-server.ts'

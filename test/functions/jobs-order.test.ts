@@ -3,7 +3,8 @@ import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { openGate } from '../support/services/gate.ts'
 import { queuedPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 import { enqueue, lines, settled, start, until } from './jobs-server.ts'
 
 const CONFIG = {

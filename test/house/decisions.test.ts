@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import GithubSlugger from 'github-slugger'
 import t from 'tap'
-import { sources } from './sources.ts'
+import { sources } from '../support/checks/sources.ts'
 
 const FOLDER = 'plugins/docs/pages/decisions'
 const INDEX = `${FOLDER}/README.md`

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { sources } from './sources.ts'
+import { sources } from '../support/checks/sources.ts'
 
 const PATH = /`((?:kernel|plugins|engine|config|bench|test)\/[\w./-]*[\w/])`/g
 const FILE = /`((?:\.\.\/)*[a-z][a-z0-9-]*(?:\/[a-z0-9-]+)*\.(?:ts|mjs))`/g

@@ -2,7 +2,7 @@
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
-import { sources } from './sources.ts'
+import { sources } from '../support/checks/sources.ts'
 
 /** Entries of the package, modules whose classes the server finds by their names, and texts that the build collects. */
 const LOADED = [

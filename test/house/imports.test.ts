@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
-import { type Source, sources } from './sources.ts'
+import { type Source, sources } from '../support/checks/sources.ts'
 
 interface Room {
   /** Folder, or a file that is a room of its own. */

@@ -2,7 +2,7 @@
  * Comments, messages and documents in plain technical English: the patterns that CONTRIBUTING names are not used.
  */
 import t from 'tap'
-import { sources } from './sources.ts'
+import { sources } from '../support/checks/sources.ts'
 
 /** `in` limits a rule to comments, or to text outside the tests, whose data may contain such words. */
 const RULES: readonly { name: string; pattern: RegExp; in: 'comments' | 'product' }[] = [

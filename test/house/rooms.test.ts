@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { sources } from './sources.ts'
+import { sources } from '../support/checks/sources.ts'
 
 /**
  * The rule: a README names each source file of its folder, and of folders below that have no README of their own.

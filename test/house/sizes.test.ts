@@ -1,6 +1,6 @@
 /** Test files stay short enough to be read: a longer one is divided by behaviour. */
 import t from 'tap'
-import { sources } from './sources.ts'
+import { sources } from '../support/checks/sources.ts'
 
 const MAX_LINES = 400
 

@@ -13,8 +13,8 @@ import {
   randomText,
   storeWorld,
 } from '../support/reference/address-world.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
 
 const WORLDS = isLong ? longCount(30) : 2

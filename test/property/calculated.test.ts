@@ -5,8 +5,8 @@
  */
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { startServer, type TestServer } from '../support/servers/test-server.ts'
 import { mirroredPlugin } from '../support/plugins/test-plugins.ts'
 

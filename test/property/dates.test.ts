@@ -7,9 +7,9 @@
 import t from 'tap'
 import { parseDate, parseDay } from '../../engine/base/time/read-date.ts'
 import { DATE_FORMS, type DateForm } from '../support/reference/date-forms.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
 import { naiveDate } from '../support/reference/read-date.ts'
-import { isLong, longCount, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 
 const MOMENTS = isLong ? longCount(20_000) : 400
 const CHANGES = 10

@@ -5,8 +5,8 @@
  *   TESSER_TEST_SEED=42 node dist/test/property/decimal.test.js      repeats one world
  */
 import t from 'tap'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { startServer } from '../support/servers/test-server.ts'
 
 const WORLDS = isLong ? longCount(60) : 4

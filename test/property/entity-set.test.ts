@@ -4,15 +4,10 @@
  */
 import t, { type Test } from 'tap'
 import { EntitySetModel, type Filter, type Query, UnknownKey } from '../support/reference/entity-set-model.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
-import {
-  type Fixture,
-  startServer,
-  type TestAnswer,
-  type TestServer,
-  temporaryFolder,
-} from '../support/servers/test-server.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { type Fixture, startServer, type TestAnswer, type TestServer } from '../support/servers/test-server.ts'
 
 const SEQUENCES = isLong ? longCount(5_000) : 80
 const STEPS = 16

@@ -7,14 +7,15 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { LiveServer } from '../durability/live-server.ts'
+import { LiveServer } from '../support/servers/live-server.ts'
 import { CLIENTS, Ledger } from '../support/ledger/ledger.ts'
 import { type Ask, LEDGER_MODEL } from '../support/ledger/programs.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { optionsOf, settingOf, wantedSetting } from '../support/runner/setting.ts'
 import { ledgerPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const WORLDS = isLong ? longCount(250) : 5
 const KILLED_WORLDS = longCount(15)

@@ -10,8 +10,8 @@ import { type Control, controlOf, shownText, typedInput } from '../../plugins/ex
 import { editable, editorOf, type Input, inputOf } from '../../plugins/explorer/page/entity/editor.ts'
 import { membersOf, objectOf } from '../../plugins/explorer/page/entity/json-text.ts'
 import { localTime } from '../../plugins/explorer/page/entity/times.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { startServer } from '../support/servers/test-server.ts'
 
 process.env.TZ = 'Europe/Berlin'

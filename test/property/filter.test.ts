@@ -7,8 +7,8 @@
 import t from 'tap'
 import { compareFilters, hasFailedOften } from '../support/reference/filter-rounds.ts'
 import { LiveWorld } from '../support/reference/live-world.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 
 const WORLDS = isLong ? longCount(215) : 5
 const FILTERS_PER_ROUND = isLong ? 40 : 30

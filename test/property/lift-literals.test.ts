@@ -6,7 +6,7 @@ import t from 'tap'
 import { ProtocolError } from '../../engine/base/errors.ts'
 import { liftingParser, liftLiterals } from '../../engine/query/parse/lift-literals.ts'
 import { parseQuery } from '../../engine/query/parse/parse-query.ts'
-import { isLong, longCount, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, timeoutMs } from '../support/runner/rounds.ts'
 import fc from '../support/runner/fast-check.ts'
 
 const operands = [

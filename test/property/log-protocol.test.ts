@@ -12,8 +12,8 @@ import {
   opened,
   step,
 } from '../../engine/log/protocol.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, timeoutMs } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, timeoutMs } from '../support/runner/rounds.ts'
 
 type Protocol = typeof step
 /** Table of the pages of a commit: for each row the page that has it. */

@@ -20,10 +20,11 @@ import {
   VIA,
 } from '../support/reference/permission-world.ts'
 import { Evaluator } from '../support/reference/permissions.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { matrixPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 t.setTimeout(timeoutMs)
 

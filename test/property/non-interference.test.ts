@@ -14,8 +14,8 @@ import { randomModel, type WorldModel } from '../support/non-interference/model.
 import { Requests, type Sent } from '../support/non-interference/requests.ts'
 import { randomPairs } from '../support/non-interference/rows.ts'
 import { Stores } from '../support/non-interference/stores.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 
 const WORLDS = isLong ? longCount(60) : 4
 /** Requests in each world; each is sent to both stores. */

@@ -7,7 +7,7 @@ import { parseQuery } from '../../engine/query/parse/parse-query.ts'
 import { parsePath } from '../../kernel/url/parse-path.ts'
 import { parseQueryString } from '../../kernel/url/parse-query-string.ts'
 import fc from '../support/runner/fast-check.ts'
-import { isLong, seedOf } from '../support/reference/rounds.ts'
+import { isLong, seedOf } from '../support/runner/rounds.ts'
 
 /** Whatever a client sends, a parser returns a result or throws an error of the protocol. */
 const parsers: { name: string; parse: (text: string) => unknown; samples: string[] }[] = [

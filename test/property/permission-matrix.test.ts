@@ -19,13 +19,13 @@ import {
   VIA,
 } from '../support/reference/permission-world.ts'
 import { Evaluator } from '../support/reference/permissions.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { matrixPlugin } from '../support/plugins/test-plugins.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import {
   insertRows,
   startServer,
-  temporaryFolder,
   type TestAnswer,
   type TestServer,
   transports,

@@ -5,8 +5,8 @@
 import t from 'tap'
 import { LiveWorld } from '../support/reference/live-world.ts'
 import { compareProjections } from '../support/reference/projection-rounds.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 
 const WORLDS = isLong ? longCount(30) : 4
 const READS_PER_ROUND = isLong ? 100 : 60

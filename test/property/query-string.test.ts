@@ -3,8 +3,8 @@ import { ProtocolError } from '../../engine/base/errors.ts'
 import { parsePath } from '../../kernel/url/parse-path.ts'
 import { parseQueryString } from '../../kernel/url/parse-query-string.ts'
 import { naivePairs } from '../support/reference/query-string.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
-import { isLong, seedOf } from '../support/reference/rounds.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
+import { isLong, seedOf } from '../support/runner/rounds.ts'
 
 /** Pieces of query strings and paths that their parsers treat specially. */
 const PIECES = [

@@ -16,7 +16,7 @@ import {
 } from '../../engine/postgres/sql/fold-sql.ts'
 import { Parameters } from '../../engine/postgres/sql/parameters.ts'
 import { openRemoteSql } from '../support/databases/remote-sql.ts'
-import { randomOf } from '../support/reference/random.ts'
+import { randomOf } from '../support/base/random.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
 
 /** Planes of Unicode that have characters, beside those for private use. */

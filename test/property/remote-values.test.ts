@@ -7,9 +7,9 @@
 import t from 'tap'
 import { compareAggregates } from '../support/reference/aggregate-rounds.ts'
 import { compareProjections } from '../support/reference/projection-rounds.ts'
-import { randomOf } from '../support/reference/random.ts'
+import { randomOf } from '../support/base/random.ts'
 import { PREPARE_SQL, RemoteWorld } from '../support/reference/remote-world.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
 
 const WORLDS = isLong ? longCount(100) : 10

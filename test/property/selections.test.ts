@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { BaseEntity, BaseSelection } from '../../engine/author/declare/author-types.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { openWorld } from '../unit/engine/author/data-api/world.ts'
-import { seedOf } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { openWorld } from '../support/engine/language-world.ts'
+import { seedOf } from '../support/runner/rounds.ts'
 
 interface Row {
   ID: number

@@ -3,11 +3,12 @@ import t from 'tap'
 import { openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { engineOptions } from '../support/engine/engine-options.ts'
-import { randomOf } from '../support/reference/random.ts'
+import { randomOf } from '../support/base/random.ts'
 import { referenceAnswer } from '../support/reference/vectors.ts'
-import { insertRows, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { insertRows } from '../support/servers/test-server.ts'
 import { readItems, vectorModel } from '../support/engine/vector-items.ts'
-import { inTurn, seedOf } from '../support/reference/rounds.ts'
+import { inTurn, seedOf } from '../support/runner/rounds.ts'
 
 const ROWS = 20_000
 const DIMENSION = 384

@@ -7,9 +7,9 @@ import { type Engine, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { engineOptions } from '../support/engine/engine-options.ts'
 import { readRequest } from '../support/engine/read-request.ts'
-import { inTurn, isLong, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { inTurn, isLong, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { type FoundItems, type Metric, readItems, vectorModel } from '../support/engine/vector-items.ts'
 
 const ROWS = 12_000

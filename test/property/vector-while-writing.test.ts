@@ -9,10 +9,10 @@ import type { VectorPool } from '../../engine/placement/pool/vector-pool.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { engineOptions } from '../support/engine/engine-options.ts'
 import { readJson, readRequest } from '../support/engine/read-request.ts'
-import { randomOf } from '../support/reference/random.ts'
-import { isLong, seedOf, timeoutMs } from '../support/reference/rounds.ts'
+import { randomOf } from '../support/base/random.ts'
+import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { referenceScore } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { readItems, vectorModel } from '../support/engine/vector-items.ts'
 
 const ROWS = 4_000

@@ -2,15 +2,15 @@
  * Random sequences of inserts, updates, deletions, queries and restarts against the reference: exact queries are answered
  * exactly, and an index may miss a few rows, but never finds a wrong one.
  */
-import { inTurn, isLong, seedOf } from '../support/reference/rounds.ts'
+import { inTurn, isLong, seedOf } from '../support/runner/rounds.ts'
 import t, { type Test } from 'tap'
 import { type Engine, type EngineOptions, openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
 import { engineOptions } from '../support/engine/engine-options.ts'
 import { readRequest } from '../support/engine/read-request.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
 import { referenceAnswer, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { type Metric, readItems, vectorModel } from '../support/engine/vector-items.ts'
 import { until } from '../support/base/until.ts'
 

@@ -13,9 +13,9 @@ import { comparable, firstDifference } from '../support/reference/compare-answer
 import { decode, readJson } from '../support/engine/read-request.ts'
 import { LiveWorld, request } from '../support/reference/live-world.ts'
 import { projectPage, type Wanted } from '../support/reference/project.ts'
-import { type Random, randomOf } from '../support/reference/random.ts'
+import { type Random, randomOf } from '../support/base/random.ts'
 import { randomSave, type SaveElement } from '../support/reference/random-save.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../support/reference/rounds.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import {
   type ClassSpec,
   keyText,

@@ -10,7 +10,8 @@ import { insertRows } from '../../kernel/testing.ts'
 import { company } from '../support/fixtures/company.ts'
 import { logSink } from '../support/base/log-sink.ts'
 import { abusePlugin, staffPlugin } from '../support/plugins/test-plugins.ts'
-import { temporaryFolder, transports } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { transports } from '../support/servers/test-server.ts'
 
 /** Clients that disconnect in the middle of a request are not a fault of the server: nothing above debug level is logged. */
 

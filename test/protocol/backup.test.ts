@@ -9,7 +9,8 @@ import { backup, listBackups, restore, verify } from '../../kernel/cli/backup.ts
 import { outputUrl } from '../../engine/base/output-root.ts'
 import { S3Server } from '../support/services/s3/s3-server.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 import { until } from '../support/base/until.ts'
 
 /** `$backup`, an extension of Tesser, and the commands beside it. */

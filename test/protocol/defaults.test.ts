@@ -13,7 +13,8 @@ import { connect } from '../support/clients/mcp-client.ts'
 import type { Setting } from '../support/runner/setting.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
 import { initialPlugin, summaryPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 const values = {
   ID: { type: 'long', autoFill: 'increment' },

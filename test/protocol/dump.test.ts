@@ -5,7 +5,8 @@ import { type Config, loadConfig } from '../../config/load-config.ts'
 import { addUser } from '../../kernel/cli/accounts.ts'
 import { dump, undump } from '../../kernel/cli/dump.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 /** `tesser dump` beside a running server, and servers of the stores that `tesser undump` makes. */
 

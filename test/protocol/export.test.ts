@@ -5,7 +5,8 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { type ExportArguments, exportEntities } from '../../kernel/cli/export.ts'
 import { importFile } from '../../kernel/cli/import.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 /** `tesser export`, and back by `tesser import`: every type of attribute through every format. */
 

@@ -5,14 +5,9 @@ import type { Dispatcher } from 'undici'
 import { quickHash } from '../support/base/password.ts'
 import { company } from '../support/fixtures/company.ts'
 import { exchangeRaw } from '../support/clients/raw-connection.ts'
-import { inTurn } from '../support/reference/rounds.ts'
-import {
-  startServer,
-  type TestAnswer,
-  type TestServer,
-  temporaryFolder,
-  transports,
-} from '../support/servers/test-server.ts'
+import { inTurn } from '../support/runner/rounds.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestAnswer, type TestServer, transports } from '../support/servers/test-server.ts'
 
 /** Every way in which a page of another site can reach a server, with and without a session: none changes anything. */
 

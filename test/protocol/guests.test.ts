@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 /** Limits on what guests store, by network: without its cookie, a guest is a new one in each request. */
 

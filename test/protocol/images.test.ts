@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
-import { inTurn } from '../support/reference/rounds.ts'
+import { inTurn } from '../support/runner/rounds.ts'
 import { startServer, type TestServer, transports } from '../support/servers/test-server.ts'
 
 const picture = () => sharp({ create: { width: 300, height: 200, channels: 3, background: 'red' } })

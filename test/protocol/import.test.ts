@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { writeXlsx } from 'hucre/xlsx'
 import t, { type Test } from 'tap'
 import { importFile } from '../../kernel/cli/import.ts'
-import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer, usualTransports } from '../support/servers/test-server.ts'
 import { until } from '../support/base/until.ts'
 
 /** `$import`, an extension of Tesser, and the command for it. */

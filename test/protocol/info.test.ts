@@ -5,7 +5,8 @@ import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { quickHash } from '../support/base/password.ts'
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 /** `$info` and the quotas of entity sets. Source: protocol notes, 8.6 and 8.7. */
 

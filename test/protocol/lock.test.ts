@@ -4,7 +4,8 @@ import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
 import { unlessRemote } from '../support/runner/setting.ts'
-import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer, usualTransports } from '../support/servers/test-server.ts'
 
 /** `$lock`. Source: protocol notes, 8.8. */
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { connect } from '../support/clients/mcp-client.ts'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong } from '../support/runner/rounds.ts'
 import { startServer } from '../support/servers/test-server.ts'
 
 const MAX_BYTES = 16 * 1024

@@ -6,8 +6,9 @@ import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
 import { connect, ERAS } from '../support/clients/mcp-client.ts'
-import { isLong } from '../support/reference/rounds.ts'
-import { startServer, type TestServer, temporaryFolder, transports } from '../support/servers/test-server.ts'
+import { isLong } from '../support/runner/rounds.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer, transports } from '../support/servers/test-server.ts'
 
 const HEAD = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 const META = {

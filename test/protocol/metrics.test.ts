@@ -8,8 +8,9 @@ import { request } from 'undici'
 import type { Metric } from '../../kernel/api.ts'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
-import { isLong } from '../support/reference/rounds.ts'
-import { startServer, temporaryFolder, type TestServer, transports } from '../support/servers/test-server.ts'
+import { isLong } from '../support/runner/rounds.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer, transports } from '../support/servers/test-server.ts'
 
 const PLUGIN = `import { definePlugin, defineErrors, json } from 'tesser'
 const Errors = defineErrors('METERED', { BUSY: { errCode: 1830, http: 503, message: () => 'busy' } })

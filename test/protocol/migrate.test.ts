@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { migrate } from '../../kernel/cli/migrate.ts'
 import { company } from '../support/fixtures/company.ts'
-import { type ServerOptions, startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { type ServerOptions, startServer, type TestServer } from '../support/servers/test-server.ts'
 import { until } from '../support/base/until.ts'
 
 /** `$migrate`, an extension of Tesser, and the command beside it. */

@@ -10,9 +10,10 @@ import { registerBuiltIn } from '../support/checks/registered.ts'
 import { startDemo } from '../support/servers/demo-server.ts'
 import { company } from '../support/fixtures/company.ts'
 import { Contract } from '../support/checks/openapi.ts'
-import { isLong } from '../support/reference/rounds.ts'
+import { isLong } from '../support/runner/rounds.ts'
 import { declaredPlugin, streamingPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 type Send = TestServer['send']
 // biome-ignore lint/suspicious/noExplicitAny: the test reads a document at many places

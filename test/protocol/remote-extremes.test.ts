@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { attachDatabase } from '../../kernel/cli/attach-database/attach-database.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 /** A value in SQL, and as it is shown; without the second one, it is shown in whatever form. */
 type Extreme = readonly [sql: string, shown?: unknown]

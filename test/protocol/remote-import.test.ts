@@ -11,7 +11,8 @@ import { load } from '../../kernel/cli/load.ts'
 import { CINEMA_MODEL, CINEMA_SQL } from '../support/fixtures/cinema.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
 import { cinemaPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer, usualTransports } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer, usualTransports } from '../support/servers/test-server.ts'
 
 /** The database makes keys and `double`; `seat` cannot be null. */
 const TICKET_SQL = `

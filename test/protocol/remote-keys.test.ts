@@ -3,7 +3,8 @@
  */
 import t from 'tap'
 import { startPostgres } from '../support/databases/sql-servers.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 /** Keys of six entities, in the order of the database, whose attribute `n` is 1 to 6. */
 const KINDS = {

@@ -8,7 +8,8 @@ import pg from 'pg'
 import t from 'tap'
 import { type ProtocolCase, protocolTable } from '../support/checks/protocol-table.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const storage = { postgres: 'shop', schema: 'owned', owned: true }
 

@@ -8,7 +8,8 @@ import t from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
 import { notesPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const SQL = `
 CREATE ROLE scribe LOGIN;

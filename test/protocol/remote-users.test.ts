@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const SQL = `
 CREATE ROLE clerk LOGIN;

@@ -9,7 +9,8 @@ import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { idOf } from '../support/servers/entity-set-world.ts'
 import { company } from '../support/fixtures/company.ts'
 import { hiddenCompaniesPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, type TestAnswer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestAnswer } from '../support/servers/test-server.ts'
 
 /** A client and its sets. */
 class Client {

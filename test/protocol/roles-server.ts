@@ -5,13 +5,8 @@ import type { Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/plugins/test-plugins.ts'
-import {
-  startServer,
-  temporaryFolder,
-  type TestAnswer,
-  type TestServer,
-  transports,
-} from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestAnswer, type TestServer, transports } from '../support/servers/test-server.ts'
 
 const key = createKey()
 

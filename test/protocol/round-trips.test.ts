@@ -12,7 +12,8 @@ import { dump, undump } from '../../kernel/cli/dump.ts'
 import { type ExportArguments, exportEntities } from '../../kernel/cli/export.ts'
 import { load } from '../../kernel/cli/load.ts'
 import { createServer } from '../../kernel/main.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 /** Round trips: every type of attribute through every format, exported or dumped and read again, with equal digests. */
 

@@ -10,7 +10,7 @@ import { createServer } from '../../kernel/main.ts'
 import { insertRows } from '../../kernel/testing.ts'
 import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/plugins/test-plugins.ts'
-import { temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
 const PASSWORD = 'planted horse'
 const WRONG = 'planted donkey'

@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
 import { company } from '../support/fixtures/company.ts'
 import { visitsPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder, type TestAnswer, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestAnswer, type TestServer } from '../support/servers/test-server.ts'
 
 /** `Session` in function code, and its locks. Source: protocol notes, 8.5, 8.6 and 8.8. */
 

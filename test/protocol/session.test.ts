@@ -6,13 +6,8 @@ import t, { type Test } from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { quickHash } from '../support/base/password.ts'
 import { company } from '../support/fixtures/company.ts'
-import {
-  startServer,
-  temporaryFolder,
-  type TestAnswer,
-  type TestServer,
-  usualTransports,
-} from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestAnswer, type TestServer, usualTransports } from '../support/servers/test-server.ts'
 import { until } from '../support/base/until.ts'
 
 /** Sessions, logins, keys and tokens. Source: protocol notes, 8.1 to 8.3. */

@@ -3,7 +3,8 @@ import t, { type Test } from 'tap'
 import { connect } from '../support/clients/mcp-client.ts'
 import { startPostgres } from '../support/databases/sql-servers.ts'
 import { lentPlugin } from '../support/plugins/test-plugins.ts'
-import { startServer, temporaryFolder, type TestServer } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 const postgres = await startPostgres()
 

@@ -5,13 +5,8 @@ import t, { type Test } from 'tap'
 import { BinaryFiles } from '../../engine/files/binary-files.ts'
 import { company } from '../support/fixtures/company.ts'
 import { hookedPlugin } from '../support/plugins/test-plugins.ts'
-import {
-  startServer,
-  temporaryFolder,
-  type TestAnswer,
-  type TestServer,
-  transports,
-} from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer, type TestAnswer, type TestServer, transports } from '../support/servers/test-server.ts'
 import { storedFiles } from '../support/engine/stored-files.ts'
 import { until } from '../support/base/until.ts'
 

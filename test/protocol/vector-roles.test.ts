@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { passages } from '../support/fixtures/passages.ts'
-import { startServer, temporaryFolder } from '../support/servers/test-server.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 /** Vectors that may not be read: they do not reveal which vectors they are near. Source: protocol notes, 8.4. */
 

@@ -1,4 +1,4 @@
-import { isLong } from '../../support/reference/rounds.ts'
+import { isLong } from '../../support/runner/rounds.ts'
 import type { Scenario } from '../harness.ts'
 
 /** Positions at which the scroll bar is released, and frames from one to the next. */

@@ -1,5 +1,5 @@
 import type { CDPSession, Page } from 'playwright-core'
-import { isLong } from '../../support/reference/rounds.ts'
+import { isLong } from '../../support/runner/rounds.ts'
 import type { Scenarios, Visit } from '../harness.ts'
 
 /** Milliseconds. Times are checked in the long run only: a usual run counts requests and bytes instead. */

@@ -44,7 +44,7 @@ import { PostQueryErrors } from '../../../plugins/post-query/errors.ts'
 import { UpdateErrors } from '../../../plugins/update/errors.ts'
 import { WebhooksErrors } from '../../../plugins/webhooks/errors.ts'
 import { UploadErrors } from '../../../plugins/upload/errors.ts'
-import { sources } from '../../house/sources.ts'
+import { sources } from './sources.ts'
 
 export interface DeclaredError extends ErrorDefinition {
   /** Registry and name: `QUERY.TIMEOUT`. */

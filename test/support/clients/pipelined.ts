@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from '../reference/random.ts'
+import type { Random } from '../base/random.ts'
 
 /** A request as bytes, and the method that its answer is read for. */
 export interface RawRequest {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { randomOf } from '../reference/random.ts'
+import { randomOf } from '../base/random.ts'
 import { ACCOUNTS, type Ask, type LedgerRequest, type Operation, type Part, requestOf } from './programs.ts'
 import { LedgerReference, type Rate } from './reference.ts'
 

@@ -1,5 +1,5 @@
 /** Random programs of events: the model that they run in, and requests that save operations with a program each. */
-import type { Random } from '../reference/random.ts'
+import type { Random } from '../base/random.ts'
 
 export const ACCOUNTS = 3
 const KINDS = ['a', 'b']

@@ -2,7 +2,7 @@
  * Models, roles and plugins for two stores that differ only in what one client may not see: attributes and dataclasses
  * without a read right, and entities that restrict events hide.
  */
-import type { Random } from '../reference/random.ts'
+import type { Random } from '../base/random.ts'
 
 export type Type =
   | 'long'

@@ -1,7 +1,7 @@
 /**
  * Requests of one client over all plugins, most of them valid, about what it may see, what it may not see, and what does not exist.
  */
-import type { Random } from '../reference/random.ts'
+import type { Random } from '../base/random.ts'
 import type { ClassSpec, ScalarSpec, Type, WorldModel } from './model.ts'
 import { FIRST_HIDDEN_KEY, randomValue, variesIn } from './rows.ts'
 

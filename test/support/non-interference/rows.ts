@@ -2,7 +2,7 @@
  * Entities of two stores that a client cannot tell apart. Those in both stores are equal except for attributes that the client
  * may not read; the others are in one store only, or differ, and are always hidden by their own values.
  */
-import type { Random } from '../reference/random.ts'
+import type { Random } from '../base/random.ts'
 import type { ClassSpec, ScalarSpec, Type, WorldModel } from './model.ts'
 
 /** Values in the first and in the second store; undefined: the entity is missing. */

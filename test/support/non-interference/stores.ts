@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { createKey, hashKey } from '../../../kernel/auth/directory.ts'
-import type { Random } from '../reference/random.ts'
+import type { Random } from '../base/random.ts'
+import { temporaryFolder } from '../base/temporary-folder.ts'
 import {
   type ServerOptions,
   startServer,
   type TestAnswer,
   type TestServer,
-  temporaryFolder,
   usualTransports,
 } from '../servers/test-server.ts'
 import { difference } from './answers.ts'

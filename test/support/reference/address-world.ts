@@ -3,7 +3,7 @@ import { insertRows, startServer, type TestServer } from '../servers/test-server
 import type { SqlServer } from '../databases/sql-servers.ts'
 import { addressedPlugin } from '../plugins/test-plugins.ts'
 import { fold } from '../../../engine/base/text/fold.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 
 /** An entity of the world. `n` tells it apart; its blob holds `n` as text. */
 export interface Item {

@@ -11,7 +11,7 @@ import { matches, type Step, valueAt } from './condition.ts'
 import { type ComparedWorld, request } from './live-world.ts'
 import { isBetweenPlaces } from './order.ts'
 import { randomCondition } from './random-condition.ts'
-import { type Random, randomOf } from './random.ts'
+import { type Random, randomOf } from '../base/random.ts'
 import { render } from './render.ts'
 import { type ClassSpec, classOf, follow, modelOf, rowsOf, type World } from './world.ts'
 

@@ -1,7 +1,7 @@
 /**
  * Columns of PostgreSQL for the attributes of a world, and SQL of their values in one of the forms that mean the same.
  */
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import type { Plain, StorageSpec } from './world.ts'
 
 /** A column that an attribute can have. */

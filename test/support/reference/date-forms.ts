@@ -1,5 +1,5 @@
 /** Writers of dates in each form of `config/MODEL.md`, by the name that the form has there. */
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 
 export interface DateForm {
   /** Digits of a moment that the form has, in milliseconds. */

@@ -7,7 +7,7 @@ import { addRow, deleteRows } from './changes.ts'
 import { engineOptions } from '../engine/engine-options.ts'
 import { decode, readJson, readRequest } from '../engine/read-request.ts'
 import { optionsOf, wantedSetting } from '../runner/setting.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import { bodyOf, type Pools, randomModel, randomPools, randomRow, randomValue } from './random-world.ts'
 import {
   type ClassSpec,

@@ -1,7 +1,7 @@
 /**
  * Values that databases are likely to take for others: texts with the characters of patterns, letters of many scripts, JSON of every shape.
  */
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import { TEXTS } from './values.ts'
 import type { Plain, StorageSpec } from './world.ts'
 

@@ -3,7 +3,7 @@
  */
 import { fold, sign } from './compare.ts'
 import { type Step, valueAt } from './condition.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import { type ClassSpec, classOf, follow, type Plain, type Row, type World } from './world.ts'
 
 export interface OrderTerm {

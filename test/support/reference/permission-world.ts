@@ -4,7 +4,7 @@
  */
 import { createKey } from '../../../kernel/auth/directory.ts'
 import type { Action, AttributeFacts, Principal, RolesFile } from './permissions.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 
 export const model = {
   name: 'matrix',

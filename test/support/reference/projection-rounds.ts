@@ -8,7 +8,7 @@ import { readJson } from '../engine/read-request.ts'
 import { comparable, firstDifference } from './compare-answers.ts'
 import { type ComparedWorld, request } from './live-world.ts'
 import { type Expanded, type Listed, projectPage, storageValue, type Wanted } from './project.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import {
   type ClassSpec,
   classOf,

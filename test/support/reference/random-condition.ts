@@ -2,7 +2,7 @@
  * Random conditions over a world: paths of every kind, values that are in the rows or next to those.
  */
 import type { Comparator, Condition, OperandValue, Step } from './condition.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import { midnight, scalar, TEXTS } from './values.ts'
 import {
   type AttributeSpec,

@@ -5,7 +5,7 @@
 import { addRow } from './changes.ts'
 import { projectPage } from './project.ts'
 import { fold } from './compare.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import { bodyOf, type Pools, randomRow, randomValue } from './random-world.ts'
 import {
   type AttributeSpec,

@@ -2,7 +2,7 @@
  * Random worlds: a model, rows, and changes of them.
  */
 import { fold } from './compare.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import { jsonObject, poolOf, TEXTS, uuid } from './values.ts'
 import {
   type AliasSpec,

@@ -8,7 +8,7 @@ import type { SqlServer } from '../databases/sql-servers.ts'
 import { addRow } from './changes.ts'
 import { type ColumnSpec, columnFor } from './columns.ts'
 import { type ComparedWorld, saveRows } from './live-world.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import { randomModel, randomPools, randomRow } from './random-world.ts'
 import { oddKey, oddValue } from './odd-values.ts'
 import {

@@ -3,7 +3,7 @@
  * they are needed and where they are not. Source: protocol notes, 2.2, 2.3, 2.7 and 2.11.
  */
 import type { Comparator, Condition, OperandValue, Step } from './condition.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import { type ClassSpec, follow, type StorageSpec, type World } from './world.ts'
 
 export interface Rendered {

@@ -1,7 +1,7 @@
 /**
  * Values that are easily mistaken for one another. Dates and durations are in milliseconds.
  */
-import type { Random } from './random.ts'
+import type { Random } from '../base/random.ts'
 import type { Plain, ScalarType, StorageSpec } from './world.ts'
 
 export const TEXTS = [

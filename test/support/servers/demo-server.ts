@@ -6,7 +6,7 @@ import { request } from 'undici'
 import { type Config, loadConfig } from '../../../config/load-config.ts'
 import { loadDemo } from '../../../kernel/cli/demo.ts'
 import { createServer, type Server } from '../../../kernel/main.ts'
-import { temporaryFolder } from './test-server.ts'
+import { temporaryFolder } from '../base/temporary-folder.ts'
 
 /** The demo in a separate store, served on a free port until the test ends. */
 export async function startDemo(t: Test, more: Record<string, string> = {}): Promise<Server> {

@@ -1,7 +1,8 @@
 import type { Test } from 'tap'
 import { company } from '../fixtures/company.ts'
 import { wantedSetting } from '../runner/setting.ts'
-import { startServer, type TestAnswer, type TestServer, temporaryFolder, transports } from './test-server.ts'
+import { temporaryFolder } from '../base/temporary-folder.ts'
+import { startServer, type TestAnswer, type TestServer, transports } from './test-server.ts'
 
 /** A server with a clock that the test moves. */
 export class World {

@@ -9,7 +9,8 @@ import { CINEMA_MODEL, CINEMA_SQL } from '../fixtures/cinema.ts'
 import { company } from '../fixtures/company.ts'
 import { startPostgres } from '../databases/sql-servers.ts'
 import { visitsPlugin } from '../plugins/test-plugins.ts'
-import { startServer, temporaryFolder, type TestAnswer, type TestServer } from './test-server.ts'
+import { temporaryFolder } from '../base/temporary-folder.ts'
+import { startServer, type TestAnswer, type TestServer } from './test-server.ts'
 
 /** Dataclasses of the store and of the database. */
 export const PAIR_MODEL = {

@@ -6,7 +6,8 @@ import type { GivenBackend } from '../../../engine/backend/backend.ts'
 import { readParts, startServer } from '../../../kernel/main.ts'
 import { ModuleBundler } from '../../../kernel/module-bundler.ts'
 import { insertRows } from '../../../kernel/testing.ts'
-import { type Fixture, temporaryFolder } from './test-server.ts'
+import { temporaryFolder } from '../base/temporary-folder.ts'
+import type { Fixture } from './test-server.ts'
 
 interface PlacedServer {
   /** @param path after `/rest` @param headers also of the answer */

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { Agent, type Dispatcher, request } from 'undici'
@@ -7,11 +6,12 @@ import type { Engine } from '../../../engine/index.ts'
 import { openTestServer } from '../../../kernel/open-test-server.ts'
 import { selectTransport } from '../../../kernel/transport/select.ts'
 import type { TransportName } from '../../../kernel/transport/transport.ts'
+import { temporaryFolder } from '../base/temporary-folder.ts'
 import { type Contract, contractOf } from '../checks/openapi.ts'
 import { isBehindNginx, startNginx } from './nginx.ts'
 import { remoteFixture } from '../databases/remote-fixture.ts'
 import { optionsOf, type Setting, settingOf, wantedSetting } from '../runner/setting.ts'
-import { isLong } from '../reference/rounds.ts'
+import { isLong } from '../runner/rounds.ts'
 import { testLimits } from './transports.ts'
 
 export { insertRows } from '../../../kernel/testing.ts'
@@ -169,11 +169,4 @@ export async function startServer(
     stop: () => server.close(),
     close,
   }
-}
-
-// Not `t.testdir`, which a test may use for its own files, and which empties the folder when it is called again.
-export function temporaryFolder(t: Test, inside = tmpdir()): string {
-  const folder = mkdtempSync(join(inside, 'tesser-test-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }

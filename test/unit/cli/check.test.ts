@@ -6,7 +6,8 @@ import { check } from '../../../kernel/cli/check.ts'
 import { startPostgres } from '../../support/databases/sql-servers.ts'
 import { ProgressDisplay } from '../../../kernel/cli/progress.ts'
 import { company } from '../../support/fixtures/company.ts'
-import { startServer, temporaryFolder } from '../../support/servers/test-server.ts'
+import { temporaryFolder } from '../../support/base/temporary-folder.ts'
+import { startServer } from '../../support/servers/test-server.ts'
 
 t.test('tesser check reports its progress for each dataclass', async t => {
   const folder = temporaryFolder(t)

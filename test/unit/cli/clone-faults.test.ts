@@ -6,7 +6,7 @@ import t from 'tap'
 import { runClone, same } from '../../support/commands/server-clones.ts'
 import { fourDShop } from '../../support/fixtures/four-d-shop.ts'
 import { startFourD } from '../../support/services/four-d-server.ts'
-import { timeoutMs } from '../../support/reference/rounds.ts'
+import { timeoutMs } from '../../support/runner/rounds.ts'
 
 t.setTimeout(timeoutMs)
 const small = () => fourDShop({ books: 150 })

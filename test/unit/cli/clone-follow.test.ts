@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { fourDShop } from '../../support/fixtures/four-d-shop.ts'
 import { type FourDServer, startFourD } from '../../support/services/four-d-server.ts'
-import { timeoutMs } from '../../support/reference/rounds.ts'
+import { timeoutMs } from '../../support/runner/rounds.ts'
 import { runClone, same, startFollowing } from '../../support/commands/server-clones.ts'
 import { startServer } from '../../support/servers/test-server.ts'
 

@@ -8,7 +8,7 @@ import { allOf, runClone, same, withEngine } from '../../support/commands/server
 import { company } from '../../support/fixtures/company.ts'
 import { fourDShop } from '../../support/fixtures/four-d-shop.ts'
 import { startFourD } from '../../support/services/four-d-server.ts'
-import { timeoutMs } from '../../support/reference/rounds.ts'
+import { timeoutMs } from '../../support/runner/rounds.ts'
 import { startServer } from '../../support/servers/test-server.ts'
 
 t.setTimeout(timeoutMs)

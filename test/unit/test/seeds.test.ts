@@ -1,5 +1,5 @@
 import t from 'tap'
-import { givenSeed, isLong, seedOf, seeds, seedsInUse } from '../../support/reference/rounds.ts'
+import { givenSeed, isLong, seedOf, seeds, seedsInUse } from '../../support/runner/rounds.ts'
 
 t.test('a usual run uses the same seeds every time', async t => {
   process.stderr.write(`tests run with ${seedsInUse}\n`)

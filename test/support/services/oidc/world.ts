@@ -7,7 +7,8 @@ import { createServer } from '../../../../kernel/main.ts'
 import type { TransportName } from '../../../../kernel/transport/transport.ts'
 import { company } from '../../fixtures/company.ts'
 import { type LogLine, logSink } from '../../base/log-sink.ts'
-import { temporaryFolder, transports } from '../../servers/test-server.ts'
+import { temporaryFolder } from '../../base/temporary-folder.ts'
+import { transports } from '../../servers/test-server.ts'
 import { OIDC_CLIENT, type OidcProvider, startOidcProvider } from './provider.ts'
 
 /** Address at which browsers of the tests reach the server; they bring requests for it to its real one, as a proxy with TLS would. */

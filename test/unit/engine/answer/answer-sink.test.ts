@@ -9,7 +9,7 @@ import { ByteBudget } from '../../../../engine/answer/byte-budget.ts'
 import type { Coding } from '../../../../engine/answer/coding.ts'
 import { SpoolFiles } from '../../../../engine/answer/spool-files.ts'
 import { SpoolWriter } from '../../../../engine/answer/spool-writer.ts'
-import { randomOf } from '../../../support/reference/random.ts'
+import { randomOf } from '../../../support/base/random.ts'
 
 const MIB = 2 ** 20
 

@@ -15,10 +15,10 @@ import { addRow } from '../../../support/reference/changes.ts'
 import { request, saveRows } from '../../../support/reference/live-world.ts'
 import { orderText, randomOrder } from '../../../support/reference/order.ts'
 import { randomCondition } from '../../../support/reference/random-condition.ts'
-import { type Random, randomOf } from '../../../support/reference/random.ts'
+import { type Random, randomOf } from '../../../support/base/random.ts'
 import { randomModel, randomPools, randomRow } from '../../../support/reference/random-world.ts'
 import { render } from '../../../support/reference/render.ts'
-import { isLong, longCount, seeds, timeoutMs } from '../../../support/reference/rounds.ts'
+import { isLong, longCount, seeds, timeoutMs } from '../../../support/runner/rounds.ts'
 import { type ClassSpec, modelOf, type World } from '../../../support/reference/world.ts'
 
 const FILTERS = 80

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Numbered } from '../../../../engine/base/numbered.ts'
-import { randomOf } from '../../../support/reference/random.ts'
+import { randomOf } from '../../../support/base/random.ts'
 
 t.test('it holds what a Map holds, whatever comes and goes', async t => {
   const random = randomOf(7)

@@ -9,7 +9,7 @@ import type { Value } from '../../../../engine/catalog/value.ts'
 import { isScalarType, SCALAR_TYPES, STORAGE_TYPES, type StorageType } from '../../../../engine/catalog/value-type.ts'
 import { indexPrefix } from '../../../../engine/storage/keys.ts'
 import { runQuery } from '../../../support/engine/run-query.ts'
-import { openMemoryWorld } from '../memory/world.ts'
+import { openMemoryWorld } from '../../../support/engine/shared-memory.ts'
 
 /** Values of each type as a save may send them, scalars in ascending order. */
 const SAMPLES: Record<StorageType, readonly unknown[]> = {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { CsvSplitter } from '../../../../engine/import/split-csv.ts'
 import { rawLines, type RowText, splitArray, splitLines } from '../../../../engine/import/split-rows.ts'
-import { randomOf } from '../../../support/reference/random.ts'
+import { randomOf } from '../../../support/base/random.ts'
 
 async function* inParts(text: string, size: number): AsyncGenerator<string> {
   for (let i = 0; i < text.length; i += size) yield text.slice(i, i + size)

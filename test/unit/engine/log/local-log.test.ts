@@ -14,7 +14,7 @@ import t, { type Test } from 'tap'
 import { DamagedLogError, type LogPosition } from '../../../../engine/log/commit-log.ts'
 import { LocalLog, type LocalLogOptions } from '../../../../engine/log/local-log.ts'
 import { readSegments, segmentsOf } from '../../../../engine/log/read-segments.ts'
-import { randomOf } from '../../../support/reference/random.ts'
+import { randomOf } from '../../../support/base/random.ts'
 
 const SEGMENT_BYTES = 2048
 /** Bytes before the first frame, and before a record in its frame. */

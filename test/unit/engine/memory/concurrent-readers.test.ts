@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { outputUrl } from '../../../../engine/base/output-root.ts'
-import { randomOf } from '../../../support/reference/random.ts'
-import { openMemoryWorld, picture } from './world.ts'
-import { seedOf } from '../../../support/reference/rounds.ts'
+import { randomOf } from '../../../support/base/random.ts'
+import { openMemoryWorld, picture } from '../../../support/engine/shared-memory.ts'
+import { seedOf } from '../../../support/runner/rounds.ts'
 
 const model = {
   name: 'bank',

@@ -7,13 +7,13 @@ import { HEAP_START } from '../../../../engine/memory/heap/shared-heap.ts'
 import { VECTOR_LAYOUT } from '../../../../engine/memory/heap/vector-heap.ts'
 import { SEGMENT_ROWS, type VectorSegment } from '../../../../engine/data/snapshot.ts'
 import { blockOf, sketchBytes, sketchesBytes, writeSketch } from '../../../../engine/vector/math/sketch.ts'
-import { randomOf } from '../../../support/reference/random.ts'
-import { testModel } from '../storage/test-model.ts'
+import { randomOf } from '../../../support/base/random.ts'
+import { testModel } from '../../../support/fixtures/every-type.ts'
 import { vectorModel } from '../../../support/engine/vector-items.ts'
 import type { RowWriter } from '../../../support/engine/write-rows.ts'
 import { randomChanges } from './random-changes.ts'
-import { type MemoryWorld, openMemoryWorld, picture } from './world.ts'
-import { isLong, seedOf } from '../../../support/reference/rounds.ts'
+import { type MemoryWorld, openMemoryWorld, picture } from '../../../support/engine/shared-memory.ts'
+import { isLong, seedOf } from '../../../support/runner/rounds.ts'
 
 const DIMENSION = 64
 const FAST = Number.POSITIVE_INFINITY

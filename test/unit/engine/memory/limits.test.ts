@@ -1,11 +1,11 @@
 import t from 'tap'
 import { MemoryWriter } from '../../../../engine/memory/writer/memory-writer.ts'
 import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
-import { inTurn } from '../../../support/reference/rounds.ts'
+import { inTurn } from '../../../support/runner/rounds.ts'
 import type { RowWriter } from '../../../support/engine/write-rows.ts'
 import { BinaryValue } from '../../../../engine/catalog/value.ts'
-import { testModel } from '../storage/test-model.ts'
-import { openMemoryWorld, picture } from './world.ts'
+import { testModel } from '../../../support/fixtures/every-type.ts'
+import { openMemoryWorld, picture } from '../../../support/engine/shared-memory.ts'
 
 const insertPeople = (from: number, count: number) => (write: RowWriter) => {
   for (let id = from; id < from + count; id++) {

@@ -18,8 +18,8 @@ import { SharedTexts } from '../../../../engine/memory/text/text-pool.ts'
 import { TextTable } from '../../../../engine/memory/text/text-table.ts'
 import { patternMatcher } from '../../../../engine/query/bind/match-value.ts'
 import { compareFolded, fold } from '../../../../engine/base/text/fold.ts'
-import { randomOf } from '../../../support/reference/random.ts'
-import { seedOf } from '../../../support/reference/rounds.ts'
+import { randomOf } from '../../../support/base/random.ts'
+import { seedOf } from '../../../support/runner/rounds.ts'
 
 function workspace(bytes = 8 * 2 ** 20): Workspace {
   const heap = new SharedHeap(createSharedMemory(bytes)!)

@@ -7,8 +7,8 @@ import type { Workspace } from '../../../../engine/memory/heap/pages.ts'
 import { Reclaimer } from '../../../../engine/memory/heap/reclaimer.ts'
 import { createSharedMemory, SharedHeap } from '../../../../engine/memory/heap/shared-heap.ts'
 import { sortRows } from '../../../../engine/memory/index/sort-rows.ts'
-import { type Random, randomOf } from '../../../support/reference/random.ts'
-import { seedOf } from '../../../support/reference/rounds.ts'
+import { type Random, randomOf } from '../../../support/base/random.ts'
+import { seedOf } from '../../../support/runner/rounds.ts'
 
 function workspace(bytes: number): Workspace {
   const heap = new SharedHeap(createSharedMemory(bytes)!)

@@ -1,5 +1,5 @@
 import type { Value } from '../../../../engine/catalog/value.ts'
-import type { Random } from '../../../support/reference/random.ts'
+import type { Random } from '../../../support/base/random.ts'
 import type { RowWriter, TestEntity } from '../../../support/engine/write-rows.ts'
 
 const TEXTS = [

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
 import { SEGMENT_ROWS } from '../../../../engine/data/snapshot.ts'
-import { randomOf } from '../../../support/reference/random.ts'
+import { randomOf } from '../../../support/base/random.ts'
 import type { RowWriter } from '../../../support/engine/write-rows.ts'
-import { testModel } from '../storage/test-model.ts'
+import { testModel } from '../../../support/fixtures/every-type.ts'
 import { randomChanges } from './random-changes.ts'
-import { openMemoryWorld, picture } from './world.ts'
+import { openMemoryWorld, picture } from '../../../support/engine/shared-memory.ts'
 
 t.test('a snapshot has the same content as LMDB after the same commit, whatever is committed meanwhile', async t => {
   for (const seed of [1, 2, 3]) {

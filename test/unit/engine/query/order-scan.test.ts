@@ -15,7 +15,7 @@ import type { StorageAttribute } from '../../../../engine/catalog/attribute.ts'
 import { publicView } from '../../../../engine/catalog/view.ts'
 import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { staffCatalog } from '../../../support/fixtures/staff.ts'
-import { randomOf } from '../../../support/reference/random.ts'
+import { randomOf } from '../../../support/base/random.ts'
 import { runQuery } from '../../../support/engine/run-query.ts'
 
 const catalog = staffCatalog()

@@ -12,10 +12,10 @@ import { QueryCache } from '../../../../engine/query/plan/query-cache.ts'
 import { planSelection } from '../../../../engine/query/source/select.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
-import { type Random, randomOf } from '../../../support/reference/random.ts'
+import { type Random, randomOf } from '../../../support/base/random.ts'
 import { runQuery } from '../../../support/engine/run-query.ts'
 import type { TestEntity } from '../../../support/engine/write-rows.ts'
-import { type MemoryWorld, openMemoryWorld } from '../memory/world.ts'
+import { type MemoryWorld, openMemoryWorld } from '../../../support/engine/shared-memory.ts'
 import { explainOperator } from '../../../support/engine/explain-plan.ts'
 
 const PATHS = {

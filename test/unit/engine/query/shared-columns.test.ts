@@ -8,10 +8,10 @@ import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import { parsePathList } from '../../../../engine/query/parse/parse-path-list.ts'
 import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
-import { type Random, randomOf } from '../../../support/reference/random.ts'
+import { type Random, randomOf } from '../../../support/base/random.ts'
 import { runQuery } from '../../../support/engine/run-query.ts'
 import type { RowWriter, TestEntity } from '../../../support/engine/write-rows.ts'
-import { openMemoryWorld } from '../memory/world.ts'
+import { openMemoryWorld } from '../../../support/engine/shared-memory.ts'
 
 const COMPANIES = 300
 /** Several segments, the last one partly filled. */

@@ -21,7 +21,7 @@ import { type CompactOptions, compactStore } from '../../../../engine/storage/co
 import { openEnvironment } from '../../../../engine/storage/environment.ts'
 import { openOwnStore } from '../../../../engine/storage/own-store.ts'
 import { lockDataFile, StoreLock } from '../../../../engine/storage/store-lock.ts'
-import { ISO, openTestStore } from '../write/test-store.ts'
+import { ISO, openTestStore } from '../../../support/engine/test-store.ts'
 
 const MAP = { mapSizeBytes: 2 ** 28 }
 const model = {

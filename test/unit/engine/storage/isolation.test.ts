@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { outputUrl } from '../../../../engine/base/output-root.ts'
 import { createRowStore } from '../../../support/engine/write-rows.ts'
-import { testModel } from './test-model.ts'
+import { testModel } from '../../../support/fixtures/every-type.ts'
 
 t.test('a snapshot does not change while another thread commits', async t => {
   const path = t.testdir()

@@ -10,7 +10,7 @@ import { StoreLostError } from '../../../../engine/data/store-transaction.ts'
 import { type OwnStore, openOwnStore } from '../../../../engine/storage/own-store.ts'
 import type { OwnStoreOptions } from '../../../../engine/data/store-options.ts'
 import { StoreOwner } from '../../../../engine/storage/store-owner.ts'
-import { openTestStore, saveRequest } from '../write/test-store.ts'
+import { openTestStore, saveRequest } from '../../../support/engine/test-store.ts'
 
 let tokens = 0
 async function take(t: Test, path: string, lock: OwnStoreOptions['lock'] = {}): Promise<OwnStore> {

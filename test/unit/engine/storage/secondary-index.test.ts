@@ -3,7 +3,7 @@ import type { Value } from '../../../../engine/catalog/value.ts'
 import type { Bounds, SecondaryIndex } from '../../../../engine/data/snapshot.ts'
 import { fold } from '../../../../engine/base/text/fold.ts'
 import { createRowStore } from '../../../support/engine/write-rows.ts'
-import { testModel } from './test-model.ts'
+import { testModel } from '../../../support/fixtures/every-type.ts'
 import fc from '../../../support/runner/fast-check.ts'
 
 const LONG = 'x'.repeat(1100)

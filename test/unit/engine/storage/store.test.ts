@@ -6,7 +6,7 @@ import type { RowView } from '../../../../engine/row-format/row-view.ts'
 import { type Segment, SEGMENT_ROWS, type TableSnapshot } from '../../../../engine/data/snapshot.ts'
 import { openStore } from '../../../../engine/storage/store.ts'
 import { createRowStore, type RowStore, type TestEntity } from '../../../support/engine/write-rows.ts'
-import { testModel } from './test-model.ts'
+import { testModel } from '../../../support/fixtures/every-type.ts'
 
 const ada: TestEntity = {
   ID: 1,

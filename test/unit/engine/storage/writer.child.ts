@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createRowStore } from '../../../support/engine/write-rows.ts'
-import { testModel } from './test-model.ts'
+import { testModel } from '../../../support/fixtures/every-type.ts'
 
 const { path, commits } = workerData as { path: string; commits: Int32Array }
 const rows = createRowStore(path, testModel)

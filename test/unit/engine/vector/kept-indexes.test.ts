@@ -7,7 +7,7 @@ import { QueryBudget } from '../../../../engine/query/scan/query-budget.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import { KeptIndexes } from '../../../../engine/vector/index/kept-indexes.ts'
 import { IndexStatus } from '../../../../engine/data/vector-index.ts'
-import { randomOf } from '../../../support/reference/random.ts'
+import { randomOf } from '../../../support/base/random.ts'
 import { vectorModel } from '../../../support/engine/vector-items.ts'
 import { createRowStore } from '../../../support/engine/write-rows.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { inTurn } from '../../../support/reference/rounds.ts'
-import { randomOf } from '../../../support/reference/random.ts'
+import { inTurn } from '../../../support/runner/rounds.ts'
+import { randomOf } from '../../../support/base/random.ts'
 import {
   SKETCHES_HEADER_BYTES,
   sketchBytes,

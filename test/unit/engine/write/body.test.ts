@@ -1,5 +1,5 @@
 import t from 'tap'
-import { codesOf, openTestStore } from './test-store.ts'
+import { codesOf, openTestStore } from '../../../support/engine/test-store.ts'
 
 t.test('a body is an object, an array or {"__ENTITIES"}', async t => {
   const store = openTestStore(t)

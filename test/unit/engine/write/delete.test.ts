@@ -1,5 +1,5 @@
 import t from 'tap'
-import { codesOf, openTestStore } from './test-store.ts'
+import { codesOf, openTestStore } from '../../../support/engine/test-store.ts'
 
 t.test('an entity is deleted with its index entries and binaries', async t => {
   const store = openTestStore(t)

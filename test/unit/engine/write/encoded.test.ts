@@ -8,9 +8,9 @@ import { TRUSTED_BODY } from '../../../../engine/write/contract/write-limits.ts'
 import { ElementEncoder } from '../../../../engine/write/body/element-encoder.ts'
 import { parserOf } from '../../../../engine/write/body/parse-body.ts'
 import { parseParts, splitBody } from '../../../../engine/write/body/split-body.ts'
-import { type Random, randomOf } from '../../../support/reference/random.ts'
-import { isLong, longCount, seeds } from '../../../support/reference/rounds.ts'
-import { model, NOW, openTestStore, type TestStore } from './test-store.ts'
+import { type Random, randomOf } from '../../../support/base/random.ts'
+import { isLong, longCount, seeds } from '../../../support/runner/rounds.ts'
+import { model, NOW, openTestStore, type TestStore } from '../../../support/engine/test-store.ts'
 
 interface Encoded extends Required<Pick<SaveRequest, 'parts' | 'encoded'>> {
   /** Number of elements that are encoded. */

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { changesBetween } from '../../../../engine/storage/change-log.ts'
 import { LmdbTransaction } from '../../../../engine/storage/lmdb-transaction.ts'
-import { codesOf, openTestStore, saveRequest } from './test-store.ts'
+import { codesOf, openTestStore, saveRequest } from '../../../support/engine/test-store.ts'
 
 t.test('$atomic undoes all and shows what the others would have been', async t => {
   const store = openTestStore(t)

@@ -1,6 +1,6 @@
 /** Problems of an entity in a save: attributes, unique values and keys. */
 import t from 'tap'
-import { codesOf, openTestStore } from './test-store.ts'
+import { codesOf, openTestStore } from '../../../support/engine/test-store.ts'
 
 t.test('unknown and private attributes are refused, with a public name as suggestion', async t => {
   const store = openTestStore(t)

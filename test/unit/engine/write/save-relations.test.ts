@@ -1,6 +1,6 @@
 /** Relations and images in saves. */
 import t from 'tap'
-import { openTestStore } from './test-store.ts'
+import { openTestStore } from '../../../support/engine/test-store.ts'
 
 t.test('a relation is set by key object, bare key, link, foreign key or null', async t => {
   const store = openTestStore(t)

@@ -1,6 +1,6 @@
 /** Saves: keys, stamps and what changes. */
 import t from 'tap'
-import { NOW, openTestStore } from './test-store.ts'
+import { NOW, openTestStore } from '../../../support/engine/test-store.ts'
 
 t.test('a new entity gets key, stamp 1 and timestamp', async t => {
   const store = openTestStore(t)

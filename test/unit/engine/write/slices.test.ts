@@ -6,8 +6,8 @@ import { partsOf } from '../../../../engine/write/body/body-outline.ts'
 import { Heartbeat } from '../../../../engine/write/contract/heartbeat.ts'
 import { LinkedThread } from '../../../../engine/write/steps/linked-thread.ts'
 import { SAVE_LIMITS } from '../../../../engine/write/contract/write-limits.ts'
-import { isLong } from '../../../support/reference/rounds.ts'
-import { openTestStore, saveRequest, type TestStore } from './test-store.ts'
+import { isLong } from '../../../support/runner/rounds.ts'
+import { openTestStore, saveRequest, type TestStore } from '../../../support/engine/test-store.ts'
 
 /**
  * No request holds the writer for longer than 250 ms of CPU; others share its transactions meanwhile. Times on a busy machine mean

@@ -9,9 +9,9 @@ import {
   SAVE_LIMITS,
   TRUSTED_BODY,
 } from '../../../../engine/write/contract/write-limits.ts'
-import { randomOf } from '../../../support/reference/random.ts'
-import { seedOf } from '../../../support/reference/rounds.ts'
-import { openTestStore } from './test-store.ts'
+import { randomOf } from '../../../support/base/random.ts'
+import { seedOf } from '../../../support/runner/rounds.ts'
+import { openTestStore } from '../../../support/engine/test-store.ts'
 
 const LIMITS: BodyLimits = { ...TRUSTED_BODY, values: 1_000_000, maxEntityBytes: 2 ** 20 }
 const split = (text: string, limits = LIMITS) => {

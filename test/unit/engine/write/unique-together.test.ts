@@ -1,9 +1,9 @@
 /** Attributes that are unique together: what is saved is what a naive reference lets in, by every way in which values change. */
 import t from 'tap'
 import { fold } from '../../../../engine/base/text/fold.ts'
-import { randomOf } from '../../../support/reference/random.ts'
-import { isLong, longCount, seeds } from '../../../support/reference/rounds.ts'
-import { codesOf, openTestStore, type TestStore } from './test-store.ts'
+import { randomOf } from '../../../support/base/random.ts'
+import { isLong, longCount, seeds } from '../../../support/runner/rounds.ts'
+import { codesOf, openTestStore, type TestStore } from '../../../support/engine/test-store.ts'
 
 const MODEL = {
   name: 'library',

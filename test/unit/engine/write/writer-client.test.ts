@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { openEnvironment } from '../../../../engine/storage/environment.ts'
 import type { SaveRequest } from '../../../../engine/write/contract/requests.ts'
 import { WriterClient, type WriterClientOptions } from '../../../../engine/write/client/writer-client.ts'
-import { ISO, model, saveRequest } from './test-store.ts'
+import { ISO, model, saveRequest } from '../../../support/engine/test-store.ts'
 
 const start = async (t: Test, options: Partial<WriterClientOptions> = {}): Promise<WriterClient> => {
   const client = await WriterClient.start({

@@ -6,7 +6,7 @@ import { loadConfig } from '../../../../config/load-config.ts'
 import { readDirectory, writeDirectory } from '../../../../kernel/auth/directory.ts'
 import { exposureWarnings } from '../../../../kernel/auth/exposed-files.ts'
 import { createTestServer } from '../../../../kernel/testing.ts'
-import { temporaryFolder } from '../../../support/servers/test-server.ts'
+import { temporaryFolder } from '../../../support/base/temporary-folder.ts'
 
 /** Modes must not depend on the umask of the process that starts the server. */
 process.umask(0)

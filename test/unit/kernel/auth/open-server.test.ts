@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { loadConfig } from '../../../../config/load-config.ts'
 import { openServerWarning } from '../../../../kernel/auth/open-server.ts'
 import { createServer } from '../../../../kernel/main.ts'
-import { temporaryFolder } from '../../../support/servers/test-server.ts'
+import { temporaryFolder } from '../../../support/base/temporary-folder.ts'
 
 const MODEL = { name: 'test', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
 

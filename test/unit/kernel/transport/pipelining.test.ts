@@ -25,8 +25,8 @@ import {
   sendInTurn,
   sendPipelined,
 } from '../../../support/clients/pipelined.ts'
-import { type Random, randomOf } from '../../../support/reference/random.ts'
-import { isLong, seeds } from '../../../support/reference/rounds.ts'
+import { type Random, randomOf } from '../../../support/base/random.ts'
+import { isLong, seeds } from '../../../support/runner/rounds.ts'
 import { answeringErrors, loadableTransports, startTransport } from '../../../support/servers/transports.ts'
 import { until } from '../../../support/base/until.ts'
 

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { ByteBudget } from '../../../../engine/index.ts'
 import type { BodySource, TransportName } from '../../../../kernel/transport/transport.ts'
 import { type Pending, SlowReaders } from '../../../../kernel/transport/slow-readers.ts'
-import { isLong } from '../../../support/reference/rounds.ts'
+import { isLong } from '../../../support/runner/rounds.ts'
 import { loadableTransports, startTransport } from '../../../support/servers/transports.ts'
 import { until } from '../../../support/base/until.ts'
 

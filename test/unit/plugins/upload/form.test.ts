@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { RestRequest } from '../../../../kernel/api.ts'
 import { streamFileOfForm } from '../../../../plugins/upload/form.ts'
-import { randomOf } from '../../../support/reference/random.ts'
-import { seedOf } from '../../../support/reference/rounds.ts'
+import { randomOf } from '../../../support/base/random.ts'
+import { seedOf } from '../../../support/runner/rounds.ts'
 
 /** A body whose pieces arrive even if the previous one is still being consumed, as they may after a pause. */
 function requestOf(pieces: readonly Uint8Array[], boundary: string): RestRequest {

@@ -17,7 +17,7 @@ import {
   authorClasses,
   describeClass,
 } from '../../../../../engine/author/declare/describe-classes.ts'
-import { openWorld } from './world.ts'
+import { openWorld } from '../../../../support/engine/language-world.ts'
 
 class Employee extends DataClass('Employee') {
   @exposed wellPaid(minimum: number) {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { passages } from '../../../../support/fixtures/passages.ts'
-import { openWorld } from './world.ts'
+import { openWorld } from '../../../../support/engine/language-world.ts'
 
 t.test('entities, attributes and relations', async t => {
   const { run } = await openWorld(t)

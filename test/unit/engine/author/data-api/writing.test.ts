@@ -3,7 +3,7 @@ import { decode } from '../../../../support/engine/read-request.ts'
 import { internals } from '../../../../../engine/author/data-api/entity-internals.ts'
 import type { EntityBase } from '../../../../../engine/author/data-api/entity.ts'
 import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
-import { openWorld } from './world.ts'
+import { openWorld } from '../../../../support/engine/language-world.ts'
 
 const codes = (...errCodes: number[]): Error =>
   ({ entries: errCodes.map(errCode => ({ errCode })) }) as unknown as Error

@@ -6,7 +6,8 @@ import { ModuleBundler } from '../../../../../kernel/module-bundler.ts'
 import { engineOptions } from '../../../../support/engine/engine-options.ts'
 import { company } from '../../../../support/fixtures/company.ts'
 import { readJson, readRequest } from '../../../../support/engine/read-request.ts'
-import { insertRows, temporaryFolder } from '../../../../support/servers/test-server.ts'
+import { temporaryFolder } from '../../../../support/base/temporary-folder.ts'
+import { insertRows } from '../../../../support/servers/test-server.ts'
 
 /** A store that can be reopened with different code. */
 function reopenable(t: Test) {

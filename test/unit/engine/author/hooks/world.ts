@@ -9,7 +9,7 @@ import { type AuthorClass, describeClass } from '../../../../../engine/author/de
 import type { SaveRequest, SaveResult } from '../../../../../engine/write/contract/requests.ts'
 import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
 import { company } from '../../../../support/fixtures/company.ts'
-import { openWorld } from '../data-api/world.ts'
+import { openWorld } from '../../../../support/engine/language-world.ts'
 
 export type HookedWorld = Awaited<ReturnType<typeof openHookedWorld>>
 

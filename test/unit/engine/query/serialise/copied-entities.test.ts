@@ -8,8 +8,8 @@ import type { Output } from '../../../../../engine/query/contract/request.ts'
 import { bindProjection } from '../../../../../engine/query/serialise/bind-projection.ts'
 import { writeArray, writeCollection } from '../../../../../engine/query/serialise/write-selection.ts'
 import type { Snapshot } from '../../../../../engine/data/snapshot.ts'
-import { randomOf } from '../../../../support/reference/random.ts'
-import { openMemoryWorld } from '../../memory/world.ts'
+import { randomOf } from '../../../../support/base/random.ts'
+import { openMemoryWorld } from '../../../../support/engine/shared-memory.ts'
 import { Pieces } from './piece-sink.ts'
 
 const PEOPLE = 1_500

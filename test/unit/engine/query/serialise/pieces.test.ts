@@ -10,9 +10,9 @@ import { bindProjection } from '../../../../../engine/query/serialise/bind-proje
 import { writeSaved } from '../../../../../engine/write/answer/write-saved.ts'
 import { writeArray, writeCollection, writeEntity } from '../../../../../engine/query/serialise/write-selection.ts'
 import type { Snapshot } from '../../../../../engine/data/snapshot.ts'
-import { type Random, randomOf } from '../../../../support/reference/random.ts'
-import { longCount, seeds } from '../../../../support/reference/rounds.ts'
-import { openMemoryWorld } from '../../memory/world.ts'
+import { type Random, randomOf } from '../../../../support/base/random.ts'
+import { longCount, seeds } from '../../../../support/runner/rounds.ts'
+import { openMemoryWorld } from '../../../../support/engine/shared-memory.ts'
 import { Pieces } from './piece-sink.ts'
 
 const PEOPLE = 400

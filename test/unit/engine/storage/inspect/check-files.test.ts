@@ -17,8 +17,8 @@ import { type Environment, openEnvironment } from '../../../../../engine/storage
 import { inspectStore } from '../../../../../engine/storage/inspect/inspect-store.ts'
 import { createServer } from '../../../../../kernel/main.ts'
 import { createTestServer, type TestServer } from '../../../../../kernel/testing.ts'
-import { temporaryFolder } from '../../../../support/servers/test-server.ts'
-import { MODEL } from '../../../../durability/uploads.model.ts'
+import { temporaryFolder } from '../../../../support/base/temporary-folder.ts'
+import { MODEL } from '../../../../support/fixtures/uploads.ts'
 
 const size = 100_000
 const large = `data:application/pdf;base64,${Buffer.alloc(size, 7).toString('base64')}`

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openEnvironment } from '../../../../../engine/storage/environment.ts'
 import { inspectStore } from '../../../../../engine/storage/inspect/inspect-store.ts'
-import { openLogged } from '../../../../durability/log-world.ts'
-import { randomOf } from '../../../../support/reference/random.ts'
-import { ISO } from '../../write/test-store.ts'
+import { openLogged } from '../../../../support/engine/logged-store.ts'
+import { randomOf } from '../../../../support/base/random.ts'
+import { ISO } from '../../../../support/engine/test-store.ts'
 
 const MAP = { mapSizeBytes: 2 ** 30 }
 const KEEP_ALL = { keepBytes: 1e12, keepMs: 1e12 }

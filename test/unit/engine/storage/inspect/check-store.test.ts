@@ -7,7 +7,7 @@ import { addPostings, removePosting } from '../../../../../engine/storage/postin
 import { NO_ROW } from '../../../../../engine/row-format/row-layout.ts'
 import { readTableState, writeGlobalStamp, writeTableState } from '../../../../../engine/storage/store-state.ts'
 import { createRowStore, type RowStore } from '../../../../support/engine/write-rows.ts'
-import { testModel } from '../test-model.ts'
+import { testModel } from '../../../../support/fixtures/every-type.ts'
 import fc from '../../../../support/runner/fast-check.ts'
 
 const NOTHING = Buffer.alloc(0)

@@ -6,9 +6,9 @@ import { DataFile } from '../../../../../engine/storage/data-file.ts'
 import { openOwnStore } from '../../../../../engine/storage/own-store.ts'
 import { tableRows } from '../../../../../engine/storage/table-rows.ts'
 import { walkPages } from '../../../../../engine/storage/walk-pages.ts'
-import { type Random, randomOf } from '../../../../support/reference/random.ts'
-import { seedOf } from '../../../../support/reference/rounds.ts'
-import { ISO, openTestStore } from '../../write/test-store.ts'
+import { type Random, randomOf } from '../../../../support/base/random.ts'
+import { seedOf } from '../../../../support/runner/rounds.ts'
+import { ISO, openTestStore } from '../../../../support/engine/test-store.ts'
 
 const MAP = { mapSizeBytes: 2 ** 28 }
 const BLANK = { model: undefined, wire: ISO, allowLoss: false, ...MAP }

@@ -1,6 +1,6 @@
 /** Attributes and dataclasses that are added, renamed or calculated from now on. */
 import t from 'tap'
-import { openTestStore, type TestStore } from '../../write/test-store.ts'
+import { openTestStore, type TestStore } from '../../../../support/engine/test-store.ts'
 import { type Attributes, cities, migrate, person, reopen, three } from './changed-store.ts'
 
 t.test('added attributes are null, stamps and timestamps stay', async t => {

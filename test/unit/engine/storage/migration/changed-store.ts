@@ -1,6 +1,6 @@
 /** Stores of one model that are opened with another. */
 import type { Test } from 'tap'
-import { openTestStore, type TestStore } from '../../write/test-store.ts'
+import { openTestStore, type TestStore } from '../../../../support/engine/test-store.ts'
 
 export type Attributes = Record<string, object>
 export const person = (attributes: Attributes, others: Record<string, Attributes> = {}) => ({

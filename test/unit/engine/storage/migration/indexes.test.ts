@@ -1,6 +1,6 @@
 /** Indexes, unique attributes and relations that are added or removed. */
 import t from 'tap'
-import { openTestStore, type TestStore } from '../../write/test-store.ts'
+import { openTestStore, type TestStore } from '../../../../support/engine/test-store.ts'
 import { type Attributes, cities, migrate, person, reopen, three } from './changed-store.ts'
 
 t.test('an added index is built, a removed one is deleted', async t => {

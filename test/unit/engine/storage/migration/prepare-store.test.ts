@@ -5,7 +5,7 @@ import { describeChange, duration } from '../../../../../engine/storage/migratio
 import { planChange } from '../../../../../engine/storage/migration/prepare-store.ts'
 import { openEnvironment } from '../../../../../engine/storage/environment.ts'
 import { FORMAT_VERSION } from '../../../../../engine/storage/format-version.ts'
-import { ISO, openTestStore, type TestStore } from '../../write/test-store.ts'
+import { ISO, openTestStore, type TestStore } from '../../../../support/engine/test-store.ts'
 import { migrate, person, reopen, three } from './changed-store.ts'
 
 t.test('a new store gets a format, an id and numbers', async t => {

@@ -1,6 +1,6 @@
 /** Attributes whose types change: values that convert, and losses. */
 import t from 'tap'
-import { openTestStore, type TestStore } from '../../write/test-store.ts'
+import { openTestStore, type TestStore } from '../../../../support/engine/test-store.ts'
 import { migrate, person, reopen, three } from './changed-store.ts'
 
 t.test('vectors of another dimension are a loss that must be allowed', async t => {

@@ -1,13 +1,14 @@
 import type { Test } from 'tap'
-import { type Engine, openEngine } from '../../../../../engine/index.ts'
-import type { DataStoreOf } from '../../../../../engine/author/declare/author-types.ts'
-import type { AuthorClass } from '../../../../../engine/author/declare/describe-classes.ts'
-import { Language, type LanguageOptions } from '../../../../../engine/author/data-api/language.ts'
-import { openReadStore } from '../../../../../engine/open-read-store.ts'
-import { WriterLink } from '../../../../../engine/write/client/writer-link.ts'
-import { engineOptions, LIMITS } from '../../../../support/engine/engine-options.ts'
-import { company } from '../../../../support/fixtures/company.ts'
-import { type Fixture, insertRows, temporaryFolder } from '../../../../support/servers/test-server.ts'
+import { type Engine, openEngine } from '../../../engine/index.ts'
+import type { DataStoreOf } from '../../../engine/author/declare/author-types.ts'
+import type { AuthorClass } from '../../../engine/author/declare/describe-classes.ts'
+import { Language, type LanguageOptions } from '../../../engine/author/data-api/language.ts'
+import { openReadStore } from '../../../engine/open-read-store.ts'
+import { WriterLink } from '../../../engine/write/client/writer-link.ts'
+import { engineOptions, LIMITS } from './engine-options.ts'
+import { company } from '../fixtures/company.ts'
+import { temporaryFolder } from '../base/temporary-folder.ts'
+import { type Fixture, insertRows } from '../servers/test-server.ts'
 
 export interface World {
   language: Language

@@ -1,22 +1,22 @@
 import type { Test } from 'tap'
-import { checkModel } from '../../../../engine/catalog/check-model.ts'
-import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
-import type { ErrorData } from '../../../../engine/base/errors.ts'
-import { checkStore } from '../../../../engine/storage/inspect/check-store.ts'
-import { type Environment, openEnvironment } from '../../../../engine/storage/environment.ts'
-import { type PrepareOptions, prepareStore } from '../../../../engine/storage/migration/prepare-store.ts'
-import type { Schema } from '../../../../engine/storage/stored-schema.ts'
-import { RowView } from '../../../../engine/row-format/row-view.ts'
-import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
-import { tableRows } from '../../../../engine/storage/table-rows.ts'
+import { checkModel } from '../../../engine/catalog/check-model.ts'
+import type { DataClass } from '../../../engine/catalog/dataclass.ts'
+import type { ErrorData } from '../../../engine/base/errors.ts'
+import { checkStore } from '../../../engine/storage/inspect/check-store.ts'
+import { type Environment, openEnvironment } from '../../../engine/storage/environment.ts'
+import { type PrepareOptions, prepareStore } from '../../../engine/storage/migration/prepare-store.ts'
+import type { Schema } from '../../../engine/storage/stored-schema.ts'
+import { RowView } from '../../../engine/row-format/row-view.ts'
+import { LmdbWritable } from '../../../engine/storage/lmdb-writable.ts'
+import { tableRows } from '../../../engine/storage/table-rows.ts'
 import type {
   DeleteResult,
   SavedEntity,
   SaveRequest,
   SaveResult,
   WriteRequest,
-} from '../../../../engine/write/contract/requests.ts'
-import { Writer, type WriterOptions } from '../../../../engine/write/steps/writer.ts'
+} from '../../../engine/write/contract/requests.ts'
+import { Writer, type WriterOptions } from '../../../engine/write/steps/writer.ts'
 
 export const ISO = { dateOnlyFormat: 'iso' } as const
 export const NOW = Date.UTC(2026, 0, 31, 10)

@@ -1,4 +1,4 @@
-import { wantedSetting } from '../runner/setting.ts'
+import { wantedSetting } from './setting.ts'
 
 /** True if property, crash and load tests run at their full counts. */
 export const isLong = process.env.TESSER_TEST_LONG !== undefined
@@ -32,7 +32,7 @@ process.on('exit', code => {
 })
 
 /**
- * Full count, for the long run in the usual setting. The two other settings (../setting.ts) take a third of it, because that run
+ * Full count, for the long run in the usual setting. The two other settings (`setting.ts`) take a third of it, because that run
  * is done three times.
  */
 export const longCount = (count: number): number =>

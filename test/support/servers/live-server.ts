@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
-import { outputUrl } from '../../engine/base/output-root.ts'
+import { outputUrl } from '../../../engine/base/output-root.ts'
 
 /** A server in a separate process, which sends its port, and can be stopped and killed. */
 export class LiveServer {
@@ -12,7 +12,7 @@ export class LiveServer {
   protected child: ChildProcess | undefined
   private agent = new Agent()
 
-  /** @param program file next to this one @param execArgv options of Node */
+  /** @param program file from `test/durability` @param execArgv options of Node */
   constructor(
     private readonly program: string,
     private readonly args: () => readonly string[],

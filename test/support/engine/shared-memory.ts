@@ -1,24 +1,24 @@
 import type { Test } from 'tap'
-import type { RelatedEntityAttribute, StorageAttribute } from '../../../../engine/catalog/attribute.ts'
-import type { DataClass } from '../../../../engine/catalog/dataclass.ts'
-import { columnsOver, indexesOf } from '../../../../engine/catalog/property-columns.ts'
-import type { Value } from '../../../../engine/catalog/value.ts'
-import { MemoryWriter } from '../../../../engine/memory/writer/memory-writer.ts'
-import { createSharedMemory, SharedHeap } from '../../../../engine/memory/heap/shared-heap.ts'
-import { SharedStore } from '../../../../engine/memory/reader/shared-store.ts'
-import { changesBetween } from '../../../../engine/storage/change-log.ts'
-import type { RowSet } from '../../../../engine/row-set/row-set.ts'
-import { compareFolded } from '../../../../engine/base/text/fold.ts'
+import type { RelatedEntityAttribute, StorageAttribute } from '../../../engine/catalog/attribute.ts'
+import type { DataClass } from '../../../engine/catalog/dataclass.ts'
+import { columnsOver, indexesOf } from '../../../engine/catalog/property-columns.ts'
+import type { Value } from '../../../engine/catalog/value.ts'
+import { MemoryWriter } from '../../../engine/memory/writer/memory-writer.ts'
+import { createSharedMemory, SharedHeap } from '../../../engine/memory/heap/shared-heap.ts'
+import { SharedStore } from '../../../engine/memory/reader/shared-store.ts'
+import { changesBetween } from '../../../engine/storage/change-log.ts'
+import type { RowSet } from '../../../engine/row-set/row-set.ts'
+import { compareFolded } from '../../../engine/base/text/fold.ts'
 import {
   type ColumnAttribute,
   SEGMENT_ROWS,
   type Segment,
   type Snapshot,
   type TableSnapshot,
-} from '../../../../engine/data/snapshot.ts'
-import { LmdbWritable } from '../../../../engine/storage/lmdb-writable.ts'
-import { readGlobalStamp } from '../../../../engine/storage/store-state.ts'
-import { createRowStore, type RowStore, type RowWriter } from '../../../support/engine/write-rows.ts'
+} from '../../../engine/data/snapshot.ts'
+import { LmdbWritable } from '../../../engine/storage/lmdb-writable.ts'
+import { readGlobalStamp } from '../../../engine/storage/store-state.ts'
+import { createRowStore, type RowStore, type RowWriter } from './write-rows.ts'
 
 /** A store whose commits are applied to a shared memory, as by the writer thread. */
 export interface MemoryWorld {
