@@ -1,13 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../config/load-config.ts'
-import { createLogger } from '../../kernel/log.ts'
-import { createServer } from '../../kernel/main.ts'
 import { company } from '../support/fixtures/company.ts'
 import { type Gate, openGate } from '../support/services/gate.ts'
 import { isLong } from '../support/runner/rounds.ts'
 import { waitingPlugin } from '../support/plugins/test-plugins.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 import { startServer, type TestServer } from '../support/servers/test-server.ts'
 
 /** Repetitions of each abuse. */
@@ -22,19 +18,13 @@ async function start(t: Test, functions: object = {}) {
 /** A server whose log the test reads. */
 async function startLogged(t: Test) {
   const gate = await openGate(t)
-  const folder = t.testdir({ 'model.json': JSON.stringify(company.model) })
-  const options = { model: 'model.json', data: 'store', plugins: [waitingPlugin], server: { port: 0 } }
-  const storage = { mapSizeBytes: '64 MiB', memoryBytes: 0 }
-  const file = join(folder, 'tesser.config.json')
-  writeFileSync(file, JSON.stringify({ ...options, storage, functions: { threads: 1, logLines: 10 } }))
-  const config = loadConfig({ file, env: {}, flags: {} })
   const lines: string[] = []
-  const server = await createServer(config, createLogger(config, { write: line => void lines.push(line) }))
-  t.teardown(() => server.close())
-  const post = async (name: string, args: unknown[]) => {
-    const answer = await fetch(`${server.url}/rest/$catalog/${name}`, { method: 'POST', body: JSON.stringify(args) })
-    return { status: answer.status, text: await answer.text() }
-  }
+  const { server, ask } = await startConfigured(t, {
+    fixture: { rows: {} },
+    onLine: line => void lines.push(line),
+    config: { plugins: [waitingPlugin], log: { level: 'info' }, functions: { threads: 1, logLines: 10 } },
+  })
+  const post = (name: string, args: unknown[]) => ask(`/rest/$catalog/${name}`, { body: JSON.stringify(args) })
   return { gate, lines, post, server }
 }
 

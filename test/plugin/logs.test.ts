@@ -1,12 +1,8 @@
-import { writeFileSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../config/load-config.ts'
-import { createLogger } from '../../kernel/log.ts'
-import { createServer } from '../../kernel/main.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 import { insertRows } from '../../kernel/testing.ts'
-import { company } from '../support/fixtures/company.ts'
 
 const INDEX = `import { definePlugin } from 'tesser'
 export default definePlugin({ name: 'acme', kernel: '^1.0.0', classes: ['./classes.ts', './more.ts'].map(each => new URL(each, import.meta.url)) })`
@@ -112,25 +108,13 @@ interface Line {
 
 async function start(t: Test) {
   const folder = t.testdir({ 'index.ts': INDEX, 'classes.ts': CLASSES, 'fail.ts': FAIL, 'more.ts': MORE })
-  writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
-  const file = join(folder, 'tesser.config.json')
-  writeFileSync(
-    file,
-    JSON.stringify({
-      model: 'model.json',
-      data: 'store',
-      plugins: ['./index.ts'],
-      server: { port: 0 },
-      log: { level: 'debug' },
-      functions: { threads: 1, deadlineSeconds: 20 },
-      storage: { mapSizeBytes: '64 MiB', memoryBytes: 0 },
-    }),
-  )
-  const config = loadConfig({ file, env: {}, flags: {} })
   const lines: Line[] = []
-  const log = createLogger(config, { write: line => void lines.push(JSON.parse(line)) })
-  const server = await createServer(config, log)
-  t.teardown(() => server.close())
+  const { server, ask } = await startConfigured(t, {
+    folder,
+    fixture: { rows: {} },
+    onLine: line => void lines.push(JSON.parse(line)),
+    config: { plugins: ['./index.ts'], functions: { threads: 1, deadlineSeconds: 20 } },
+  })
   return {
     folder,
     engine: server.engine,
@@ -138,8 +122,7 @@ async function start(t: Test) {
     /** Log lines of plugins that a request causes. */
     async post(path: string, body: unknown = []) {
       lines.splice(0)
-      const answer = await fetch(`${server.url}/rest${path}`, { method: 'POST', body: JSON.stringify(body) })
-      const text = await answer.text()
+      const { text } = await ask(`/rest${path}`, { body: JSON.stringify(body) })
       return { text, lines: lines.filter(({ plugin }) => plugin === 'acme') }
     },
   }

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { loadConfig } from '../../config/load-config.ts'
 import { createLogger } from '../../kernel/log.ts'
-import { createServer } from '../../kernel/main.ts'
 import { logOwnConsole } from '../../kernel/cli/log-console.ts'
 import { installTesser, runTesser } from '../support/commands/author-package.ts'
 import { company } from '../support/fixtures/company.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 import { nastySecrets } from '../support/base/nasty-secrets.ts'
 
 const INDEX = `import { createHash } from 'node:crypto'
@@ -87,40 +86,41 @@ export class CompanyEntity extends Entity('Company') {
 
 /** Starts a server whose plugin gets every second secret from a variable, and the others from files. */
 async function start(t: Test) {
-  const folder = t.testdir({ 'index.ts': INDEX, 'classes.ts': CLASSES, 'model.json': JSON.stringify(company.model) })
+  const folder = t.testdir({ 'index.ts': INDEX, 'classes.ts': CLASSES })
   const env: Record<string, string> = { PORT: '587' }
   const secrets = nastySecrets.map((secret, i) => {
     if (i % 2 === 0) env[`SECRET_${i}`] = secret
     else writeFileSync(join(folder, `secret-${i}`), `${secret}\n`)
     return i % 2 === 0 ? { env: `SECRET_${i}` } : { file: `secret-${i}` }
   })
-  const content = {
-    model: 'model.json',
-    data: 'store',
-    plugins: [{ plugin: './index.ts', options: { secrets, port: { env: 'PORT' } } }],
-    server: { port: 0, accessLog: true },
-    log: { level: 'debug' },
-    functions: { threads: 1 },
-    storage: { mapSizeBytes: '64 MiB', memoryBytes: 0 },
-  }
-  writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(content))
-  const config = loadConfig({ env, flags: {}, cwd: folder })
   /** Lines of the log and answers. */
   const output: string[] = []
-  const log = createLogger(config, { write: line => void output.push(line) })
   const { console } = globalThis
   t.teardown(() => Object.assign(globalThis, { console }))
-  logOwnConsole(log)
-  const server = await createServer(config, log)
-  t.teardown(() => server.close())
-  const ask = async (path: string, options: RequestInit = {}): Promise<string> => {
-    const answer = await fetch(`${server.url}${path}`, options)
-    const text = await answer.text()
+  const { ask: askConfigured } = await startConfigured(t, {
+    folder,
+    env,
+    fixture: { rows: {} },
+    logger: config => {
+      const log = createLogger(config, { write: line => void output.push(line) })
+      logOwnConsole(log)
+      return log
+    },
+    config: {
+      plugins: [{ plugin: './index.ts', options: { secrets, port: { env: 'PORT' } } }],
+      server: { accessLog: true },
+      functions: { threads: 1 },
+    },
+  })
+  const ask = async (
+    path: string,
+    options: { headers?: Record<string, string>; body?: string } = {},
+  ): Promise<string> => {
+    const { text } = await askConfigured(path, options)
     output.push(text)
     return text
   }
-  const post = (path: string, body: unknown) =>
-    ask(`/rest/Company${path}`, { method: 'POST', body: JSON.stringify(body) })
+  const post = (path: string, body: unknown) => ask(`/rest/Company${path}`, { body: JSON.stringify(body) })
   return { ask, post, output }
 }
 

@@ -1,16 +1,11 @@
-import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { request } from 'undici'
-import { loadConfig } from '../../config/load-config.ts'
-import { createServer } from '../../kernel/main.ts'
 import { insertRows } from '../../kernel/testing.ts'
-import { company } from '../support/fixtures/company.ts'
 import { logSink } from '../support/base/log-sink.ts'
 import { abusePlugin, staffPlugin } from '../support/plugins/test-plugins.ts'
-import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 import { transports } from '../support/servers/test-server.ts'
 
 /** Clients that disconnect in the middle of a request are not a fault of the server: nothing above debug level is logged. */
@@ -66,26 +61,19 @@ const whole: [what: string, sent: string][] = [
 for (const transport of transports) {
   t.test(`clients that disconnect on ${transport}`, async t => {
     const { lines, logger } = logSink()
-    const folder = temporaryFolder(t)
-    writeFileSync(
-      join(folder, 'tesser.config.json'),
-      JSON.stringify({
-        model: 'model.json',
+    const { server } = await startConfigured(t, {
+      logger: () => logger,
+      config: {
         plugins: [staffPlugin, abusePlugin],
-        server: { transport, port: 0, graceMs: 1_000 },
+        server: { transport },
         // Their duration depends on the machine.
         log: { slowQueryMs: 0 },
-        storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB' },
         // All queries except reads by key. One may go on for long after its client has gone, on a busy machine.
         pool: { inlineCostMs: 0, overrunMs: 60_000 },
         functions: { threads: 2 },
         mcp: { write: true },
-      }),
-    )
-    writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
-    const server = await createServer(loadConfig({ env: {}, flags: {}, cwd: folder }), logger)
-    t.teardown(() => server.close())
-    for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine.saves, dataClass, rows)
+      },
+    })
     const cities = Array.from({ length: 1_000 }, (_, i) => ({ name: `city ${i} ${'x'.repeat(3_000)}` }))
     await insertRows(server.engine.saves, 'City', cities)
     const blob = `${server.url}/rest/Company(1)/contract`

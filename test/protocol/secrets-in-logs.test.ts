@@ -1,16 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { request } from 'undici'
-import { loadConfig } from '../../config/load-config.ts'
 import { createKey, hashKey } from '../../kernel/auth/directory.ts'
 import { quickHash } from '../support/base/password.ts'
-import { createLogger } from '../../kernel/log.ts'
-import { createServer } from '../../kernel/main.ts'
-import { insertRows } from '../../kernel/testing.ts'
-import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/plugins/test-plugins.ts'
-import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 
 const PASSWORD = 'planted horse'
 const WRONG = 'planted donkey'
@@ -34,38 +26,31 @@ export default {
 `
 
 t.test('no secret is in any line of the log, whatever is logged', async t => {
-  const folder = temporaryFolder(t)
   const key = createKey()
-  const file = (name: string, content: object | string) =>
-    writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content))
-  file('model.json', company.model)
-  file('careless.mjs', CARELESS)
-  file('tesser.directory.json', {
-    users: [{ name: 'Ada', password: await quickHash(PASSWORD), roles: [] }],
-    keys: [{ name: 'nightly', hash: hashKey(key), privileges: [] }],
-  })
-  file('tesser.config.json', {
-    model: 'model.json',
-    plugins: [staffPlugin, './careless.mjs'],
-    server: { port: 0, accessLog: true, serverTiming: true, graceMs: 1_000 },
-    storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB' },
-    log: { level: 'trace' },
-  })
-  const loaded = loadConfig({ env: {}, flags: {}, cwd: folder })
-  // Makes each request a slow one.
-  const config = { ...loaded, log: { ...loaded.log, slowQueryMs: Number.MIN_VALUE } }
   let text = ''
-  const server = await createServer(config, createLogger(config, { write: line => (text += line) }))
-  t.teardown(() => server.close())
-  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine.saves, dataClass, rows)
+  const { server, ask: askConfigured } = await startConfigured(t, {
+    onLine: line => {
+      text += line
+    },
+    files: {
+      'careless.mjs': CARELESS,
+      'tesser.directory.json': {
+        users: [{ name: 'Ada', password: await quickHash(PASSWORD), roles: [] }],
+        keys: [{ name: 'nightly', hash: hashKey(key), privileges: [] }],
+      },
+    },
+    config: {
+      plugins: [staffPlugin, './careless.mjs'],
+      server: { accessLog: true, serverTiming: true },
+      log: { level: 'trace' },
+    },
+    // Makes each request a slow one.
+    change: loaded => ({ ...loaded, log: { ...loaded.log, slowQueryMs: Number.MIN_VALUE } }),
+  })
   const ask = async (path: string, headers: Record<string, string> = {}, body?: unknown) => {
-    const answer = await request(`${server.url}/rest${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const cookie = String(answer.headers['set-cookie'] ?? '').split(';')[0]!
-    return { status: answer.statusCode, cookie, text: await answer.body.text() }
+    const given = { headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const answer = await askConfigured(`/rest${path}`, given)
+    return { ...answer, cookie: String(answer.headers['set-cookie'] ?? '').split(';')[0]! }
   }
   const login = (name: string, password: string) =>
     ask('/$directory/login', { 'username-4D': name, 'password-4D': password }, [])

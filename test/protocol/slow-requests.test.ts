@@ -1,17 +1,10 @@
 /** Lines about slow requests, `Server-Timing`, and traces. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { request } from 'undici'
-import { loadConfig } from '../../config/load-config.ts'
-import { createServer } from '../../kernel/main.ts'
 import { SlowLog } from '../../kernel/metrics/slow-log.ts'
-import { insertRows } from '../../kernel/testing.ts'
 import type { FinishedRequest } from '../../kernel/transport/transport.ts'
-import { company } from '../support/fixtures/company.ts'
 import { logSink } from '../support/base/log-sink.ts'
 import { abusePlugin, staffPlugin } from '../support/plugins/test-plugins.ts'
-import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 import { transports } from '../support/servers/test-server.ts'
 import { until } from '../support/base/until.ts'
 
@@ -22,26 +15,13 @@ const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`
 
 async function start(t: Test, { log, ...config }: Record<string, Record<string, unknown>>) {
   const { lines, logger } = logSink()
-  const folder = temporaryFolder(t)
-  writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
-  const content = {
-    model: 'model.json',
-    plugins: [staffPlugin, abusePlugin],
-    storage: { mapSizeBytes: '256 MiB', memoryBytes: '64 MiB' },
-    ...config,
-    server: { port: 0, graceMs: 1_000, ...config.server },
-  }
-  writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(content))
-  const loaded = loadConfig({ env: {}, flags: {}, cwd: folder })
-  const server = await createServer({ ...loaded, log: { ...loaded.log, ...log } }, logger)
-  t.teardown(() => server.close())
-  for (const [dataClass, rows] of Object.entries(company.rows)) await insertRows(server.engine.saves, dataClass, rows)
-  const ask = async (path: string, headers: Record<string, string> = {}, body?: string) => {
-    const method = body === undefined ? 'GET' : 'POST'
-    const answer = await request(server.url + path, { method, headers, ...(body !== undefined && { body }) })
-    const text = await answer.body.text()
-    return { status: answer.statusCode, headers: answer.headers, text }
-  }
+  const { ask: askConfigured } = await startConfigured(t, {
+    logger: () => logger,
+    config: { plugins: [staffPlugin, abusePlugin], ...config },
+    change: loaded => ({ ...loaded, log: { ...loaded.log, ...log } }),
+  })
+  const ask = (path: string, headers: Record<string, string> = {}, body?: string) =>
+    askConfigured(path, { headers, ...(body !== undefined && { body }) })
   return { ask, lines }
 }
 

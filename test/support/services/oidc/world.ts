@@ -1,13 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Test } from 'tap'
 import { request } from 'undici'
-import { loadConfig } from '../../../../config/load-config.ts'
-import { createServer } from '../../../../kernel/main.ts'
 import type { TransportName } from '../../../../kernel/transport/transport.ts'
-import { company } from '../../fixtures/company.ts'
 import { type LogLine, logSink } from '../../base/log-sink.ts'
-import { temporaryFolder } from '../../base/temporary-folder.ts'
+import { startConfigured } from '../../servers/configured-server.ts'
 import { transports } from '../../servers/test-server.ts'
 import { OIDC_CLIENT, type OidcProvider, startOidcProvider } from './provider.ts'
 
@@ -54,29 +49,25 @@ export async function startOidcServer(
     transport = transports[0]!,
   }: WorldOptions,
 ): Promise<OidcWorld> {
-  const folder = temporaryFolder(t)
   const { lines, logger } = logSink('trace')
-  writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
-  if (roles) writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles))
-  if (directory) writeFileSync(join(folder, 'tesser.directory.json'), JSON.stringify(directory))
-  const config = {
-    model: 'model.json',
-    data: 'store',
-    plugins: [{ plugin: 'tesser/plugins/oidc', options: { publicUrl, providers } }],
-    server: {
-      port: 0,
-      transport,
-      basePath,
-      trustedProxies: ['loopback'],
-      allowedHosts: ['data.example.com'],
-      accessLog: true,
+  const { server } = await startConfigured(t, {
+    fixture: { rows: {} },
+    logger: () => logger,
+    files: { ...(roles && { 'roles.json': roles }), ...(directory && { 'tesser.directory.json': directory }) },
+    ...(now && { now }),
+    config: {
+      plugins: [{ plugin: 'tesser/plugins/oidc', options: { publicUrl, providers } }],
+      server: {
+        transport,
+        basePath,
+        trustedProxies: ['loopback'],
+        allowedHosts: ['data.example.com'],
+        accessLog: true,
+      },
+      log: { slowQueryMs: 1, slowQueryValues: true },
+      storage: { mapSizeBytes: '64 MiB', memoryBytes: 0 },
     },
-    log: { slowQueryMs: 1, slowQueryValues: true },
-    storage: { mapSizeBytes: '64 MiB', memoryBytes: 0 },
-  }
-  writeFileSync(join(folder, 'tesser.config.json'), JSON.stringify(config))
-  const server = await createServer(loadConfig({ cwd: folder, env: {}, flags: {} }), logger, now && { now })
-  t.teardown(() => server.close())
+  })
   return { url: server.url, lines, browser: () => new Browser(server.url, basePath) }
 }
 

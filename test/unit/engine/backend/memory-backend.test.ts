@@ -8,7 +8,7 @@ import { createKey, hashKey } from '../../../../kernel/auth/directory.ts'
 import { engineOptions } from '../../../support/engine/engine-options.ts'
 import { company } from '../../../support/fixtures/company.ts'
 import { memoryBackend } from '../../../support/engine/memory-backend/memory-backend.ts'
-import { startPlacedServer } from '../../../support/servers/placed-server.ts'
+import { startConfigured } from '../../../support/servers/configured-server.ts'
 import type { Fixture } from '../../../support/servers/test-server.ts'
 
 /** Dataclasses in memory; the others are in the store. */
@@ -20,9 +20,11 @@ Object.assign(FIXTURE.model.dataClasses.Tag!.attributes, { price: { type: 'decim
 for (const [i, row] of FIXTURE.rows.Tag!.entries()) Object.assign(row, { price: ['-3.10', '1.25'][i] })
 
 const key = createKey()
+/** Configuration of servers whose log nobody reads. */
+const QUIET = { config: { log: { level: 'silent' }, pool: { threads: 1 } } }
 const FILES = {
-  directory: { keys: [{ name: 'tests', hash: hashKey(key), privileges: ['hr'] }] },
-  roles: {
+  'tesser.directory.json': { keys: [{ name: 'tests', hash: hashKey(key), privileges: ['hr'] }] },
+  'roles.json': {
     privileges: [{ privilege: 'hr' }],
     permissions: {
       allowed: [
@@ -221,10 +223,10 @@ const METHOD = /^(?:(ada|kurt|hr) )?(?:(POST|DELETE) )?(.*?)(?: ([{[].*))?$/
 /** Sends requests one after the other. @returns each with its answer, without times and names of sets */
 async function answersOf(t: Test, text: string, inMemory: readonly string[], files = {}): Promise<string[]> {
   const backends = inMemory.length > 0 ? [memoryBackend(...inMemory)] : []
-  const server = await startPlacedServer(t, FIXTURE, backends, files)
+  const { ask } = await startConfigured(t, { fixture: FIXTURE, backends, files, ...QUIET })
   const session = async () => {
-    const { headers } = await server.send('GET', '/City?$top=0')
-    return { cookie: String(headers.get('set-cookie')).split(';')[0]!, 'user-agent': 'tests' }
+    const { headers } = await ask('/rest/City?$top=0')
+    return { cookie: String(headers['set-cookie']).split(';')[0]!, 'user-agent': 'tests' }
   }
   const callers = { ada: await session(), kurt: await session(), hr: { authorization: `Bearer ${key}` } }
   const sets: string[] = []
@@ -233,7 +235,7 @@ async function answersOf(t: Test, text: string, inMemory: readonly string[], fil
     const [, caller, method = 'GET', path, body] = METHOD.exec(line)!
     const address = path!.replace('{set}', sets.at(-1)!).replace('{set0}', sets[0]!)
     const headers = caller ? callers[caller as keyof typeof callers] : {}
-    const answer = await server.send(method, address, body, headers)
+    const answer = await ask(`/rest${address}`, { method, headers, ...(body !== undefined && { body }) })
     const [set] = /(?<="__ENTITYSET":"\/rest\/\w+\/\$entityset\/)\w{32}/.exec(answer.text) ?? []
     if (set) sets.push(set)
     const shown = answer.text
@@ -322,17 +324,18 @@ t.test('a request that leads to two back ends is refused, and one that leads to 
     Product: [{ ID: 1, name: 'p' }],
     Order: [{ ID: 1, customerID: 1, productID: 1 }],
   }
-  const server = await startPlacedServer(t, { model: ORDERS(), rows } as unknown as Fixture, [
-    memoryBackend('Customer'),
-    memoryBackend('Product'),
-  ])
+  const { ask } = await startConfigured(t, {
+    fixture: { model: ORDERS(), rows },
+    backends: [memoryBackend('Customer'), memoryBackend('Product')],
+    ...QUIET,
+  })
   for (const path of ['/Order?$expand=customer,product', '/Order?$filter="customer.name=c and product.name=p"']) {
-    const { status, text } = await server.send('GET', path)
+    const { status, text } = await ask(`/rest${path}`)
     t.equal(status, 400, path)
     t.match(text, /A request that leads to two back ends is not possible with/)
   }
   for (const path of ['/Order?$filter="customer.name=c"', '/Order?$filter="product.name=p"']) {
-    t.match(await server.send('GET', path), { status: 200, text: /"__COUNT":1/ }, path)
+    t.match(await ask(`/rest${path}`), { status: 200, text: /"__COUNT":1/ }, path)
   }
 })
 
