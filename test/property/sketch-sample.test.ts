@@ -1,11 +1,9 @@
 /** A sample that resembles few other rows makes a search by sketches examine too few or too many, which it has to notice. */
 import t from 'tap'
-import { openEngine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine/engine-options.ts'
+import { openTestEngine } from '../support/engine/test-engine.ts'
 import { randomOf } from '../support/base/random.ts'
 import { referenceAnswer } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { insertRows } from '../support/servers/test-server.ts'
 import { readItems, vectorModel } from '../support/engine/vector-items.ts'
 import { inTurn, seedOf } from '../support/runner/rounds.ts'
@@ -28,15 +26,11 @@ for (const isSampleNear of inTurn([true, false])) {
         return [ID, { ID, group: 0, embedding: question.map(each => nearness * each + number()) }]
       }),
     )
-    const engine = await openEngine(
-      engineOptions({
-        path: temporaryFolder(t),
-        model: vectorModel({ dimension: DIMENSION, hnsw: {} }),
-        memoryBytes: 2 ** 27,
-        vectorIndex: { minRows: 1e9, recall: 0.99 },
-      }),
-    )
-    t.teardown(() => engine.close())
+    const engine = await openTestEngine(t, {
+      model: vectorModel({ dimension: DIMENSION, hnsw: {} }),
+      memoryBytes: 2 ** 27,
+      vectorIndex: { minRows: 1e9, recall: 0.99 },
+    })
     await insertRows(engine.saves, 'Item', [...rows.values()])
     await engine.parts.writer.memoryFilled
     const nearest = { vector: question, metric: 'cosine', threshold: null } as const

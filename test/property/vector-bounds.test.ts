@@ -3,13 +3,12 @@
  * neighbour: bounds of scores cannot decide there, and must not decide wrongly.
  */
 import t, { type Test } from 'tap'
-import { type Engine, openEngine } from '../../engine/index.ts'
+import type { Engine } from '../../engine/index.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine/engine-options.ts'
+import { openTestEngine } from '../support/engine/test-engine.ts'
 import { type Random, randomOf } from '../support/base/random.ts'
 import { isLong, seeds, timeoutMs } from '../support/runner/rounds.ts'
 import { inOrder, referencePasses, referenceScore, type VectorQuestion } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { insertRows } from '../support/servers/test-server.ts'
 import { readItems, vectorModel } from '../support/engine/vector-items.ts'
 
@@ -55,13 +54,8 @@ class Source {
   }
 }
 
-async function open(t: Test, dimension: number, memoryBytes: number): Promise<Engine> {
-  const engine = await openEngine(
-    engineOptions({ path: temporaryFolder(t), model: vectorModel({ dimension }), memoryBytes }),
-  )
-  t.teardown(() => engine.close())
-  return engine
-}
+const open = (t: Test, dimension: number, memoryBytes: number): Promise<Engine> =>
+  openTestEngine(t, { model: vectorModel({ dimension }), memoryBytes })
 
 async function ask(
   engine: Engine,

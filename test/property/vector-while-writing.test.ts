@@ -4,15 +4,14 @@
  * everything written before the query.
  */
 import t from 'tap'
-import { type Engine, openEngine } from '../../engine/index.ts'
+import type { Engine } from '../../engine/index.ts'
 import type { VectorPool } from '../../engine/placement/pool/vector-pool.ts'
 import { toParams } from '../../engine/query/parse/parse-params.ts'
-import { engineOptions } from '../support/engine/engine-options.ts'
+import { openTestEngine } from '../support/engine/test-engine.ts'
 import { readJson, readRequest } from '../support/engine/read-request.ts'
 import { randomOf } from '../support/base/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { referenceScore } from '../support/reference/vectors.ts'
-import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { readItems, vectorModel } from '../support/engine/vector-items.ts'
 
 const ROWS = 4_000
@@ -45,15 +44,11 @@ interface Opened {
 
 /** Opens rows with an index that is in use, for all tests. */
 async function open(): Promise<Opened> {
-  const engine = await openEngine(
-    engineOptions({
-      path: temporaryFolder(t),
-      model: vectorModel({ dimension: DIMENSION, hnsw: {} }),
-      memoryBytes: 2 ** 26,
-      vectorIndex: { minRows: 1_000, recall: 0.99, always: true },
-    }),
-  )
-  t.teardown(() => engine.close())
+  const engine = await openTestEngine(t, {
+    model: vectorModel({ dimension: DIMENSION, hnsw: {} }),
+    memoryBytes: 2 ** 26,
+    vectorIndex: { minRows: 1_000, recall: 0.99, always: true },
+  })
   engine.warmUp()
   const stamps = new Map<number, number>()
   await save(

@@ -1,11 +1,12 @@
 import type { Test } from 'tap'
-import { type Engine, openEngine } from '../../../engine/index.ts'
+import type { Engine } from '../../../engine/index.ts'
 import type { DataStoreOf } from '../../../engine/author/declare/author-types.ts'
 import type { AuthorClass } from '../../../engine/author/declare/describe-classes.ts'
 import { Language, type LanguageOptions } from '../../../engine/author/data-api/language.ts'
 import { openReadStore } from '../../../engine/open-read-store.ts'
 import { WriterLink } from '../../../engine/write/client/writer-link.ts'
 import { engineOptions, LIMITS } from './engine-options.ts'
+import { openTestEngine } from './test-engine.ts'
 import { company } from '../fixtures/company.ts'
 import { temporaryFolder } from '../base/temporary-folder.ts'
 import { type Fixture, insertRows } from '../servers/test-server.ts'
@@ -29,14 +30,13 @@ export async function openWorld(t: Test, options: WorldOptions = {}): Promise<Wo
   const { fixture = company, memoryBytes = 0, dateOnlyFormat = 'iso', ...rest } = options
   const path = temporaryFolder(t)
   const store = engineOptions({ path, model: fixture.model, wire: { dateOnlyFormat }, memoryBytes })
-  const engine = await openEngine(store)
+  const engine = await openTestEngine(t, store)
   for (const [dataClass, rows] of Object.entries(fixture.rows)) await insertRows(engine.saves, dataClass, rows)
   const reader = openReadStore(store)
   const writer = new WriterLink(end => void engine.parts.writer.connect(end))
-  t.teardown(async () => {
+  t.teardown(() => {
     writer.close()
-    await reader.close()
-    await engine.close()
+    return reader.close()
   })
   const language = new Language({ store: reader, limits: LIMITS, writer, ...rest })
   return {

@@ -5,10 +5,11 @@
  *   TESSER_TEST_SEED=42 node dist/test/unit/engine/backend/memory-filters.test.js      repeats one world
  */
 import t from 'tap'
-import { bytesOf, type Engine, openEngine, parsePathList } from '../../../../engine/index.ts'
+import type { GivenBackend } from '../../../../engine/backend/backend.ts'
+import { bytesOf, type Engine, parsePathList } from '../../../../engine/index.ts'
 import { parseParams } from '../../../../engine/query/parse/parse-params.ts'
 import type { ReadRequest } from '../../../../engine/query/contract/request.ts'
-import { engineOptions } from '../../../support/engine/engine-options.ts'
+import { openTestEngine } from '../../../support/engine/test-engine.ts'
 import { memoryBackend } from '../../../support/engine/memory-backend/memory-backend.ts'
 import { decode, readJson } from '../../../support/engine/read-request.ts'
 import { addRow } from '../../../support/reference/changes.ts'
@@ -34,15 +35,9 @@ for (const seed of seeds(isLong ? longCount(100) : 6)) {
     const names = specs.map(({ name }) => name)
     const inMemory = random.some(names, 0.6)
     t.comment(`in memory: ${inMemory.join()}`)
-    const open = async (folder: string, dataClasses: readonly string[]): Promise<Engine> => {
-      const options = { path: folder, model: modelOf(world), pool: { threads: 1 } }
-      const backends = dataClasses.length > 0 ? [memoryBackend(...dataClasses)] : []
-      const engine = await openEngine(engineOptions({ ...options, backends }))
-      t.teardown(() => engine.close())
-      return engine
-    }
-    const folders = t.testdir({ store: {}, memory: {} })
-    const [store, memory] = [await open(`${folders}/store`, []), await open(`${folders}/memory`, inMemory)]
+    const open = (backends: readonly GivenBackend[]): Promise<Engine> =>
+      openTestEngine(t, { model: modelOf(world), pool: { threads: 1 }, backends })
+    const [store, memory] = [await open([]), await open(inMemory.length > 0 ? [memoryBackend(...inMemory)] : [])]
     const pools = randomPools(random, world, MAX_ROWS)
     // Twice, so that references lead in all directions.
     for (const spec of [...specs, ...specs]) {

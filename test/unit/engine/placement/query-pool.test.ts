@@ -9,9 +9,10 @@ import { outputUrl } from '../../../../engine/base/output-root.ts'
 import { type PoolOptions, QueryPool } from '../../../../engine/placement/pool/query-pool.ts'
 import type { PoolMessage } from '../../../../engine/placement/pool/messages.ts'
 import type { Task } from '../../../../engine/query/tasks/task.ts'
+import { insertRows } from '../../../../kernel/testing.ts'
 import { LIMITS } from '../../../support/engine/engine-options.ts'
 import { decode } from '../../../support/engine/read-request.ts'
-import { caller, optionsOf, read, SLOW, save } from './store.ts'
+import { caller, optionsOf, read, SLOW } from './store.ts'
 
 const ROWS = 5_000
 const folder = mkdtempSync(join(tmpdir(), 'tesser-pool-'))
@@ -25,7 +26,7 @@ t.before(async () => {
     code: `c${i}`,
     note: `item ${i} with words`,
   }))
-  await save(engine, 'Item', rows)
+  await insertRows(engine.saves, 'Item', rows)
   await engine.close()
 })
 

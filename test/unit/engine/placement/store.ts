@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Test } from 'tap'
-import { type Engine, type EngineOptions, openEngine } from '../../../../engine/index.ts'
+import type { Engine, EngineOptions } from '../../../../engine/index.ts'
 import type { ReadRequest } from '../../../../engine/query/contract/request.ts'
+import { insertRows } from '../../../../kernel/testing.ts'
 import { engineOptions } from '../../../support/engine/engine-options.ts'
+import { openTestEngine } from '../../../support/engine/test-engine.ts'
 import { readRequest } from '../../../support/engine/read-request.ts'
 
 const MODEL = {
@@ -37,19 +36,14 @@ export const optionsOf = (path: string, options: Partial<EngineOptions> = {}): E
 
 /** An engine over a separate folder with `count` items in groups of ten. Closed when the test ends. */
 export async function openItems(t: Test, count: number, options: Partial<EngineOptions> = {}): Promise<Engine> {
-  const path = mkdtempSync(join(tmpdir(), 'tesser-pool-'))
-  const engine = await openEngine(optionsOf(path, options))
-  t.teardown(async () => {
-    await engine.close()
-    rmSync(path, { recursive: true, force: true })
-  })
-  await save(
-    engine,
+  const engine = await openTestEngine(t, { model: MODEL, ...options })
+  await insertRows(
+    engine.saves,
     'Group',
     Array.from({ length: Math.ceil(count / 10) }, (_, i) => ({ ID: i })),
   )
-  await save(
-    engine,
+  await insertRows(
+    engine.saves,
     'Item',
     Array.from({ length: count }, (_, i) => ({
       ID: i,
@@ -60,13 +54,6 @@ export async function openItems(t: Test, count: number, options: Partial<EngineO
     })),
   )
   return engine
-}
-
-export async function save(engine: Engine, dataClass: string, rows: readonly object[]): Promise<void> {
-  const body = Buffer.from(JSON.stringify(rows))
-  const { entities } = await engine.saves.write({ kind: 'save', dataClass, body, mode: 'update', atomic: false })
-  const failed = entities.find(({ failure }) => failure)
-  if (failed) throw new Error(JSON.stringify(failed.failure))
 }
 
 /** Request for all items, a page of one, unless `part` says otherwise. */

@@ -4,8 +4,9 @@
 import t, { type Test } from 'tap'
 import { parsePathList } from '../../../../engine/index.ts'
 import type { Output, ReadRequest } from '../../../../engine/query/contract/request.ts'
+import { insertRows } from '../../../../kernel/testing.ts'
 import { decode } from '../../../support/engine/read-request.ts'
-import { openItems, read, save } from './store.ts'
+import { openItems, read } from './store.ts'
 
 const entity: Output = { form: 'entity' }
 const items = parsePathList('number')
@@ -141,7 +142,7 @@ for (const [what, bytes, here] of [
 ] as const)
   t.test(`${what} values, whose size no estimate knows, are examined ${here ? 'here' : 'in the pool'}`, async t => {
     const engine = await openItems(t, 0, { pool: { threads: 1, inlineCostMs: 1 }, memoryBytes: 0 })
-    await save(engine, 'Item', sized(bytes))
+    await insertRows(engine.saves, 'Item', sized(bytes))
     const paths = parsePathList('info.a')
     const attributes = { from: 'parameter', items: paths } as const
     const count = { function: 'count', distinct: true } as const

@@ -1,6 +1,5 @@
 /** Searches of vectors: number of neighbours requested from an index, and results without one. */
 import t, { type Test } from 'tap'
-import { openEngine } from '../../../../engine/index.ts'
 import { filterVectors } from '../../../../engine/query/scan/filter-vectors.ts'
 import { filterByIndex, firstCount } from '../../../../engine/query/operators/index-search.ts'
 import { orderByScore } from '../../../../engine/query/execute/order-by-score.ts'
@@ -11,8 +10,7 @@ import { RowSet } from '../../../../engine/row-set/row-set.ts'
 import type { Snapshot } from '../../../../engine/data/snapshot.ts'
 import type { Similarity } from '../../../../engine/vector/math/similarity.ts'
 import type { VectorIndex } from '../../../../engine/data/vector-index.ts'
-import { engineOptions } from '../../../support/engine/engine-options.ts'
-import { temporaryFolder } from '../../../support/base/temporary-folder.ts'
+import { openTestEngine } from '../../../support/engine/test-engine.ts'
 import { insertRows } from '../../../support/servers/test-server.ts'
 import { readItems, vectorModel } from '../../../support/engine/vector-items.ts'
 import { createRowStore } from '../../../support/engine/write-rows.ts'
@@ -159,10 +157,7 @@ t.test('among few candidates of many rows all that pass are found', async t => {
 })
 
 t.test('rows are found as soon as they have a score', async t => {
-  const engine = await openEngine(
-    engineOptions({ path: temporaryFolder(t), model: vectorModel({ dimension: 2 }), memoryBytes: 2 ** 24 }),
-  )
-  t.teardown(() => engine.close())
+  const engine = await openTestEngine(t, { model: vectorModel({ dimension: 2 }), memoryBytes: 2 ** 24 })
   await insertRows(engine.saves, 'Item', [
     { ID: 0, embedding: [1, 0] },
     { ID: 1, embedding: null },
