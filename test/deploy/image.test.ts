@@ -8,9 +8,10 @@ import t from 'tap'
 import { request } from 'undici'
 import { isLong } from '../support/runner/rounds.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { modelWith } from '../support/fixtures/model-with.ts'
 
 const ADDRESS = /answers at (http:\S+)\/rest/
-const model = { name: 'image', dataClasses: { Note: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
+const model = modelWith({ Note: {} })
 
 t.test('the image', { skip: isLong ? false : 'it is built in long runs' }, async t => {
   const folder = temporaryFolder(t)

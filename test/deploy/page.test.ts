@@ -10,6 +10,7 @@ import t, { type Test } from 'tap'
 import { request } from 'undici'
 import { outputUrl } from '../../engine/base/output-root.ts'
 import { programOf } from '../support/base/programs.ts'
+import { modelWith } from '../support/fixtures/model-with.ts'
 
 /** Commands that are not run here, by their first words, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
@@ -56,7 +57,7 @@ t.test('the page has commands, and each that is not run is named', async t => {
 
 t.test('commands', { skip: missing ? `${missing} is not installed` : false }, async t => {
   const folder = t.testdir({
-    'model.json': JSON.stringify({ name: 'page', dataClasses: { Note: { key: 'ID', attributes } } }),
+    'model.json': JSON.stringify(modelWith({ Note: attributes })),
     'tesser.config.json': JSON.stringify({
       model: 'model.json',
       data: 'store',

@@ -14,6 +14,7 @@ import { convertValue } from '../../engine/write/value/convert.ts'
 import { createTestServer } from '../../kernel/testing.ts'
 import { codeIn, type Row, tablesOf } from '../support/checks/page-tables.ts'
 import { followTour, tourOf } from '../support/clients/tour.ts'
+import { modelWith } from '../support/fixtures/model-with.ts'
 
 const PAGE = 'config/MODEL.md'
 const tables = tablesOf(PAGE)
@@ -216,7 +217,7 @@ t.test('the types of values match the code, and all examples of a type are the s
     const [type, option] = codeIn(row.type!)
     const needed = { ...(type === 'vector' && { dimension: 3 }), ...(type === 'decimal' && { scale: 2 }) }
     const x = { type, ...needed, ...(option && { [option]: true }) }
-    const catalog = loadModel({ name: 'm', dataClasses: { A: { key: 'ID', attributes: { ID: { type: 'long' }, x } } } })
+    const catalog = loadModel(modelWith({ A: { x } }))
     const attribute = catalog.dataClasses[0]!.attributesByName.get('x') as StorageAttribute
     const examples = codeIn(row.examples!)
     t.equal(examples.length > 0, type !== 'image' && type !== 'blob', row.type!)
@@ -230,7 +231,7 @@ t.test('the types of values match the code, and all examples of a type are the s
 
 t.test('dates and durations are saved as the page says, or refused', async t => {
   const options = { at: { type: 'date' }, day: { type: 'date', simpleDate: true }, time: { type: 'duration' } }
-  const model = { name: 'm', dataClasses: { A: { key: 'ID', attributes: { ID: { type: 'long' }, ...options } } } }
+  const model = modelWith({ A: { ...options } })
   const { attributesByName } = loadModel(model).dataClasses[0]!
   const saved = (name: string, text: string): unknown => {
     const attribute = attributesByName.get(name) as StorageAttribute

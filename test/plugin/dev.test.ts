@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { outputUrl } from '../../engine/base/output-root.ts'
+import { modelWith } from '../support/fixtures/model-with.ts'
 
 const model = (...more: string[]) => {
   const names = ['name', ...more].map(name => [name, { type: 'string' }])
   const attributes = { ID: { type: 'long', autoFill: 'increment' }, ...Object.fromEntries(names) }
-  return JSON.stringify({ name: 'test', dataClasses: { Person: { key: 'ID', attributes } } })
+  return JSON.stringify(modelWith({ Person: attributes }))
 }
 
 const PLUGIN = `import { definePlugin, json } from 'tesser'

@@ -7,6 +7,7 @@ import { dump, undump } from '../../kernel/cli/dump.ts'
 import { company } from '../support/fixtures/company.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
 import { startServer, type TestServer } from '../support/servers/test-server.ts'
+import { modelWith } from '../support/fixtures/model-with.ts'
 
 /** `tesser dump` beside a running server, and servers of the stores that `tesser undump` makes. */
 
@@ -82,7 +83,7 @@ t.test('another model is read from a file', async t => {
   const place = join(folder, 'dump')
   await dump(config('store'), { folder: place, ...DUMP })
   await server.close()
-  const model = { name: 'less', dataClasses: { Kept: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
+  const model = modelWith({ Kept: {} })
   const file = join(folder, 'less.json')
   writeFileSync(file, JSON.stringify(model))
   await t.rejects(undump(config('made'), { folder: place, ...UNDUMP, model: file }), {

@@ -6,6 +6,7 @@ import { passages } from '../support/fixtures/passages.ts'
 import { startServer, usualTransports } from '../support/servers/test-server.ts'
 import { hiddenCompaniesPlugin, staffPlugin } from '../support/plugins/test-plugins.ts'
 import { type Case, run } from './mcp-cases.ts'
+import { modelWith } from '../support/fixtures/model-with.ts'
 
 /** Calls with writing off. */
 const REFUSED: readonly Case[] = [
@@ -93,7 +94,7 @@ t.test('restrict events', async t => {
 
 t.test('exact decimals', async t => {
   const attributes = { ID: { type: 'long' }, price: { type: 'decimal', scale: 2 }, sums: { type: 'object' } }
-  const model = { name: 'prices', dataClasses: { Price: { key: 'ID', attributes } } }
+  const model = modelWith({ Price: attributes })
   const rows = { Price: [{ ID: 1, price: '1234567890123456.78', sums: { of: { them: [1.5] } } }] }
   const server = await startServer(t, { model, rows })
   await run(t, await connect(t, server.url), [

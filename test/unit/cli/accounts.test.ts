@@ -10,13 +10,11 @@ import { outputUrl } from '../../../engine/base/output-root.ts'
 import { Directory, KEY_PREFIX, readDirectory } from '../../../kernel/auth/directory.ts'
 import { createServer } from '../../../kernel/main.ts'
 import { until } from '../../support/base/until.ts'
+import { modelWith } from '../../support/fixtures/model-with.ts'
 
 /** `tesser user` and `tesser key`. */
 
-const MODEL = JSON.stringify({
-  name: 'test',
-  dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } },
-})
+const MODEL = JSON.stringify(modelWith({ Person: {} }))
 
 class Shop {
   readonly folder: string

@@ -8,10 +8,11 @@ import { loadConfig } from '../../../config/load-config.ts'
 import { outputUrl } from '../../../engine/base/output-root.ts'
 import { correctedCommand } from '../../../kernel/cli/row-messages.ts'
 import { entities } from '../../support/commands/load-world.ts'
+import { modelWith } from '../../support/fixtures/model-with.ts'
 
 /** Exit codes of commands that read and write files, by the table in kernel/cli/README.md. */
 
-const model = { name: 'test', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
+const model = modelWith({ Person: {} })
 const FILES = {
   'model.json': JSON.stringify(model),
   'a.csv': 'ID\n1\n',

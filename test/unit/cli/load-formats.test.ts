@@ -1,6 +1,7 @@
 /** `tesser load` reads files of other countries, and gives hints for them. */
 import t from 'tap'
 import { world } from './load-people.ts'
+import { modelWith } from '../../support/fixtures/model-with.ts'
 
 t.setTimeout(120_000)
 
@@ -33,7 +34,7 @@ t.test(
 t.test('decimals are loaded to the last digit, from number formats of any country', async t => {
   const attributes = { ID: { type: 'long' }, price: { type: 'decimal', scale: 2, asText: true } }
   const { load, people } = world(t, {
-    'model.json': JSON.stringify({ name: 'test', dataClasses: { Person: { key: 'ID', attributes } } }),
+    'model.json': JSON.stringify(modelWith({ Person: attributes })),
     'dots.csv': 'ID,price\n1,9999999999999999.99\n2,1.5\n3,1.005\n4,\n',
     'commas.csv': 'ID;price\n5;1.234,50\n6;-0,1\n7;1,234.50\n',
     'rows.json':

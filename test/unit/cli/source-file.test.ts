@@ -11,13 +11,11 @@ import t from 'tap'
 import { openSource } from '../../../kernel/cli/source-file.ts'
 import { outputUrl } from '../../../engine/base/output-root.ts'
 import { loadWorld } from '../../support/commands/load-world.ts'
+import { modelWith } from '../../support/fixtures/model-with.ts'
 
 /** Files of the standard input and of addresses. */
 
-const model = {
-  name: 'test',
-  dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' }, name: { type: 'string' } } } },
-}
+const model = modelWith({ Person: { name: { type: 'string' } } })
 const FILES: Readonly<Record<string, Buffer>> = {
   'a.csv': Buffer.from('ID,name\n1,Ada\n'),
   'b.csv.gz': gzipSync('ID,name\n1,Ada\n'),

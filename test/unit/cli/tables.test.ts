@@ -3,10 +3,11 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 import t, { type Test } from 'tap'
 import { loadWorld } from '../../support/commands/load-world.ts'
 import { xlsxFile } from '../../support/commands/xlsx-file.ts'
+import { modelWith } from '../../support/fixtures/model-with.ts'
 
 /** Excel and Parquet files. */
 
-const model = { name: 'test', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
+const model = modelWith({ Person: {} })
 const world = (t: Test, files: Record<string, string | Uint8Array>) =>
   loadWorld(t, model, Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes)])))
 const utc = (text: string): Date => new Date(`${text}Z`)

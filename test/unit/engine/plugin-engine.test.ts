@@ -2,8 +2,9 @@
 import t from 'tap'
 import { type ProtocolError, pluginEngine } from '../../../engine/index.ts'
 import { startServer } from '../../support/servers/test-server.ts'
+import { modelWith } from '../../support/fixtures/model-with.ts'
 
-const MODEL = { name: 'people', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
+const MODEL = modelWith({ Person: {} })
 
 t.test('a plugin reaches no other part of the engine', async t => {
   const { engine } = await startServer(t, { model: MODEL, rows: { Person: [{ ID: 1 }] } })

@@ -4,6 +4,7 @@ import type { AliasAttribute, RelatedEntityAttribute, StorageAttribute } from '.
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
 import type { Model } from '../../../../engine/catalog/model-schema.ts'
 import { assignNumbers } from '../../../../engine/catalog/table-numbers.ts'
+import { modelWith } from '../../../support/fixtures/model-with.ts'
 
 const demo = JSON.parse(readFileSync('config/demo/model.json', 'utf8')) as Model
 const dataClass = (name: string) => loadModel(demo).dataClassesByName.get(name)!
@@ -94,8 +95,7 @@ t.test('a table number of the model is used, and refused when the store has anot
 
 t.test('members that are undefined, as code of a plugin may leave them, are absent', async t => {
   const attributes = { ID: { type: 'long', indexed: undefined }, name: { type: 'string', maxLength: undefined } }
-  const { key, attributesByName } = loadModel({ name: 'test', dataClasses: { City: { key: 'ID', attributes } } })
-    .dataClasses[0]!
+  const { key, attributesByName } = loadModel(modelWith({ City: attributes })).dataClasses[0]!
   t.match(key, { name: 'ID', indexed: true })
   t.ok(attributesByName.has('name'))
   const wrong = { ...attributes, size: { type: 'string', maxLength: undefined, indexed: 'yes' } }

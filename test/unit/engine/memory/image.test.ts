@@ -14,6 +14,7 @@ import type { RowWriter } from '../../../support/engine/write-rows.ts'
 import { randomChanges } from './random-changes.ts'
 import { type MemoryWorld, openMemoryWorld, picture } from '../../../support/engine/shared-memory.ts'
 import { isLong, seedOf } from '../../../support/runner/rounds.ts'
+import { modelWith } from '../../../support/fixtures/model-with.ts'
 
 const DIMENSION = 64
 const FAST = Number.POSITIVE_INFINITY
@@ -70,7 +71,7 @@ t.test('rows that change again while an image is brought up to date are ordered 
     size: { type: 'long', indexed: true },
     name: { type: 'string', indexed: true },
   }
-  const world = openMemoryWorld(t, { name: 'orders', dataClasses: { Thing: { key: 'ID', attributes } } })
+  const world = openMemoryWorld(t, modelWith({ Thing: attributes }))
   const thing = (ID: number, round: number) => ({ ID, size: (ID * 7 + round * 5) % 31, name: `${(ID + round) % 13}` })
   const rowIds: number[] = []
   world.commit(write => {

@@ -6,6 +6,7 @@ import type { RowWriter } from '../../../support/engine/write-rows.ts'
 import { testModel } from '../../../support/fixtures/every-type.ts'
 import { randomChanges } from './random-changes.ts'
 import { openMemoryWorld, picture } from '../../../support/engine/shared-memory.ts'
+import { modelWith } from '../../../support/fixtures/model-with.ts'
 
 t.test('a snapshot has the same content as LMDB after the same commit, whatever is committed meanwhile', async t => {
   for (const seed of [1, 2, 3]) {
@@ -45,7 +46,7 @@ t.test('a snapshot has the same content as LMDB after the same commit, whatever 
 
 t.test('every reader sees new stamps of changed rows, even without object attributes', async t => {
   const attributes = { ID: { type: 'long' }, rank: { type: 'long' } }
-  const world = openMemoryWorld(t, { name: 'plain', dataClasses: { Thing: { key: 'ID', attributes } } })
+  const world = openMemoryWorld(t, modelWith({ Thing: attributes }))
   const { dataClasses } = world.rows.catalog
   world.commit(write => {
     for (let ID = 0; ID < 40; ID++) write.insert('Thing', { ID, rank: 1 })
@@ -112,7 +113,7 @@ t.test('rows are added, changed and deleted across segments while a snapshot is 
 
 t.test('texts that differ only in case are freed when no row has them', async t => {
   const attributes = { ID: { type: 'long' }, name: { type: 'string' } }
-  const world = openMemoryWorld(t, { name: 'texts', dataClasses: { Thing: { key: 'ID', attributes } } })
+  const world = openMemoryWorld(t, modelWith({ Thing: attributes }))
   const text = (round: number) => `${round} ${'long '.repeat(2_000)}`
   world.commit(write => write.insert('Thing', { ID: 1, name: text(0) }))
   world.fill()
@@ -134,7 +135,7 @@ t.test('a row that is committed after some of the orders were built is in all of
     size: { type: 'long', indexed: true },
     name: { type: 'string', indexed: true },
   }
-  const world = openMemoryWorld(t, { name: 'orders', dataClasses: { Thing: { key: 'ID', attributes } } })
+  const world = openMemoryWorld(t, modelWith({ Thing: attributes }))
   const { dataClasses } = world.rows.catalog
   const insert = (ID: number) => world.commit(rows => rows.insert('Thing', { ID, size: -ID, name: `thing ${ID}` }))
   for (let ID = 1; ID <= 3; ID++) insert(ID)

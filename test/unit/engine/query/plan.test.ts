@@ -22,6 +22,7 @@ import { fakeStore } from '../../../support/engine/fake-table.ts'
 import { runQuery } from '../../../support/engine/run-query.ts'
 import { staffCatalog } from '../../../support/fixtures/staff.ts'
 import { explainOperator, explainPlan, explainPredicate } from '../../../support/engine/explain-plan.ts'
+import { modelWith } from '../../../support/fixtures/model-with.ts'
 
 const catalog = staffCatalog()
 const employee = catalog.dataClassesByName.get('Employee')!
@@ -152,10 +153,7 @@ t.test('lower', async t => {
     t.equal(physical('name = n7'), 'IndexScan name in ["n7"] (1 rows)')
   })
   t.test('a bool is looked up as it is stored', async t => {
-    const flags = loadModel({
-      name: 'flags',
-      dataClasses: { Flag: { key: 'ID', attributes: { ID: { type: 'long' }, on: { type: 'bool', indexed: true } } } },
-    })
+    const flags = loadModel(modelWith({ Flag: { on: { type: 'bool', indexed: true } } }))
     const store = fakeStore(flags, { Flag: Array.from({ length: 200 }, (_, ID) => ({ ID, on: ID % 100 === 7 })) })
     const find = (filter: string) => runQuery(flags, store, { dataClass: 'Flag', filter })
     t.same([...find('on = true').rowIds], [7, 107])

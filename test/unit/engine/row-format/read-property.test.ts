@@ -5,6 +5,7 @@ import { columnsOver, heldValue } from '../../../../engine/catalog/property-colu
 import type { Value } from '../../../../engine/catalog/value.ts'
 import { propertyReader } from '../../../../engine/row-format/read-property.ts'
 import fc from '../../../support/runner/fast-check.ts'
+import { modelWith } from '../../../support/fixtures/model-with.ts'
 
 const NAMES = ['a', 'é"\\', '0', '1', '01', 'length', '__proto__', '{[,', '']
 const TYPES = ['string', 'long', 'bool'] as const
@@ -16,7 +17,7 @@ function columns(): StorageAttribute[] {
   return TYPES.flatMap(type => {
     const properties = Object.fromEntries(paths.map(path => [path, { type, indexed: true }]))
     const attributes = { ID: { type: 'long' }, o: { type: 'object', properties } }
-    const [thing] = loadModel({ name: 'm', dataClasses: { Thing: { key: 'ID', attributes } } }).dataClasses
+    const [thing] = loadModel(modelWith({ Thing: attributes })).dataClasses
     return columnsOver(thing!.attributesByName.get('o') as StorageAttribute)
   })
 }

@@ -6,8 +6,9 @@ import { loadConfig } from '../../../../config/load-config.ts'
 import { openServerWarning } from '../../../../kernel/auth/open-server.ts'
 import { createServer } from '../../../../kernel/main.ts'
 import { temporaryFolder } from '../../../support/base/temporary-folder.ts'
+import { modelWith } from '../../../support/fixtures/model-with.ts'
 
-const MODEL = { name: 'test', dataClasses: { Person: { key: 'ID', attributes: { ID: { type: 'long' } } } } }
+const MODEL = modelWith({ Person: {} })
 
 function configOf(t: Test, values: Record<string, object>, roles?: object) {
   const folder = temporaryFolder(t)

@@ -7,6 +7,7 @@ import type * as Declared from '../../../../../engine/author/data-api/tesser-cla
 import { loadModel } from '../../../../../engine/catalog/load-model.ts'
 import { writeTypes } from '../../../../../engine/author/data-api/write-types.ts'
 import { company } from '../../../../support/fixtures/company.ts'
+import { modelWith } from '../../../../support/fixtures/model-with.ts'
 
 /** A compile error here means that the declared types differ from those of the modules. */
 classes satisfies typeof Declared
@@ -336,10 +337,7 @@ t.test('without generated types every name is accepted', t => {
 })
 
 t.test('a name with letters beyond ASCII is an identifier, and not quoted', t => {
-  const model = {
-    name: 'odd',
-    dataClasses: { A: { key: 'ID', attributes: { ID: { type: 'long' }, größe: { type: 'long64' } } } },
-  }
+  const model = modelWith({ A: { größe: { type: 'long64' } } })
   t.match(writeTypes(loadModel(model), 'model.json'), /größe: number \| bigint \| null/)
   t.end()
 })

@@ -6,12 +6,13 @@ import type { Value } from '../../../../../engine/catalog/value.ts'
 import type { RemoteColumn } from '../../../../../engine/postgres/sql/remote-table.ts'
 import { columnForm } from '../../../../../engine/postgres/sql/choose-form.ts'
 import { Unfit } from '../../../../../engine/postgres/sql/unfit.ts'
+import { modelWith } from '../../../../support/fixtures/model-with.ts'
 
 type AttributeOptions = { readonly type: string } & Readonly<Record<string, unknown>>
 
 function attributeOf(options: AttributeOptions): StorageAttribute {
   const attributes = { ID: { type: 'long' }, x: options }
-  const catalog = loadModel({ name: 'one', dataClasses: { Thing: { key: 'ID', attributes } } })
+  const catalog = loadModel(modelWith({ Thing: attributes }))
   return catalog.dataClasses[0]!.attributesByName.get('x') as StorageAttribute
 }
 
