@@ -12,16 +12,18 @@ import { sources } from '../support/checks/sources.ts'
  */
 const FILES_OF_A_SMALL_FOLDER = 6
 
-const FILE = /`((?:\.\.\/)*\w[\w.-]*(?:\/[\w.-]+)*\.tsx?)`/g
+const FILE = /`((?:\.\.\/)*\w[\w.-]*(?:\/[\w.-]+)*\.(?:tsx?|mjs))`/g
 const FOLDER = /`((?:[\w.-]+\/)+)`|\]\(((?:[\w.-]+\/)+)README\.md\)/g
 const ABOVE = /`(\.\.\/[^`\s]*)`/g
 const BLOCK_END = /\n\s*\n|\n(?=[|#-])/
 
-const TOPS = ['engine', 'kernel', 'plugins']
+const TOPS = ['engine', 'kernel', 'plugins', 'test/support']
 const isOfPlugin = (path: string): boolean => path.startsWith('plugins/')
-const files = sources('.ts', '.tsx', '.md').filter(({ path }) => TOPS.some(top => path.startsWith(`${top}/`)))
+const files = sources('.ts', '.tsx', '.mjs', '.md').filter(({ path }) => TOPS.some(top => path.startsWith(`${top}/`)))
 const readmes = files.filter(({ path }) => path.endsWith('/README.md'))
-const code = files.map(({ path }) => path).filter(path => /\.tsx?$/.test(path) && !/\.(?:d|test)\.tsx?$/.test(path))
+/** Modules of JavaScript are tools of the build, except those that run tests. */
+const CODE = /\.tsx?$|^test\/.*\.mjs$/
+const code = files.map(({ path }) => path).filter(path => CODE.test(path) && !/\.(?:d|test)\.tsx?$/.test(path))
 
 interface Names {
   readonly files: ReadonlySet<string>
@@ -68,7 +70,7 @@ function isNamed(path: string): boolean {
   return files.has(path) || folders.has(path) || above(path).some(folder => folders.has(folder) && isSmall(folder))
 }
 
-t.test('READMEs of engine and kernel name every source file', async t => {
+t.test('READMEs of engine, kernel and test support name every source file', async t => {
   t.same(
     code.filter(path => !isOfPlugin(path) && !isNamed(path)),
     [],
@@ -83,7 +85,7 @@ t.test('READMEs name every folder with a README, and every folder of plugins', a
   )
 })
 
-t.test('files that READMEs of engine and kernel name are there', async t => {
+t.test('files that READMEs of engine, kernel and test support name are there', async t => {
   const rooms = [...names].filter(([folder]) => !isOfPlugin(`${folder}/`))
   t.same(
     rooms.flatMap(([folder, { missing }]) => missing.map(name => `${folder}: ${name}`)),
