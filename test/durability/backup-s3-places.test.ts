@@ -11,7 +11,8 @@ import { randomOf } from '../support/base/random.ts'
 import { seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { until } from '../support/base/until.ts'
 import { type Fault, S3Server } from '../support/services/s3/s3-server.ts'
-import { differences, openLogged } from '../support/engine/logged-store.ts'
+import { differences } from '../support/base/differences.ts'
+import { openLogged } from '../support/engine/logged-store.ts'
 import { KEEP_ALL, MAP, PREFIX, TIMING, World } from './backup-s3-world.ts'
 
 t.setTimeout(timeoutMs)

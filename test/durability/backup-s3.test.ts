@@ -6,7 +6,8 @@ import { verifyBackup } from '../../engine/storage/backup/verify-backup.ts'
 import { randomOf } from '../support/base/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import type { Fault } from '../support/services/s3/s3-server.ts'
-import { differences, openLogged } from '../support/engine/logged-store.ts'
+import { differences } from '../support/base/differences.ts'
+import { openLogged } from '../support/engine/logged-store.ts'
 import { KEEP_ALL, MAP, PART_BYTES, PREFIX, World } from './backup-s3-world.ts'
 
 t.setTimeout(timeoutMs)

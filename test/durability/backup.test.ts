@@ -8,7 +8,8 @@ import { type Moment, type Restored, restoreBackup } from '../../engine/storage/
 import { verifyBackup } from '../../engine/storage/backup/verify-backup.ts'
 import { type Random, randomOf } from '../support/base/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
-import { contentOf, copyStore, differences, openLogged, recover } from '../support/engine/logged-store.ts'
+import { differences } from '../support/base/differences.ts'
+import { contentOf, copyStore, openLogged, recover } from '../support/engine/logged-store.ts'
 
 t.setTimeout(timeoutMs)
 const KEEP_ALL = { keepBytes: 1e12, keepMs: 1e12 }

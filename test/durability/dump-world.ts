@@ -228,12 +228,3 @@ const describeBytes = ({ mediaType, content }: BinaryValue): string => {
   const bytes = content instanceof Uint8Array ? content : content.read()
   return `${mediaType} ${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}`
 }
-
-/** The first entries in which two contents differ. */
-export function differences(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): string[] {
-  const keys = new Set([...a.keys(), ...b.keys()])
-  return [...keys]
-    .filter(key => a.get(key) !== b.get(key))
-    .slice(0, 3)
-    .map(key => `${key}: ${a.get(key)} | ${b.get(key)}`)
-}

@@ -10,7 +10,8 @@ import { outputUrl } from '../../engine/base/output-root.ts'
 import { randomOf } from '../support/base/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { openTestStore } from '../support/engine/test-store.ts'
-import { contentOf, differences, model, writeSome } from './dump-world.ts'
+import { differences } from '../support/base/differences.ts'
+import { contentOf, model, writeSome } from './dump-world.ts'
 import { dump, makeStore, restore } from './dump-calls.ts'
 
 t.setTimeout(timeoutMs)

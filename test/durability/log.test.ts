@@ -7,14 +7,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { randomOf } from '../support/base/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
-import {
-  contentOf,
-  copyStore,
-  differences,
-  type LoggedStore,
-  openLogged,
-  recover,
-} from '../support/engine/logged-store.ts'
+import { differences } from '../support/base/differences.ts'
+import { contentOf, copyStore, type LoggedStore, openLogged, recover } from '../support/engine/logged-store.ts'
 
 t.setTimeout(timeoutMs)
 const KEEP_ALL = { keepBytes: 1e12, keepMs: 1e12 }

@@ -22,7 +22,8 @@ import { lockForReading } from '../../engine/storage/store-lock.ts'
 import { type Random, randomOf } from '../support/base/random.ts'
 import { isLong, seedOf, timeoutMs } from '../support/runner/rounds.ts'
 import { ISO, model, NOW } from '../support/engine/test-store.ts'
-import { contentOf, differences, type LoggedStore, openLogged } from '../support/engine/logged-store.ts'
+import { differences } from '../support/base/differences.ts'
+import { contentOf, type LoggedStore, openLogged } from '../support/engine/logged-store.ts'
 
 t.setTimeout(timeoutMs)
 const { Company, Person, City } = model.dataClasses

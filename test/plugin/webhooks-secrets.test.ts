@@ -1,13 +1,10 @@
 /** Secrets and addresses of webhooks, and what they do after a restart. */
 import { createServer } from 'node:net'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { once } from 'node:events'
 import t from 'tap'
-import { loadConfig } from '../../config/load-config.ts'
-import { createServer as createTesser } from '../../kernel/main.ts'
 import { logSink } from '../support/base/log-sink.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 import { startServer } from '../support/servers/test-server.ts'
 import { until } from '../support/base/until.ts'
 import { SECRET, WebhookReceiver } from '../support/services/webhook-receiver.ts'
@@ -16,29 +13,21 @@ import { FAST, model, open, shop, stateOf, update } from './webhooks-shop.ts'
 t.test('secrets and addresses are in no log, answer or metric', async t => {
   const { lines, logger } = logSink()
   const secret = `whsec_${Buffer.from('never to be seen by anyone').toString('base64')}`
-  process.env.TEST_HOOK_SECRET = secret
-  t.teardown(() => delete process.env.TEST_HOOK_SECRET)
-  const folder = temporaryFolder(t)
-  writeFileSync(join(folder, 'model.json'), JSON.stringify(model))
   const hook = { name: 'orders', dataClass: 'Order', ...FAST, maxAgeHours: 0 }
   const hooks = [
     { ...hook, url: 'http://127.0.0.1:9/path-of-the-hook?token=of-the-hook', secret: { env: 'TEST_HOOK_SECRET' } },
   ]
-  writeFileSync(
-    join(folder, 'tesser.config.json'),
-    JSON.stringify({
-      model: 'model.json',
-      data: 'store',
-      server: { port: 0 },
+  const { ask } = await startConfigured(t, {
+    fixture: { model, rows: {} },
+    env: { TEST_HOOK_SECRET: secret },
+    logger: () => logger,
+    config: {
       auth: { guestsAdministrate: true },
       plugins: [{ plugin: 'tesser/plugins/webhooks', options: { hooks } }],
-    }),
-  )
-  const file = join(folder, 'tesser.config.json')
-  const server = await createTesser(loadConfig({ file, env: process.env, flags: {} }), logger)
-  t.teardown(() => server.close())
-  const get = async (path: string) => (await fetch(`${server.url}${path}`)).text()
-  await fetch(`${server.url}/rest/Order?$method=update`, { method: 'POST', body: '{"title":"A"}' })
+    },
+  })
+  const get = async (path: string) => (await ask(path)).text
+  await ask('/rest/Order?$method=update', { body: '{"title":"A"}' })
   await until(async () => JSON.parse(await get('/rest/$webhooks')).hooks[0].deadLetters === 1)
   const told = [
     await get('/rest/$webhooks'),

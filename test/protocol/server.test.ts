@@ -1,11 +1,10 @@
-import { PassThrough, Writable } from 'node:stream'
+import { PassThrough } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
-import { pino } from 'pino'
 import t from 'tap'
 import { request } from 'undici'
-import { loadConfig } from '../../config/load-config.ts'
-import { createServer } from '../../kernel/main.ts'
 import { company } from '../support/fixtures/company.ts'
+import { logSink } from '../support/base/log-sink.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 import { startServer, transports } from '../support/servers/test-server.ts'
 
 for (const transport of transports) {
@@ -144,27 +143,13 @@ for (const transport of transports) {
 
 t.test('the access log has a line for each request, and can be switched off', async t => {
   for (const accessLog of [true, false]) {
-    const lines: { msg: string; status?: number; path?: string; within?: string }[] = []
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        for (const line of chunk.toString().trim().split('\n')) lines.push(JSON.parse(line))
-        done()
-      },
-    })
-    const folder = t.testdir({ 'model.json': JSON.stringify(company.model) })
-    const flags = {
-      port: '0',
-      model: `${folder}/model.json`,
-      data: `${folder}/store-${accessLog}`,
-      'server-access-log': String(accessLog),
-    }
-    const server = await createServer(loadConfig({ env: {}, flags, cwd: folder }), pino(sink))
-    await (await request(`${server.url}/rest/City?$top=1`)).body.dump()
-    await (await request(`${server.url}/rest/Nobody`)).body.dump()
+    const { lines, logger } = logSink()
+    const { server, ask } = await startConfigured(t, { logger: () => logger, config: { server: { accessLog } } })
+    await ask('/rest/City?$top=1')
+    await ask('/rest/Nobody')
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
     const params = { name: 'query', arguments: { class: 'City' } }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-    await (await request(`${server.url}/mcp`, { method: 'POST', headers, body })).body.dump()
+    await ask('/mcp', { headers, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) })
     await server.close()
     const logged = lines
       .filter(({ msg }) => msg === 'request')

@@ -152,15 +152,6 @@ export async function contentOf(path: string): Promise<{ content: Map<string, st
   }
 }
 
-/** The first entries in which two contents differ. */
-export function differences(a: Map<string, string>, b: Map<string, string>): string[] {
-  const keys = new Set([...a.keys(), ...b.keys()])
-  return [...keys]
-    .filter(key => a.get(key) !== b.get(key))
-    .slice(0, 3)
-    .map(key => `${key}: ${a.get(key)} | ${b.get(key)}`)
-}
-
 function randomRequest(random: Random): WriteRequest {
   const kind = random.integer(0, 19)
   if (kind < 11) return randomSave(random)
