@@ -1,6 +1,6 @@
 /** References against what the code registers: `npm run references` writes their tables. */
 import t from 'tap'
-import { registerBuiltIn } from '../support/registered.ts'
+import { registerBuiltIn } from '../support/checks/registered.ts'
 import { parameterTables } from './references/parameters.ts'
 import { renewed } from './references/tables.ts'
 

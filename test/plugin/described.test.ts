@@ -6,9 +6,10 @@ import t from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
 import { openapi } from '../../kernel/cli/openapi.ts'
 import { company } from '../support/fixtures/company.ts'
-import { connect } from '../support/mcp-client.ts'
-import { loadModule } from '../support/typed-client.ts'
-import { startServer, temporaryFolder } from '../support/test-server.ts'
+import { connect } from '../support/clients/mcp-client.ts'
+import { loadModule } from '../support/clients/typed-client.ts'
+import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startServer } from '../support/servers/test-server.ts'
 
 const INDEX = `import { definePlugin, json, Type } from 'tesser'
 const text = { type: 'string' }
