@@ -14,50 +14,37 @@ const DECISIONS = [
   ...['wire', 'queries', 'vectors', 'entity-sets', 'writes-and-log', 'storage', 'threads-and-memory', 'postgres'],
   ...['plugins', 'rights-and-sessions', 'http-edge', 'models-and-cli', 'clients-and-explorer', 'house-and-tests'],
 ]
-/** Documents by purpose. READMEs of rooms are appended, sorted by path. */
+const MANUAL = 'plugins/docs/pages'
+/** Sections of the manual: folders with the order of their pages, or files of the repository. A test compares them with the folders. */
 const SECTIONS = [
-  [
-    'Start',
-    [
-      ...[
-        'README.md',
-        'plugins/TOUR.md',
-        'config/MODEL.md',
-        'config/POSTGRES.md',
-        'config/NODES.md',
-        'config/ROLES.md',
-        'config/README.md',
-        'kernel/cli/README.md',
-      ],
-      ...['config/deploy/README.md', 'config/deploy/METRICS.md'],
-      ...['SECURITY.md', 'CHANGELOG.md'],
+  { title: 'Start', files: ['README.md'], folder: 'start', pages: ['tour'] },
+  {
+    title: 'Guide',
+    folder: 'guide',
+    pages: [
+      ...['model', 'roles', 'plugins', 'jobs', 'webhooks', 'typed-clients', 'fetch', 'agents', 'single-sign-on'],
+      'postgresql',
     ],
-  ],
-  ['Protocol', ['plugins/FETCH.md', 'plugins/PARAMETERS.md', 'kernel/ERRORS.md', 'plugins/COMPATIBILITY.md']],
-  [
-    'Clients and plugins',
-    [
-      'plugins/client/README.md',
-      'plugins/mcp/README.md',
-      'plugins/oidc/README.md',
-      'plugins/webhooks/README.md',
-      'plugins/jobs/README.md',
-      'plugins/GUIDE.md',
-      'plugins/API.md',
-      'plugins/VERSIONS.md',
+  },
+  { title: 'Operate', folder: 'operate', pages: ['deployment', 'several-servers'], files: ['SECURITY.md'] },
+  {
+    title: 'Reference',
+    folder: 'reference',
+    pages: ['options', 'commands', 'parameters', 'errors', 'plugin-api', 'metrics', 'versions'],
+    files: ['CHANGELOG.md'],
+  },
+  { title: 'Protocol', folder: 'protocol', pages: ['compatibility'] },
+  {
+    title: 'Inside',
+    files: ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'bench/README.md', 'bench/HISTORY.md'],
+    folder: 'decisions',
+    pages: [
+      ...['README', 'wire', 'queries', 'vectors', 'writes-and-log', 'storage', 'threads-and-memory', 'postgres'],
+      ...['entity-sets', 'plugins', 'rights-and-sessions', 'http-edge', 'models-and-cli', 'clients-and-explorer'],
+      'house-and-tests',
     ],
-  ],
-  [
-    'Inside',
-    [
-      'ARCHITECTURE.md',
-      'plugins/docs/pages/decisions/README.md',
-      ...DECISIONS.map(area => `plugins/docs/pages/decisions/${area}.md`),
-      ...['CONTRIBUTING.md', 'bench/README.md', 'bench/HISTORY.md'],
-    ],
-  ],
+  },
 ]
-const ROOMS = ['kernel', 'engine']
 /** Maximum length of the excerpt below a search result, in characters. */
 const EXCERPT = 160
 
@@ -67,9 +54,13 @@ const EXCERPT = 160
  * @returns {Promise<string[]>} sources of their script
  */
 export async function writePages(root, target) {
-  const named = SECTIONS.flatMap(([, files]) => files)
-  const found = async folders => (await readmes(root, folders)).filter(path => !named.includes(path))
-  const sections = [...SECTIONS, ['Examples', await found(['plugins/examples'])], ['Rooms', await found(ROOMS)]]
+  const sections = [
+    ...SECTIONS.map(({ title, files = [], folder, pages }) => [
+      title,
+      [...files, ...pages.map(page => `${MANUAL}/${folder}/${page}.md`)],
+    ]),
+    ['Examples', await readmes(root, 'plugins/examples')],
+  ]
   const paths = sections.flatMap(([, files]) => files)
   const read = async path => ({ path, ...render(await readFile(new URL(path, root), 'utf8'), path, paths) })
   const pages = await Promise.all(paths.map(read))
@@ -88,7 +79,7 @@ export async function writePages(root, target) {
   const files = await bundlePage(new URL('page/page.ts', import.meta.url), target)
   const titles = new Map(pages.map(({ path, title }) => [path, title]))
   for (const { path, title, html, headings } of pages) {
-    const up = relative(dirname(path), '.')
+    const up = relative(dirname(pageOf(path)), '.')
     const links = sections.map(([name, files]) => ({
       name,
       pages: files.map(each => ({
@@ -115,31 +106,21 @@ export async function writePages(root, target) {
   return files.sources
 }
 
-async function readmes(root, folders) {
-  const found = await Promise.all(
-    folders.map(async folder =>
-      (await readdir(new URL(folder, root), { recursive: true }))
-        .filter(path => /(?:^|\/)README\.md$/.test(path) && !path.includes('node_modules'))
-        .map(path => `${folder}/${path}`),
-    ),
-  )
-  return found.flat().sort()
+async function readmes(root, folder) {
+  const paths = await readdir(new URL(folder, root), { recursive: true })
+  return paths
+    .filter(path => /(?:^|\/)README\.md$/.test(path) && !path.includes('node_modules'))
+    .map(path => `${folder}/${path}`)
+    .sort()
 }
 
-const pageOf = path => (path === 'README.md' ? 'index.html' : path.replace(/\.md$/, '.html'))
-const hrefOf = (from, to) => relative(dirname(from), pageOf(to))
-const NAMES = {
-  'config/README.md': 'Configuration',
-  'kernel/cli/README.md': 'Commands',
-  'plugins/client/README.md': 'Typed clients',
-  'plugins/mcp/README.md': 'Agents',
-  'config/deploy/README.md': 'Running Tesser',
-  'config/deploy/METRICS.md': 'Metrics',
-  'bench/README.md': 'Benchmarks',
-  'plugins/docs/pages/decisions/README.md': 'Decisions',
-}
-/** Title of a document in the navigation. */
-const shortTitle = (path, title) => NAMES[path] ?? (path.endsWith('/README.md') ? dirname(path) : title)
+/** Address of a page: that of the manual without its folder. */
+const pageOf = path => (path === 'README.md' ? 'index.html' : path.replace(`${MANUAL}/`, '').replace(/\.md$/, '.html'))
+const hrefOf = (from, to) => relative(dirname(pageOf(from)), pageOf(to))
+const NAMES = { 'bench/README.md': 'Benchmarks', 'bench/HISTORY.md': 'History of speed' }
+/** Title of a document in the navigation: its heading; for an example its folder. */
+const shortTitle = (path, title) =>
+  NAMES[path] ?? (path.startsWith('plugins/examples/') ? path.split('/').at(-2) : title)
 
 /** HTML of a document, its headings and pictures, and its search entries: sections, and rows of tables whose first column is code. */
 function render(markdown, path, paths) {
@@ -173,7 +154,7 @@ function render(markdown, path, paths) {
       },
     },
   })
-  const tokens = marked.lexer(markdown)
+  const tokens = marked.lexer(markdown).filter(({ type, raw }) => type !== 'html' || !raw.startsWith('<!--'))
   for (const token of tokens) {
     if (token.type === 'heading') {
       const title = plainText(token.text)

@@ -17,7 +17,7 @@ import { errorPage, wantsPage } from './page.ts'
  *
  * A login begins a session as that of `$directory` does, with the roles that claims of the user are mapped to. Errors are pages for
  * browsers, and JSON for all others. The metadata of a provider is read by its first login, and the implementation is loaded then.
- * plugins/oidc/README.md has the options and examples. Source: OpenID Connect Core 1.0; RFC 7636, 9207 and 9700.
+ * plugins/docs/pages/guide/single-sign-on.md has the options and examples. Source: OpenID Connect Core 1.0; RFC 7636, 9207 and 9700.
  */
 export default definePlugin({
   name: 'oidc',

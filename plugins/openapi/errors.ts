@@ -1,4 +1,4 @@
-/** Error codes by HTTP status: see `kernel/ERRORS.md`. A test compares them with the declared ones. */
+/** Error codes by HTTP status: see `plugins/docs/pages/reference/errors.md`. A test compares them with the declared ones. */
 export const CODES_BY_STATUS: Readonly<Record<string, readonly number[]>> = {
   '400': [
     1112, 1162, 1200, 1201, 1278, 1279, 1280, 1508, 1587, 1603, 1801, 1806, 1807, 1808, 1809, 1810, 1811, 1812, 1813,

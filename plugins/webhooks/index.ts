@@ -17,7 +17,7 @@ import { OPTIONS, problemsOf } from './options.ts'
  *   DELETE /$webhooks/{hook}/{id} → removes it
  *
  * Events come from the log of commits, so that it makes no difference who wrote, and none is lost when the server is ended. For
- * administrators, as `$info`. The implementation is loaded when there is a hook. plugins/webhooks/README.md has the options and what
+ * administrators, as `$info`. The implementation is loaded when there is a hook. plugins/docs/pages/guide/webhooks.md has the options and what
  * receivers have to know. Source: Standard Webhooks, 1.0.
  */
 export default definePlugin({

@@ -38,7 +38,7 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
 }
 const MAIN = fileURLToPath(outputUrl('kernel/cli/main.js'))
 const attributes = { ID: { type: 'long', autoFill: 'increment' }, text: { type: 'string' } }
-const page = readFileSync('config/deploy/README.md', 'utf8')
+const page = readFileSync('plugins/docs/pages/operate/deployment.md', 'utf8')
 const commands = [...page.matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)].flatMap(([, indent, block]) =>
   block!
     .trimEnd()

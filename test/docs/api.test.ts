@@ -1,4 +1,4 @@
-/** `plugins/API.md` against the declarations of the plugin API. */
+/** `plugins/docs/pages/reference/plugin-api.md` against the declarations of the plugin API. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { exportsOf, membersOf } from '../support/checks/declarations.ts'
 import { codeIn, tablesOf } from '../support/checks/page-tables.ts'
 import { followTour, tourOf } from '../support/clients/tour.ts'
 
-const PAGE = 'plugins/API.md'
+const PAGE = 'plugins/docs/pages/reference/plugin-api.md'
 const tables = tablesOf(PAGE)
 const CLASSES = 'engine/author/declare/author-types.ts'
 

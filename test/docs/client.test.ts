@@ -5,7 +5,7 @@ import { runCompiler, runTesser } from '../support/commands/author-package.ts'
 import { startDemo } from '../support/servers/demo-server.ts'
 import { loadModule, writeProject } from '../support/clients/typed-client.ts'
 
-const MANUAL = 'plugins/client/README.md'
+const MANUAL = 'plugins/docs/pages/guide/typed-clients.md'
 
 t.test('the examples of the manual compile, and run one after the other', async t => {
   const blocks = [...readFileSync(MANUAL, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)

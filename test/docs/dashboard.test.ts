@@ -8,7 +8,8 @@ import { company } from '../support/fixtures/company.ts'
 import { staffPlugin } from '../support/plugins/test-plugins.ts'
 import { until } from '../support/base/until.ts'
 
-const FILES = ['grafana-dashboard.json', 'alerts.yml', 'METRICS.md'].map(name => `config/deploy/${name}`)
+const PAGE = 'plugins/docs/pages/reference/metrics.md'
+const FILES = ['config/deploy/grafana-dashboard.json', 'config/deploy/alerts.yml', PAGE]
 const NAME = /\b(?:tesser|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g
 /** A row of the table: names, type, labels. */
 const ROW = /^\| ((?:`[a-z0-9_]+` ?)+)\| (counter|gauge|histogram) \|([^|]*)\|/gm
@@ -22,7 +23,7 @@ const kind = (type: string, labels: readonly string[]): string =>
 
 /** Types and labels of all metrics on the page. */
 function documented(): Map<string, string> {
-  const page = readFileSync('config/deploy/METRICS.md', 'utf8')
+  const page = readFileSync('plugins/docs/pages/reference/metrics.md', 'utf8')
   return new Map(
     [...page.matchAll(ROW)].flatMap(([, names, type, labels]) =>
       quoted(names!).map(name => [name, kind(type!, quoted(labels!))] as const),

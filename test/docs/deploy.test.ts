@@ -5,11 +5,11 @@ import t from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
 import { CONFIG_KEYS, environmentNames } from '../../config/schema.ts'
 
-const FOLDER = 'config/deploy'
+const FOLDERS = ['config/deploy', 'plugins/docs/pages/operate']
 /** Variables of `Caddyfile`, and one that Kubernetes would set. */
 const OTHERS = ['TESSER_CONFIG', 'TESSER_ADDRESS', 'TESSER_PORT']
 
-const files = readdirSync(FOLDER, { recursive: true, withFileTypes: true })
+const files = FOLDERS.flatMap(folder => readdirSync(folder, { recursive: true, withFileTypes: true }))
   .filter(entry => entry.isFile())
   .map(({ name, parentPath }) => ({ name, text: readFileSync(join(parentPath, name), 'utf8') }))
 

@@ -1,4 +1,4 @@
-/** `kernel/ERRORS.md` against the errors that the product declares. */
+/** `plugins/docs/pages/reference/errors.md` against the errors that the product declares. */
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { CONFIG_KEYS } from '../../config/schema.ts'
@@ -7,7 +7,7 @@ import { codeIn, tablesOf } from '../support/checks/page-tables.ts'
 import { sources } from '../support/checks/sources.ts'
 import { type DeclaredError, declaredErrors } from '../support/checks/declared-errors.ts'
 
-const PAGE = 'kernel/ERRORS.md'
+const PAGE = 'plugins/docs/pages/reference/errors.md'
 const text = readFileSync(PAGE, 'utf8')
 const tables = tablesOf(PAGE)
 const declared = declaredErrors()

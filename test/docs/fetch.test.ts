@@ -1,4 +1,4 @@
-/** `plugins/FETCH.md`: its blocks run in their order, and print what the page says. */
+/** `plugins/docs/pages/guide/fetch.md`: its blocks run in their order, and print what the page says. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'node:util'
@@ -8,7 +8,7 @@ import { quickHash } from '../support/base/password.ts'
 import { startDemo } from '../support/servers/demo-server.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
 
-const blocks = [...readFileSync('plugins/FETCH.md', 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(
+const blocks = [...readFileSync('plugins/docs/pages/guide/fetch.md', 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(
   ([, code]) => code!,
 )
 const printed = blocks.flatMap(code =>

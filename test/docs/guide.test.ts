@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
 import { installTesser, runCompiler, runNode, runTesser } from '../support/commands/author-package.ts'
 import { followTour, tourOf } from '../support/clients/tour.ts'
 
-const GUIDE = 'plugins/GUIDE.md'
+const GUIDE = 'plugins/docs/pages/guide/plugins.md'
 const guide = readFileSync(GUIDE, 'utf8')
 
 /** Code blocks of the guide, by the last file name in the text before them. */
@@ -31,7 +31,7 @@ t.test('the plugin of the guide compiles, passes its test and answers as the gui
   for (const [file, content] of files) writeFileSync(join(folder, file), content)
   writeFileSync(join(folder, 'tesser.config.json'), '{ "model": "model.json", "plugins": ["./index.ts"] }')
   // The reference tests the webhooks of the guide.
-  const [, webhooks] = /^```js\n(.*?)^```$/ms.exec(readFileSync('plugins/API.md', 'utf8'))!
+  const [, webhooks] = /^```js\n(.*?)^```$/ms.exec(readFileSync('plugins/docs/pages/reference/plugin-api.md', 'utf8'))!
   writeFileSync(join(folder, 'payments.test.js'), webhooks!)
   installTesser(folder)
   t.match(await runTesser(folder, 'types'), { code: 0 })
@@ -48,6 +48,6 @@ t.test('the plugin of the guide compiles, passes its test and answers as the gui
 
 t.test('every file that the guide links to exists', async t => {
   const links = [...guide.matchAll(/\]\(([^)#:]+)\)/g)].map(([, target]) => target!)
-  t.ok(links.includes('examples/geo'), 'links are found')
-  for (const target of links) t.ok(existsSync(join('plugins', target)), target)
+  t.ok(links.includes('../../../examples/geo'), 'links are found')
+  for (const target of links) t.ok(existsSync(join(dirname(GUIDE), target)), target)
 })

@@ -1,11 +1,11 @@
-/** `plugins/jobs/README.md`: a server with its class and its jobs answers as the page says; and what the guide says of keys in `saving`. */
+/** `plugins/docs/pages/guide/jobs.md`: a server with its class and its jobs answers as the page says; and what the guide says of keys in `saving`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createTestServer, type TestServer } from '../../kernel/testing.ts'
 import { followTour, tourOf } from '../support/clients/tour.ts'
 
-const PAGE = 'plugins/jobs/README.md'
+const PAGE = 'plugins/docs/pages/guide/jobs.md'
 const [, source] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(PAGE, 'utf8'))!
 const Order = { key: 'ID', attributes: { ID: { type: 'long', autoFill: 'increment' }, state: { type: 'string' } } }
 

@@ -1,4 +1,4 @@
-/** `config/MODEL.md` against the schema and the loader of models. */
+/** `plugins/docs/pages/guide/model.md` against the schema and the loader of models. */
 import { readFileSync } from 'node:fs'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { TSchema } from '@sinclair/typebox'
@@ -16,7 +16,7 @@ import { codeIn, type Row, tablesOf } from '../support/checks/page-tables.ts'
 import { followTour, tourOf } from '../support/clients/tour.ts'
 import { modelWith } from '../support/fixtures/model-with.ts'
 
-const PAGE = 'config/MODEL.md'
+const PAGE = 'plugins/docs/pages/guide/model.md'
 const tables = tablesOf(PAGE)
 // biome-ignore lint/suspicious/noExplicitAny: parts of model files
 type Json = any

@@ -50,15 +50,15 @@ t.test('the pages of /docs/', async t => {
   })
 
   t.test('search', async t => {
-    const { text: page } = await server.get('/docs/config/MODEL.html')
+    const { text: page } = await server.get('/docs/guide/model.html')
     const [, index] = / data-index="\.\.\/([^"]+)"/.exec(page)!
     const { text, headers } = await server.get(`/docs/${index}`)
     t.match(headers.get('cache-control'), /immutable/)
     const search = MiniSearch.loadJSON(text, SEARCH)
     for (const [words, first] of [
-      ['maxConnections', 'config/README.html#servermaxconnections'],
-      ['$filter', 'plugins/PARAMETERS.html#filter'],
-      ['formerName', 'config/MODEL.html'],
+      ['maxConnections', 'reference/options.html#servermaxconnections'],
+      ['$filter', 'reference/parameters.html#filter'],
+      ['formerName', 'guide/model.html'],
     ] as const) {
       t.ok(
         search
@@ -87,8 +87,8 @@ t.test('the pages of /docs/', async t => {
       t.match(await server.get(path), { status: 404, json: { __ERROR: [{ errCode: 1806 }] } }, path)
     }
     t.match(await server.post('/docs/', {}), { status: 405 })
-    const { json } = await server.get('/docs/config/MODAL.html')
-    t.match(json.__ERROR[0].message, /did you mean "\/shop\/docs\/config\/MODEL\.html"\?/)
+    const { json } = await server.get('/docs/guide/modal.html')
+    t.match(json.__ERROR[0].message, /did you mean "\/shop\/docs\/guide\/model\.html"\?/)
     const root = await server.get('/')
     t.match(root.json.__ERROR[0].message, /\/shop\/docs(?!\/config)/, 'the root names the pages once')
   })

@@ -1,4 +1,4 @@
-/** `plugins/PARAMETERS.md` against what the built-in plugins register. */
+/** `plugins/docs/pages/reference/parameters.md` against what the built-in plugins register. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { IGNORED_PARAMETERS } from '../../kernel/registry.ts'
@@ -6,7 +6,7 @@ import { createTestServer } from '../../kernel/testing.ts'
 import { codeIn, type Row, tablesOf } from '../support/checks/page-tables.ts'
 import { registerBuiltIn } from '../support/checks/registered.ts'
 
-const PAGE = 'plugins/PARAMETERS.md'
+const PAGE = 'plugins/docs/pages/reference/parameters.md'
 const text = readFileSync(PAGE, 'utf8')
 const tables = tablesOf(PAGE)
 const { plugins, registry } = await registerBuiltIn()
@@ -52,7 +52,7 @@ t.test('what plugins register is described', async t => {
 })
 
 t.test('sections are those of COMPATIBILITY.md', async t => {
-  const headings = [...readFileSync('plugins/COMPATIBILITY.md', 'utf8').matchAll(/^## ([\d.]+) /gm)]
+  const headings = [...readFileSync('plugins/docs/pages/protocol/compatibility.md', 'utf8').matchAll(/^## ([\d.]+) /gm)]
   const sections = new Set(['extension', 'protocol', ...headings.map(([, section]) => section!)])
   const named = [...tables.values()].flat().flatMap(row => row.section ?? [])
   t.ok(named.length > 50)

@@ -1,6 +1,6 @@
 /**
  * Public API against its snapshots: the declarations of `tesser`, `tesser/classes` and `tesser/testing`. A difference is either a
- * mistake, or a change that belongs in `CHANGELOG.md` and in the version: see `plugins/VERSIONS.md`.
+ * mistake, or a change that belongs in `CHANGELOG.md` and in the version: see `plugins/docs/pages/reference/versions.md`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -9,10 +9,10 @@ t.test(
   'the tours of the README, of the protocol, of the search by meaning and of agents answer as they say',
   async t => {
     const tour = [
-      'plugins/TOUR.md',
+      'plugins/docs/pages/start/tour.md',
       'README.md',
       'plugins/examples/semantic/README.md',
-      'plugins/mcp/README.md',
+      'plugins/docs/pages/guide/agents.md',
     ].flatMap(tourOf)
     t.ok(tour.length > 25)
     const server = await startDemo(t, { plugins: resolve('plugins/examples/geo/index.ts') })

@@ -6,7 +6,9 @@ import { renewed } from './references/tables.ts'
 
 const { plugins, registry } = await registerBuiltIn()
 
-for (const [file, tables] of [['plugins/PARAMETERS.md', parameterTables(registry, plugins)]] as const) {
+for (const [file, tables] of [
+  ['plugins/docs/pages/reference/parameters.md', parameterTables(registry, plugins)],
+] as const) {
   t.test(`${file} is current`, async t => {
     const { found, wanted } = renewed(file, tables)
     t.equal(found, wanted, 'npm run references writes it')

@@ -1,4 +1,4 @@
-/** `config/ROLES.md` and the step of `config/MODEL.md` about roles: servers with these files answer as the pages say. */
+/** `plugins/docs/pages/guide/roles.md` and the step of `plugins/docs/pages/guide/model.md` about roles: servers with these files answer as the pages say. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -24,7 +24,7 @@ const movie = 'Movie?$attributes=title,worldwideGross,imdbRating&$top=1'
 
 t.test('the roles of the example answer as the page says', async t => {
   const folder = temporaryFolder(t)
-  const [, roles] = /^```json\n(.*?)^```$/ms.exec(readFileSync('config/ROLES.md', 'utf8'))!
+  const [, roles] = /^```json\n(.*?)^```$/ms.exec(readFileSync('plugins/docs/pages/guide/roles.md', 'utf8'))!
   const files = { roles: join(folder, 'roles.json'), directory: join(folder, 'directory.json') }
   writeFileSync(files.roles, roles!)
   writeFileSync(

@@ -7,7 +7,9 @@ import { startServer } from '../support/servers/test-server.ts'
 import { company } from '../support/fixtures/company.ts'
 import { writeProject } from '../support/clients/typed-client.ts'
 
-const OLDEST = /TypeScript (\d+\.\d+) or later/.exec(readFileSync('plugins/client/README.md', 'utf8'))?.[1]
+const OLDEST = /TypeScript (\d+\.\d+) or later/.exec(
+  readFileSync('plugins/docs/pages/guide/typed-clients.md', 'utf8'),
+)?.[1]
 const COMPILER = resolve(`test/generators/node_modules/typescript-${OLDEST}/bin/tsc`)
 
 const USE = `import { createClient } from './client.ts'

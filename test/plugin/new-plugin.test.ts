@@ -43,7 +43,7 @@ t.test('the package of Tesser has the guide, the examples and the template of a 
   const files = await packed('.')
   const examples = ['audit', 'geo', 'semantic'].map(name => `plugins/examples/${name}/classes.ts`)
   for (const file of [
-    'plugins/GUIDE.md',
+    'plugins/docs/pages/guide/plugins.md',
     ...examples,
     'config/plugin-template/gitignore',
     'config/plugin-template/.vscode/launch.json',

@@ -277,7 +277,7 @@ t.test('a provider that is down does not stop the start, and the log names provi
   )
 })
 
-const manual = readFileSync('plugins/oidc/README.md', 'utf8')
+const manual = readFileSync('plugins/docs/pages/guide/single-sign-on.md', 'utf8')
 
 t.test('the manual has all options of a provider', async t => {
   const [provider] = Object.values(OPTIONS.properties.providers.patternProperties) as { properties: object }[]

@@ -1,5 +1,5 @@
 /**
- * The reader of dates against a naive one, which reads character by character: moments in each form of `config/MODEL.md` are read back, and
+ * The reader of dates against a naive one, which reads character by character: moments in each form of `plugins/docs/pages/guide/model.md` are read back, and
  * texts that differ from such a form in some characters are the same moment for both readers, or a date for neither.
  *
  *   TESSER_TEST_SEED=42 node dist/test/property/dates.test.js      repeats a run

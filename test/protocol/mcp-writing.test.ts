@@ -129,7 +129,7 @@ t.test('writing', async t => {
       const { tools } = await agent.client.listTools()
       const changing = tools.filter(({ annotations }) => annotations?.destructiveHint).map(({ name }) => name)
       t.strictSame(changing, ['call', 'write'])
-      const documented = readFileSync('plugins/mcp/README.md', 'utf8').matchAll(/^\| `(\w+)` \|/gm)
+      const documented = readFileSync('plugins/docs/pages/guide/agents.md', 'utf8').matchAll(/^\| `(\w+)` \|/gm)
       t.strictSame(
         [...documented].map(([, name]) => name),
         tools.map(({ name }) => name),

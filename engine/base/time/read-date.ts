@@ -1,5 +1,5 @@
 /**
- * The one reader of dates. A text is one of these forms as a whole, or it is not a date; `config/MODEL.md` lists the forms for users.
+ * The one reader of dates. A text is one of these forms as a whole, or it is not a date; `plugins/docs/pages/guide/model.md` lists the forms for users.
  *
  *   day      2020-01-31   2020/1/31   2020.1.31   +012345-01-31   -000044-03-15   12345-01-31   0044-03-15 BC
  *            31!1!2020   !31!1!2020!   15!3!-44   !2020-01-31!   !!2020-01-31!!

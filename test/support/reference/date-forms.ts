@@ -1,4 +1,4 @@
-/** Writers of dates in each form of `config/MODEL.md`, by the name that the form has there. */
+/** Writers of dates in each form of `plugins/docs/pages/guide/model.md`, by the name that the form has there. */
 import type { Random } from '../base/random.ts'
 
 export interface DateForm {

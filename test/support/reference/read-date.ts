@@ -1,4 +1,4 @@
-/** Reads dates character by character, by the table in `config/MODEL.md`, without regular expressions: what tests compare the reader with. */
+/** Reads dates character by character, by the table in `plugins/docs/pages/guide/model.md`, without regular expressions: what tests compare the reader with. */
 
 interface NaiveDate {
   readonly ms: number

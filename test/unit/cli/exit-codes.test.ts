@@ -10,7 +10,7 @@ import { correctedCommand } from '../../../kernel/cli/row-messages.ts'
 import { entities } from '../../support/commands/load-world.ts'
 import { modelWith } from '../../support/fixtures/model-with.ts'
 
-/** Exit codes of commands that read and write files, by the table in kernel/cli/README.md. */
+/** Exit codes of commands that read and write files, by the table in plugins/docs/pages/reference/commands.md. */
 
 const model = modelWith({ Person: {} })
 const FILES = {

@@ -5,26 +5,29 @@ import { codeIn, tablesOf } from '../../../../support/checks/page-tables.ts'
 import { DATE_FORMS } from '../../../../support/reference/date-forms.ts'
 import { naiveDate } from '../../../../support/reference/read-date.ts'
 
-const rows = tablesOf('config/MODEL.md').get('Dates and times')!
+const rows = tablesOf('plugins/docs/pages/guide/model.md').get('Dates and times')!
 
-t.test('the forms of config/MODEL.md are those that the property test writes, and mean what the page says', async t => {
-  const forms = rows.filter(row => row.form)
-  t.strictSame(
-    forms.map(({ form }) => form),
-    Object.keys(DATE_FORMS),
-  )
-  for (const { examples, moment } of forms) {
-    for (const text of codeIn(examples!)) {
-      t.equal(new Date(parseDate(text)!).toISOString(), codeIn(moment!)[0], text)
-      t.strictSame({ ms: parseDate(text), day: parseDay(text) }, naiveDate(text), text)
-      t.equal(parseDate(`\t${text} `), parseDate(text), 'blanks around it are ignored')
-      for (const more of ['x', '0 ', '!', ' 1', '.5.'])
-        t.equal(parseDate(text + more), naiveDate(text + more)?.ms, text + more)
+t.test(
+  'the forms of plugins/docs/pages/guide/model.md are those that the property test writes, and mean what the page says',
+  async t => {
+    const forms = rows.filter(row => row.form)
+    t.strictSame(
+      forms.map(({ form }) => form),
+      Object.keys(DATE_FORMS),
+    )
+    for (const { examples, moment } of forms) {
+      for (const text of codeIn(examples!)) {
+        t.equal(new Date(parseDate(text)!).toISOString(), codeIn(moment!)[0], text)
+        t.strictSame({ ms: parseDate(text), day: parseDay(text) }, naiveDate(text), text)
+        t.equal(parseDate(`\t${text} `), parseDate(text), 'blanks around it are ignored')
+        for (const more of ['x', '0 ', '!', ' 1', '.5.'])
+          t.equal(parseDate(text + more), naiveDate(text + more)?.ms, text + more)
+      }
     }
-  }
-})
+  },
+)
 
-t.test('what config/MODEL.md refuses is not a date', async t => {
+t.test('what plugins/docs/pages/guide/model.md refuses is not a date', async t => {
   const texts = rows.filter(row => row.refused).flatMap(row => codeIn(row.refused!))
   t.ok(texts.length > 15)
   for (const text of texts) {
