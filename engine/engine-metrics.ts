@@ -24,13 +24,19 @@ export class EngineMetrics {
       histogram(name, help, [{ labels: {}, cells: counts, start }])
     return [
       ...this.pool(),
-      counter('tesser_pool_refused_total', 'Queries refused because the queue was full.', counts[COUNT.poolRefused]!),
+      counter(
+        'tesser_pool_refused_total',
+        'Queries refused with 503 because the queue was full.',
+        counts[COUNT.poolRefused]!,
+      ),
       time('tesser_pool_wait_seconds', 'Time that queries waited for a thread of the pool.', COUNT.poolWaitTime),
       time('tesser_pool_run_seconds', 'Time that threads of the pool worked on a query.', COUNT.poolRunTime),
       ...this.functions(),
-      counter('tesser_function_refused_total', 'Calls of plugin code that were refused.', [
-        ...byLabel('reason', { queue: counts[COUNT.functionsBusy]!, breaker: counts[COUNT.functionsBroken]! }),
-      ]),
+      counter(
+        'tesser_function_refused_total',
+        'Calls of plugin code that were refused: the queue was full, or a breaker is open.',
+        [...byLabel('reason', { queue: counts[COUNT.functionsBusy]!, breaker: counts[COUNT.functionsBroken]! })],
+      ),
       time('tesser_function_wait_seconds', 'Time that calls waited for a function thread.', COUNT.functionWaitTime),
       time('tesser_function_run_seconds', 'Time that function threads worked on a call.', COUNT.functionRunTime),
       ...this.writer(),
@@ -41,7 +47,11 @@ export class EngineMetrics {
       ),
       counter('tesser_writer_commits_total', 'Durable commits; one can hold many requests.', counts[COUNT.commits]!),
       counter('tesser_writer_changes_total', 'Entities inserted, changed or deleted.', counts[COUNT.changes]!),
-      time('tesser_write_seconds', 'Time from a write request to its durable outcome.', COUNT.writeTime),
+      time(
+        'tesser_write_seconds',
+        'Time from a write request to its durable outcome; its count divided by the commits is the size of a batch.',
+        COUNT.writeTime,
+      ),
       time('tesser_writer_work_seconds', 'Time of the work of a transaction.', COUNT.writerWorkTime),
       time('tesser_writer_commit_seconds', 'Time that a commit waited for the disk.', COUNT.writerCommitTime),
       counter(
@@ -66,7 +76,7 @@ export class EngineMetrics {
     const roles = ROLES.map(role => ({ labels: { role }, cells: counts.sum(role), start: COUNT.loopDelay }))
     return histogram(
       'tesser_event_loop_delay_seconds',
-      'Time for which an event would have had to wait until its thread came to it, by purpose of the thread.',
+      'Time that an event waits until its thread is free, sampled ten times a second.',
       roles,
     )
   }
@@ -75,7 +85,7 @@ export class EngineMetrics {
     const { threads, running, waiting } = this.parts.pool.load
     return [
       gauge('tesser_pool_threads', 'Threads of the pool for queries; they start with the first query.', threads),
-      gauge('tesser_pool_tasks', 'Queries that are with a thread, or wait for one.', [
+      gauge('tesser_pool_tasks', 'Queries that a thread is running, or that wait for one.', [
         ...byLabel('state', { running, waiting }),
       ]),
     ]
@@ -88,7 +98,7 @@ export class EngineMetrics {
       gauge('tesser_function_threads', 'Function threads, with those that are still ending.', threads),
       gauge(
         'tesser_function_calls',
-        'Calls of plugin code that are with a thread, wait for one, or wait for something outside (suspended).',
+        'Calls of plugin code that a thread is running, that wait for one, or that wait for something outside (suspended).',
         [...byLabel('state', { running, waiting, suspended })],
       ),
       gauge('tesser_function_breakers_open', 'Functions that are refused because they ended their threads.', broken),
@@ -99,9 +109,9 @@ export class EngineMetrics {
     const { writer } = this.parts
     const { waiting, waitingBytes, locks } = writer.load
     return [
-      gauge('tesser_writer_up', '1 while writes are taken.', writer.isRunning ? 1 : 0),
-      gauge('tesser_writer_queue_requests', 'Write requests that wait or are being done.', waiting),
-      gauge('tesser_writer_queue_bytes', 'Bytes of their bodies.', waitingBytes),
+      gauge('tesser_writer_up', '1 while writes are accepted.', writer.isRunning ? 1 : 0),
+      gauge('tesser_writer_queue_requests', 'Write requests that wait or are being processed.', waiting),
+      gauge('tesser_writer_queue_bytes', 'Bytes of the bodies of these requests.', waitingBytes),
       gauge('tesser_locks', 'Locks on entities.', locks),
     ]
   }
@@ -113,19 +123,31 @@ export class EngineMetrics {
     return [
       ...(heap
         ? [
-            gauge('tesser_memory_limit_bytes', 'Shared memory that may be used.', options.memoryBytes ?? 0),
+            gauge(
+              'tesser_memory_limit_bytes',
+              'Limit of shared memory (storage.memoryBytes).',
+              options.memoryBytes ?? 0,
+            ),
             gauge('tesser_memory_used_bytes', 'Shared memory in use.', byLabel('use', heap.usedBytes())),
             gauge('tesser_memory_filled', '1 when everything that fits is in shared memory.', heap.isBuilt ? 1 : 0),
           ]
         : []),
-      gauge('tesser_buffers_limit_bytes', 'Memory that bodies and answers may take.', buffers.limitBytes),
-      gauge('tesser_buffers_used_bytes', 'Memory of bodies and answers under way.', buffers.usedBytes),
-      gauge('tesser_spool_used_bytes', 'Disk space of large answers under way.', spools.disk.usedBytes),
-      gauge('tesser_export_used_bytes', 'Disk space of exports under way.', exportSpools.disk.usedBytes),
+      gauge(
+        'tesser_buffers_limit_bytes',
+        'Limit of the memory for request bodies and answers in transit (server.bufferBytes).',
+        buffers.limitBytes,
+      ),
+      gauge('tesser_buffers_used_bytes', 'Memory of request bodies and answers in transit.', buffers.usedBytes),
+      gauge('tesser_spool_used_bytes', 'Disk space of large answers in transit.', spools.disk.usedBytes),
+      gauge('tesser_export_used_bytes', 'Disk space of exports in transit.', exportSpools.disk.usedBytes),
       gauge('tesser_entity_sets_in_memory', 'Entity sets in memory.', sets),
       gauge('tesser_entity_sets_bytes', 'Memory of entity sets.', bytes),
       gauge('tesser_entity_sets_stored_bytes', 'Disk space of entity sets.', diskBytes),
-      gauge('tesser_entity_sets_guest_bytes', 'Bytes that count for the bound of guests.', guestBytes),
+      gauge(
+        'tesser_entity_sets_guest_bytes',
+        'Disk space of entity sets that counts towards the limit of guests (entitySet.maxGuestBytes).',
+        guestBytes,
+      ),
       ...this.binary(),
     ]
   }
@@ -135,17 +157,29 @@ export class EngineMetrics {
     const { kept, receiving, bytes, guestBytes } = uploads.load
     const limit = options.binaryCacheBytes ?? BINARY_CACHE_BYTES
     return [
-      gauge('tesser_binary_cache_limit_bytes', 'Memory that pieces of images and blobs may take.', limit),
+      gauge(
+        'tesser_binary_cache_limit_bytes',
+        'Limit of the memory for pieces of images and blobs (storage.binaryCacheBytes).',
+        limit,
+      ),
       gauge(
         'tesser_binary_cache_used_bytes',
-        'Memory of pieces of images and blobs that were read last.',
+        'Memory of pieces of images and blobs that were read recently.',
         this.binaries.cacheUsage.bytes,
       ),
-      gauge('tesser_uploads', 'Uploads that arrive, or wait to be attached.', byLabel('state', { receiving, kept })),
-      gauge('tesser_uploads_limit_bytes', 'Bytes that uploads may take.', uploads.limits.maxPendingBytes),
+      gauge(
+        'tesser_uploads',
+        'Uploads that are being received, or kept until they are attached or expire.',
+        byLabel('state', { receiving, kept }),
+      ),
+      gauge(
+        'tesser_uploads_limit_bytes',
+        'Limit of the bytes of uploads (upload.maxPendingBytes).',
+        uploads.limits.maxPendingBytes,
+      ),
       gauge(
         'tesser_uploads_used_bytes',
-        'Bytes of these uploads.',
+        'Bytes of uploads.',
         byLabel('of', { guests: guestBytes, users: bytes - guestBytes }),
       ),
     ]
@@ -197,8 +231,8 @@ class ThreadTimes {
     const total = { ...this.ended }
     for (const { role, seconds } of this.seen.values()) total[role] = (total[role] ?? 0) + seconds
     return [
-      gauge('tesser_threads', 'Threads that work on the data, by purpose.', byLabel('role', number)),
-      counter('tesser_thread_cpu_seconds_total', 'CPU time of these threads (Linux).', byLabel('role', total)),
+      gauge('tesser_threads', 'Threads by purpose.', byLabel('role', number)),
+      counter('tesser_thread_cpu_seconds_total', 'CPU time of the threads (Linux).', byLabel('role', total)),
     ]
   }
 }

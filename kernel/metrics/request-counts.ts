@@ -84,12 +84,12 @@ export class RequestCounts {
     return [
       counter(
         'tesser_http_requests_total',
-        'Requests by the plugin that answered, method and status; aborted: the client went before the answer was complete.',
+        'Requests. The status is aborted if the client left before the answer was complete; the plugin is kernel if no plugin answered.',
         this.requests(),
       ),
       histogram(
         'tesser_http_request_duration_seconds',
-        'Time from the head of a request until its answer was sent.',
+        'Time from the head of a request until its answer was sent. Of answers to GET that wait for nothing, one in 16 is measured and counts for the others.',
         this.plugins.flatMap((plugin, i) =>
           METHODS.map((method, place) => ({
             labels: { plugin, method },
@@ -100,7 +100,11 @@ export class RequestCounts {
       ),
       counter('tesser_http_received_bytes_total', 'Bytes of headers and bodies of requests.', this.of(RECEIVED)),
       counter('tesser_http_sent_bytes_total', 'Bytes of the bodies of answers.', this.of(SENT)),
-      counter('tesser_rows_examined_total', 'Rows that queries have examined.', this.of(EXAMINED)),
+      counter(
+        'tesser_rows_examined_total',
+        'Rows that queries examined: each hit of an index, scans in segments of 4,096 rows, and rows read for estimates.',
+        this.of(EXAMINED),
+      ),
     ]
   }
 

@@ -22,7 +22,7 @@ export async function serverMetrics(transport: Transport, sessions: Sessions, li
     ),
     gauge(
       'tesser_sessions',
-      'Sessions with a record, as far as they have been seen.',
+      'Sessions with a record, as far as this server has seen them.',
       byLabel('of', sessions.recorded),
     ),
     ...(transport.certificate

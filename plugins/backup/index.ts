@@ -103,7 +103,7 @@ function metricsOf({ running, lastSuccess, failures }: BackupRuns): Metric[] {
       'Time of the last complete backup, in seconds since 1970; 0 for none.',
       (lastSuccess?.ended ?? 0) / 1000,
     ),
-    gauge('backup_last_bytes', 'Bytes that it added.', lastSuccess?.bytes ?? 0),
+    gauge('backup_last_bytes', 'Bytes that the last complete backup added.', lastSuccess?.bytes ?? 0),
     {
       name: 'backup_failures_total',
       help: 'Backups that failed.',

@@ -221,11 +221,15 @@ function metricsOf(runner: JobRunner, jobs: PluginEngine['jobs'], now: number): 
     gauge('jobs_running', 'Jobs that run now.', runner.running),
     gauge(
       'jobs_delay_seconds',
-      'Time for which the first job of a function has been ready, of the function that is furthest behind; 0 if none is.',
+      'Time for which the oldest job that is ready has waited; 0 if there is none.',
       Math.max(0, ...oldest) / 1000,
     ),
-    counter('jobs_done_total', 'Jobs that are done.', runner.counts.done),
-    counter('jobs_failed_attempts_total', 'Attempts of jobs that failed.', runner.counts.failedAttempts),
-    counter('jobs_failed_total', 'Jobs whose last attempt has failed.', runner.counts.failed),
+    counter('jobs_done_total', 'Jobs that are done, since the start.', runner.counts.done),
+    counter(
+      'jobs_failed_attempts_total',
+      'Attempts of jobs that failed, since the start.',
+      runner.counts.failedAttempts,
+    ),
+    counter('jobs_failed_total', 'Jobs whose last attempt failed, since the start.', runner.counts.failed),
   ]
 }

@@ -68,7 +68,7 @@ function metricsOf({ state, step }: ModelChangeRun): Metric[] {
     gauge('model_change_failed', '1 when the change of the model could not be prepared.', state === 'failed' ? 1 : 0),
     gauge(
       'model_change_progress_ratio',
-      'Part of the current step that is done.',
+      'Part of the current step that is done, from 0 to 1.',
       step ? step.done / Math.max(1, step.total) : 0,
     ),
   ]

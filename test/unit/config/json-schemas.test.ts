@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import t from 'tap'
 import { JSON_SCHEMAS, printJsonSchema } from '../../../config/json-schemas.ts'
-import { CONFIG_KEYS, environmentNames, flagNames, optionOf } from '../../../config/schema.ts'
-import { tablesOf } from '../../support/checks/page-tables.ts'
 
 const FILES = {
   config: 'config/tesser.config.schema.json',
@@ -31,21 +29,3 @@ t.test('the schema of the config accepts references in the options of plugins', 
   const options = { key: { env: 'KEY' }, smtp: { password: { file: 'smtp' }, hosts: [{ env: 'HOST' }] } }
   t.ok(validate({ model: 'm.json', plugins: [{ plugin: 'acme', options }] }), JSON.stringify(validate.errors))
 })
-
-t.test(
-  'the README of config has a row for every option, with default, flags, environment variables and meaning',
-  async t => {
-    const rows = tablesOf('plugins/docs/pages/reference/options.md')
-      .get('Options')!
-      .map(row => Object.values(row))
-    const expected = CONFIG_KEYS.map(key => {
-      const { schema, default: value, doc } = optionOf(key)
-      const shown = schema.default ?? (JSON.stringify(value) === '{}' ? '' : value)
-      const text = Array.isArray(shown) ? shown.join(',') : String(shown ?? '')
-      const flags = flagNames(key).map(flag => `\`--${flag}\``)
-      const variables = environmentNames(key).map(name => `\`${name}\``)
-      return [`\`${key}\``, text && `\`${text}\``, flags.join(' '), variables.join(' '), doc]
-    })
-    t.strictSame(rows, expected)
-  },
-)

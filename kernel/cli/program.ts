@@ -1,0 +1,207 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Command, Option } from 'commander'
+import type { Config } from '../../config/load-config.ts'
+import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
+import { printConfig } from '../../config/print-config.ts'
+import { counted } from '../../engine/base/counted.ts'
+import { suggestion } from '../../engine/base/suggestion.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { addAccountCommands } from './account-commands.ts'
+import { addAttachCommand } from './attach-commands.ts'
+import { addBackupCommands } from './backup-commands.ts'
+import { addCloneCommands } from './clone-commands.ts'
+import { addConfigOptions, addServerOptions, configOf, ofStore, serverOf } from './config-options.ts'
+import { addJobCommands } from './job-commands.ts'
+import { UsageError } from './option-values.ts'
+import { FAILED, print, UNUSABLE } from './outcome.ts'
+import { addRowCommands } from './row-commands.ts'
+import type { ClientArguments } from './client.ts'
+
+// The action of a command imports its modules: without the engine `tesser --help` takes a third of the time.
+
+/** The command `tesser` with all of its commands. */
+export const program = new Command('tesser')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNUSABLE))
+  .description('A data server that speaks the 4D REST protocol.')
+  .version(packageJson.version)
+  .showSuggestionAfterError()
+  .showHelpAfterError('(--help lists the commands and options)')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  tesser start                                     the demo, at http://127.0.0.1:8080/rest
+  tesser start --model model.json --data store     your own model
+  tesser load people.csv --into Person             rows from a file; stop the server first
+  tesser check                                     config, model, roles, plugins and store
+
+Environment:
+  Every option of the configuration has a variable: server.port is TESSER_SERVER_PORT or TESSER_PORT.
+  TESSER_CONFIG names the config file. Flags come before variables, variables before the file.`,
+  )
+
+/** Limits of `tesser check` and `tesser start --check`. */
+const NOT_CHECKED = `
+Plugins are loaded, and their classes, schedules and options by their schemas are checked, but they do not register, because that may have
+effects. Only a start finds what fails then: hooks of tesser/plugins/webhooks, backup.schedule, addresses that two plugins take, a
+plugin whose register throws.`
+
+addConfigOptions(program.command('start', { isDefault: true }))
+  .description('Serve. Without model and config file: the demo.')
+  // commander passes unknown commands to the default one.
+  .allowExcessArguments()
+  .option(
+    '--print-config',
+    'Print the configuration that results from flags, environment, file and defaults, and stop.',
+  )
+  .option('--check', 'List what a start would do, also to the store, and every problem, then stop. Changes nothing.')
+  .addHelpText('after', NOT_CHECKED)
+  .action(async ({ printConfig: isPrinted, check: isChecked }, command: Command) => {
+    if (command.args.length > 0) throw unknownCommand(command.args[0]!)
+    const config = configOf(command)
+    if (isPrinted) print(printConfig(config))
+    else if (isChecked) await checked(config, { of: 'start', mustExist: false })
+    else await (await import('./start.ts')).start(config, print)
+  })
+
+addConfigOptions(program.command('dev'))
+  .description('Serve while you write plugins: a change of config, model or plugins restarts it.')
+  .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
+
+/** Prints every problem; for `plan` also what a start would do to the store, for `start` also the address at which it would listen. */
+async function checked(
+  config: Config,
+  { of, mustExist }: { of: 'state' | 'plan' | 'start'; mustExist: boolean },
+): Promise<void> {
+  const [{ check, checkAddress }, { ProgressDisplay }] = await Promise.all([
+    import('./check.ts'),
+    import('./progress.ts'),
+  ])
+  const progress = new ProgressDisplay(process.stderr)
+  let problems = 0
+  const tell = async (found: AsyncIterable<string>): Promise<void> => {
+    for await (const problem of found) {
+      problems++
+      print(problem)
+    }
+  }
+  await tell(check(config, { mustExist, progress, onPlan: of === 'state' ? undefined : print }))
+  if (of === 'start') await tell(checkAddress(config, print))
+  if (problems > 0) print(counted(problems, 'problem'))
+  else if (existsSync(join(config.data, 'data.mdb'))) print(`config, ${config.model} and ${config.data} are all right`)
+  else print(`config and ${config.model} are all right; no store was checked, there is none in ${config.data} yet`)
+  if (problems > 0) process.exitCode = FAILED
+}
+
+function unknownCommand(name: string): Error {
+  const names = program.commands.map(each => each.name())
+  if (program.args[0] === 'start') return new UsageError(`"start" takes no arguments; "${name}" is one`)
+  return new UsageError(`there is no command "${name}"${suggestion(name, names) || '; tesser --help lists them'}`)
+}
+
+const ofCheck = /^(plugins|disablePlugins|auth\.rolesFile|auth\.directoryFile)$/
+
+addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.test(key))
+  .description('Check config, model, roles, users, keys, plugins and store, and list every problem. Changes nothing.')
+  .option(
+    '--plan',
+    'also list what a start would change in the store to match the model, or that it would create one',
+    false,
+  )
+  .addHelpText('after', NOT_CHECKED)
+  .action(async ({ plan }: { plan: boolean }, command: Command) => {
+    const config = configOf(command)
+    // A store that is named must exist. With --plan it may be one that the first start would create.
+    const isNamed = command.getOptionValueSource('data') === 'cli'
+    const mustExist = isNamed && !(plan && existsSync(dirname(config.data)))
+    await checked(config, { of: plan ? 'plan' : 'state', mustExist })
+  })
+
+addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapSizeBytes|lock|lockWaitMs))$/.test(key))
+  .description('Shrink the file of a store by the space of removed data. The store must not be served meanwhile.')
+  .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
+
+addServerOptions(program.command('migrate'), ' of an administrator')
+  .description(
+    'Have a running server prepare the change to the model that its file has now; a restart then takes seconds.',
+  )
+  .option('--allow-loss', 'also where the changed model loses data; all losses are listed', false)
+  .option('--cancel', 'remove what was prepared', false)
+  .addHelpText(
+    'after',
+    `
+Edit the model file that the server was started with, and run this command. The server goes on with the old model, and brings a copy of
+its store to the new one: up to twice the disk of data.mdb, and a process of a lower priority. A restart takes the copy, with all
+that was written meanwhile. After an interruption the server goes on with it by itself.`,
+  )
+  .action(async (options, command: Command) => {
+    const { migrate } = await import('./migrate.ts')
+    if (!(await migrate({ ...options, url: serverOf(command) }, print))) process.exitCode = FAILED
+  })
+
+addBackupCommands(program)
+addJobCommands(program)
+addRowCommands(program)
+
+addConfigOptions(program.command('types'), key => key === 'model' || key === 'plugins')
+  .description('Write the TypeScript types of the model, so that classes with wrong names do not compile.')
+  .argument('[file]', 'a .d.ts that the compiler reads; - for the standard output', 'tesser-model.d.ts')
+  .action(async (file: string, _, command: Command) => (await import('./types.ts')).types(configOf(command), file))
+
+addCloneCommands(program)
+addAttachCommand(program)
+
+addServerOptions(program.command('mcp'), ' (tesser key create); without one as a guest')
+  .description(
+    'Speak the Model Context Protocol over the standard input and output, for desktop clients of a running server.',
+  )
+  .action(async ({ key }: { key?: string }, command: Command) =>
+    (await import('./mcp.ts')).bridge(`${serverOf(command)}/mcp`, key, process.stdin, print),
+  )
+
+addConfigOptions(program.command('openapi'), key => /^(model|plugins|server\.basePath|session\.cookieName)$/.test(key))
+  .description('Write the OpenAPI 3.1 document of the model and the classes of plugins, as $openapi returns it.')
+  .option('--out <file>', 'file to write; the standard output by default')
+  .action(async ({ out }: { out?: string }, command: Command) =>
+    (await import('./openapi.ts')).openapi(configOf(command), out),
+  )
+
+addConfigOptions(program.command('client'), key => key === 'model' || key === 'plugins')
+  .description('Write a typed client: one TypeScript file without dependencies, with the types of the model.')
+  .option('--out <file>', 'file to write; - for the standard output', 'client.ts')
+  .option(
+    '--url <url>',
+    'ask a running server, such as http://127.0.0.1:8080/rest, for what a guest or the key may see',
+  )
+  .addOption(new Option('--key <key>', 'API key or token for --url').env('TESSER_KEY'))
+  .addOption(new Option('--dates <form>', 'type of dates with a time').choices(['date', 'text']).default('date'))
+  .option('--module', 'import the runtime from tesser/client, in place of writing it into the file', false)
+  .action(async (options: ClientArguments, command: Command) => {
+    const written = await (await import('./client.ts')).client(() => configOf(command), options)
+    if (written !== undefined) print(written)
+  })
+
+addAccountCommands(program)
+
+program
+  .command('new')
+  .description('Create a package to start from.')
+  .command('plugin')
+  .description('Create a package with a plugin and a test that passes.')
+  .argument('<name>', 'npm name of the package, for example acme-geo or @acme/geo')
+  .action(async (name: string) => {
+    const { newPlugin } = await import('./new-plugin.ts')
+    const folder = newPlugin(name)
+    print(`${folder}/ is ready:\n\n  cd ${folder}\n  npm install\n  npm test\n  npm run dev`)
+  })
+
+program
+  .command('schema')
+  .description('Print the JSON Schema of a file, for editors.')
+  .argument('<file>', Object.keys(JSON_SCHEMAS).join(' or '))
+  .action((name: string) => {
+    if (!Object.hasOwn(JSON_SCHEMAS, name))
+      throw new UsageError(`there is no schema "${name}"; use ${Object.keys(JSON_SCHEMAS).join(' or ')}`)
+    process.stdout.write(printJsonSchema(name as JsonSchemaName))
+  })
