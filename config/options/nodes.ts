@@ -4,7 +4,7 @@ import { integer, text } from '../option.ts'
 export const nodesOptions = {
   'nodes.connection': text<string | undefined>({
     default: undefined,
-    doc: 'Name of the connection in whose database several servers share sessions, and the entity sets and locks of dataclasses in databases ([Several nodes](NODES.md)). Without it they are those of one server.',
+    doc: 'Name of the connection in whose database several servers share sessions, and the entity sets and locks of dataclasses in databases ([Several servers](../operate/several-servers.md)). Without it they are those of one server.',
   }),
   'nodes.sessionSeconds': integer({
     default: 2,

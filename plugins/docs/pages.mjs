@@ -9,11 +9,6 @@ import { bundlePage } from '../../config/bundle-page.mjs'
 import { SEARCH } from './page/search-options.mjs'
 import { documentOf, escaped } from './template.mjs'
 
-/** Areas of decisions, in the order of their index. */
-const DECISIONS = [
-  ...['wire', 'queries', 'vectors', 'entity-sets', 'writes-and-log', 'storage', 'threads-and-memory', 'postgres'],
-  ...['plugins', 'rights-and-sessions', 'http-edge', 'models-and-cli', 'clients-and-explorer', 'house-and-tests'],
-]
 const MANUAL = 'plugins/docs/pages'
 /** Sections of the manual: folders with the order of their pages, or files of the repository. A test compares them with the folders. */
 const SECTIONS = [

@@ -12,6 +12,7 @@ const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g
 const ELSEWHERE = [
   'CHANGELOG.md',
   'plugins/docs/pages/guide/plugins.md',
+  'plugins/docs/pages/reference/commands.md',
   'plugins/docs/pages/reference/plugin-api.md',
   'config/plugin-template/README.md',
 ]
