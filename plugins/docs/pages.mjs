@@ -12,16 +12,21 @@ import { documentOf, escaped } from './template.mjs'
 const MANUAL = 'plugins/docs/pages'
 /** Sections of the manual: folders with the order of their pages, or files of the repository. A test compares them with the folders. */
 const SECTIONS = [
-  { title: 'Start', files: ['README.md'], folder: 'start', pages: ['tour'] },
+  { title: 'Start', files: ['README.md'], folder: 'start', pages: ['first-hour', 'tour', 'glossary', 'compared'] },
   {
     title: 'Guide',
     folder: 'guide',
     pages: [
-      ...['model', 'roles', 'plugins', 'jobs', 'webhooks', 'typed-clients', 'fetch', 'agents', 'single-sign-on'],
-      'postgresql',
+      ...['explorer', 'model', 'import', 'logins', 'roles', 'fetch', 'typed-clients', 'plugins', 'jobs', 'webhooks'],
+      ...['agents', 'single-sign-on', 'postgresql'],
     ],
   },
-  { title: 'Operate', folder: 'operate', pages: ['deployment', 'several-servers'], files: ['SECURITY.md'] },
+  {
+    title: 'Operate',
+    folder: 'operate',
+    pages: ['deployment', 'backups', 'troubleshooting', 'several-servers'],
+    files: ['SECURITY.md'],
+  },
   {
     title: 'Reference',
     folder: 'reference',

@@ -1,4 +1,4 @@
-/** The commands of the page for operators do what it says, in their order, in one folder. */
+/** The commands of the pages for operators do what these say, in their order, in one folder. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -23,6 +23,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci ': 'packages from the network; the long run does the same for the image',
   'mv node_modules ': 'installs the result of the line before on the machine',
   'mv /opt/tesser ': 'the program of the machine',
+  'export AWS_': 'a bucket',
+  'tesser backup s3:': 'a bucket',
+  'tesser restore s3:': 'a bucket',
 }
 /** Text that a command must print; others only have to end with status 0. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
@@ -31,15 +34,17 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   'tesser compact': /data\.mdb had .* and has|cannot be made smaller/,
   'tesser backup backups': /^backup \d{8}T\d{9}Z in .*backups: full, /,
   'tesser backup verify backups': /^backup \d{8}T\d{9}Z is all right: /,
+  'tesser backup list backups': /^\d{8}T\d{9}Z /m,
   'tesser restore backups --data store': /store has the state of /,
   'tesser check --data store': /store are all right/,
+  'tesser check --model dump/model.json --data moved': /moved are all right/,
   'curl -fsS http://127.0.0.1:8080/health/ready': /"ready"/,
   'curl -fsS -H "Authorization: Bearer $(cat prometheus.key)" http://127.0.0.1:8080/metrics': /^tesser_ready 1$/m,
 }
 const MAIN = fileURLToPath(outputUrl('kernel/cli/main.js'))
 const attributes = { ID: { type: 'long', autoFill: 'increment' }, text: { type: 'string' } }
-const page = readFileSync('plugins/docs/pages/operate/deployment.md', 'utf8')
-const commands = [...page.matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)].flatMap(([, indent, block]) =>
+const pages = ['deployment', 'backups'].map(name => readFileSync(`plugins/docs/pages/operate/${name}.md`, 'utf8'))
+const commands = [...pages.join('\n').matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)].flatMap(([, indent, block]) =>
   block!
     .trimEnd()
     .split('\n')

@@ -1,4 +1,5 @@
 /** Pages of /docs/: every link resolves, everything comes from the server, and the search finds what their headings name. */
+import { readdirSync } from 'node:fs'
 import MiniSearch from 'minisearch'
 import t from 'tap'
 import { createTestServer } from '../../kernel/testing.ts'
@@ -47,6 +48,17 @@ t.test('the pages of /docs/', async t => {
     }
     t.same(broken, [])
     t.ok(pages.size > 40, `${pages.size} addresses`)
+  })
+
+  t.test('every file of the manual is in the navigation once', async t => {
+    const { text } = await server.get('/docs/')
+    const [, navigation] = /<nav class="pages"[^>]*>([\s\S]*?)<\/nav>/.exec(text)!
+    const folders = new Set(readdirSync('plugins/docs/pages'))
+    const linked = attributes(navigation!, 'href').filter(href => folders.has(href.split('/')[0]!))
+    const files = (readdirSync('plugins/docs/pages', { recursive: true }) as string[])
+      .filter(path => path.endsWith('.md'))
+      .map(path => path.replace(/\.md$/, '.html'))
+    t.same(linked.sort(), files.sort())
   })
 
   t.test('search', async t => {

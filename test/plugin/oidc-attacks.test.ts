@@ -34,7 +34,7 @@ const keyless = await oidcProvider(t, 'keyless', { timeoutSeconds: 1 })
 keyless.provider.faults = { instead: { '/jwks': () => {} } }
 const foreign = await oidcProvider(t, 'foreign')
 foreign.provider.faults = {
-  instead: { '/jwks': response => send(response, 200, { keys: [a.provider.keys.publicJwk] }) },
+  instead: { '/jwks': response => send(response, 200, { keys: [foreign.provider.keys.strangeJwk] }) },
 }
 for (const { provider } of [keyless, foreign]) provider.user = ADA
 const down = await oidcProvider(t, 'down', { issuer: await closedPort() })

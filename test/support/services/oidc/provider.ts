@@ -28,7 +28,8 @@ export { CLIENT as OIDC_CLIENT }
 
 export interface OidcProvider {
   readonly issuer: string
-  readonly keys: { readonly publicJwk: JWK; readonly strange: CryptoKey }
+  /** Its own key, and one that is not its own. */
+  readonly keys: { readonly publicJwk: JWK; readonly strange: CryptoKey; readonly strangeJwk: JWK }
   /** User that logs in next. */
   user: Claims
   faults: Faults
@@ -51,7 +52,7 @@ interface Grant {
 let keys: ReturnType<typeof makeKeys>[] | undefined
 let started = 0
 async function makeKeys() {
-  const { privateKey: strange } = await generateKeyPair('RS256')
+  const strange = await generateKeyPair('RS256')
   return { ...(await generateKeyPair('RS256', { extractable: true })), strange }
 }
 
@@ -59,7 +60,8 @@ async function makeKeys() {
 export async function startOidcProvider(t: Test, redirectUri: string): Promise<OidcProvider> {
   keys ??= [makeKeys(), makeKeys()]
   const { privateKey, publicKey, strange } = await keys[started++ % keys.length]!
-  const publicJwk = { ...(await exportJWK(publicKey)), kid: 'first', alg: 'RS256', use: 'sig' }
+  const jwkOf = async (key: CryptoKey) => ({ ...(await exportJWK(key)), kid: 'first', alg: 'RS256', use: 'sig' })
+  const publicJwk = await jwkOf(publicKey)
   const codes = new Map<string, Grant>()
   const accessTokens = new Map<string, Claims>()
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()))
@@ -71,7 +73,7 @@ export async function startOidcProvider(t: Test, redirectUri: string): Promise<O
   })
   const provider: OidcProvider = {
     issuer,
-    keys: { publicJwk, strange },
+    keys: { publicJwk, strange: strange.privateKey, strangeJwk: await jwkOf(strange.publicKey) },
     user: {},
     faults: {},
     secretIn: 'head',
