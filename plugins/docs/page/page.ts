@@ -19,9 +19,15 @@ function load(): Promise<MiniSearch> {
   return loading
 }
 
+/** Sections with all words; if there are none, those with some. */
+function find(index: MiniSearch, text: string): SearchResult[] {
+  const results = index.search(text)
+  return results.length > 0 ? results : index.search(text, { combineWith: 'OR' })
+}
+
 async function search(): Promise<void> {
   const text = input.value.trim()
-  const results = text === '' ? [] : (await load()).search(text)
+  const results = text === '' ? [] : find(await load(), text)
   // Another character may have been typed meanwhile.
   if (text !== input.value.trim()) return
   list.replaceChildren(...results.slice(0, MAX_RESULTS).map(itemOf))
