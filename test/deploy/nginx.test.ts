@@ -149,6 +149,31 @@ t.test('behind nginx', needs('nginx'), async t => {
   })
 })
 
+t.test('a sub path, with the location of the page', needs('nginx'), async t => {
+  const page = readFileSync('plugins/docs/pages/operate/deployment.md', 'utf8')
+  const [, location] = /^```nginx\n(.*?)^```$/ms.exec(page)!
+  const site = readFileSync('config/deploy/nginx.conf', 'utf8').replace(/^\tlocation \/ \{.*?^\t\}$/ms, location!)
+  t.notMatch(site, /location \/ \{/)
+  const server = await startServer(t, company, {
+    isDirect: true,
+    config: { server: { basePath: '/data', trustedProxies: ['loopback'], allowedHosts: [HOST] } },
+  })
+  const nginx = await startNginx(server.port, site)
+  t.teardown(() => nginx.close())
+  const [found, explorer, catalog, outside] = await overHttp2(
+    t,
+    nginx.ports.tls,
+    ['/data/rest/City(Paris)', '/data/', '/data/rest/$catalog', '/rest/City(Paris)'].map(path => ({
+      head: { ':path': path },
+    })),
+  )
+  t.equal(found!.headers[':status'], 200)
+  t.match(found!.headers['set-cookie'], [/; Path=\/data; .*Secure/])
+  t.match(explorer!.headers, { ':status': 302, location: '/data/explorer/' })
+  t.match(JSON.parse(String(catalog!.bytes)).dataClasses[0].uri, /^\/data\/rest\//)
+  t.equal(outside!.headers[':status'], 404, 'other addresses are those of nginx')
+})
+
 if (programOf('nginx')) {
   process.env.TESSER_TEST_PROXY = 'nginx'
   await import('../protocol/addresses.test.ts')

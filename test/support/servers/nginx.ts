@@ -31,8 +31,9 @@ export function isBehindNginx(): boolean {
 /**
  * Starts nginx for a server on a port of 127.0.0.1, in a separate process and folder. It ends with this process at the latest,
  * however this one ends.
+ * @param site the file for operators, or a changed one
  */
-export async function startNginx(upstreamPort: number): Promise<Nginx> {
+export async function startNginx(upstreamPort: number, site = readFileSync(FILE, 'utf8')): Promise<Nginx> {
   const program = programOf('nginx')
   if (!program) throw new Error('TESSER_TEST_PROXY is "nginx", which is not installed')
   const folder = mkdtempSync(join(tmpdir(), 'tesser-nginx-'))
@@ -41,7 +42,7 @@ export async function startNginx(upstreamPort: number): Promise<Nginx> {
   for (;;) {
     const [redirect, tls, plain] = await freePorts()
     const ports = { redirect, tls, plain }
-    writeFileSync(file, configuration(folder, upstreamPort, ports))
+    writeFileSync(file, configuration(folder, upstreamPort, ports, site))
     // The shell waits for the end of its input, which ends with this process, and then ends nginx.
     const script = '"$0" -e stderr -c "$1" & cat; kill $!; wait'
     const shell = spawn('sh', ['-c', script, program, file], { stdio: ['pipe', 'ignore', 'pipe'] })
@@ -60,8 +61,13 @@ export async function startNginx(upstreamPort: number): Promise<Nginx> {
 }
 
 /** A whole configuration around the file for operators, with the ports and paths of a test. */
-export function configuration(folder: string, upstreamPort: number, { redirect, tls, plain }: Ports): string {
-  const site = readFileSync(FILE, 'utf8')
+export function configuration(
+  folder: string,
+  upstreamPort: number,
+  { redirect, tls, plain }: Ports,
+  site = readFileSync(FILE, 'utf8'),
+): string {
+  const changed = site
     .replace('127.0.0.1:8080', `127.0.0.1:${upstreamPort}`)
     .replaceAll(/listen \[::\].*\n/g, '')
     .replace('listen 80;', `listen 127.0.0.1:${redirect};`)
@@ -74,7 +80,7 @@ export function configuration(folder: string, upstreamPort: number, { redirect, 
   return `daemon off; master_process off; pid ${folder}/pid; error_log stderr notice; worker_rlimit_nofile 4096;
 events { worker_connections 1024; }
 http { access_log off; ${temporary}
-${site}
+${changed}
 }
 `
 }
