@@ -5,7 +5,7 @@ import { Registry } from './registry.ts'
 
 interface DescribedPlugins {
   readonly registry: Registry
-  /** Why plugins could not be registered completely. */
+  /** Faults of plugins, among them those that keep one from being described completely. */
   readonly problems: readonly string[]
 }
 
@@ -36,6 +36,8 @@ export async function describePlugins(
       problems.push(`plugin ${name} is described in part, since it failed to register: ${messageWithPlace(error)}`)
     }
   }
+  // A plugin that failed to register may have the operations.
+  if (problems.length === 0) problems.push(...registry.unknownOperations.map(({ message }) => message))
   return { registry, problems }
 }
 

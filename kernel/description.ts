@@ -35,28 +35,32 @@ export interface RouteOptions extends Accepts {
  * | `blob`, `putBlob`, `clearBlob` | the same of a blob |
  * | `call` | a function of an entity selection |
  */
-export type DataOperation =
-  | 'list'
-  | 'listValues'
-  | 'get'
-  | 'getValues'
-  | 'getBy'
-  | 'getSeveral'
-  | 'related'
-  | 'openSet'
-  | 'save'
-  | 'lock'
-  | 'delete'
-  | 'deleteSelection'
-  | 'deleteSeveral'
-  | 'deleteSet'
-  | 'image'
-  | 'putImage'
-  | 'clearImage'
-  | 'blob'
-  | 'putBlob'
-  | 'clearBlob'
-  | 'call'
+export type DataOperation = (typeof DATA_OPERATIONS)[number]
+
+/** All of {@link DataOperation}. */
+export const DATA_OPERATIONS = [
+  'list',
+  'listValues',
+  'get',
+  'getValues',
+  'getBy',
+  'getSeveral',
+  'related',
+  'openSet',
+  'save',
+  'lock',
+  'delete',
+  'deleteSelection',
+  'deleteSeveral',
+  'deleteSet',
+  'image',
+  'putImage',
+  'clearImage',
+  'blob',
+  'putBlob',
+  'clearBlob',
+  'call',
+] as const
 
 /** Operations that answer with a selection: the default of `on`. */
 export const SELECTIONS: readonly DataOperation[] = ['list', 'listValues', 'openSet']
@@ -71,7 +75,10 @@ export interface ParameterSpec {
   /** One or two sentences for the people who use it. */
   readonly doc: string
   readonly example?: unknown
-  /** Operations on data that it belongs to, or ids of operations of services; by default {@link SELECTIONS}. */
+  /**
+   * Operations on data that it belongs to, or ids of operations of services; by default {@link SELECTIONS}. A name that nothing
+   * registers is logged as a warning.
+   */
   readonly on?: readonly (DataOperation | (string & {}))[]
   /** True if these operations cannot be requested without it. */
   readonly required?: boolean
@@ -102,8 +109,8 @@ export interface ServiceSpec extends Accepts, Partial<Pick<ParameterSpec, 'doc' 
 
 /** A route. Without `operations` it is not in the OpenAPI document. */
 export interface RouteSpec extends RouteOptions, Pick<ServiceSpec, 'doc' | 'section' | 'tag'> {
-  /** True if only administrators get an answer; their OpenAPI document alone shows it. The handler has to check it. */
-  readonly administrators?: boolean
+  /** True if only the OpenAPI document of administrators shows it. The handler has to refuse all others itself. */
+  readonly shownToAdministrators?: boolean
   /** By verb. */
   readonly operations?: Readonly<Record<string, OperationSpec>>
 }

@@ -2,7 +2,15 @@ import { fileURLToPath } from 'node:url'
 import type { Accepts, Answer, HandlerResult, Scope, Verb } from './api.ts'
 import { type ReadRequest, suggestion } from '../engine/index.ts'
 import { type Asset, canonicalPath, loadAssets, sendAsset } from './assets.ts'
-import type { DeclaredParameter, MethodSpec, ParameterSpec, Registered, RouteSpec, ServiceSpec } from './description.ts'
+import {
+  DATA_OPERATIONS,
+  type DeclaredParameter,
+  type MethodSpec,
+  type ParameterSpec,
+  type Registered,
+  type RouteSpec,
+  type ServiceSpec,
+} from './description.ts'
 import { KernelErrors } from './errors.ts'
 import type { RestRequest } from './request.ts'
 import type { RouteRequest } from './route-request.ts'
@@ -49,7 +57,7 @@ export const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
 export class Registry implements Registered {
   readonly declared: DeclaredParameter[] = []
   readonly services = new Map<string, Handler<Answer> & ServiceSpec>()
-  readonly methods = new Map<string, Handler<Answer> & MethodSpec>()
+  readonly methods = new Map<string, Handler<Answer> & MethodSpec & { readonly isBuiltIn: boolean }>()
   readonly verbs = new Map<string, Handler<Answer>>()
   /** In the order of registration, in which they are tried. */
   readonly commands = new Map<string, VerbHandler<HandlerResult>>()
@@ -139,6 +147,28 @@ export class Registry implements Registered {
     return undefined
   }
 
+  /**
+   * Operations that parameters and methods name in `on` and nothing registers: documents show them nowhere. Built-in plugins name
+   * operations of each other, which a configuration can leave out. Call it when all plugins have registered.
+   */
+  get unknownOperations(): { readonly plugin: string; readonly message: string }[] {
+    const ids = [...this.services.values(), ...this.routes.values(), ...this.patterns.values()].flatMap(
+      ({ operations = {} }) => Object.values(operations).map(({ id }) => id),
+    )
+    const operations = new Set<string>([...DATA_OPERATIONS, ...ids])
+    const methods = [...this.methods].map(([name, spec]) => ({ ...spec, name: `$method=${name}` }))
+    return [...this.declared, ...methods].flatMap(({ plugin, isBuiltIn, name, on = [] }) =>
+      isBuiltIn
+        ? []
+        : on
+            .filter(each => !operations.has(each))
+            .map(each => {
+              const message = `plugin ${plugin}: ${name} is on "${each}", which is not an operation${suggestion(each, operations)}`
+              return { plugin, message }
+            }),
+    )
+  }
+
   /** Members of a {@link Scope} that register, on behalf of `plugin`. */
   scopeFor(
     plugin: string,
@@ -170,7 +200,7 @@ export class Registry implements Registered {
     return {
       registered: this,
       service: (name, spec, handle) => claim(this.services, name, { plugin, ...spec, handle }),
-      method: (name, spec, handle) => claim(this.methods, name, { plugin, ...spec, handle }),
+      method: (name, spec, handle) => claim(this.methods, name, { plugin, isBuiltIn, ...spec, handle }),
       verb: (verb, handle) => claim(this.verbs, verb, { plugin, handle }),
       command: (name, spec, handle) => {
         claim(this.commands, name, { plugin, verbs: spec.verbs, handle })

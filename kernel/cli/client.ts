@@ -45,7 +45,8 @@ interface ClientModule {
 
 async function fromModel(config: Config, { dates, module: isModule }: ClientArguments): Promise<string> {
   const { catalog, classes, plugins } = await modelOf(config)
-  const { registry: registered } = await describePlugins(plugins, { catalog, classes })
+  const { registry: registered, problems } = await describePlugins(plugins, { catalog, classes })
+  for (const problem of problems) process.stderr.write(`${problem}\n`)
   const { clientText } = (await import(outputUrl('plugins/client/index.js').href)) as ClientModule
   const seen = { view: publicView(catalog), classes, registered, mayCall: () => true }
   return clientText(seen, { source: basename(config.model), dates, isModule })

@@ -47,7 +47,7 @@ export default definePlugin({
 
 const ROUTE: RouteSpec = {
   verbs: ['GET'],
-  administrators: true,
+  shownToAdministrators: true,
   doc: 'Metrics for Prometheus; with `metrics.port` they have a port of their own.',
   tag: 'server',
   operations: {

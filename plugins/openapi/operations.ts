@@ -57,9 +57,14 @@ export function routePaths({ routes, patterns }: Registered, restPath: string, s
 }
 
 const operationsOf = (
-  { administrators, operations = {} }: Pick<ServiceSpec & RouteSpec, 'administrators' | 'operations'>,
+  {
+    administrators,
+    shownToAdministrators,
+    operations = {},
+  }: Pick<ServiceSpec & RouteSpec, 'administrators' | 'shownToAdministrators' | 'operations'>,
   { isAdministrator }: Surroundings,
-): Readonly<Record<string, OperationSpec>> => (administrators && !isAdministrator ? {} : operations)
+): Readonly<Record<string, OperationSpec>> =>
+  (administrators || shownToAdministrators) && !isAdministrator ? {} : operations
 
 /** An operation as a plugin describes it. */
 export function operationOf(

@@ -2,13 +2,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { loadConfig } from '../../config/load-config.ts'
+import { client } from '../../kernel/cli/client.ts'
 import { openapi } from '../../kernel/cli/openapi.ts'
 import { company } from '../support/fixtures/company.ts'
 import { connect } from '../support/clients/mcp-client.ts'
 import { loadModule } from '../support/clients/typed-client.ts'
+import { logSink } from '../support/base/log-sink.ts'
 import { temporaryFolder } from '../support/base/temporary-folder.ts'
+import { startConfigured } from '../support/servers/configured-server.ts'
 import { startServer } from '../support/servers/test-server.ts'
 
 const INDEX = `import { definePlugin, json, Type } from 'tesser'
@@ -70,8 +73,8 @@ t.test('agents and typed clients have the parameters of plugins', async t => {
   const { json: document } = await server.get('/Employee?$top=1')
   const lastName = document.__ENTITIES[0].lastName as string
 
-  const { client, call } = await connect(t, server.url)
-  const { tools } = await client.listTools()
+  const { client: agent, call } = await connect(t, server.url)
+  const { tools } = await agent.listTools()
   const inputs = new Map(tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]))
   for (const name of ['query', 'search']) t.ok(inputs.get(name)!.includes('near'), name)
   t.notOk(inputs.get('aggregate')!.includes('near'))
@@ -96,18 +99,56 @@ t.test('agents and typed clients have the parameters of plugins', async t => {
   t.equal(paged, rows.length)
 })
 
-t.test('the command documents plugins without a store and without secrets, as far as they go', async t => {
+/** Runs `tesser openapi` and `tesser client` for a plugin. */
+async function describe(t: Test, index: string) {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'model.json'), JSON.stringify(company.model))
-  writeFileSync(join(folder, 'index.ts'), INDEX)
+  writeFileSync(join(folder, 'index.ts'), index)
   const file = join(folder, 'tesser.config.json')
   const plugins = [{ plugin: './index.ts', options: { secret: { env: 'ACME_SECRET' } } }]
   writeFileSync(file, JSON.stringify({ model: 'model.json', plugins }))
-  const out = join(folder, 'openapi.json')
-  const written: string[] = []
-  t.capture(process.stderr, 'write', (text: string) => written.push(text) > 0)
-  await openapi(loadConfig({ file, pathsFrom: folder, env: {}, flags: {} }), out)
-  t.match(written.join(''), /^plugin acme is described in part, since it failed to register: the secret is no key/)
-  const { paths } = JSON.parse(readFileSync(out, 'utf8'))
-  for (const path of ['/Employee', '/$acme/{name}', '/$inside', '/acme/{id}']) t.ok(paths[path], path)
+  const config = loadConfig({ file, pathsFrom: folder, env: {}, flags: {} })
+  const out = (name: string) => join(folder, name)
+  const printed: string[][] = []
+  for (const run of [
+    () => openapi(config, out('openapi.json')),
+    () => client(() => config, { out: out('client.ts'), dates: 'date', module: false }),
+  ]) {
+    const lines: string[] = []
+    const { restore } = t.capture(process.stderr, 'write', (text: string) => lines.push(text) > 0)
+    await run()
+    restore()
+    printed.push(lines)
+  }
+  return { printed, document: JSON.parse(readFileSync(out('openapi.json'), 'utf8')) }
+}
+
+t.test('the commands describe plugins without a store and without secrets, as far as they go', async t => {
+  const { printed, document } = await describe(t, INDEX)
+  for (const lines of printed) {
+    t.match(lines, [/^plugin acme is described in part, since it failed to register: the secret is no key/])
+  }
+  for (const path of ['/Employee', '/$acme/{name}', '/$inside', '/acme/{id}']) t.ok(document.paths[path], path)
+})
+
+t.test('a parameter on an operation that nothing registers is reported', async t => {
+  const index = INDEX.replace("['acme.report']", "['acme.reprot', 'list']").replace("on: ['save']", "on: ['svae']")
+  const messages = [
+    'plugin acme: $depth is on "acme.reprot", which is not an operation; did you mean "acme.report"?',
+    'plugin acme: $method=archive is on "svae", which is not an operation; did you mean "save"?',
+  ]
+  const { printed } = await describe(t, index.replace('/^key-/', '/./'))
+  for (const lines of printed)
+    t.strictSame(
+      lines,
+      messages.map(message => `${message}\n`),
+    )
+
+  const folder = t.testdir({ 'index.ts': index })
+  const { lines, logger } = logSink()
+  await startConfigured(t, { logger: () => logger, config: { plugins: [join(folder, 'index.ts')] } })
+  t.match(
+    lines.filter(({ plugin, level }) => plugin === 'acme' && level === 40).map(({ msg }) => msg),
+    messages,
+  )
 })
