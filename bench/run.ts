@@ -36,20 +36,20 @@ const progress = (line: string): void => {
 }
 
 async function run(options: Options): Promise<Report> {
-  const wanted = ({ name }: { name: string }) => options.cases.length === 0 || options.cases.includes(name)
+  const isWanted = ({ name }: { name: string }) => options.cases.length === 0 || options.cases.includes(name)
   const world = new World(options.seed, options.employees)
   const isNamed = ({ name }: { name: string }) => options.cases.includes(name)
-  const engineCases = ENGINE_CASES.filter(bench => (bench.isLong ? isNamed(bench) : wanted(bench)))
-  const httpCases = HTTP_CASES.filter(wanted)
+  const engineCases = ENGINE_CASES.filter(bench => (bench.isLong ? isNamed(bench) : isWanted(bench)))
+  const httpCases = HTTP_CASES.filter(isWanted)
   const needsWorld = engineCases.length + httpCases.length > 0
   if (needsWorld) say(`world: ${world.employees} employees, seed ${world.seed}`)
   const folder = needsWorld ? await prepareWorld(world, progress) : ''
   const { seed, employees } = world
   const engine = await measureEngine(engineCases, () => ({ folder: copyWorld(folder), seed, employees }), options)
   const { http, memoryAfterReads, transport, readyMs } = await measureHttp(httpCases, world, folder, options)
-  const ownServer = await measureOwnServers(OWN_SERVER_CASES.filter(wanted), options)
-  for (const bench of COMMAND_CASES.filter(wanted))
-    ownServer.push(told(await measureCommand(bench, world, options.rounds)))
+  const ownServer = await measureOwnServers(OWN_SERVER_CASES.filter(isWanted), options)
+  for (const bench of COMMAND_CASES.filter(isWanted))
+    ownServer.push(printResult(await measureCommand(bench, world, options.rounds)))
   const { seconds, rounds, connections } = options
   return {
     version: 1,
@@ -161,12 +161,12 @@ async function measureOwnServers(cases: readonly OwnServerCase[], options: Optio
   const installation = findPostgres()
   for (const bench of cases) {
     if (bench.postgres && 'missing' in installation) say(`${bench.name}: left out, PostgreSQL: ${installation.missing}`)
-    else results.push(told(await measureOwnServerCase(bench, options)))
+    else results.push(printResult(await measureOwnServerCase(bench, options)))
   }
   return results
 }
 
-function told(result: OwnServerResult): OwnServerResult {
+function printResult(result: OwnServerResult): OwnServerResult {
   say(`${result.name}: ${result.problem ?? result.lines.join('; ')}`)
   return result
 }

@@ -60,7 +60,7 @@ export function loadConfig({ file, pathsFrom, env, flags, cwd = process.cwd() }:
   const folder = path === undefined ? cwd : dirname(path)
   const problems = shapeProblems(CONFIG_FILE_SCHEMA, content, '').map(problem => `${path}: ${problem}`)
 
-  const received = new Map<ConfigKey, { value: unknown; folder: string }>()
+  const valuesByKey = new Map<ConfigKey, { value: unknown; folder: string }>()
   for (const key of CONFIG_KEYS) {
     const option = optionOf(key)
     const texts = [
@@ -71,29 +71,29 @@ export function loadConfig({ file, pathsFrom, env, flags, cwd = process.cwd() }:
     const first = texts.find(({ text }) => text !== undefined)
     const value = first ? option.fromText(first.text!) : valueAt(content, key)
     if (first) problems.push(...shapeProblems(option.schema, value, first.source))
-    if (value !== undefined) received.set(key, { value, folder: first ? cwd : (pathsFrom ?? folder) })
+    if (value !== undefined) valuesByKey.set(key, { value, folder: first ? cwd : (pathsFrom ?? folder) })
   }
-  problems.push(...contradictions(received, path))
+  problems.push(...contradictions(valuesByKey, path))
   if (problems.length > 0) throw new ConfigError(problems)
 
   const values = Object.create(null) as Record<string, unknown>
   for (const key of CONFIG_KEYS) {
     const option = optionOf(key)
-    const found = received.get(key)
-    setAt(values, key, found ? option.read(found.value, found.folder) : option.default)
+    const entry = valuesByKey.get(key)
+    setAt(values, key, entry ? option.read(entry.value, entry.folder) : option.default)
   }
-  const given = values as unknown as ConfigValues
-  const { keyFile, certFile, passphrase } = given.server.tls
-  const demo = given.model === undefined
+  const configValues = values as unknown as ConfigValues
+  const { keyFile, certFile, passphrase } = configValues.server.tls
+  const demo = configValues.model === undefined
   return freeze<Config>({
-    ...given,
+    ...configValues,
     server: {
-      ...given.server,
+      ...configValues.server,
       tls: keyFile && certFile ? { keyFile, certFile, ...(passphrase !== undefined && { passphrase }) } : undefined,
     },
-    model: given.model ?? DEMO_MODEL(),
-    data: given.data ?? resolve(folder, demo ? 'data/demo' : 'data/store'),
-    plugins: withBuiltIn([...(demo ? [DEMO_PLUGIN()] : []), ...given.plugins], given),
+    model: configValues.model ?? DEMO_MODEL(),
+    data: configValues.data ?? resolve(folder, demo ? 'data/demo' : 'data/store'),
+    plugins: withBuiltIn([...(demo ? [DEMO_PLUGIN()] : []), ...configValues.plugins], configValues),
     file: path,
     folder,
     pathsFolder: pathsFrom ?? folder,
@@ -108,42 +108,42 @@ export const withoutReferences = (config: Config): Config => ({ ...config, readR
 const DEMO_MODEL = (): string => fileURLToPath(outputUrl('config/demo/model.json'))
 const DEMO_PLUGIN = (): PluginReference => ({ specifier: outputUrl('plugins/examples/semantic/index.ts').href })
 
-function readConfigFile(given: string | undefined, cwd: string): { path: string | undefined; content: unknown } {
-  const path = resolve(cwd, given ?? 'tesser.config.json')
-  if (given === undefined && !existsSync(path)) return { path: undefined, content: {} }
+function readConfigFile(file: string | undefined, cwd: string): { path: string | undefined; content: unknown } {
+  const path = resolve(cwd, file ?? 'tesser.config.json')
+  if (file === undefined && !existsSync(path)) return { path: undefined, content: {} }
   return { path, content: readJsonFile(path, 'config') }
 }
 
 /** Contradictions between options. */
-function contradictions(received: ReadonlyMap<ConfigKey, { value: unknown }>, path: string | undefined): string[] {
+function contradictions(valuesByKey: ReadonlyMap<ConfigKey, { value: unknown }>, path: string | undefined): string[] {
   const problems: string[] = []
-  if (path !== undefined && !received.has('model')) {
+  if (path !== undefined && !valuesByKey.has('model')) {
     problems.push(`${path}: "model" is missing; it names the file of the data model`)
   }
-  if (received.has('server.tls.keyFile') !== received.has('server.tls.certFile')) {
+  if (valuesByKey.has('server.tls.keyFile') !== valuesByKey.has('server.tls.certFile')) {
     problems.push('server.tls: keyFile and certFile are needed together')
   }
-  const proxies = received.get('server.trustedProxies')?.value
-  const mayUseTls = received.has('server.tls.keyFile') || (Array.isArray(proxies) && proxies.length > 0)
-  if (received.get('session.sameSite')?.value === 'none' && !mayUseTls) {
+  const proxies = valuesByKey.get('server.trustedProxies')?.value
+  const mayUseTls = valuesByKey.has('server.tls.keyFile') || (Array.isArray(proxies) && proxies.length > 0)
+  if (valuesByKey.get('session.sameSite')?.value === 'none' && !mayUseTls) {
     problems.push(
       'session.sameSite: browsers take "none" over TLS only; set server.tls, or server.trustedProxies when a proxy speaks TLS',
     )
   }
-  const basePath = received.get('server.basePath')?.value
+  const basePath = valuesByKey.get('server.basePath')?.value
   if (/^\/rest(?:\/|$)/.test(String(basePath))) {
     problems.push(`server.basePath: ${JSON.stringify(basePath)} begins as the addresses of data do; name another one`)
   }
-  const cookieName = received.get('session.cookieName')?.value
+  const cookieName = valuesByKey.get('session.cookieName')?.value
   if (basePath && /^__Host-/i.test(String(cookieName))) {
     problems.push('session.cookieName: browsers take the prefix "__Host-" without server.basePath only')
   }
-  const disabled = received.get('disablePlugins')?.value
-  const known = builtInPlugins().map(nameOf)
+  const disabled = valuesByKey.get('disablePlugins')?.value
+  const builtInNames = builtInPlugins().map(nameOf)
   for (const name of Array.isArray(disabled) ? disabled.map(String) : []) {
-    if (!known.includes(name)) {
+    if (!builtInNames.includes(name)) {
       problems.push(
-        `disablePlugins: there is no built-in plugin "${name}"${suggestion(name, known) || `; they are ${known.join(', ')}`}`,
+        `disablePlugins: there is no built-in plugin "${name}"${suggestion(name, builtInNames) || `; they are ${builtInNames.join(', ')}`}`,
       )
     }
   }

@@ -149,8 +149,8 @@ export function pluginList(doc: string): Option<readonly PluginReference[]> {
       (value as (typeof item.static)[]).map(each => {
         if (typeof each === 'string') return { specifier: each }
         const { plugin: specifier, options, roles, privileges } = each
-        const granted = (roles || privileges) && { roles: roles ?? [], privileges: privileges ?? [] }
-        return { specifier, ...(options && { options }), ...(granted && { granted }) }
+        const grants = (roles || privileges) && { roles: roles ?? [], privileges: privileges ?? [] }
+        return { specifier, ...(options && { options }), ...(grants && { granted: grants }) }
       }),
   })
 }

@@ -23,7 +23,7 @@ export function printConfig({
   plugins,
   ...values
 }: Config): string {
-  const shown = {
+  const output = {
     ...values,
     connections: withoutSecrets(connections, undefined, isReferenced),
     plugins: plugins.map(({ specifier, options, granted }) =>
@@ -36,5 +36,5 @@ export function printConfig({
         : specifier,
     ),
   }
-  return JSON.stringify(shown, (name, value) => (SECRETS.has(name) ? HIDDEN : value), 2)
+  return JSON.stringify(output, (name, value) => (SECRETS.has(name) ? HIDDEN : value), 2)
 }

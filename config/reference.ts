@@ -54,10 +54,10 @@ function readVariable(name: string, env: Readonly<Record<string, string | undefi
 function readText(path: string): ReferencedText {
   const remedy = 'it has to be a text file with the value and nothing else'
   try {
-    const found = statSync(path)
+    const stats = statSync(path)
     // Anything else could be without an end.
-    if (!found.isFile()) return { problem: `${path} is not a file; ${remedy}` }
-    if (found.size > MAX_KIB * 1024) return { problem: `the file ${path} is larger than ${MAX_KIB} KiB; ${remedy}` }
+    if (!stats.isFile()) return { problem: `${path} is not a file; ${remedy}` }
+    if (stats.size > MAX_KIB * 1024) return { problem: `the file ${path} is larger than ${MAX_KIB} KiB; ${remedy}` }
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).replace(/\r?\n$/, '')
     return text === '' ? { problem: `the file ${path} is empty; ${remedy}` } : { text }
   } catch (error) {

@@ -15,20 +15,20 @@ export function withoutSecrets(
   maxObjects = Number.POSITIVE_INFINITY,
   isPlain: (value: unknown) => boolean = () => false,
 ): unknown {
-  let left = maxObjects
-  const shown = (value: unknown): unknown => {
+  let remainingObjects = maxObjects
+  const redact = (value: unknown): unknown => {
     if (typeof value === 'string') return value.replace(URL_PASSWORD, `$1${HIDDEN}@`)
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
-    if (--left < 0) return '…'
-    if ('toJSON' in value && typeof value.toJSON === 'function') return shown(value.toJSON())
-    if (Array.isArray(value)) return value.map(shown)
+    if (--remainingObjects < 0) return '…'
+    if ('toJSON' in value && typeof value.toJSON === 'function') return redact(value.toJSON())
+    if (Array.isArray(value)) return value.map(redact)
     const copy: Record<string, unknown> = {}
     for (const name in value) {
       const each: unknown = (value as Record<string, unknown>)[name]
       const isSecret = typeof each !== 'number' && typeof each !== 'boolean' && SECRET_NAME.test(name) && !isPlain(each)
-      copy[name] = isSecret ? HIDDEN : shown(each)
+      copy[name] = isSecret ? HIDDEN : redact(each)
     }
     return copy
   }
-  return shown(value)
+  return redact(value)
 }

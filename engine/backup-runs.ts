@@ -7,19 +7,19 @@ import { type BackupPlace, openStorage } from './storage/backup/open-storage.ts'
 /** Backups of an open store, each made by a process of its own. Documented in `PluginEngine`. */
 export class BackupRuns {
   private readonly closing = new AbortController()
-  private readonly running = new Set<Promise<unknown>>()
+  private readonly runs = new Set<Promise<unknown>>()
 
   constructor(private readonly options: EngineOptions) {}
 
   async make(place: BackupPlace, policy: BackupPolicy, onProgress: (step: BackupStep) => void): Promise<MadeBackup> {
     const { path, mapSizeBytes, besides, onNote = () => {} } = this.options
     const job = { path, mapSizeBytes, place, ...(besides && { besides }), ...policy }
-    const running = runProcess('backup', job, { onNote, onProgress, signal: this.closing.signal })
-    this.running.add(running)
+    const run = runProcess('backup', job, { onNote, onProgress, signal: this.closing.signal })
+    this.runs.add(run)
     try {
-      return await running
+      return await run
     } finally {
-      this.running.delete(running)
+      this.runs.delete(run)
     }
   }
 
@@ -30,6 +30,6 @@ export class BackupRuns {
   /** Aborts the running backups, and resolves when their processes have ended. */
   async close(): Promise<void> {
     this.closing.abort()
-    await Promise.allSettled(this.running)
+    await Promise.allSettled(this.runs)
   }
 }

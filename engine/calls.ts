@@ -29,22 +29,27 @@ export class Calls {
     private readonly queries: Queries,
   ) {}
 
-  mayCall(called: ClassFunction, access?: Access): boolean {
-    return isLogin(called) || this.parts.permissions.mayExecute(called, access ?? this.parts.permissions.guest)
+  mayCall(classFunction: ClassFunction, access?: Access): boolean {
+    return (
+      isLogin(classFunction) || this.parts.permissions.mayExecute(classFunction, access ?? this.parts.permissions.guest)
+    )
   }
 
-  async call({ function: called, isInner = false, ...call }: FunctionCall, caller?: Caller): Promise<CallResult> {
-    const { fullName, name, target, isAsync } = called
+  async call(
+    { function: calledFunction, isInner = false, ...call }: FunctionCall,
+    caller?: Caller,
+  ): Promise<CallResult> {
+    const { fullName, name, target, isAsync } = calledFunction
     const access = call.read?.access ?? this.parts.permissions.guest
     // Without the right to read a dataclass, neither entities nor selections of it can be addressed.
     if (target.kind === 'entity' || target.kind === 'entitySelection')
       this.queries.view(access).dataClass(call.read!.dataClass)
-    if (!this.mayCall(called, access)) throw PermissionErrors.EXECUTE(fullName)
+    if (!this.mayCall(calledFunction, access)) throw PermissionErrors.EXECUTE(fullName)
     if (target.kind === 'entity') demandUniqueAddress(call.read!, this.queries.view(access))
     const sets = isInner ? undefined : await this.setsIn(call.args, { access, caller })
-    const inner = isInner ? called.place : undefined
+    const inner = isInner ? calledFunction.place : undefined
     const task = { kind: 'call', target, function: name, fullName, isAsync, sets, access, inner, ...call } as const
-    return this.parts.code!.call(called, task, caller)
+    return this.parts.code!.call(calledFunction, task, caller)
   }
 
   /** Entity sets that arguments name; only this thread can look them up. */
@@ -59,7 +64,7 @@ export class Calls {
     for (const id of ids) {
       const { dataClass, set } = await this.parts.entitySets.openAny(id, requester)
       if (this.queries.view(requester.access).shows(dataClass))
-        sets.set(id, { dataClass: dataClass.name, members: set.encoded })
+        sets.set(id, { dataClass: dataClass.name, members: set.memberBytes })
     }
     return sets
   }

@@ -119,7 +119,7 @@ export class EngineMetrics {
   private memory(): Metric[] {
     const { heap, options, entitySetStore, buffers, spools, exportSpools } = this.parts
     const { sets, bytes } = entitySetStore.usage
-    const { diskBytes, guestBytes } = entitySetStore.stored
+    const { diskBytes, guestBytes } = entitySetStore.sizes
     return [
       ...(heap
         ? [
@@ -207,29 +207,29 @@ const lookups = (cache: string, hits: number, misses: number): Metric['values'] 
 /** CPU time of threads by purpose, where the system reports it. For ended threads the last reading is kept. */
 class ThreadTimes {
   /** Last reading by system id. */
-  private readonly seen = new Map<number, { role: ThreadRole; seconds: number }>()
-  private readonly ended: Partial<Record<ThreadRole, number>> = {}
+  private readonly readings = new Map<number, { role: ThreadRole; seconds: number }>()
+  private readonly endedSeconds: Partial<Record<ThreadRole, number>> = {}
 
   constructor(private readonly counts: SharedCounts) {}
 
   async read(): Promise<Metric[]> {
     const threads = this.counts.threads()
-    const live = new Set(threads.map(({ systemId }) => systemId))
-    for (const [id, { role, seconds }] of this.seen) {
-      if (live.has(id)) continue
-      this.ended[role] = (this.ended[role] ?? 0) + seconds
-      this.seen.delete(id)
+    const liveIds = new Set(threads.map(({ systemId }) => systemId))
+    for (const [id, { role, seconds }] of this.readings) {
+      if (liveIds.has(id)) continue
+      this.endedSeconds[role] = (this.endedSeconds[role] ?? 0) + seconds
+      this.readings.delete(id)
     }
     await Promise.all(
       threads.map(async ({ role, systemId }) => {
         const seconds = await cpuSeconds(systemId)
-        if (seconds !== undefined) this.seen.set(systemId, { role, seconds })
+        if (seconds !== undefined) this.readings.set(systemId, { role, seconds })
       }),
     )
     const number: Partial<Record<ThreadRole, number>> = {}
     for (const { role } of threads) number[role] = (number[role] ?? 0) + 1
-    const total = { ...this.ended }
-    for (const { role, seconds } of this.seen.values()) total[role] = (total[role] ?? 0) + seconds
+    const total = { ...this.endedSeconds }
+    for (const { role, seconds } of this.readings.values()) total[role] = (total[role] ?? 0) + seconds
     return [
       gauge('tesser_threads', 'Threads by purpose.', byLabel('role', number)),
       counter('tesser_thread_cpu_seconds_total', 'CPU time of the threads (Linux).', byLabel('role', total)),

@@ -83,7 +83,7 @@ export interface EngineParts extends EngineThreads {
   /** Connections of this thread. */
   readonly databases: Databases | undefined
   /** Set if several servers share what they keep for clients. */
-  readonly shared: SharedDatabase | undefined
+  readonly clusterDatabase: SharedDatabase | undefined
   /** Set for a model with indexes of vectors. */
   readonly vectors: VectorPool | undefined
   readonly tasks: TaskRunner
@@ -136,16 +136,16 @@ function relationProblems({ dataClasses }: Catalog, { backends = [] }: EngineOpt
 }
 
 /** @throws what `open` of one of them throws; the ones before it are closed */
-function openBackends(given: readonly GivenBackend[], surroundings: BackendSurroundings): Map<string, Backend> {
-  const opened = new Map<string, Backend>()
+function openBackends(givenBackends: readonly GivenBackend[], surroundings: BackendSurroundings): Map<string, Backend> {
+  const backendsByClass = new Map<string, Backend>()
   try {
-    for (const each of given) {
+    for (const each of givenBackends) {
       const backend = each.open(surroundings)
-      for (const name of each.dataClasses) opened.set(name, backend)
+      for (const name of each.dataClasses) backendsByClass.set(name, backend)
     }
-    return opened
+    return backendsByClass
   } catch (error) {
-    for (const backend of new Set(opened.values())) backend.close().catch(() => {})
+    for (const backend of new Set(backendsByClass.values())) backend.close().catch(() => {})
     throw error
   }
 }
@@ -188,7 +188,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const saveLimits = { ...SAVE_LIMITS, ...options.write }
   const unknown = [...connectionProblems(catalog, options.connections ?? {}), ...relationProblems(catalog, options)]
   if (unknown.length > 0) throw new ModelError(unknown)
-  const shared = sharedDatabase(options)
+  const clusterDatabase = sharedDatabase(options)
   const shares = shareConnections(options.connections ?? {}, poolOptions.inlineCostMs > 0)
   const inDatabases = catalog.dataClasses.filter(each => each.remote)
   const hasRemote = inDatabases.length > 0
@@ -197,7 +197,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
         ...pooled,
         connections: shares.remote,
         saveLimits,
-        sharesLocks: shared !== undefined,
+        sharesLocks: clusterDatabase !== undefined,
         serializable: serializableConnections(catalog.dataClasses.filter(each => hooked.decides(each))),
         answers: { memory: buffers, spools, exportSpools },
         counts: ownCounts,
@@ -228,7 +228,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
   const vectors = indexStatus && new VectorPool({ ...pooled, catalog, index, indexStatus })
   const needsUser = namesUsers(options.connections ?? {})
   code?.openStore(
-    { open: { store, limits, saveLimits, sharesSessions: shared !== undefined, needsUser } },
+    { open: { store, limits, saveLimits, sharesSessions: clusterDatabase !== undefined, needsUser } },
     { connect: (end, to) => (to === 'writer' ? writer.connect(end) : connectRemote(end)), onThreadEnd },
   )
   /** Links of function threads to the thread that asks databases. */
@@ -283,20 +283,20 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
       code,
       hasDropEvents,
       isRestricted: restricted.size > 0,
-      owned: ownedConnections(catalog),
-      sharesLocks: shared !== undefined,
+      ownedConnections: ownedConnections(catalog),
+      sharesLocks: clusterDatabase !== undefined,
     })
   const surroundings = { data, scope: { ...tasks.scope, limits, isTrial: false }, limits: saveLimits }
-  const others = openBackends(options.backends ?? [], surroundings)
-  for (const { name } of inDatabases) others.set(name, postgres!)
-  const backends: Backends = new Backends(inStore, others, permissions)
+  const otherBackends = openBackends(options.backends ?? [], surroundings)
+  for (const { name } of inDatabases) otherBackends.set(name, postgres!)
+  const backends: Backends = new Backends(inStore, otherBackends, permissions)
   const savedAnswers = new SavedAnswers({ ...reading, backends })
 
   const sets = { ...ENTITY_SETS, ...options.entitySets }
-  const stored = { store: data.records, now: options.now ?? Date.now, onInternalError }
+  const storeOptions = { store: data.records, now: options.now ?? Date.now, onInternalError }
   const entitySetStore = new EntitySetStore({
     ...sets,
-    ...stored,
+    ...storeOptions,
     guests: sets,
     write: changes => writer.write({ kind: 'entitySets', changes }),
   })
@@ -308,11 +308,11 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     restricted,
   }
   const sharedSets =
-    shared &&
+    clusterDatabase &&
     new SharedSets({
       ...sets,
-      ...stored,
-      table: new SetTable(shared),
+      ...storeOptions,
+      table: new SetTable(clusterDatabase),
       catalog,
       guests: sets,
       memoryBytes: Math.min(sets.memoryBytes, SHARED_SET_BYTES),
@@ -326,7 +326,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     pool,
     remote,
     databases,
-    shared,
+    clusterDatabase,
     vectors,
     tasks,
     backends,
@@ -338,7 +338,7 @@ export function openParts(options: EngineOptions, threads: EngineThreads): Engin
     entitySets: new EntitySets(entitySetStore, setData, sets, sharedSets),
     sharedSets,
     uploads: new Uploads({
-      ...stored,
+      ...storeOptions,
       write: changes => writer.write({ kind: 'uploads', changes }),
       limits: { ...UPLOADS, ...options.uploads },
     }),

@@ -80,7 +80,7 @@ export class Engine {
     this.jobs = new JobClient({ records: parts.records, writer, code, declared: classes.jobs })
     this.commits = parts.commits
     this.records = parts.records
-    this.sharedSessions = parts.shared && new SessionTable(parts.shared)
+    this.sharedSessions = parts.clusterDatabase && new SessionTable(parts.clusterDatabase)
     this.modelChange = new ModelChange(options, classes.classes)
     this.backups = new BackupRuns(options)
     this.metrics = new EngineMetrics(parts, this.binaries)
@@ -124,7 +124,7 @@ export class Engine {
       code,
       backends,
       databases,
-      shared,
+      clusterDatabase,
       sharedSets,
       entitySetStore,
       uploads,
@@ -136,16 +136,16 @@ export class Engine {
     this.loopDelay.stop()
     await code?.close()
     // Results of the pool may still be kept as an entity set.
-    const closed = await Promise.allSettled(backends.all.map(backend => backend.close()))
+    const outcomes = await Promise.allSettled(backends.all.map(backend => backend.close()))
     await databases?.close()
     await sharedSets?.close()
-    await shared?.close()
+    await clusterDatabase?.close()
     await entitySetStore.close()
     await uploads.close()
     await writer.close()
     await data.close()
     spools.close()
     exportSpools.close()
-    for (const each of closed) if (each.status === 'rejected') throw each.reason
+    for (const each of outcomes) if (each.status === 'rejected') throw each.reason
   }
 }

@@ -23,15 +23,15 @@ export async function* inspectEngine(
   options: EngineOptions & Pick<InspectOptions, 'mustExist' | 'onPlan' | 'onCheckProgress'>,
   roles?: unknown,
 ): AsyncGenerator<Problem> {
-  const loaded = await describeClasses(options)
-  const { classes } = loaded
+  const loadedClasses = await describeClasses(options)
+  const { classes } = loadedClasses
   let model: unknown
   const problems = problemsOf(() => {
     model = checkModel(addCalculated(options.model, calculatedDeclarations(classes)))
   })
   for (const text of problems) yield { of: 'model', text }
-  const found = problems.length === 0 ? await declarationProblems(classes, loadModel(model)) : []
-  for (const text of [...loaded.problems, ...found]) yield { of: 'plugins', text }
+  const pluginProblems = problems.length === 0 ? await declarationProblems(classes, loadModel(model)) : []
+  for (const text of [...loadedClasses.problems, ...pluginProblems]) yield { of: 'plugins', text }
   if (problems.length === 0 && roles !== undefined) {
     const subjects = { catalog: loadModel(model), classes }
     for (const text of problemsOf(() => checkRoles(roles, subjects))) yield { of: 'roles', text }

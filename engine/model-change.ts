@@ -15,7 +15,7 @@ type Events = Omit<ProcessEvents<Processes['migration']['step']>, 'signal'>
  */
 export class ModelChange {
   private readonly folder: CopyFolder
-  private running: { readonly ended: Promise<unknown>; readonly stop: AbortController } | undefined
+  private job: { readonly outcome: Promise<unknown>; readonly stop: AbortController } | undefined
 
   constructor(
     private readonly options: EngineOptions,
@@ -26,7 +26,7 @@ export class ModelChange {
 
   /** The copy that a process has begun and that no start has taken; undefined if there is none. */
   get begun(): { readonly allowLoss: boolean } | undefined {
-    return this.folder.described
+    return this.folder.description
   }
 
   /**
@@ -41,16 +41,16 @@ export class ModelChange {
     const calculated = addCalculated(readModel!(), calculatedDeclarations(this.classes))
     const model = checkModel(addPlaces(calculated, backends))
     const stop = new AbortController()
-    const ended = runProcess(
+    const outcome = runProcess(
       'migration',
       { path, mapSizeBytes, model, wire, allowLoss },
       { ...events, signal: stop.signal },
     )
-    this.running = { ended, stop }
+    this.job = { outcome, stop }
     try {
-      return await ended
+      return await outcome
     } finally {
-      this.running = undefined
+      this.job = undefined
     }
   }
 
@@ -62,7 +62,7 @@ export class ModelChange {
 
   /** Ends the process. The copy stays, so that the next server goes on with it. */
   async close(): Promise<void> {
-    this.running?.stop.abort()
-    await Promise.allSettled([this.running?.ended])
+    this.job?.stop.abort()
+    await Promise.allSettled([this.job?.outcome])
   }
 }

@@ -27,24 +27,24 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     )
   const memory = createSharedMemory(options.memoryBytes ?? 0, options.onNote)
   const counts = new SharedCounts()
-  const own = counts.claim('kernel')
-  const code = startFunctions(options, own)
+  const ownCounts = counts.claim('kernel')
+  const code = startFunctions(options, ownCounts)
   try {
-    const loaded = await code?.describe()
-    const classes = loaded?.classes
+    const loadedClasses = await code?.describe()
+    const classes = loadedClasses?.classes
     const calculated = addCalculated(options.model, calculatedDeclarations(classes ?? []))
     const model = addPlaces(calculated, options.backends ?? [])
-    if (loaded) await checkDeclarations(loaded, loadModel(model))
+    if (loadedClasses) await checkDeclarations(loadedClasses, loadModel(model))
     const withModel = { ...options, model }
     const writer = await WriterClient.start({
       ...withModel,
       memory,
       maxWaitingBytes: options.writeQueueBytes,
-      counts: { shared: counts, own },
+      counts: { shared: counts, own: ownCounts },
     })
     try {
-      const registry = new ClassRegistry(classes, loaded?.functions)
-      const threads = { writer, memory, classes: registry, code, counts, ownCounts: own }
+      const registry = new ClassRegistry(classes, loadedClasses?.functions)
+      const threads = { writer, memory, classes: registry, code, counts, ownCounts }
       const engine = new Engine(openParts(withModel, threads))
       await engine.prepare()
       return engine
@@ -78,12 +78,12 @@ export async function describeClasses(options: EngineOptions): Promise<LoadedCla
 export async function describeModel(options: EngineOptions): Promise<{ catalog: Catalog; classes: ClassRegistry }> {
   const { functions } = options
   const modules = functions?.modules.map(module => ({ ...module, settings: undefined }))
-  const loaded = await describeClasses({ ...options, functions: modules && { ...functions, modules } })
-  const calculated = addCalculated(options.model, calculatedDeclarations(loaded.classes))
+  const loadedClasses = await describeClasses({ ...options, functions: modules && { ...functions, modules } })
+  const calculated = addCalculated(options.model, calculatedDeclarations(loadedClasses.classes))
   const model = addPlaces(calculated, options.backends ?? [])
   const catalog = loadModel(model, undefined, options.wire)
-  await checkDeclarations(loaded, catalog)
-  return { catalog, classes: new ClassRegistry(loaded.classes, loaded.functions) }
+  await checkDeclarations(loadedClasses, catalog)
+  return { catalog, classes: new ClassRegistry(loadedClasses.classes, loadedClasses.functions) }
 }
 
 function startFunctions(

@@ -112,7 +112,7 @@ export interface PluginEngine {
   declaredRoles(): DeclaredRoles | undefined
 
   /** Explains the rights of privileges and roles; undefined without `roles.json`. For administrators: no rights apply. */
-  explainRights(granted: Granted): Rights | undefined
+  explainRights(grants: Granted): Rights | undefined
 
   /** The catalog within the rights of a caller; without `access`, of a guest. */
   view(access?: Access): View
@@ -223,7 +223,7 @@ export interface PluginEngine {
   listBackups(place: BackupPlace, onDamaged: (problem: string) => void): Promise<Backup[]>
 
   /** True if a function may be called. A login function may be called by everyone, whatever the roles say. */
-  mayCall(called: ClassFunction, access?: Access): boolean
+  mayCall(classFunction: ClassFunction, access?: Access): boolean
 
   /**
    * Calls a class function in a function thread.
@@ -272,8 +272,8 @@ export function pluginEngine(engine: Engine): PluginEngine {
     },
     memoryBytes: options.memoryBytes ?? 0,
     memoryUse: () => heap?.usedBytes(),
-    declaredRoles: () => permissions.declared,
-    explainRights: granted => permissions.explain(granted, queries.view(permissions.accessOf(granted))),
+    declaredRoles: () => permissions.declaredRoles,
+    explainRights: grants => permissions.explain(grants, queries.view(permissions.accessOf(grants))),
     ...only(queries, ['view', 'read', 'keyOf', 'compute', 'distinct', 'runTask']),
     ...only(saves, ['write', 'save', 'delete']),
     lock: locks.lock.bind(locks),

@@ -6,7 +6,7 @@ import type { Access } from './permission/views.ts'
 import type { Caller } from './caller/caller.ts'
 import type { QueryOutline } from './query/tasks/outline-query.ts'
 import type { ComputeArgs, DistinctArgs } from './query/tasks/value-tasks.ts'
-import { kept, type Promised } from './base/promised.ts'
+import { copyBytes, type Promised } from './base/promised.ts'
 import type { Aggregation } from './query/aggregate/aggregate.ts'
 import type { PathListItem } from './query/parse/parse-path-list.ts'
 import type { ReadRequest } from './query/contract/request.ts'
@@ -43,7 +43,7 @@ export class Queries {
   async keyOf({ filter: _, ...request }: ReadRequest, caller?: Caller): Promise<string> {
     const { source } = request
     if (source.kind === 'keys' && source.keys.length === 1) return source.keys[0]!
-    const body = await kept(this.read({ ...request, output: { form: 'entity' } }, caller))
+    const body = await copyBytes(this.read({ ...request, output: { form: 'entity' } }, caller))
     return (JSON.parse(Buffer.from(await bytesOf(body)).toString()) as { __KEY: string }).__KEY
   }
 

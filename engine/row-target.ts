@@ -9,7 +9,7 @@ import type { FindKeys } from './import/relation-lookup.ts'
 import type { LoadSummary } from './import/load-options.ts'
 import type { RowFormat } from './import/row-reader.ts'
 import type { KeysArgs } from './query/tasks/value-tasks.ts'
-import { kept } from './base/promised.ts'
+import { copyBytes } from './base/promised.ts'
 import type { ReadRequest } from './query/contract/request.ts'
 import type { LoadMark, SaveRequest, SaveResult } from './write/contract/requests.ts'
 
@@ -44,9 +44,9 @@ export class RowTarget implements LoadTarget {
   }
 
   /** Inserts what {@link encodeRows} has encoded. @returns indexes of the rows that {@link write} has to save */
-  async insert(dataClass: DataClass, encoded: Uint8Array, mark?: LoadMark): Promise<Uint32Array> {
-    const request = { kind: 'insert', dataClass: dataClass.name, encoded, mark } as const
-    return (await this.parts.backends.of(dataClass).insert!(request)).left
+  async insert(dataClass: DataClass, packedRows: Uint8Array, mark?: LoadMark): Promise<Uint32Array> {
+    const request = { kind: 'insert', dataClass: dataClass.name, encoded: packedRows, mark } as const
+    return (await this.parts.backends.of(dataClass).insert!(request)).remainingIndexes
   }
 
   /** Keys of at most two entities for each value of an indexed attribute, with the rights of the operator. */
@@ -59,7 +59,7 @@ export class RowTarget implements LoadTarget {
       output: { form: 'array' },
     }
     const args: KeysArgs = { attribute: name, values }
-    const answer = await kept(this.parts.backends.run({ kind: 'keys', request, args }))
+    const answer = await copyBytes(this.parts.backends.run({ kind: 'keys', request, args }))
     return JSON.parse(Buffer.from(await bytesOf(answer)).toString()) as string[][]
   }
 

@@ -32,9 +32,13 @@ export class Saves {
   async write(request: SaveRequest, caller?: Caller): Promise<SaveResult> {
     const access = request.access ?? (request.trusted ? undefined : this.parts.permissions.guest)
     const dataClass = this.parts.data.catalog.dataClassesByName.get(request.dataClass)
-    const known = await this.checked({ ...request, access, ...this.userOf(dataClass, caller) }, dataClass, caller)
-    if (dataClass && this.parts.hooked.onSave(dataClass)) return this.parts.code!.save(known, caller)
-    return this.parts.backends.named(request.dataClass).save(known, caller)
+    const preparedRequest = await this.prepare(
+      { ...request, access, ...this.userOf(dataClass, caller) },
+      dataClass,
+      caller,
+    )
+    if (dataClass && this.parts.hooked.onSave(dataClass)) return this.parts.code!.save(preparedRequest, caller)
+    return this.parts.backends.byName(request.dataClass).save(preparedRequest, caller)
   }
 
   /** Name of the user, where new entities have it. */
@@ -46,7 +50,7 @@ export class Saves {
    * Prepares a save for the writer: a large body is read in the pool.
    * @throws {PermissionErrors.CREATE} the caller may save nothing in a large body
    */
-  private checked(
+  private prepare(
     request: SaveRequest,
     dataClass: DataClass | undefined,
     caller: Caller | undefined,
@@ -67,21 +71,24 @@ export class Saves {
   async save(request: SaveRequest, output: Output, caller?: Caller): Promise<SaveAnswer> {
     const access = request.access ?? this.parts.permissions.guest
     const dataClass = this.queries.addressed(request.dataClass, access)
-    const known = { ...request, access, ...this.userOf(dataClass, caller) }
+    const requestWithAccess = { ...request, access, ...this.userOf(dataClass, caller) }
     const isShownWithOthers =
       output.expand || output.attributes || dataClass.attributes.some(({ kind }) => kind === 'alias')
     if (this.parts.hooked.onSave(dataClass) || (this.parts.hooked.restricted.size > 0 && isShownWithOthers)) {
-      return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
+      return this.parts.code!.saveAndAnswer(await this.prepare(requestWithAccess, dataClass, caller), output, caller)
     }
     let answer: ReturnType<SavedAnswers['prepare']>
     try {
-      answer = this.parts.savedAnswers.prepare(dataClass, known.access, { mode: known.mode, output })
+      answer = this.parts.savedAnswers.prepare(dataClass, requestWithAccess.access, {
+        mode: requestWithAccess.mode,
+        output,
+      })
     } catch (error) {
       if (!needsCode(error)) throw error
-      return this.parts.code!.saveAndAnswer(await this.checked(known, dataClass, caller), output, caller)
+      return this.parts.code!.saveAndAnswer(await this.prepare(requestWithAccess, dataClass, caller), output, caller)
     }
-    const checked = await this.checked(known, dataClass, caller)
-    return answer(await this.parts.backends.of(dataClass).save(checked, caller), caller)
+    const preparedSave = await this.prepare(requestWithAccess, dataClass, caller)
+    return answer(await this.parts.backends.of(dataClass).save(preparedSave, caller), caller)
   }
 
   async delete(

@@ -113,9 +113,9 @@ export async function sendAsset(asset: Asset, request: RestRequest, varies: read
 }
 
 function codedBytes({ coded, bytes }: Asset, coding: Coding): Promise<Uint8Array> {
-  const known = coded.get(coding)
-  if (known) return known
-  const made = compressLater(bytes, coding)
-  coded.set(coding, made)
-  return made
+  const cachedBytes = coded.get(coding)
+  if (cachedBytes) return cachedBytes
+  const compressedBytes = compressLater(bytes, coding)
+  coded.set(coding, compressedBytes)
+  return compressedBytes
 }

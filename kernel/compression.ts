@@ -16,7 +16,7 @@ type PreferringNegotiator = Negotiator & {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): string[]
 }
 
-const known = new Map<string, Coding | undefined>()
+const knownCodings = new Map<string, Coding | undefined>()
 
 /**
  * Preferred coding of a client, by its `Accept-Encoding`; undefined for none. Clients on the same machine are not an exception, because
@@ -24,12 +24,12 @@ const known = new Map<string, Coding | undefined>()
  */
 export function codingFor(acceptEncoding: string): Coding | undefined {
   if (acceptEncoding === '') return undefined
-  if (known.has(acceptEncoding)) return known.get(acceptEncoding)
+  if (knownCodings.has(acceptEncoding)) return knownCodings.get(acceptEncoding)
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as PreferringNegotiator
   const [first] = negotiator.encodings([...CODINGS, 'identity'], { preferred: CODINGS })
   const coding = CODINGS.find(each => each === first)
-  if (known.size >= MAX_KNOWN) known.clear()
-  known.set(acceptEncoding, coding)
+  if (knownCodings.size >= MAX_KNOWN) knownCodings.clear()
+  knownCodings.set(acceptEncoding, coding)
   return coding
 }
 
@@ -39,15 +39,15 @@ export function codingFor(acceptEncoding: string): Coding | undefined {
  */
 export function compressed(reply: Reply, coding: Coding | undefined): Reply | Promise<Reply> {
   const { body } = reply
-  const plain = plainOf(body)
+  const plainBody = plainOf(body)
   if (isCoded(reply)) return varying(reply)
   // Each piece would have to be flushed for itself.
   if (isStream(body)) return reply
   if ((isSource(body) ? body.size : body.length) < MIN_CODED_BYTES || !isText(reply)) return reply
-  if (!coding || !plain) return varying(reply)
-  if (plain.length <= SYNC_BYTES) return coded(reply, compress(bytesOf(plain), coding), coding)
+  if (!coding || !plainBody) return varying(reply)
+  if (plainBody.length <= SYNC_BYTES) return coded(reply, compress(bytesOf(plainBody), coding), coding)
   // The engine's bytes are valid only in this turn.
-  const lasting = body instanceof OwnedBytes ? body.bytes : Buffer.from(plain)
+  const lasting = body instanceof OwnedBytes ? body.bytes : Buffer.from(plainBody)
   return compressLater(lasting, coding).then(bytes => coded(reply, bytes, coding))
 }
 
@@ -57,7 +57,8 @@ function plainOf(body: Reply['body']): string | Uint8Array | undefined {
   return isSource(body) || isStream(body) ? undefined : body
 }
 
-const bytesOf = (plain: string | Uint8Array): Uint8Array => (typeof plain === 'string' ? Buffer.from(plain) : plain)
+const bytesOf = (content: string | Uint8Array): Uint8Array =>
+  typeof content === 'string' ? Buffer.from(content) : content
 
 const isCoded = ({ headers }: Reply): boolean => headers !== undefined && 'Content-Encoding' in headers
 
@@ -89,12 +90,12 @@ const coded = (reply: Reply, body: Uint8Array, coding: Coding): Reply =>
 /** Adds `Vary`, so that caches know that the bytes depend on `Accept-Encoding`. */
 const varying = (reply: Reply): Reply => ({ ...reply, headers: withVary(reply.headers ?? {}) })
 
-const withVary = ofFrozen((given: Headers): Headers => {
-  const headers: Record<string, string | readonly string[]> = { ...given }
+const withVary = ofFrozen((baseHeaders: Headers): Headers => {
+  const headers: Record<string, string | readonly string[]> = { ...baseHeaders }
   const name = Object.keys(headers).find(each => each.toLowerCase() === 'vary') ?? 'Vary'
   headers[name] = [headers[name] ?? [], 'Accept-Encoding'].flat().join(', ')
   // Frozen, so that their lines are also made only once.
-  return Object.isFrozen(given) ? Object.freeze(headers) : headers
+  return Object.isFrozen(baseHeaders) ? Object.freeze(headers) : headers
 })
 
 /** Wraps a function of headers so that it remembers its results for frozen headers, which many answers share. */

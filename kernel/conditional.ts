@@ -22,8 +22,8 @@ export const conditionsOf = ({ transport, verb }: RestRequest): Conditions => ({
 /** True if the client has this version. Source: RFC 9110, 13.1.2. */
 export function isCurrent({ ifNoneMatch }: Pick<Conditions, 'ifNoneMatch'>, tag: string): boolean {
   if (ifNoneMatch === '') return false
-  const wanted = strong(tag)
-  return ifNoneMatch === '*' || ifNoneMatch.split(',').some(each => strong(each.trim()) === wanted)
+  const strongTag = strong(tag)
+  return ifNoneMatch === '*' || ifNoneMatch.split(',').some(each => strong(each.trim()) === strongTag)
 }
 
 /** A JSON answer that clients may cache and revalidate by its tag; 304 if the client has this version. */
@@ -76,9 +76,9 @@ export function partOf(
   const { start, end } = range ?? { start: 0, end: size }
   const reply = (body: Reply['body'] | undefined): Reply | undefined => {
     if (body === undefined) return undefined
-    const shown = { ...headers, 'Content-Type': mediaType, 'Accept-Ranges': 'bytes' }
-    if (!range) return { status: 200, headers: shown, body }
-    return { status: 206, headers: { ...shown, 'Content-Range': `bytes ${start}-${end - 1}/${size}` }, body }
+    const partHeaders = { ...headers, 'Content-Type': mediaType, 'Accept-Ranges': 'bytes' }
+    if (!range) return { status: 200, headers: partHeaders, body }
+    return { status: 206, headers: { ...partHeaders, 'Content-Range': `bytes ${start}-${end - 1}/${size}` }, body }
   }
   const body = open(start, end)
   return body instanceof Promise ? body.then(reply) : reply(body)

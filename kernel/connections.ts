@@ -17,12 +17,12 @@ export function openConnections({
   const problems: string[] = []
   const read = (value: ConnectionOptions['url'], place: string): string => {
     if (!isReference(value)) return value
-    const found = readReference(value)
-    if ('text' in found) return found.text
-    if ('problem' in found) problems.push(`${place}: ${found.problem}`)
+    const outcome = readReference(value)
+    if ('text' in outcome) return outcome.text
+    if ('problem' in outcome) problems.push(`${place}: ${outcome.problem}`)
     return ''
   }
-  const opened = Object.entries(connections).map(
+  const entries = Object.entries(connections).map(
     ([name, { url, password, maxConnections = DEFAULT_CONNECTIONS, sessionVariable }]) => {
       const place = `connections.${name}`
       const address = withHost(read(url, `${place}.url`))
@@ -37,14 +37,14 @@ export function openConnections({
       ] as const
     },
   )
-  const shared = nodes.connection
-  if (shared !== undefined && !Object.hasOwn(connections, shared)) {
+  const sharedName = nodes.connection
+  if (sharedName !== undefined && !Object.hasOwn(connections, sharedName)) {
     problems.push(
-      `nodes.connection: there is no connection "${shared}" in the config file${suggestion(shared, Object.keys(connections))}`,
+      `nodes.connection: there is no connection "${sharedName}" in the config file${suggestion(sharedName, Object.keys(connections))}`,
     )
   }
   if (problems.length > 0) throw new ConfigError(problems)
-  return Object.fromEntries(opened)
+  return Object.fromEntries(entries)
 }
 
 /** The host may be missing: a socket in the parameters, or this machine. */
@@ -55,6 +55,6 @@ function passwordsIn(address: string): string[] {
   if (address === '') return []
   const { password, searchParams } = new URL(address)
   // The driver refuses what is not percent-encoded.
-  const shown = /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password)
-  return [shown, ...searchParams.getAll('password')]
+  const decodedPassword = /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password)
+  return [decodedPassword, ...searchParams.getAll('password')]
 }

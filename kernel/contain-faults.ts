@@ -36,37 +36,37 @@ export function pluginIn(error: unknown): string | undefined {
 }
 
 /** A thrown value as an error for the log. Reading what plugin code throws may throw again. */
-function readable(thrown: unknown): Error {
+function readable(fault: unknown): Error {
   try {
-    if (!(thrown instanceof Error)) return new Error(`${inspect(thrown)} was thrown`)
+    if (!(fault instanceof Error)) return new Error(`${inspect(fault)} was thrown`)
     // Everything that the log will read.
-    void [thrown.name, thrown.message, thrown.stack, thrown.cause, ...Object.values(thrown)]
-    return thrown
+    void [fault.name, fault.message, fault.stack, fault.cause, ...Object.values(fault)]
+    return fault
   } catch {
     return new Error('the thrown value cannot be inspected')
   }
 }
 
 /** Handles rejections too: Node.js raises them as uncaught exceptions. */
-function onUncaught(thrown: unknown): void {
-  const found = [...servers].map(server => ({ ...server, origin: server.origins.of(thrown) }))
-  const error = readable(thrown)
-  const owner = found.find(({ origin }) => typeof origin === 'object')
+function onUncaught(fault: unknown): void {
+  const candidates = [...servers].map(server => ({ ...server, origin: server.origins.of(fault) }))
+  const error = readable(fault)
+  const owner = candidates.find(({ origin }) => typeof origin === 'object')
   if (owner) {
     const { plugin } = owner.origin as { plugin: string }
     owner.log.error({ plugin, err: error }, `code of plugin ${plugin} failed outside of a request`)
     return
   }
   // A ProtocolError is a refusal by the engine: a plugin did not await its promise, and the trace names the engine alone.
-  const isKernels = !(error instanceof ProtocolError) && found.some(({ origin }) => origin === 'kernel')
+  const isKernels = !(error instanceof ProtocolError) && candidates.some(({ origin }) => origin === 'kernel')
   if (!isKernels) {
-    const { log, origins } = found[0]!
+    const { log, origins } = candidates[0]!
     const text = 'something failed outside of a request; its trace does not name the plugin that it belongs to'
     log.error({ plugins: origins.names, err: error }, text)
     return
   }
   // Another listener, such as that of a test runner, decides.
   if (process.listenerCount('uncaughtException') > 1) return
-  found[0]!.log.fatal({ err: error }, 'the kernel failed; the process ends')
+  candidates[0]!.log.fatal({ err: error }, 'the kernel failed; the process ends')
   process.exit(1)
 }

@@ -9,15 +9,15 @@ const EXPOSED =
 
 /** Headers for an answer to a page of `origin`; none when that origin is not allowed. Source: Fetch standard, 3.2. */
 export function corsHeaders(options: CorsOptions, origin: string): Record<string, string> {
-  const listed = options.origins.includes(origin)
-  if (!listed && !options.origins.includes('*')) return { Vary: 'Origin' }
+  const isListed = options.origins.includes(origin)
+  if (!isListed && !options.origins.includes('*')) return { Vary: 'Origin' }
   const headers: Record<string, string> = {
     // Browsers reject `*` with credentials, and a `*` in the config must not hand them to every site.
-    'Access-Control-Allow-Origin': listed ? origin : '*',
+    'Access-Control-Allow-Origin': isListed ? origin : '*',
     'Access-Control-Expose-Headers': EXPOSED,
     Vary: 'Origin',
   }
-  if (options.credentials && listed) headers['Access-Control-Allow-Credentials'] = 'true'
+  if (options.credentials && isListed) headers['Access-Control-Allow-Credentials'] = 'true'
   return headers
 }
 
@@ -28,11 +28,11 @@ const READ = 'Authorization, Content-Type, If-None-Match, If-Range, Range, trace
  * Answer to a preflight, which browsers send before a request that is not simple. All headers that it names are allowed, because
  * plugins read headers of their own; the origin decides which pages may send requests at all. Source: Fetch standard, 3.2.
  */
-export const preflight = (options: CorsOptions, wanted: string): Reply => ({
+export const preflight = (options: CorsOptions, headerNames: string): Reply => ({
   status: 204,
   headers: {
     'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-    'Access-Control-Allow-Headers': HEADER_NAMES.test(wanted) ? wanted : READ,
+    'Access-Control-Allow-Headers': HEADER_NAMES.test(headerNames) ? headerNames : READ,
     'Access-Control-Max-Age': String(options.maxAgeSeconds),
   },
   body: '',

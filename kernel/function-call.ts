@@ -30,33 +30,33 @@ const VERBS = ['GET', 'POST']
  */
 export function callFunction(
   engine: PluginEngine,
-  called: ClassFunction,
+  classFunction: ClassFunction,
   request: RestRequest,
 ): Reply | Promise<Reply> {
   const isGet = request.verb === 'GET' || request.verb === 'HEAD'
   if (!isGet && request.verb !== 'POST') return methodNotApplicable('a class function', request.verb, VERBS)
   // A login changes the caller, which a link must not do.
-  if (isGet && (!called.allowedOnHTTPGET || isLogin(called))) throw notByGet(called)
-  if (!isLogin(called)) request.demandLogin()
+  if (isGet && (!classFunction.allowedOnHTTPGET || isLogin(classFunction))) throw notByGet(classFunction)
+  if (!isLogin(classFunction)) request.demandLogin()
   // Headers are gone after the first `await`.
-  if (called.isStream) void request.prefersEvents
+  if (classFunction.isStream) void request.prefersEvents
   return isGet
-    ? call(engine, called, request, Buffer.from(request.parameter('$params') ?? ''))
-    : request.argumentBody().then(body => call(engine, called, request, body))
+    ? call(engine, classFunction, request, Buffer.from(request.parameter('$params') ?? ''))
+    : request.argumentBody().then(body => call(engine, classFunction, request, body))
 }
 
 async function call(
   engine: PluginEngine,
-  called: ClassFunction,
+  classFunction: ClassFunction,
   request: RestRequest,
   body: Uint8Array,
 ): Promise<Reply> {
   const { read, transport } = request
-  const asEvents = called.isStream && request.prefersEvents
+  const asEvents = classFunction.isStream && request.prefersEvents
   const keep = request.parameter('$method') === 'entityset'
   const setOptions = request.session.entitySetOptions(readTimeout(request.parameter('$timeout')))
   const args = body.length > 0 ? body : undefined
-  const result = await engine.call({ function: called, args, read, keep, asEvents }, transport)
+  const result = await engine.call({ function: classFunction, args, read, keep, asEvents }, transport)
   if (!keep || 'stream' in result) return replyTo(result)
   if ('members' in result) {
     const { dataClass, members } = result
@@ -72,7 +72,7 @@ async function call(
     const body = engine.read({ dataClass, access, source: sourceOf(set.members), skip, top, output }, transport)
     return encoded(await kept(body), 200, { 'Content-Location': uri })
   }
-  if (!('body' in result) || called.target.kind !== 'entitySelection') return replyTo(result)
+  if (!('body' in result) || classFunction.target.kind !== 'entitySelection') return replyTo(result)
   // The function returned no selection, so the one that it was called on is kept. Source: protocol notes, 7.4.
   const set = await engine.entitySets.create(read, setOptions, transport)
   const bytes = typeof result.body === 'string' ? Buffer.from(result.body) : result.body
@@ -82,12 +82,12 @@ async function call(
 
 function replyTo(result: CallResult): Reply {
   if ('stream' in result) return streamedReply(result.stream)
-  if ('message' in result) return { ...result.message, body: owned(result.message.body) }
-  return { status: 200, headers: JSON_HEADERS, body: owned('body' in result ? result.body : result.members) }
+  if ('message' in result) return { ...result.message, body: ownedBody(result.message.body) }
+  return { status: 200, headers: JSON_HEADERS, body: ownedBody('body' in result ? result.body : result.members) }
 }
 
 /** Results of a function thread own their memory. */
-const owned = (body: Uint8Array | string): Reply['body'] => (typeof body === 'string' ? body : new OwnedBytes(body))
+const ownedBody = (body: Uint8Array | string): Reply['body'] => (typeof body === 'string' ? body : new OwnedBytes(body))
 
 const notByGet = ({ fullName }: ClassFunction): ProtocolError =>
   new ProtocolError({ ...FunctionErrors.NOT_BY_GET(fullName).toData(), allow: ['POST'] })

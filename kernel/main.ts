@@ -123,21 +123,21 @@ export async function startServer(
   log: Logger = createLogger(config),
   { now = Date.now, warmUp = false }: StartOptions = {},
 ): Promise<Server> {
-  const opened: { close(): void | Promise<void> }[] = []
+  const resources: { close(): void | Promise<void> }[] = []
   /** Closes everything, last opened first. */
   const closeAll = async (): Promise<void> => {
-    for (const each of opened.splice(0).reverse()) await each.close()
+    for (const each of resources.splice(0).reverse()) await each.close()
   }
   try {
     const engine = await openEngine({ ...options, now, ...engineEvents(log) })
-    opened.push(engine)
-    opened.push(openRoles(config, engine, log))
+    resources.push(engine)
+    resources.push(openRoles(config, engine, log))
     checkPluginGrants(config, engine)
     const visitors = await openVisitors(config, engine, log, now)
-    opened.push(visitors)
+    resources.push(visitors)
     const lifecycle: Lifecycle = { state: 'starting' }
     const origins = new PluginOrigins(imported)
-    opened.push({ close: containFaults(origins, log) })
+    resources.push({ close: containFaults(origins, log) })
     const { metrics, requests } = metricsOf(config, imported, engine, log)
     const context = requestContext(config, engine, visitors)
     const plugins = await registerPlugins(imported, {
@@ -152,14 +152,14 @@ export async function startServer(
       dispatch: (inner, request) => handlers.dispatch(inner, request),
       argumentBytes: context.limits.argumentBytes,
     })
-    opened.push(plugins)
+    resources.push(plugins)
     const { registry } = plugins
     const router = new Router(registry, context)
     const handlers = new RequestHandlers({ router, visitors, registry, origins, config, log })
     const bound = connectionBound(config.server.maxConnections, [config.pool.threads, config.functions.threads])
-    const selected = selectTransport(config.server.transport, config.server.headerBytes, bound)
-    for (const reason of selected.passedOver) log.debug(reason)
-    const transport = await selected.start(
+    const choice = selectTransport(config.server.transport, config.server.headerBytes, bound)
+    for (const reason of choice.passedOver) log.debug(reason)
+    const transport = await choice.start(
       {
         ...edgeOptions(config, log),
         limits: { ...edgeLimits(config), maxConnections: bound.maxConnections },
@@ -169,24 +169,24 @@ export async function startServer(
       handlers.handle,
     )
     let quietMs = 0
-    opened.push({ close: () => transport.close(config.server.graceMs, quietMs) })
+    resources.push({ close: () => transport.close(config.server.graceMs, quietMs) })
     engine.loopDelay.start()
     const { tls, drainMs } = config.server
     const renewal = tls && new CertificateRenewal(transport, tls, log)
-    if (renewal) opened.push(renewal)
+    if (renewal) resources.push(renewal)
     metrics.add(undefined, () => serverMetrics(transport, visitors.sessions, lifecycle))
     await plugins.ready()
     lifecycle.state = 'ready'
     const openWarning = openServerWarning(config, engine.permissions.hasRoles)
-    const exposed = exposureWarnings(
+    const fileWarnings = exposureWarnings(
       config,
       imported.flatMap(({ secretFiles }) => secretFiles),
     )
-    for (const warning of [...selected.warnings, ...transport.warnings, ...exposed]) log.warn(warning)
+    for (const warning of [...choice.warnings, ...transport.warnings, ...fileWarnings]) log.warn(warning)
     if (openWarning) log.warn(openWarning)
     const url = `${tls ? 'https' : 'http'}://${hostInUrl(config.server.host)}:${transport.port}`
     log.debug({ plugins: plugins.names }, 'plugins are registered')
-    log.info({ url, transport: selected.name }, 'listening')
+    log.info({ url, transport: choice.name }, 'listening')
     // A query that needs another thread waits for it; all other requests are answered meanwhile.
     if (warmUp) engine.warmUp()
 
@@ -201,7 +201,7 @@ export async function startServer(
     return {
       url,
       port: transport.port,
-      transport: selected.name,
+      transport: choice.name,
       engine,
       plugins: plugins.names,
       renewCertificate: async () => renewal?.renew(),

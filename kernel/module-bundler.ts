@@ -102,8 +102,8 @@ const resolveImports: BuildPlugin = {
   setup(build) {
     build.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
       if (kind === 'entry-point' || /^(node|tesser-import-url):/.test(path)) return undefined
-      const own = OWN_MODULES[path]
-      if (own) return { path: outputUrl(own).href, external: true }
+      const ownModule = OWN_MODULES[path]
+      if (ownModule) return { path: outputUrl(ownModule).href, external: true }
       try {
         return { path: resolveModule(path, pathToFileURL(importer).href), external: true }
       } catch (error) {

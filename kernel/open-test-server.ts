@@ -97,7 +97,7 @@ export async function openTestServer(options: TestServerOptions): Promise<OpenTe
       { now },
     )
     const { permissions } = server.engine
-    const unknown = unknownGrantsOf({ users: directory.file.keys, keys: [] }, granted => permissions.unknownIn(granted))
+    const unknown = unknownGrantsOf({ users: directory.file.keys, keys: [] }, grants => permissions.unknownIn(grants))
     if (unknown.length > 0) throw new Error(unknown.join('\n'))
     for (const [dataClass, entities] of Object.entries(data)) {
       if (!server.engine.catalog.dataClassesByName.has(dataClass))
@@ -113,8 +113,8 @@ export async function openTestServer(options: TestServerOptions): Promise<OpenTe
 }
 
 /** Variables that options of plugins may refer to; options of the server come from the test alone. */
-const variables = (given: TestServerOptions['env']): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries({ ...process.env, ...given }).filter(([name]) => !name.startsWith('TESSER_')))
+const variables = (env: TestServerOptions['env']): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries({ ...process.env, ...env }).filter(([name]) => !name.startsWith('TESSER_')))
 
 /** Saves entities as `tesser load` does. @throws {Error} if one of them is refused */
 export async function insertRows(
@@ -123,10 +123,10 @@ export async function insertRows(
   entities: readonly object[],
 ): Promise<void> {
   const body = new TextEncoder().encode(JSON.stringify(entities))
-  const saved = await engine.write({ kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true })
-  const index = saved.entities.findIndex(({ failure }) => failure)
+  const result = await engine.write({ kind: 'save', dataClass, body, mode: 'update', atomic: false, trusted: true })
+  const index = result.entities.findIndex(({ failure }) => failure)
   if (index < 0) return
-  const { error } = saved.entities[index]!.failure!
+  const { error } = result.entities[index]!.failure!
   const reasons = error.entries.map(({ message }) => message).join('; ')
   throw new Error(`an entity of ${dataClass} was refused: ${JSON.stringify(entities[index])}: ${reasons}`)
 }
@@ -146,10 +146,10 @@ function usersAsKeys(users: NonNullable<TestServerOptions['users']>) {
 }
 
 /** Path of a given file, or of `file`, to which given content is written. */
-function givenFile(given: object | string | URL, file: string): string {
-  if (given instanceof URL) return fileURLToPath(given)
-  if (typeof given === 'string') return resolve(given)
-  writeFileSync(file, JSON.stringify(given))
+function givenFile(input: object | string | URL, file: string): string {
+  if (input instanceof URL) return fileURLToPath(input)
+  if (typeof input === 'string') return resolve(input)
+  writeFileSync(file, JSON.stringify(input))
   return file
 }
 

@@ -22,26 +22,26 @@ interface CallContext {
 
 type Options = Parameters<Scope['call']>[2]
 
-/** `scope.call` of a plugin. @param granted rights that the operator grants to the plugin */
-export function pluginCalls({ engine, argumentBytes }: CallContext, plugin: string, granted: Granted) {
+/** `scope.call` of a plugin. @param grants rights that the operator grants to the plugin */
+export function pluginCalls({ engine, argumentBytes }: CallContext, plugin: string, grants: Granted) {
   const { classes, permissions } = engine
 
   return async <Result>(name: string, args: readonly unknown[], { as, signal }: Options): Promise<Result> => {
-    const called = classes.byName(plugin, name)
-    if (!called) throw new Error(unknownFunction(plugin, name, classes.namesOf(plugin)))
+    const classFunction = classes.byName(plugin, name)
+    if (!classFunction) throw new Error(unknownFunction(plugin, name, classes.namesOf(plugin)))
     if (!Array.isArray(args)) throw new TypeError(`scope.call('${name}', …) takes an array of arguments`)
     const body = Buffer.from(JSON.stringify(args))
     if (body.byteLength > argumentBytes) throw EdgeErrors.BODY_TOO_LARGE(argumentBytes)
     if (as !== 'plugin') {
-      if (!isLogin(called)) as.demandLogin()
+      if (!isLogin(classFunction)) as.demandLogin()
       // A link on any page can send a GET with the cookie of a user.
-      if (!called.allowedOnHTTPGET) as.refuseOtherPages()
+      if (!classFunction.allowedOnHTTPGET) as.refuseOtherPages()
       // Earlier calls may have changed the session.
       forgetCaller(as)
     }
-    const caller = as === 'plugin' ? pluginCaller(plugin, granted, permissions.expand(granted), signal) : as.transport
-    const access = permissions.accessOf(as === 'plugin' ? granted : as.session.granted)
-    const dataClass = called.target.kind === 'dataClass' ? called.owner : ''
+    const caller = as === 'plugin' ? pluginCaller(plugin, grants, permissions.expand(grants), signal) : as.transport
+    const access = permissions.accessOf(as === 'plugin' ? grants : as.session.granted)
+    const dataClass = classFunction.target.kind === 'dataClass' ? classFunction.owner : ''
     const read = {
       dataClass,
       access,
@@ -51,20 +51,20 @@ export function pluginCalls({ engine, argumentBytes }: CallContext, plugin: stri
       output: { form: 'collection' },
     } as const
     return resultOf(
-      await engine.calls.call({ function: called, args: body, read, keep: false, isInner: true }, caller),
+      await engine.calls.call({ function: classFunction, args: body, read, keep: false, isInner: true }, caller),
     ) as Result
   }
 }
 
-function unknownFunction(plugin: string, name: string, known: readonly string[]): string {
-  const hint = suggestion(name, known) || `; its functions are ${known.join(', ') || 'none'}`
+function unknownFunction(plugin: string, name: string, knownNames: readonly string[]): string {
+  const hint = suggestion(name, knownNames) || `; its functions are ${knownNames.join(', ') || 'none'}`
   return `plugin ${plugin} calls "${name}", which is neither a function of its classes nor an exposed one of another plugin${hint}`
 }
 
 /** A plugin as the caller of its functions. Its session ends with each call. */
 function pluginCaller(
   plugin: string,
-  granted: Granted,
+  grants: Granted,
   privileges: readonly string[],
   signal: AbortSignal | undefined,
 ): Caller {
@@ -72,7 +72,7 @@ function pluginCaller(
   const data: SessionData = {
     id: handleOf(userName),
     userName,
-    granted,
+    granted: grants,
     privileges,
     storage: {},
     expires: NEVER,

@@ -150,19 +150,19 @@ function nameOf({ name }: { name: unknown }, specifier: string): string {
 /** Problems of a plugin's metadata, found before it registers. */
 function metadataProblems({ definition, specifier }: Candidate, earlier: readonly Candidate[]): string[] {
   const problems: string[] = []
-  const given: unknown = definition.name
+  const declaredName: unknown = definition.name
   const name = nameOf(definition, specifier)
-  if (name !== given) problems.push(`plugin ${specifier} has no name`)
-  const namesake = earlier.find(other => other.definition.name === given)
+  if (name !== declaredName) problems.push(`plugin ${specifier} has no name`)
+  const namesake = earlier.find(other => other.definition.name === declaredName)
   if (namesake) problems.push(`plugins ${namesake.specifier} and ${specifier} have the same name, ${name}`)
   if (!validRange(definition.kernel)) {
     problems.push(`plugin ${name} does not say which kernel versions it works with; add kernel: '^${KERNEL_VERSION}'`)
   } else if (!satisfies(KERNEL_VERSION, definition.kernel)) {
     problems.push(`plugin ${name} needs kernel ${definition.kernel}; this is kernel ${KERNEL_VERSION}`)
   }
-  for (const needed of definition.needs ?? []) {
-    if (!earlier.some(other => other.definition.name === needed)) {
-      problems.push(`plugin ${name} needs plugin ${needed}, which is not loaded before it`)
+  for (const need of definition.needs ?? []) {
+    if (!earlier.some(other => other.definition.name === need)) {
+      problems.push(`plugin ${name} needs plugin ${need}, which is not loaded before it`)
     }
   }
   return problems

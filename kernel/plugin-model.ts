@@ -5,11 +5,11 @@ import { type Plugin, PluginError } from './plugin-loader.ts'
  * @throws {PluginError} naming the plugins that declare the same dataclass
  */
 export function withPluginModels(model: unknown, plugins: readonly Plugin[]): unknown {
-  const own = (model as { dataClasses?: unknown } | null)?.dataClasses
+  const ownClasses = (model as { dataClasses?: unknown } | null)?.dataClasses
   // Faults of the file itself are reported by its own check.
-  if (typeof own !== 'object' || own === null || Array.isArray(own)) return model
-  const owners = new Map(Object.keys(own).map(name => [name, 'the model file']))
-  const dataClasses: Record<string, unknown> = { ...own }
+  if (typeof ownClasses !== 'object' || ownClasses === null || Array.isArray(ownClasses)) return model
+  const owners = new Map(Object.keys(ownClasses).map(name => [name, 'the model file']))
+  const dataClasses: Record<string, unknown> = { ...ownClasses }
   const problems: string[] = []
   for (const { definition } of plugins) {
     for (const [name, dataClass] of Object.entries(definition.model?.dataClasses ?? {})) {

@@ -26,7 +26,7 @@ export function hasOnlyDefaults({ properties, required = [] }: TObject, options:
   if (Object.keys(options).length > 0) return false
   const defaults = Object.entries(properties).filter(([, schema]) => schema.default !== undefined)
   if (defaults.some(([, schema]) => schema.properties !== undefined)) return false
-  if (!required.every(name => defaults.some(([given]) => given === name))) return false
+  if (!required.every(name => defaults.some(([defaultName]) => defaultName === name))) return false
   for (const [name, schema] of defaults) options[name] = structuredClone(schema.default)
   return true
 }
@@ -41,26 +41,26 @@ export function optionProblems(
   options: Record<string, unknown>,
   read: (reference: Reference) => ReferencedText,
 ): string[] {
-  const known = Object.keys(schema?.properties ?? {})
-  const unknown = Object.keys(options).filter(option => !known.includes(option))
-  const problems = unknown.map(option => `plugin ${plugin} has no option ${option}${suggestion(option, known)}`)
+  const optionNames = Object.keys(schema?.properties ?? {})
+  const unknown = Object.keys(options).filter(option => !optionNames.includes(option))
+  const problems = unknown.map(option => `plugin ${plugin} has no option ${option}${suggestion(option, optionNames)}`)
   if (!schema) return problems
-  const found = new Map<string, Found>()
+  const outcomes = new Map<string, Found>()
   const unread = new Set<string>()
   resolveWithin(options, [schema], '', (path, reference, places) => {
-    const outcome = found.size < MAX_REFERENCES ? outcomeOf(reference, places, read) : TOO_MANY
+    const outcome = outcomes.size < MAX_REFERENCES ? outcomeOf(reference, places, read) : TOO_MANY
     if (outcome === UNREAD) unread.add(topLevel(path))
-    found.set(path, { ...outcome, reference })
+    outcomes.set(path, { ...outcome, reference })
     return 'value' in outcome ? outcome.value : reference
   })
   const tell = (path: string, text: string) =>
     void problems.push(`plugin ${plugin}: option ${path.slice(1).replaceAll('/', '.')}${text}`)
-  for (const [path, outcome] of found) if ('problem' in outcome) tell(path, `: ${outcome.problem}`)
+  for (const [path, outcome] of outcomes) if ('problem' in outcome) tell(path, `: ${outcome.problem}`)
   ajv ??= new Ajv({ allErrors: true, useDefaults: true, verbose: true })
   const validate = ajv.compile(schema as TSchema)
   if (!validate(options)) {
     for (const error of withoutAlternatives(validate.errors ?? [])) {
-      const at = found.get(error.instancePath)
+      const at = outcomes.get(error.instancePath)
       if ((at && 'problem' in at) || unread.has(topLevel(error.instancePath))) continue
       const hint = at ? `, in ${describeReference(at.reference)}` : referenceHint(error)
       tell(error.instancePath, ` ${describeError(error)}${hint}`)
@@ -81,18 +81,18 @@ const referenceHint = ({ keyword, data }: ErrorObject): string =>
 
 /** The message of the library, with the names and values that are accepted. */
 function describeError({ keyword, message, params, parentSchema = {} }: ErrorObject): string {
-  if (keyword === 'enum') return `must be one of ${listed(params.allowedValues)}`
+  if (keyword === 'enum') return `must be one of ${listValues(params.allowedValues)}`
   const constants: unknown[] = keyword === 'anyOf' ? parentSchema.anyOf.map((each: TSchema) => each.const) : []
-  if (constants.length > 0 && !constants.includes(undefined)) return `must be one of ${listed(constants)}`
+  if (constants.length > 0 && !constants.includes(undefined)) return `must be one of ${listValues(constants)}`
   if (keyword !== 'additionalProperties') return message!
   const { additionalProperty: name } = params
   const names = Object.keys(parentSchema.properties ?? {})
   const patterns = Object.keys(parentSchema.patternProperties ?? {})
-  const known = names.length > 0 ? `it has ${names.join(', ')}` : `names match ${patterns.join(' or ')}`
-  return `has no ${JSON.stringify(name)}${suggestion(name, names) || `; ${known}`}`
+  const hint = names.length > 0 ? `it has ${names.join(', ')}` : `names match ${patterns.join(' or ')}`
+  return `has no ${JSON.stringify(name)}${suggestion(name, names) || `; ${hint}`}`
 }
 
-const listed = (values: readonly unknown[]): string => values.map(value => JSON.stringify(value)).join(', ')
+const listValues = (values: readonly unknown[]): string => values.map(value => JSON.stringify(value)).join(', ')
 
 /** The part of a JSON pointer that names an option of the plugin. */
 const topLevel = (path: string): string => path.split('/', 2).join('/')
@@ -140,8 +140,8 @@ function schemasAt(schema: TSchema, name: string, isElement: boolean): TSchema[]
   if (isElement) return [Array.isArray(items) ? items[Number(name)] : items].filter(Boolean)
   if (Object.hasOwn(properties, name)) return [properties[name]]
   const patterns = Object.entries(patternProperties as Record<string, TSchema>)
-  const matching = patterns.filter(([pattern]) => new RegExp(pattern, 'u').test(name)).map(([, each]) => each)
-  return matching.length > 0 || typeof additionalProperties !== 'object' ? matching : [additionalProperties]
+  const schemas = patterns.filter(([pattern]) => new RegExp(pattern, 'u').test(name)).map(([, each]) => each)
+  return schemas.length > 0 || typeof additionalProperties !== 'object' ? schemas : [additionalProperties]
 }
 
 function outcomeOf(
@@ -149,14 +149,14 @@ function outcomeOf(
   places: readonly TSchema[],
   read: (reference: Reference) => ReferencedText,
 ): Outcome {
-  const given = read(reference)
-  if (!('text' in given)) return given
-  addSecrets([given.text])
+  const result = read(reference)
+  if (!('text' in result)) return result
+  addSecrets([result.text])
   const types: string[] = places.flatMap(({ type }) => type ?? [])
-  if (types.length === 0 || types.includes('string')) return { value: given.text }
+  if (types.length === 0 || types.includes('string')) return { value: result.text }
   const isNumber = types.includes('number') || types.includes('integer')
   const value =
-    (isNumber ? numberIn(given.text) : undefined) ?? (types.includes('boolean') ? flagIn(given.text) : undefined)
+    (isNumber ? numberIn(result.text) : undefined) ?? (types.includes('boolean') ? flagIn(result.text) : undefined)
   if (value !== undefined) return { value }
   const what = describeReference(reference)
   if (isNumber) return { problem: `${what} does not hold a number such as 587` }

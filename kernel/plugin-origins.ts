@@ -24,9 +24,9 @@ export class PluginOrigins {
   private readonly kernelRoot = dirname(fileURLToPath(outputUrl('package.json')))
 
   constructor(plugins: readonly Plugin[]) {
-    const own = plugins.filter(({ definition, entry }) => entry && definition.register)
-    this.names = own.map(({ definition }) => definition.name)
-    this.homes = own.map(({ definition, entry }) => {
+    const registrants = plugins.filter(({ definition, entry }) => entry && definition.register)
+    this.names = registrants.map(({ definition }) => definition.name)
+    this.homes = registrants.map(({ definition, entry }) => {
       const file = realpathSync(entry!)
       return { plugin: definition.name, entry: file, root: packageFolder(file) }
     })
@@ -47,8 +47,8 @@ export class PluginOrigins {
   private owner(file: string): string | undefined {
     const near = this.homes.filter(({ entry }) => isInside(file, dirname(entry)))
     const [nearest] = near.sort((a, b) => dirname(b.entry).length - dirname(a.entry).length)
-    const own = near.find(({ entry }) => entry === file) ?? nearest
-    if (own || isInside(file, this.kernelRoot)) return own?.plugin
+    const home = near.find(({ entry }) => entry === file) ?? nearest
+    if (home || isInside(file, this.kernelRoot)) return home?.plugin
     return this.homes.find(({ root }) => isInside(file, root))?.plugin
   }
 }

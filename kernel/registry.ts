@@ -86,8 +86,8 @@ export class Registry implements Registered {
   demandKnown(parameters: ReadonlyMap<string, string>): void {
     for (const name of parameters.keys()) {
       if (!name.startsWith('$') || this.#names.has(name) || IGNORED_PARAMETERS.has(name)) continue
-      const known = [...this.#names]
-      const hint = suggestion(name, known) || `; known are ${known.sort().join(', ')}`
+      const knownNames = [...this.#names]
+      const hint = suggestion(name, knownNames) || `; known are ${knownNames.sort().join(', ')}`
       throw KernelErrors.UNKNOWN_PARAMETER(name.slice(0, 100), hint)
     }
   }
@@ -195,7 +195,7 @@ export class Registry implements Registered {
   > {
     const declare = (name: string, spec: ParameterSpec): void => {
       this.#names.add(name)
-      this.declared.push({ plugin, isBuiltIn, name, ...checked(name, spec) })
+      this.declared.push({ plugin, isBuiltIn, name, ...checkSpec(name, spec) })
     }
     return {
       registered: this,
@@ -247,14 +247,14 @@ export class Registry implements Registered {
         claim(this.routes, path, { ...assetRoute(path, index), doc })
         if (path === '/') return
         // Relative, so that it is right behind a base path too. Links of the page are relative to its folder.
-        const moved = { status: 308, headers: { Location: path.split('/').slice(-2).join('/') }, body: '' }
-        const bare = path.slice(0, -1)
-        claim(this.routes, bare, {
+        const redirect = { status: 308, headers: { Location: path.split('/').slice(-2).join('/') }, body: '' }
+        const barePath = path.slice(0, -1)
+        claim(this.routes, barePath, {
           plugin,
-          path: bare,
+          path: barePath,
           verbs: ['GET'],
           doc: doc && `Redirects to \`${path}\`.`,
-          handle: () => moved,
+          handle: () => redirect,
         })
       },
       member: find => void this.members.push({ plugin, find }),
@@ -266,7 +266,7 @@ export class Registry implements Registered {
 }
 
 /** @throws {Error} a plugin without types has not described a parameter */
-function checked(name: string, spec: ParameterSpec): ParameterSpec {
+function checkSpec(name: string, spec: ParameterSpec): ParameterSpec {
   const { schema, doc } = (spec ?? {}) as Partial<ParameterSpec>
   if (typeof schema === 'object' && schema !== null && typeof doc === 'string' && doc !== '') return spec
   throw new Error(`${name} has no description; its second argument is { schema, doc }: a JSON Schema and a sentence`)

@@ -55,18 +55,18 @@ async function* piecesOf(body: Reply['body']): AsyncGenerator<Uint8Array> {
   }
 }
 
-export const wrongReply = (given: unknown): TypeError =>
+export const wrongReply = (value: unknown): TypeError =>
   new TypeError(
-    `a handler returned ${inspect(given, { depth: 1 })}; return json(value), or { status, headers, body } with a text, bytes or an async iterable of them`,
+    `a handler returned ${inspect(value, { depth: 1 })}; return json(value), or { status, headers, body } with a text, bytes or an async iterable of them`,
   )
 
 /** An answer whose body the engine has encoded as JSON, at once or later. */
 export function encoded(body: AnswerBody, status?: number, headers?: Record<string, string>): Reply
 export function encoded(body: Promised<AnswerBody>, status?: number, headers?: Record<string, string>): Promised<Reply>
 export function encoded(body: Promised<AnswerBody>, status = 200, headers?: Record<string, string>): Promised<Reply> {
-  if (body instanceof Promise) return body.then(done => encoded(done, status, headers))
-  const shown = jsonHeaders(headers)
-  if (body instanceof Uint8Array) return { status, headers: shown, body }
-  const { coding, body: stored } = body
-  return { status, headers: coding ? { ...shown, 'Content-Encoding': coding } : shown, body: stored }
+  if (body instanceof Promise) return body.then(answer => encoded(answer, status, headers))
+  const replyHeaders = jsonHeaders(headers)
+  if (body instanceof Uint8Array) return { status, headers: replyHeaders, body }
+  const { coding, body: bytes } = body
+  return { status, headers: coding ? { ...replyHeaders, 'Content-Encoding': coding } : replyHeaders, body: bytes }
 }

@@ -89,7 +89,7 @@ export class RestRequest {
   readonly #visit: Visit
   readonly #context: RequestContext
   #caller: CallerSession | undefined
-  private received: Promise<Uint8Array> | undefined
+  private receivedBody: Promise<Uint8Array> | undefined
   private knownPreference: boolean | undefined
 
   static {
@@ -224,8 +224,8 @@ export class RestRequest {
    */
   body(maxBytes?: number): Promise<Uint8Array> {
     this.#caller ??= this.callerSession
-    this.received ??= this.plainBody(() => this.transport.body(maxBytes))
-    return this.received
+    this.receivedBody ??= this.plainBody(() => this.transport.body(maxBytes))
+    return this.receivedBody
   }
 
   /**
@@ -264,10 +264,10 @@ export class RestRequest {
   private plainBody<T>(receive: () => Promise<T>): Promise<T> {
     const coding = this.transport.header('content-encoding')
     if (coding === '' || coding.toLowerCase() === 'identity') return receive()
-    const refused = Promise.reject(EdgeErrors.CODED_BODY(coding.slice(0, 100)))
+    const rejection = Promise.reject(EdgeErrors.CODED_BODY(coding.slice(0, 100)))
     // A handler may answer without awaiting it, as with a body that fails later: see `BodyReceiver`.
-    refused.catch(() => {})
-    return refused
+    rejection.catch(() => {})
+    return rejection
   }
 
   /** True when one entity is addressed: `Class(key)` or `Class:attribute(value)`. */

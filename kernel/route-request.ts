@@ -20,8 +20,9 @@ export class RouteRequest<Parameters extends PathParameters = PathParameters> ex
     private readonly bodyBytes: number | undefined,
   ) {
     const { limits } = context
-    const own = bodyBytes === undefined ? context : { ...context, limits: { ...limits, commandBodyBytes: bodyBytes } }
-    super(transport, visit, own, transport.method, parseQueryString(transport.query), [])
+    const ownContext =
+      bodyBytes === undefined ? context : { ...context, limits: { ...limits, commandBodyBytes: bodyBytes } }
+    super(transport, visit, ownContext, transport.method, parseQueryString(transport.query), [])
   }
 
   /** Value of the first header of a name, in any letter case; empty when there is none. */

@@ -1,5 +1,5 @@
 import { decode } from './url/characters.ts'
-import { shortened, UrlErrors } from './url/url-errors.ts'
+import { shorten, UrlErrors } from './url/url-errors.ts'
 
 /** Values of the parameters in the path of a route, by name. */
 export type PathParameters = Readonly<Record<string, string>>
@@ -87,8 +87,8 @@ function belowParameter<T>(node: Node<T>): Node<T> {
 }
 
 function below<T>({ exact }: Node<T>, segment: string): Node<T> {
-  const known = exact.get(segment)
-  if (known) return known
+  const child = exact.get(segment)
+  if (child) return child
   const node: Node<T> = { exact: new Map() }
   exact.set(segment, node)
   return node
@@ -117,16 +117,16 @@ function find<T>(
  * @throws {UrlErrors.MALFORMED_ENCODING} {@link UrlErrors.UNSAFE_SEGMENT}
  */
 export function pathParameters({ names, values }: Pick<Matched<never>, 'names' | 'values'>): PathParameters {
-  const found = Object.create(null) as Record<string, string>
-  for (const [i, name] of names.entries()) found[name] = values[i]!.split('/').map(segmentValue).join('/')
-  return found
+  const parameters = Object.create(null) as Record<string, string>
+  for (const [i, name] of names.entries()) parameters[name] = values[i]!.split('/').map(segmentValue).join('/')
+  return parameters
 }
 
 function segmentValue(raw: string): string {
   const value = decode(raw)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
   if (value === '.' || value === '..' || /[/\\\u0000-\u001f\u007f]/.test(value)) {
-    throw UrlErrors.UNSAFE_SEGMENT(shortened(raw))
+    throw UrlErrors.UNSAFE_SEGMENT(shorten(raw))
   }
   return value
 }

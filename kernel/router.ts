@@ -39,8 +39,8 @@ export class Router {
     }
     request.demandLogin()
     this.address(request, path)
-    const waiting = this.applyParts(request)
-    return waiting ? later(waiting, () => this.dispatch(request)) : this.dispatch(request)
+    const promise = this.applyParts(request)
+    return promise ? later(promise, () => this.dispatch(request)) : this.dispatch(request)
   }
 
   /** Plugin that owns a route or service, for the log. */
@@ -55,10 +55,10 @@ export class Router {
     const { path } = transport
     const { registry } = this
     const exact = registry.routeAt(path)
-    const matched = exact ? undefined : registry.patternAt(path)
-    const route = exact ?? matched?.route ?? (opensPage(transport) ? registry.fallbackAt(path) : undefined)
+    const match = exact ? undefined : registry.patternAt(path)
+    const route = exact ?? match?.route ?? (opensPage(transport) ? registry.fallbackAt(path) : undefined)
     if (!route) throw this.nothingAt(path, visit)
-    const parameters = matched ? pathParameters(matched) : NO_PATH_PARAMETERS
+    const parameters = match ? pathParameters(match) : NO_PATH_PARAMETERS
     const request = new RouteRequest(transport, visit, this.context, parameters, route.bodyBytes)
     const answer = call(route, route.path, request)
     // Files read nothing more.
@@ -72,22 +72,22 @@ export class Router {
     const { services } = registry
     const { engine, basePath } = this.context
     const addresses = (paths: readonly string[]): string[] => paths.map(each => basePath + each)
-    const shown = path.replace(/^\/+/, '/').slice(0, 200)
-    if (shown === '/') {
+    const displayPath = path.replace(/^\/+/, '/').slice(0, 200)
+    if (displayPath === '/') {
       const served = addresses(registry.paths.filter(each => !registry.routes.get(each)?.isAsset))
-      return KernelErrors.NO_SUCH_PATH(shown, `; it also serves ${served.join(', ')}`, basePath)
+      return KernelErrors.NO_SUCH_PATH(displayPath, `; it also serves ${served.join(', ')}`, basePath)
     }
-    const first = shown
+    const first = displayPath
       .slice(1)
       .split(/[/([:]/, 1)[0]!
       .toLowerCase()
     const { dataClasses } = engine.queries.view(engine.permissions.accessOf(session.granted))
     const name = [...dataClasses.map(each => each.name), ...services.keys()].find(each => each.toLowerCase() === first)
-    const meant = first === 'rest' ? `/rest${shown.slice('/rest'.length)}` : name && `/rest/${name}`
-    const hint = meant
-      ? `; did you mean "${basePath}${meant}"?`
-      : suggestion(basePath + shown, addresses(registry.paths))
-    return KernelErrors.NO_SUCH_PATH(shown, hint, basePath)
+    const suggestedPath = first === 'rest' ? `/rest${displayPath.slice('/rest'.length)}` : name && `/rest/${name}`
+    const hint = suggestedPath
+      ? `; did you mean "${basePath}${suggestedPath}"?`
+      : suggestion(basePath + displayPath, addresses(registry.paths))
+    return KernelErrors.NO_SUCH_PATH(displayPath, hint, basePath)
   }
 
   /** Sets the dataclass and the entities that the path names. */
@@ -130,11 +130,11 @@ export class Router {
         continue
       }
       request.transport.plugin = owner.plugin
-      const waiting = owner.apply(request, () => parts[++i])
-      if (waiting) {
-        const rest = parts.slice(i + 1)
-        return waiting.then(() => {
-          request.parts = rest
+      const partPromise = owner.apply(request, () => parts[++i])
+      if (partPromise) {
+        const furtherParts = parts.slice(i + 1)
+        return partPromise.then(() => {
+          request.parts = furtherParts
           return this.applyParts(request)
         })
       }
@@ -214,8 +214,8 @@ const NO_PATH_PARAMETERS: PathParameters = Object.freeze(Object.create(null) as 
 const NO_COMMANDS: Registry['commands'] = new Map()
 
 /** Continues with an awaited value. Copies bytes of the engine: its next read, before this answer is sent, would overwrite them. */
-async function later<T>(waiting: Promise<T>, next: (value: T) => Reply | Promise<Reply>): Promise<Reply> {
-  const answer = next(await waiting)
+async function later<T>(promise: Promise<T>, next: (value: T) => Reply | Promise<Reply>): Promise<Reply> {
+  const answer = next(await promise)
   return answer instanceof Promise ? answer : lasting(answer)
 }
 

@@ -64,9 +64,9 @@ export class RequestHandlers {
     const request = new InnerTransport(inner, transport, bodyBytes)
     let reply: Reply
     try {
-      const given = this.route(request, visitOf(outer))
-      const answered = given instanceof Promise ? await given : lasting(this.sound(given, request))
-      reply = withStandardHeaders(this.sound(answered, request))
+      const routeResult = this.route(request, visitOf(outer))
+      const innerReply = routeResult instanceof Promise ? await routeResult : lasting(this.sound(routeResult, request))
+      reply = withStandardHeaders(this.sound(innerReply, request))
     } catch (error) {
       reply = this.fail(error, request)
     }
@@ -87,7 +87,7 @@ export class RequestHandlers {
       if (!(visit instanceof Promise)) return this.answer(request, visit, arrival)
       request.keep()
       return visit.then(
-        known => this.answer(request, known, arrival),
+        resolvedVisit => this.answer(request, resolvedVisit, arrival),
         error => this.finish(this.fail(error, request), request, arrival),
       )
     } catch (error) {
@@ -111,7 +111,9 @@ export class RequestHandlers {
       reply = this.fail(error, request)
     }
     if (!(reply instanceof Promise)) return this.leave(request, visit, reply, arrival)
-    return reply.catch(error => this.fail(error, request)).then(given => this.leave(request, visit, given, arrival))
+    return reply
+      .catch(error => this.fail(error, request))
+      .then(settledReply => this.leave(request, visit, settledReply, arrival))
   }
 
   private route(request: TransportRequest, visit: Visit): Reply | Promise<Reply> {
@@ -126,8 +128,10 @@ export class RequestHandlers {
     return this.finish(this.parts.visitors.leave(visit, request, this.sound(reply, request)), request, arrival)
   }
 
-  private finish(given: Reply, request: TransportRequest, arrival: Arrival | undefined): Reply {
-    const reply = withStandardHeaders(this.parts.registry.onReply.length > 0 ? this.hooked(given, request) : given)
+  private finish(rawReply: Reply, request: TransportRequest, arrival: Arrival | undefined): Reply {
+    const reply = withStandardHeaders(
+      this.parts.registry.onReply.length > 0 ? this.hooked(rawReply, request) : rawReply,
+    )
     if (!arrival) return reply
     const { accessLog, cors, serverTiming } = this.parts.config.server
     const { origin, client, startedAt } = arrival
@@ -194,7 +198,9 @@ const withCompression =
     const coding = request.method === 'HEAD' ? undefined : codingFor(request.header('accept-encoding'))
     request.coding = coding
     const reply = handler(request)
-    return reply instanceof Promise ? reply.then(given => compressed(given, coding)) : compressed(reply, coding)
+    return reply instanceof Promise
+      ? reply.then(settledReply => compressed(settledReply, coding))
+      : compressed(reply, coding)
   }
 
 /** `total;dur=12.3, pool-wait;dur=1.0, pool;dur=9.8`, the threads of a pool together. Source: W3C Server Timing, 2. */

@@ -55,8 +55,8 @@ function withLast(
         return next.done ? end() : next
       } catch (error) {
         if (!(error instanceof ProtocolError)) throw error
-        const shown = new ProtocolError(errorWithoutKnownSecrets(error.toData()))
-        return end(errorReply(shown, () => {}).body as string)
+        const safeError = new ProtocolError(errorWithoutKnownSecrets(error.toData()))
+        return end(errorReply(safeError, () => {}).body as string)
       }
     },
     return: () => values.return(),

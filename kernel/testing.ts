@@ -82,7 +82,7 @@ function clientOf(url: string, identity: Record<string, string> = {}): TestClien
     })
     const bytes = new Uint8Array(await answer.arrayBuffer())
     const text = Buffer.from(bytes).toString()
-    return { status: answer.status, headers: answer.headers, text, json: parsed(text), bytes }
+    return { status: answer.status, headers: answer.headers, text, json: parseJson(text), bytes }
   }
   return {
     send,
@@ -91,7 +91,7 @@ function clientOf(url: string, identity: Record<string, string> = {}): TestClien
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

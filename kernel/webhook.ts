@@ -11,11 +11,11 @@ const MAX_ID = 256
 
 /** Problem of a secret, without showing it; undefined for one that can be used. */
 export function webhookSecretProblem(secret: string): string | undefined {
-  const [, encoded] = SECRET.exec(secret) ?? []
-  const bytes = encoded === undefined ? 0 : Buffer.from(encoded, 'base64').length
-  if (encoded !== undefined && bytes >= MIN_KEY_BYTES && bytes <= MAX_KEY_BYTES) return undefined
-  const made = "node -p \"'whsec_'+crypto.randomBytes(32).toString('base64')\""
-  return `is not whsec_ and ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes as base64; ${made} makes one`
+  const [, encodedKey] = SECRET.exec(secret) ?? []
+  const bytes = encodedKey === undefined ? 0 : Buffer.from(encodedKey, 'base64').length
+  if (encodedKey !== undefined && bytes >= MIN_KEY_BYTES && bytes <= MAX_KEY_BYTES) return undefined
+  const command = "node -p \"'whsec_'+crypto.randomBytes(32).toString('base64')\""
+  return `is not whsec_ and ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes as base64; ${command} makes one`
 }
 
 /** A webhook as it is signed. */
@@ -75,16 +75,16 @@ export function verifyWebhook(options: VerifyOptions, headers: WebhookHeaders, b
   const { secret, toleranceSeconds = TOLERANCE_SECONDS, now = Date.now } = options
   const id = required(headers, 'webhook-id')
   const time = required(headers, 'webhook-timestamp')
-  const given = required(headers, 'webhook-signature')
+  const signatureHeader = required(headers, 'webhook-signature')
   if (id.length > MAX_ID) throw WebhookErrors.BAD_HEADER('webhook-id', `at most ${MAX_ID} characters long`)
   if (!/^\d{1,12}$/.test(time)) throw WebhookErrors.BAD_HEADER('webhook-timestamp', 'the number of seconds since 1970')
-  const signatures = given.split(' ', MAX_SIGNATURES).flatMap(each => /^v1,(.+)$/.exec(each)?.[1] ?? [])
+  const signatures = signatureHeader.split(' ', MAX_SIGNATURES).flatMap(each => /^v1,(.+)$/.exec(each)?.[1] ?? [])
   if (signatures.length === 0) throw WebhookErrors.BAD_HEADER('webhook-signature', 'v1, and a signature in base64')
-  const received = signatures.map(each => Buffer.from(each, 'base64'))
+  const digests = signatures.map(each => Buffer.from(each, 'base64'))
   const secrets = typeof secret === 'string' ? [secret] : secret
   const expected = secrets.map(each => digestOf(each, `${id}.${time}.`, body))
   const isSigned = expected.some(right =>
-    received.some(each => each.length === right.length && timingSafeEqual(each, right)),
+    digests.some(each => each.length === right.length && timingSafeEqual(each, right)),
   )
   if (!isSigned) throw WebhookErrors.WRONG_SIGNATURE()
   const seconds = Math.round(now() / 1000 - Number(time))

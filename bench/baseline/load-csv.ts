@@ -27,14 +27,14 @@ export async function loadCsv(database: Database, dataClass: DataClass, file: st
   })
   let rows = 0
   let lines: string[] = []
-  let rest = ''
+  let remainder = ''
   let isHeader = true
   for await (const part of createReadStream(file, { encoding: 'utf8', highWaterMark: 256 * 1024 })) {
-    const found = (rest + part).split('\n')
-    rest = found.pop()!
-    if (isHeader) found.shift()
+    const parts = (remainder + part).split('\n')
+    remainder = parts.pop()!
+    if (isHeader) parts.shift()
     isHeader = false
-    for (const line of found) lines.push(line)
+    for (const line of parts) lines.push(line)
     if (lines.length < BATCH_ROWS) continue
     insertAll(lines)
     rows += lines.length

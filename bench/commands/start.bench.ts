@@ -41,17 +41,17 @@ const start: CommandCase = {
     writeFileSync(model, JSON.stringify(EMPTY))
     const demo = ['--data', join(folder, 'demo')]
     const empty = ['--model', model, '--data', join(folder, 'empty')]
-    const first = [await started(folder, demo)]
-    await started(folder, empty)
+    const first = [await measureStart(folder, demo)]
+    await measureStart(folder, empty)
     const filled: Started[] = []
     const alone: Started[] = []
     for (let round = 0; round < rounds; round++) {
-      filled.push(await started(folder, demo))
-      alone.push(await started(folder, empty))
+      filled.push(await measureStart(folder, demo))
+      alone.push(await measureStart(folder, empty))
     }
-    const found = Object.entries(GOALS).map(([what, goal], i) => ({ what, goal, all: [first, filled, alone][i]! }))
+    const series = Object.entries(GOALS).map(([what, goal], i) => ({ what, goal, all: [first, filled, alone][i]! }))
     return {
-      lines: found.map(({ what, all }) => {
+      lines: series.map(({ what, all }) => {
         const of = (read: (each: Started) => number): number => median(all.map(read))
         const [seconds, cpu, megabytes] = [
           of(each => each.seconds),
@@ -60,7 +60,7 @@ const start: CommandCase = {
         ]
         return `${what}: ${seconds.toFixed(2)} s, CPU ${cpu.toFixed(2)} s, ${megabytes.toFixed(0)} MB`
       }),
-      verdicts: found.flatMap(({ what, goal, all }) => {
+      verdicts: series.flatMap(({ what, goal, all }) => {
         const seconds = median(all.map(each => each.seconds))
         const megabytes = median(all.map(each => each.megabytes))
         return [
@@ -88,7 +88,7 @@ const start: CommandCase = {
 export default start
 
 /** Starts the server in a process, waits until it is ready, and stops it. @throws {Error} if it is not ready in a minute */
-async function started(folder: string, args: readonly string[]): Promise<Started> {
+async function measureStart(folder: string, args: readonly string[]): Promise<Started> {
   const port = await freePort()
   const program = fileURLToPath(outputUrl('kernel/cli/main.js'))
   const begunAt = performance.now()

@@ -21,8 +21,10 @@ const commit = (name: string, title: string, requests: number, rows: number): En
         unit: 'rows',
         run: () => Promise.all(Array.from({ length: requests }, () => save(engine, body))),
         problemOf: answer => {
-          const saved = (answer as SaveResult[]).flatMap(result => result.entities.filter(each => !each.failure))
-          return differs('the number of saved entities', saved.length, requests * rows)
+          const savedEntities = (answer as SaveResult[]).flatMap(result =>
+            result.entities.filter(each => !each.failure),
+          )
+          return differs('the number of saved entities', savedEntities.length, requests * rows)
         },
         close,
       }

@@ -32,8 +32,8 @@ const bySalary = (world: World): Half => {
 const byName = (world: World): Half => {
   const { name } = columnsOf(world)
   const names = Array.from({ length: world.names }, (_, i) => syllableName(i).toLowerCase())
-  const sorted = names.toSorted()
-  const from = (n: number) => sorted[sorted.length / 2 + world.pick(n, 100)]!
+  const sortedNames = names.toSorted()
+  const from = (n: number) => sortedNames[sortedNames.length / 2 + world.pick(n, 100)]!
   return {
     request: n => ({ filter: 'lastName >= :1', params: toParams([from(n)]) }),
     count: n => {
@@ -104,13 +104,13 @@ const creating = (
     goals,
     prepare: ({ engine, world }) => {
       const half = halfOf(world)
-      const made: EntitySet[] = []
+      const createdSets: EntitySet[] = []
       return {
         units: clients,
         unit: 'sets',
         run: async n => {
           const sets = await together(clients, n, each => create(engine, half.request(each)))
-          made.push(...sets)
+          createdSets.push(...sets)
           return sets
         },
         problemOf: (answer, n) => {
@@ -121,7 +121,7 @@ const creating = (
             sizes.map((_, i) => half.count(n * clients + i)),
           )
         },
-        close: () => release(engine, made),
+        close: () => release(engine, createdSets),
       }
     },
   })
@@ -147,7 +147,8 @@ const combining = (operator: 'and' | 'or' | 'except', isOrdered: boolean): Engin
         units: members.length,
         unit: 'members',
         // Decoded as from the store: another list each time.
-        run: n => engine.entitySets.combine(operator, decodeMembers(lefts[n % lefts.length]!.encoded), right.members),
+        run: n =>
+          engine.entitySets.combine(operator, decodeMembers(lefts[n % lefts.length]!.memberBytes), right.members),
         problemOf: answer => differs('the size', sizeOf(answer as Members), expected),
         close: () => release(engine, [...lefts, right]),
       }

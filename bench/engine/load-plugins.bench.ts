@@ -38,9 +38,9 @@ export const loadPlugins: EngineCase = engineCase({
         return importPlugins({ plugins, folder, readReference: () => ({ text: '' }) }, bundler)
       },
       problemOf: (answer, n) => {
-        const loaded = (answer as Awaited<ReturnType<typeof importPlugins>>).map(each => each.definition.name)
+        const loadedNames = (answer as Awaited<ReturnType<typeof importPlugins>>).map(each => each.definition.name)
         const expected = Array.from({ length: PLUGINS }, (_, i) => `plugin-${n}-${i}`)
-        return differs('the list of plugins', loaded, expected)
+        return differs('the list of plugins', loadedNames, expected)
       },
       async close() {
         bundler.close()

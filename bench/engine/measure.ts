@@ -25,7 +25,7 @@ export async function measureEngineCase(
       const problem = await problemOf(await run(n), n)
       if (problem) return { ...result, problem }
     }
-    const [histogram, others] = [new Histogram(), new Histogram()]
+    const [histogram, otherHistogram] = [new Histogram(), new Histogram()]
     const timed = async (what: (n: number) => unknown, times: Histogram): Promise<void> => {
       const startedAt = performance.now()
       const answer = what(n++)
@@ -35,7 +35,7 @@ export async function measureEngineCase(
     const client = async (until: number, times: Histogram): Promise<void> => {
       while (performance.now() < until) {
         await timed(run, times)
-        if (against) await timed(against.run, others)
+        if (against) await timed(against.run, otherHistogram)
       }
     }
     const clients = async (duration: number, times: Histogram): Promise<number> => {
@@ -58,7 +58,7 @@ export async function measureEngineCase(
       problem: await prepared.afterwards?.(),
       recall: prepared.recall?.(),
       remark: prepared.remark?.(),
-      against: against && { what: against.what, p50Ms: others.quantile(0.5) / 1000 },
+      against: against && { what: against.what, p50Ms: otherHistogram.quantile(0.5) / 1000 },
       units,
       unit,
       perSecond: median(rates),

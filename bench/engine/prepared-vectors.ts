@@ -32,16 +32,16 @@ export class PreparedVectors {
     this.questions = Array.from({ length: QUESTIONS }, (_, n) => world.question(n))
   }
 
-  private static readonly known = new Map<string, Promise<PreparedVectors>>()
+  private static readonly instances = new Map<string, Promise<PreparedVectors>>()
 
   /** Opens the store of a plan once: making an index takes a minute. */
   static of(plan: VectorWorldPlan): Promise<PreparedVectors> {
     const key = JSON.stringify(plan)
-    let prepared = PreparedVectors.known.get(key)
+    let prepared = PreparedVectors.instances.get(key)
     if (!prepared) {
       const world = new VectorWorld(plan)
       prepared = openVectorWorld(world).then(engine => new PreparedVectors(engine, world))
-      PreparedVectors.known.set(key, prepared)
+      PreparedVectors.instances.set(key, prepared)
     }
     return prepared
   }
@@ -49,8 +49,8 @@ export class PreparedVectors {
   /** Closes the store, so that it can be copied. */
   static async close(plan: VectorWorldPlan): Promise<void> {
     const key = JSON.stringify(plan)
-    const prepared = await PreparedVectors.known.get(key)
-    PreparedVectors.known.delete(key)
+    const prepared = await PreparedVectors.instances.get(key)
+    PreparedVectors.instances.delete(key)
     await prepared?.engine.close()
   }
 
@@ -121,15 +121,15 @@ export class PreparedVectors {
 /** Share found of the rows that should be found. */
 export class Recall {
   private expected = 0
-  private found = 0
+  private foundCount = 0
 
   add(expected: readonly number[], keys: readonly number[]): void {
-    const found = new Set(keys)
+    const foundKeys = new Set(keys)
     this.expected += expected.length
-    this.found += expected.filter(row => found.has(row)).length
+    this.foundCount += expected.filter(row => foundKeys.has(row)).length
   }
 
   get value(): number {
-    return this.expected === 0 ? 1 : this.found / this.expected
+    return this.expected === 0 ? 1 : this.foundCount / this.expected
   }
 }

@@ -4,7 +4,7 @@ import { differs, type EngineCase, engineCase, pageOf, readPage } from './engine
 const PAGE = 10
 
 /** A page of all rows by birth date; its position decides between a heap and a full sort. */
-const sorted = (name: string, title: string, skipOf: (rows: number) => number): EngineCase =>
+const sortCase = (name: string, title: string, skipOf: (rows: number) => number): EngineCase =>
   engineCase({
     name,
     title,
@@ -26,8 +26,8 @@ const sorted = (name: string, title: string, skipOf: (rows: number) => number): 
     },
   })
 
-export const sortTop: EngineCase = sorted('sort-top', 'first rows of all by an unindexed date', () => 0)
-export const sortAll: EngineCase = sorted(
+export const sortTop: EngineCase = sortCase('sort-top', 'first rows of all by an unindexed date', () => 0)
+export const sortAll: EngineCase = sortCase(
   'sort-all',
   'rows in the middle of all by an unindexed date',
   rows => rows / 2,

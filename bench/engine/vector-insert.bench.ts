@@ -32,9 +32,9 @@ export const vectorInsert: EngineCase = engineCase({
     const bodies = Array.from({ length: PREPARED }, (_, n) => bodyOf(n))
     let inserted = 0
     let isOpen = true
-    let asked = 0
+    let askedCount = 0
     const ask = async (): Promise<void> => {
-      while (isOpen) await nearest(world.question(asked++ % 200), 100)
+      while (isOpen) await nearest(world.question(askedCount++ % 200), 100)
     }
     const readers = Promise.all(Array.from({ length: READERS }, ask))
     return {
@@ -65,9 +65,9 @@ export const vectorInsert: EngineCase = engineCase({
           const { keys } = pageOf(await nearest(world.vector(row), 1))
           if (keys[0] !== row) return differs('the nearest of a new vector', keys[0], row)
         }
-        return asked === 0 ? 'no question was answered meanwhile' : undefined
+        return askedCount === 0 ? 'no question was answered meanwhile' : undefined
       },
-      remark: () => `${asked} answers meanwhile`,
+      remark: () => `${askedCount} answers meanwhile`,
       close: async () => {
         isOpen = false
         await readers

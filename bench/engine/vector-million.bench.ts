@@ -16,7 +16,7 @@ export const vectorMillion: EngineCase = engineCase({
   prepare: async () => {
     const before = memory().resident
     const prepared = await PreparedVectors.of(PLAN)
-    const shared = Object.entries(prepared.engine.parts.heap?.usedBytes() ?? {})
+    const sharedBytes = Object.entries(prepared.engine.parts.heap?.usedBytes() ?? {})
     const recall = new Recall()
     return {
       units: NEAREST,
@@ -32,9 +32,9 @@ export const vectorMillion: EngineCase = engineCase({
       recall: () => recall.value,
       remark: () => {
         // The vectors and rankings of the benchmark are in the process, but not part of the store.
-        const parts = shared.map(([part, bytes]) => `${part} ${megabytes(bytes)}`).join(', ')
+        const parts = sharedBytes.map(([part, bytes]) => `${part} ${megabytes(bytes)}`).join(', ')
         const resident = memory().resident - before - prepared.ownBytes
-        return `shared memory ${megabytes(sumOf(Object.fromEntries(shared)))} (${parts}), resident in all ${megabytes(resident)}`
+        return `shared memory ${megabytes(sumOf(Object.fromEntries(sharedBytes)))} (${parts}), resident in all ${megabytes(resident)}`
       },
     }
   },

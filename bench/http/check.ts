@@ -28,13 +28,15 @@ export function problemOf(world: World, expectation: Expectation, answer: unknow
     case 'saved': {
       const { row, stamp, values } = expectation
       const before = row === undefined ? { ID: Number(body.ID) } : world.employee(row)
-      const saved = employee({ ...before, ...values } as Employee, stamp)
-      return difference({ ...saved, uri: `/rest/Employee(${saved.__KEY})` }, answer)
+      const savedEmployee = employee({ ...before, ...values } as Employee, stamp)
+      return difference({ ...savedEmployee, uri: `/rest/Employee(${savedEmployee.__KEY})` }, answer)
     }
     case 'savedMany': {
       const entities = body.__ENTITIES as Json[] | undefined
-      const saved = entities?.filter(entity => entity.__STAMP === 1).length ?? 0
-      return saved === expectation.count ? undefined : `${saved} entities were saved and not ${expectation.count}`
+      const savedCount = entities?.filter(entity => entity.__STAMP === 1).length ?? 0
+      return savedCount === expectation.count
+        ? undefined
+        : `${savedCount} entities were saved and not ${expectation.count}`
     }
   }
 }
@@ -63,8 +65,8 @@ export function difference(expected: unknown, actual: unknown, place = 'the answ
     const names = new Set([...Object.keys(expected), ...Object.keys(actual)])
     for (const name of names) {
       if (MAY_DIFFER.has(name)) continue
-      const found = difference((expected as Json)[name], (actual as Json)[name], `${place}.${name}`)
-      if (found) return found
+      const deviation = difference((expected as Json)[name], (actual as Json)[name], `${place}.${name}`)
+      if (deviation) return deviation
     }
     return undefined
   }

@@ -5,7 +5,7 @@ import { type BenchRequest, type HttpCase, httpCase, oursPath, type Requests } f
 /** Maximum rows of the sums. */
 const ROWS = 100_000
 
-const adding = (name: string, called: string, title: string, goals: HttpCase['goals']): HttpCase =>
+const adding = (name: string, functionName: string, title: string, goals: HttpCase['goals']): HttpCase =>
   httpCase({
     name,
     title,
@@ -14,7 +14,7 @@ const adding = (name: string, called: string, title: string, goals: HttpCase['go
       size: 256,
       at: n => ({
         // Answers of the same length: the bound has one answer for an address.
-        ours: { path: oursPath(`Employee/${called}`), body: JSON.stringify([n, 100]) },
+        ours: { path: oursPath(`Employee/${functionName}`), body: JSON.stringify([n, 100]) },
         baseline: { path: '/functions/add', body: JSON.stringify([n, 100]) },
         expected: () => ({ kind: 'value', value: { result: n + 100 } }),
       }),

@@ -65,7 +65,7 @@ class CaseRun {
   /** Number of the next request for each server. */
   private readonly next: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, remote: 0, bound: 0 }
   /** Number of answered requests. */
-  private readonly answered: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, remote: 0, bound: 0 }
+  private readonly answerCounts: Record<Target, number> = { ours: 0, baseline: 0, postgres: 0, remote: 0, bound: 0 }
   private lengths: number[] = []
 
   constructor(
@@ -95,9 +95,9 @@ class CaseRun {
   async check(): Promise<string | undefined> {
     const { bench, setup } = this
     const requests = bench.requests(setup.world)
-    const checked = Math.min(CHECKED[bench.kind], requests.size)
+    const checkCount = Math.min(CHECKED[bench.kind], requests.size)
     const answers: FixedAnswers = new Map()
-    for (let n = 0; n < checked; n++) {
+    for (let n = 0; n < checkCount; n++) {
       const request = requests.at(n)
       const expectation = request.expected()
       for (const target of this.clients.keys()) {
@@ -106,7 +106,7 @@ class CaseRun {
         const problem = problemOf(setup.world, expectation, JSON.parse(answer.toString()))
         if (problem) return `wrong answer of ${target} to ${address.path.slice(0, 200)}: ${problem}`
         this.next[target]++
-        this.answered[target]++
+        this.answerCounts[target]++
         if (target === 'ours') answers.set(undefined, answer)
       }
     }
@@ -157,7 +157,7 @@ class CaseRun {
       lengths: target === 'ours' || target === 'bound' ? this.lengths : [],
     })
     this.next[target] = result.next
-    this.answered[target] += result.requests
+    this.answerCounts[target] += result.requests
     this.errors.push(...result.errors.map(error => `${target}: ${error}`))
     return result
   }
@@ -176,7 +176,7 @@ class CaseRun {
   /** Checks that every answered insert is in the database. @returns the problem found */
   async missingRows(before: ReadonlyMap<Checked, number>): Promise<string | undefined> {
     for (const [target, rows] of await this.counts()) {
-      const expected = before.get(target)! + this.answered[target] * this.bench.inserts!
+      const expected = before.get(target)! + this.answerCounts[target] * this.bench.inserts!
       if (rows !== expected) return `${target} has ${rows} rows after the inserts and not ${expected}`
     }
     return undefined

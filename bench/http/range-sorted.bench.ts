@@ -24,8 +24,8 @@ export default httpCase({
         expected: () => {
           const { salary, birth } = columnsOf(world)
           const rows = rowsWhere(world, row => salary[row]! >= from && salary[row]! < to)
-          const sorted = rows.toSorted((a, b) => birth[a]! - birth[b]! || a - b)
-          return { kind: 'page', count: rows.length, first: 0, rows: sorted.slice(0, 100) }
+          const sortedRows = rows.toSorted((a, b) => birth[a]! - birth[b]! || a - b)
+          return { kind: 'page', count: rows.length, first: 0, rows: sortedRows.slice(0, 100) }
         },
       }
     },

@@ -19,7 +19,7 @@ export class Connection {
   private status = 0
   private bodyBytes = 0
   /** Missing bytes of the body; below 0 until the head is complete. */
-  private missing = -1
+  private missingBytes = -1
   private isClosed = false
 
   constructor(
@@ -45,10 +45,10 @@ export class Connection {
   }
 
   private readonly receive = (size: number, chunk: Uint8Array): boolean => {
-    if (this.missing < 0) this.missing = this.readHead(chunk as Buffer, size)
-    else this.missing -= size
-    if (this.missing === 0) {
-      this.missing = -1
+    if (this.missingBytes < 0) this.missingBytes = this.readHead(chunk as Buffer, size)
+    else this.missingBytes -= size
+    if (this.missingBytes === 0) {
+      this.missingBytes = -1
       this.events.onAnswer(this.status, this.bodyBytes)
     }
     return true

@@ -57,13 +57,13 @@ export async function drive(request: DriveRequest): Promise<DriveResult> {
 type PreparedRequests = { size: number; at(n: number): string }
 
 /** Prepared requests of the newest case only: bodies of bulk inserts are large. */
-let kept: { case: string; requests: Map<string, PreparedRequests> } = { case: '', requests: new Map() }
+let cache: { case: string; requests: Map<string, PreparedRequests> } = { case: '', requests: new Map() }
 
 /** Requests as they are sent, prepared once if their number is limited. */
 function prepared(bench: HttpCase, lane: 'requests' | 'beside', target: Target, world: World): PreparedRequests {
-  if (kept.case !== bench.name) kept = { case: bench.name, requests: new Map() }
+  if (cache.case !== bench.name) cache = { case: bench.name, requests: new Map() }
   const key = `${lane} ${target}`
-  let requests = kept.requests.get(key)
+  let requests = cache.requests.get(key)
   if (!requests) {
     const { size, at } = bench[lane]!(world)
     const text = (n: number): string => requestText(at(n)[requestsFor(target)])
@@ -72,7 +72,7 @@ function prepared(bench: HttpCase, lane: 'requests' | 'beside', target: Target, 
       const texts = Array.from({ length: size }, (_, n) => text(n))
       requests = { size, at: n => texts[n]! }
     }
-    kept.requests.set(key, requests)
+    cache.requests.set(key, requests)
   }
   return requests
 }

@@ -20,10 +20,10 @@ export class Histogram {
    */
   quantile(share: number): number {
     if (this.count === 0) return Number.NaN
-    let left = Math.max(1, Math.ceil(this.count * share))
+    let remainder = Math.max(1, Math.ceil(this.count * share))
     for (let bucket = 0; ; bucket++) {
-      left -= this.counts[bucket]!
-      if (left <= 0) return Math.exp(bucket * GROWTH)
+      remainder -= this.counts[bucket]!
+      if (remainder <= 0) return Math.exp(bucket * GROWTH)
     }
   }
 }

@@ -27,7 +27,7 @@ const FILL = [
 const table = (name: string) => ({ postgres: 'main', table: name })
 const long = (column: string) => ({ type: 'long', column })
 const movies = (inverseName: string) => ({ kind: 'relatedEntities', type: 'MovieSelection', inverseName })
-const related = (type: string, foreignKey: string) => ({
+const relation = (type: string, foreignKey: string) => ({
   kind: 'relatedEntity',
   type,
   foreignKey,
@@ -59,8 +59,8 @@ export const DEMO_MODEL = {
         rating: { type: 'number' },
         genreID: long('genre_id'),
         directorID: long('director_id'),
-        genre: related('Genre', 'genreID'),
-        director: related('Director', 'directorID'),
+        genre: relation('Genre', 'genreID'),
+        director: relation('Director', 'directorID'),
       },
     },
     Note: { key: 'ID', attributes: { ID: { type: 'long', autoFill: 'increment' }, text: { type: 'string' } } },

@@ -15,14 +15,14 @@ const { proxy, nodes, close } = await startNodes(2, Number(process.argv[2] ?? PO
 })
 console.log(`proxy    ${proxy.url}`)
 for (const { name, url, pid } of nodes) console.log(`${name}    ${url}    kill -9 ${pid}`)
-const rest = `${proxy.url}/rest`
+const restUrl = `${proxy.url}/rest`
 console.log(`
 Requests to the proxy go to one server after the other:
 
-  curl -c jar -H 'username-4D: ${USER.name}' -H 'password-4D: ${USER.password}' -X POST '${rest}/$directory/login'
-  curl -b jar '${rest}/$directory/currentUser'
-  curl -b jar '${rest}/Movie?$filter="rating>8"&$method=entityset&$top=1'
-  curl -b jar -X POST '${rest}/Movie(1)?$lock=true'
+  curl -c jar -H 'username-4D: ${USER.name}' -H 'password-4D: ${USER.password}' -X POST '${restUrl}/$directory/login'
+  curl -b jar '${restUrl}/$directory/currentUser'
+  curl -b jar '${restUrl}/Movie?$filter="rating>8"&$method=entityset&$top=1'
+  curl -b jar -X POST '${restUrl}/Movie(1)?$lock=true'
 
 The explorer: ${proxy.url}/explorer/. Ctrl-C ends everything.`)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close().then(() => process.exit()))

@@ -67,32 +67,35 @@ interface Nodes {
  */
 export async function startNodes(count: number, port: number): Promise<Nodes> {
   const folder = mkdtempSync(join(tmpdir(), 'tesser-nodes-'))
-  const opened: { close(): Promise<void> }[] = []
+  const resources: { close(): Promise<void> }[] = []
   const close = async (): Promise<void> => {
-    for (const each of opened.splice(0).reverse()) await each.close()
+    for (const each of resources.splice(0).reverse()) await each.close()
     rmSync(folder, { recursive: true, force: true })
   }
   try {
     // The server of PostgreSQL has a user of its own.
     chmodSync(folder, 0o755)
     const cluster = await startCluster(folder)
-    opened.push({ close: () => cluster.stop() })
+    resources.push({ close: () => cluster.stop() })
     await fillDemoTables(cluster.folder)
     const url = `postgres://bench@/postgres?host=${encodeURIComponent(cluster.folder)}`
     const password = await hashPassword(USER.password)
     const nodes = Array.from({ length: count }, (_, i) => {
       const name = `node${i + 1}`
-      const own = join(folder, name)
-      mkdirSync(own)
-      writeFileSync(join(own, 'model.json'), JSON.stringify(DEMO_MODEL))
-      writeFileSync(join(own, 'tesser.directory.json'), JSON.stringify({ users: [{ name: USER.name, password }] }))
-      writeFileSync(join(own, 'tesser.config.json'), JSON.stringify(configOf(url)))
-      return new Node(name, own)
+      const nodeFolder = join(folder, name)
+      mkdirSync(nodeFolder)
+      writeFileSync(join(nodeFolder, 'model.json'), JSON.stringify(DEMO_MODEL))
+      writeFileSync(
+        join(nodeFolder, 'tesser.directory.json'),
+        JSON.stringify({ users: [{ name: USER.name, password }] }),
+      )
+      writeFileSync(join(nodeFolder, 'tesser.config.json'), JSON.stringify(configOf(url)))
+      return new Node(name, nodeFolder)
     })
-    opened.push({ close: async () => void (await Promise.all(nodes.map(node => node.stop()))) })
+    resources.push({ close: async () => void (await Promise.all(nodes.map(node => node.stop()))) })
     await Promise.all(nodes.map(node => node.start()))
     const proxy = await startRoundRobin(() => nodes.map(node => node.url), port)
-    opened.push(proxy)
+    resources.push(proxy)
     return { proxy, nodes, close }
   } catch (error) {
     await close()

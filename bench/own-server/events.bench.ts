@@ -24,7 +24,7 @@ const item = {
 }
 const account = { accountID: long, account: { kind: 'relatedEntity', type: 'Account', foreignKey: 'accountID' } }
 /** Number of runs of the event in its thread, up to the one that was saved. */
-const counted = { thread: long, runs: long }
+const counters = { thread: long, runs: long }
 const MODEL = {
   name: 'events',
   dataClasses: {
@@ -34,8 +34,8 @@ const MODEL = {
     Enqueuing: { key: 'ID', attributes: item },
     Linked: { key: 'ID', attributes: { ...item, ...account } },
     Reading: { key: 'ID', attributes: { ...item, ...account } },
-    Booking: { key: 'ID', attributes: { ...item, ...account, ...counted } },
-    Numbered: { key: 'ID', attributes: { ...item, ...counted, number: long } },
+    Booking: { key: 'ID', attributes: { ...item, ...account, ...counters } },
+    Numbered: { key: 'ID', attributes: { ...item, ...counters, number: long } },
   },
 }
 const PLAIN = { name: 'item', amount: 1 }
@@ -74,8 +74,8 @@ export default ownServerCase({
       const { connections, values } = ENTITIES[name]
       const path = `${oursPath(name)}?$method=update`
       const before = await child.ask('cpu', null)
-      const asked = await calls.ask('keep', { port, path, body: JSON.stringify(values), connections, seconds })
-      return { ...asked, cpuMicros: ((await child.ask('cpu', null)) - before) / asked.count }
+      const answer = await calls.ask('keep', { port, path, body: JSON.stringify(values), connections, seconds })
+      return { ...answer, cpuMicros: ((await child.ask('cpu', null)) - before) / answer.count }
     }
     const inserts = Object.fromEntries(NAMES.map(name => [name, [] as Figures[]])) as Record<Name, Figures[]>
     const jobs: number[] = []
@@ -101,14 +101,14 @@ export default ownServerCase({
     }
     const of = (name: Name, figure: keyof Figures): number => median(inserts[name].map(each => each[figure]))
     const line = (name: Name): string => `${rate(of(name, 'perSecond'))} (${of(name, 'cpuMicros').toFixed(0)} µs)`
-    const share = (name: Name, whole: Name): number => of(name, 'perSecond') / of(whole, 'perSecond')
+    const share = (name: Name, reference: Name): number => of(name, 'perSecond') / of(reference, 'perSecond')
     const bookings = await runsOf(port, 'Booking')
     const numbers = await runsOf(port, 'Numbered')
     const { balance } = await askJson(port, oursPath('Account(1)'))
     if (balance !== bookings.saves) throw new Error(`the balance of ${bookings.saves} bookings is ${balance}`)
     const perSecond = median(jobs)
-    const verdict = (goal: string, found: number, wanted: number, show: (n: number) => string) => ({
-      ...{ case: this.name, goal: `${goal} ≥ ${show(wanted)}`, found: show(found), met: found >= wanted },
+    const verdict = (goal: string, value: number, limit: number, show: (n: number) => string) => ({
+      ...{ case: this.name, goal: `${goal} ≥ ${show(limit)}`, found: show(value), met: value >= limit },
     })
     const runs = (goal: string, { saves, runs }: Runs) => ({
       ...{

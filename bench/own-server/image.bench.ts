@@ -48,14 +48,14 @@ export default ownServerCase({
       }
       memory.push(await memoryOf(ours.child))
     }
-    const [found, goal] = [median(rates.ours), median(rates.bound)]
+    const [figure, goal] = [median(rates.ours), median(rates.bound)]
     const growth = Math.max(...memory) - memory[0]!
     return {
       lines: [
-        `ours ${rate(found)}/s, bound ${rate(goal)}/s, memory of ours ${megabytes(memory.at(-1)!)} after the last round`,
+        `ours ${rate(figure)}/s, bound ${rate(goal)}/s, memory of ours ${megabytes(memory.at(-1)!)} after the last round`,
       ],
       verdicts: [
-        { case: this.name, goal: `≥ ${ratio(BOUND)} bound`, found: ratio(found / goal), met: found / goal >= BOUND },
+        { case: this.name, goal: `≥ ${ratio(BOUND)} bound`, found: ratio(figure / goal), met: figure / goal >= BOUND },
         {
           case: this.name,
           goal: `memory grows by ≤ ${megabytes(GROWTH_BYTES)}`,

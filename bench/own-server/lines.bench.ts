@@ -46,25 +46,25 @@ export default ownServerCase({
     await keepWatching(reading, async () => {
       most = Math.max(most, await memoryOf(ours.child))
     })
-    const found = median(rates.ours)
-    const added = most - idle
+    const figure = median(rates.ours)
+    const addedBytes = most - idle
     return {
       lines: [
-        `ours ${rate(found)} rows/s, bound ${rate(median(rates.bound))} rows/s of ${megabytes(first.size)}; ` +
-          `${megabytes(added)} above ${megabytes(idle)} of memory with ${SLOW_READERS} slow readers`,
+        `ours ${rate(figure)} rows/s, bound ${rate(median(rates.bound))} rows/s of ${megabytes(first.size)}; ` +
+          `${megabytes(addedBytes)} above ${megabytes(idle)} of memory with ${SLOW_READERS} slow readers`,
       ],
       verdicts: [
         {
           case: this.name,
           goal: `≥ ${rate(ROWS_PER_SECOND)} rows/s`,
-          found: rate(found),
-          met: found >= ROWS_PER_SECOND,
+          found: rate(figure),
+          met: figure >= ROWS_PER_SECOND,
         },
         {
           case: this.name,
           goal: `memory < ${megabytes(MEMORY_BYTES)} above idle`,
-          found: megabytes(added),
-          met: added < MEMORY_BYTES,
+          found: megabytes(addedBytes),
+          met: addedBytes < MEMORY_BYTES,
         },
       ],
     }

@@ -41,10 +41,10 @@ export default ownServerCase({
   place: async () => makePlace(MODEL, 'store', COUNTING),
   async measure({ ours, seconds, rounds }) {
     const children: Child<ServerQuestions>[] = []
-    const server = async (started: { child: Child<ServerQuestions>; port: number }): Promise<Measured> => {
+    const server = async (startedServer: { child: Child<ServerQuestions>; port: number }): Promise<Measured> => {
       const items = Array.from({ length: ROWS }, (_, i) => ({ name: `item ${i}`, note: 'x'.repeat(100) }))
-      await askJson(started.port, `${oursPath('Item')}?$method=update`, items)
-      return { ...started, perSecond: [], cpuMicros: [] }
+      await askJson(startedServer.port, `${oursPath('Item')}?$method=update`, items)
+      return { ...startedServer, perSecond: [], cpuMicros: [] }
     }
     const start = async (name: string, config: object): Promise<Measured> => {
       const child = new Child<ServerQuestions>('ours')
@@ -67,14 +67,16 @@ export default ownServerCase({
       }
       const cost = (quiet(counting) + quiet(equal)) / 2 / quiet(silent) - 1
       const noise = quiet(counting) / quiet(equal) - 1
-      const found = `${percent(cost)}, two equal servers ${percent(noise)}`
+      const figure = `${percent(cost)}, two equal servers ${percent(noise)}`
       return {
         lines: [
           `${line('with metrics', counting)}, ${line('without', silent)}`,
           `metrics ${percent(cost)} CPU in quiet rounds; round by round ${spread(difference(counting, silent))}`,
           `two equal servers ${percent(noise)} in quiet rounds; round by round ${spread(difference(counting, equal))}`,
         ],
-        verdicts: [{ case: this.name, goal: `metrics ≤ ${percent(MAX_COST)} CPU`, found, met: cost <= MAX_COST }],
+        verdicts: [
+          { case: this.name, goal: `metrics ≤ ${percent(MAX_COST)} CPU`, found: figure, met: cost <= MAX_COST },
+        ],
       }
     } finally {
       await Promise.all(children.map(child => child.stop()))
@@ -86,11 +88,11 @@ const PATHS = Array.from({ length: ROWS }, (_, i) => oursPath(`Item(${((i * 7919
 
 async function askKeys({ child, port, perSecond, cpuMicros }: Measured, seconds: number, isCounted: boolean) {
   const before = await child.ask('cpu', null)
-  const asked = await keepAsking(port, CONNECTIONS, PATHS, delay(seconds * 1000))
+  const answer = await keepAsking(port, CONNECTIONS, PATHS, delay(seconds * 1000))
   const after = await child.ask('cpu', null)
   if (!isCounted) return
-  perSecond.push(asked.perSecond)
-  cpuMicros.push((after - before) / asked.count)
+  perSecond.push(answer.perSecond)
+  cpuMicros.push((after - before) / answer.count)
 }
 
 /** CPU of a request in the better rounds: other load on the machine only adds to it. */

@@ -33,10 +33,10 @@ export default ownServerCase({
     ])
     await check(port, ids)
 
-    const added = most - idle
+    const addedBytes = most - idle
     return {
       lines: [
-        `${megabytes((UPLOADS * UPLOAD_BYTES) / seconds)}/s, ${megabytes(added)} above ${megabytes(idle)} of memory; ` +
+        `${megabytes((UPLOADS * UPLOAD_BYTES) / seconds)}/s, ${megabytes(addedBytes)} above ${megabytes(idle)} of memory; ` +
           `reads beside: ${rate(reads.perSecond)}/s, p99 ${milliseconds(reads.p99Ms)} ms; ` +
           `alone: ${rate(alone.perSecond)}/s, p99 ${milliseconds(alone.p99Ms)} ms`,
       ],
@@ -44,8 +44,8 @@ export default ownServerCase({
         {
           case: this.name,
           goal: `memory < ${megabytes(MEMORY_BYTES)} above idle`,
-          found: megabytes(added),
-          met: added < MEMORY_BYTES,
+          found: megabytes(addedBytes),
+          met: addedBytes < MEMORY_BYTES,
         },
         {
           case: this.name,

@@ -49,10 +49,10 @@ export default ownServerCase({
         if (round > 0) rates[name as keyof typeof rates].push(perSecond)
       }
     }
-    const [found, most] = [median(rates.ours), median(rates.bound)]
+    const [figure, most] = [median(rates.ours), median(rates.bound)]
     const recalled = recall.value.toFixed(4)
     return {
-      lines: [`ours ${rate(found)}/s at recall ${recalled}, bound ${rate(most)}/s (${ratio(found / most)})`],
+      lines: [`ours ${rate(figure)}/s at recall ${recalled}, bound ${rate(most)}/s (${ratio(figure / most)})`],
       verdicts: [{ case: this.name, goal: `recall ≥ ${RECALL}`, found: recalled, met: recall.value >= RECALL }],
     }
   },

@@ -22,18 +22,18 @@ const MODEL = { name: 'webhooks', dataClasses: { Unwatched: entity, Filtered: en
 const CLASSES = ['Unwatched', 'Filtered', 'Watched'] as const
 
 /** Events that have arrived. The receiver is in this process, which does nothing else meanwhile. */
-const received = { count: 0, wanted: Number.POSITIVE_INFINITY, reached: () => {} }
+const arrivals = { count: 0, wanted: Number.POSITIVE_INFINITY, reached: () => {} }
 const receiver = createServer((request, response) => {
   request.resume().on('end', () => {
     response.end()
-    if (++received.count === received.wanted) received.reached()
+    if (++arrivals.count === arrivals.wanted) arrivals.reached()
   })
 })
 
-function arrival(wanted: number): Promise<void> {
+function arrival(count: number): Promise<void> {
   return new Promise(resolve => {
-    if (received.count >= wanted) resolve()
-    else Object.assign(received, { wanted, reached: resolve })
+    if (arrivals.count >= count) resolve()
+    else Object.assign(arrivals, { wanted: count, reached: resolve })
   })
 }
 
@@ -57,7 +57,7 @@ export default ownServerCase({
     const calls = new Child<CallQuestions>('calls')
     const rates: Record<string, number[]> = { Unwatched: [], Filtered: [], Watched: [] }
     const events: number[] = []
-    let sent = 0
+    let sentCount = 0
     try {
       // The first round warms up.
       for (let round = 0; round <= rounds; round++) {
@@ -65,15 +65,15 @@ export default ownServerCase({
           const path = `${oursPath(dataClass)}?$method=update`
           const body = JSON.stringify({ name: `item ${round}`, amount: 12.5 })
           const { count, perSecond } = await calls.ask('keep', { port, path, body, connections: CONNECTIONS, seconds })
-          if (dataClass === 'Watched') sent += count
+          if (dataClass === 'Watched') sentCount += count
           if (round > 0) rates[dataClass]!.push(perSecond)
         }
-        await arrival(sent)
+        await arrival(sentCount)
         const startedAt = performance.now()
         const items = Array.from({ length: EVENTS }, (_, i) => ({ name: `item ${i}`, amount: i }))
         await askJson(port, `${oursPath('Watched')}?$method=update`, items)
-        sent += EVENTS
-        await arrival(sent)
+        sentCount += EVENTS
+        await arrival(sentCount)
         if (round > 0) events.push((EVENTS / (performance.now() - startedAt)) * 1000)
       }
     } finally {
@@ -81,11 +81,11 @@ export default ownServerCase({
       receiver.close()
       receiver.closeAllConnections()
     }
-    if (received.count !== sent) throw new Error(`${received.count} events have arrived, of ${sent}`)
+    if (arrivals.count !== sentCount) throw new Error(`${arrivals.count} events have arrived, of ${sentCount}`)
     const [unwatched, filtered, watched] = CLASSES.map(name => median(rates[name]!)) as [number, number, number]
     const perSecond = median(events)
-    const verdict = (goal: string, found: number, wanted: number, show: (n: number) => string) => ({
-      ...{ case: this.name, goal: `${goal} ≥ ${show(wanted)}`, found: show(found), met: found >= wanted },
+    const verdict = (goal: string, figure: number, limit: number, show: (n: number) => string) => ({
+      ...{ case: this.name, goal: `${goal} ≥ ${show(limit)}`, found: show(figure), met: figure >= limit },
     })
     return {
       lines: [

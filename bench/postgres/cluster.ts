@@ -68,15 +68,15 @@ export async function startCluster(parent: string, settings: readonly string[] =
   // A separate group of processes: an interrupt of the terminal does not reach it.
   const options = { ...owner, cwd: folder, detached: true, stdio: 'pipe' } as const
   const watchdog = spawn('/bin/sh', ['-c', WATCHDOG, 'sh', bin, folder, ...SETTINGS, ...settings], options)
-  const ended = once(watchdog, 'exit')
+  const exit = once(watchdog, 'exit')
   let log = ''
   watchdog.stderr.on('data', (text: Buffer) => {
     log = `${log}${text}`.slice(-LOG_CHARACTERS)
   })
-  const pid = await Promise.race([firstLine(watchdog), ended.then(() => '0')])
+  const pid = await Promise.race([firstLine(watchdog), exit.then(() => '0')])
   if (!isRunning(Number(pid))) {
     watchdog.stdin.end()
-    await ended
+    await exit
     throw new Error(`it does not start: ${log}`)
   }
   return {
@@ -84,7 +84,7 @@ export async function startCluster(parent: string, settings: readonly string[] =
     pid: Number(pid),
     stop: async () => {
       watchdog.stdin.end()
-      await ended
+      await exit
     },
   }
 }

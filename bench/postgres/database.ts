@@ -97,7 +97,7 @@ async function fillDatabase(pool: Pool, { folder }: Cluster, world: World): Prom
     })
     // The server reads the file itself.
     await pool.query(
-      `COPY "${dataClass}" (${quoted([...names, 'timestamp'])}) FROM '${file.replaceAll("'", "''")}' (FORMAT csv)`,
+      `COPY "${dataClass}" (${quoteNames([...names, 'timestamp'])}) FROM '${file.replaceAll("'", "''")}' (FORMAT csv)`,
     )
     rmSync(file)
   }
@@ -109,7 +109,7 @@ async function fillDatabase(pool: Pool, { folder }: Cluster, world: World): Prom
   await pool.query('CHECKPOINT')
 }
 
-export const quoted = (names: readonly string[]): string => names.map(name => `"${name}"`).join(', ')
+export const quoteNames = (names: readonly string[]): string => names.map(name => `"${name}"`).join(', ')
 
 function writeRows(file: string, count: number, row: (row: number) => unknown[]): void {
   const output = openSync(file, 'w', 0o644)

@@ -16,7 +16,7 @@ export function readRoutes(app: FastifyInstance, pool: Pool, globalStamp: () => 
     __ENTITIES: entities,
     __SENT: entities.length,
   })
-  const counted = (rows: Counted[]) => collection(rows[0]?.count ?? 0, 0, rows.map(employeeEntity))
+  const countedCollection = (rows: Counted[]) => collection(rows[0]?.count ?? 0, 0, rows.map(employeeEntity))
   const COUNT = 'count(*) OVER ()::integer AS count'
 
   const one = statement<[string]>(pool, 'SELECT * FROM "Employee" WHERE "ID" = $1')
@@ -43,7 +43,7 @@ export function readRoutes(app: FastifyInstance, pool: Pool, globalStamp: () => 
     `SELECT *, ${COUNT} FROM "Employee" WHERE lower("lastName") = lower($1) ORDER BY "ID" LIMIT 100`,
   )
   app.get<{ Querystring: { lastName: string } }>('/employees/of-name', async ({ query }) =>
-    counted(await ofName(query.lastName)),
+    countedCollection(await ofName(query.lastName)),
   )
 
   const nameBegins = statement<[string, string], Counted>(
@@ -52,7 +52,7 @@ export function readRoutes(app: FastifyInstance, pool: Pool, globalStamp: () => 
       ORDER BY "ID" LIMIT 100`,
   )
   app.get<{ Querystring: { prefix: string } }>('/employees/name-begins', async ({ query: { prefix } }) =>
-    counted(await nameBegins(prefix, `${prefix}\uffff`)),
+    countedCollection(await nameBegins(prefix, `${prefix}\uffff`)),
   )
 
   const inRange = 'FROM "Employee" WHERE "salary" >= $1 AND "salary" < $2'

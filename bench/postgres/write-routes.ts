@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { savedEntity } from '../baseline/entities.ts'
 import { storageNames } from '../world/sqlite-database.ts'
-import { type Pool, quoted } from './database.ts'
+import { type Pool, quoteNames } from './database.ts'
 import { statement } from './statement.ts'
 
 /** Routes of the baseline for writes, each with a statement that is a transaction by itself. */
 export function writeRoutes(app: FastifyInstance, pool: Pool, onChange: (entities: number) => void): void {
   const names = storageNames('Employee').filter(name => name !== 'ID')
-  const columns = quoted([...names, 'timestamp'])
+  const columns = quoteNames([...names, 'timestamp'])
   const marks = [...names, 'timestamp'].map((_, i) => `$${i + 1}`).join(', ')
   const insert = statement(pool, `INSERT INTO "Employee" (${columns}) VALUES (${marks}) RETURNING *`)
   app.post<{ Body: Record<string, unknown> }>('/employees', async ({ body }) => {
@@ -19,7 +19,7 @@ export function writeRoutes(app: FastifyInstance, pool: Pool, onChange: (entitie
   const insertMany = statement<[string, string]>(
     pool,
     `INSERT INTO "Employee" (${columns})
-      SELECT ${quoted(names)}, $2 FROM json_populate_recordset(NULL::"Employee", $1) RETURNING *`,
+      SELECT ${quoteNames(names)}, $2 FROM json_populate_recordset(NULL::"Employee", $1) RETURNING *`,
   )
   // The database reads the rows, and the body stays a text.
   app.register(async bulk => {

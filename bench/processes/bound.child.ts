@@ -39,8 +39,8 @@ answerParent<BoundQuestions>({
       })
     })
   },
-  answers: given => {
-    answers = given
+  answers: newAnswers => {
+    answers = newAnswers
     return null
   },
   memory,

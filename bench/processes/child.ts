@@ -5,9 +5,9 @@ import { outputUrl } from '../../engine/base/output-root.ts'
 import type { Envelope, Outcome } from './answer-parent.ts'
 import type { Questions } from './questions.ts'
 
-const running = new Set<ChildProcess>()
+const children = new Set<ChildProcess>()
 process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL')
+  for (const child of children) child.kill('SIGKILL')
 })
 
 interface Pending {
@@ -20,7 +20,7 @@ export class Child<Q extends Questions> {
   private readonly process: ChildProcess
   private readonly pending = new Map<number, Pending>()
   private nextId = 0
-  private readonly ended: Promise<void>
+  private readonly exit: Promise<void>
 
   /**
    * @param name of a file in this folder, `{name}.child.ts`
@@ -34,16 +34,16 @@ export class Child<Q extends Questions> {
       execArgv: [...nodeOptions],
       serialization: 'advanced',
     })
-    running.add(this.process)
+    children.add(this.process)
     this.process.on('message', ({ id, content }: Outcome) => {
       const { resolve, reject } = this.pending.get(id)!
       this.pending.delete(id)
       if ('error' in content) reject(new Error(`${name}: ${content.error}`))
       else resolve(content.answer as never)
     })
-    this.ended = new Promise(resolve => {
+    this.exit = new Promise(resolve => {
       this.process.on('exit', (code, signal) => {
-        running.delete(this.process)
+        children.delete(this.process)
         for (const { reject } of this.pending.values())
           reject(new Error(`${name} ended with ${signal ?? `code ${code}`}`))
         resolve()
@@ -68,7 +68,7 @@ export class Child<Q extends Questions> {
       await this.ask('close' as keyof Q, null as never).catch(() => {})
       this.process.disconnect()
     }
-    await this.ended
+    await this.exit
   }
 }
 

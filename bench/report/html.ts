@@ -16,15 +16,15 @@ const BAR = 18
 export function htmlOf(report: Report): string {
   const [machine, world] = heading(report)
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Tesser bench, ${escaped(report.machine.commit)}</title>
+<html lang="en"><head><meta charset="utf-8"><title>Tesser bench, ${escapeHtml(report.machine.commit)}</title>
 <style>${STYLE}</style></head><body>
 <h1>Tesser bench</h1>
-<p>${escaped(machine!)}<br>${escaped(world!)}</p>
+<p>${escapeHtml(machine!)}<br>${escapeHtml(world!)}</p>
 <p>Requests per second (rows, where a request writes many). <b>ours</b>: Tesser. <b>baseline</b>: Fastify and SQLite with
 hand-written routes. <b>postgres</b>: Fastify and PostgreSQL, likewise. <b>remote</b>: Tesser over the same tables. <b>bound</b>: uWebSockets.js alone, sending the same bytes.</p>
 ${report.http.map(chartOf).join('\n')}
 <h2>All figures</h2>
-<pre>${escaped(tableOf(report))}</pre>
+<pre>${escapeHtml(tableOf(report))}</pre>
 </body></html>
 `
 }
@@ -45,11 +45,11 @@ function chartOf(result: HttpResult): string {
       `<text x="${(76 + width).toFixed(1)}" y="${y + 13}">${rate(figures.perSecond)} · ${latency}</text>`
     )
   })
-  const problem = result.problem ? `<p class="problem">${escaped(result.problem)}</p>` : ''
+  const problem = result.problem ? `<p class="problem">${escapeHtml(result.problem)}</p>` : ''
   const chart = `<svg width="${WIDTH}" height="${lines.length * (BAR + 4)}" role="img">${lines.join('')}</svg>`
-  return `<h2>${escaped(result.title)}</h2>${problem}${lines.length > 0 ? chart : ''}`
+  return `<h2>${escapeHtml(result.title)}</h2>${problem}${lines.length > 0 ? chart : ''}`
 }
 
 /** A text in HTML or SVG, also between double quotes. */
-export const escaped = (text: string): string =>
+export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

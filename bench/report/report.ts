@@ -50,7 +50,7 @@ export interface TargetFigures extends Figures {
 }
 
 export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >>> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+  const sortedValues = values.toSorted((a, b) => a - b)
+  const middle = sortedValues.length >>> 1
+  return sortedValues.length % 2 === 1 ? sortedValues[middle]! : (sortedValues[middle - 1]! + sortedValues[middle]!) / 2
 }

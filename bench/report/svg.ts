@@ -1,4 +1,4 @@
-import { escaped } from './html.ts'
+import { escapeHtml } from './html.ts'
 import { rate, ratio } from './numbers.ts'
 import type { HttpResult, Report } from './report.ts'
 
@@ -30,7 +30,7 @@ export function svgOf({ http, machine, world }: Report): string {
     const [from, to] = [xOf(1), xOf(times)].sort((a, b) => a - b) as [number, number]
     const middle = TOP + i * ROW + ROW / 2
     return (
-      `<text x="${LABEL - 12}" y="${middle + 4}" text-anchor="end">${escaped(title)}</text>` +
+      `<text x="${LABEL - 12}" y="${middle + 4}" text-anchor="end">${escapeHtml(title)}</text>` +
       `<rect x="${from.toFixed(1)}" y="${middle - BAR / 2}" width="${Math.max(1, to - from).toFixed(1)}" height="${BAR}"/>` +
       `<text x="${(to + 8).toFixed(1)}" y="${middle + 4}">${ratio(times)} <tspan class="small">${rate(perSecond)}/s</tspan></text>`
     )
@@ -45,11 +45,11 @@ export function svgOf({ http, machine, world }: Report): string {
   })
   const about = `${machine.cpu}, ${machine.cores} cores, Node.js ${machine.node}, ${machine.commit}`
   const scale = `${world.employees.toLocaleString('en')} employees: answers a second, as a multiple of Fastify with SQLite`
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 28}" width="${WIDTH}" role="img" aria-label="${escaped(scale)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 28}" width="${WIDTH}" role="img" aria-label="${escapeHtml(scale)}">
 <style>${STYLE}</style>
-<text x="0" y="14">${escaped(scale)}</text>
+<text x="0" y="14">${escapeHtml(scale)}</text>
 ${[...grid, ...bars].join('\n')}
-<text class="small" x="0" y="${bottom + 20}">${escaped(about)}</text>
+<text class="small" x="0" y="${bottom + 20}">${escapeHtml(about)}</text>
 </svg>
 `
 }

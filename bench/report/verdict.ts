@@ -54,26 +54,26 @@ function verdictsOfEngineCase(result: EngineResult, all: readonly EngineResult[]
   if (problem) return [{ case: name, goal: 'the right answers', found: problem, met: false }]
   const verdicts: Verdict[] = []
   if (goals.p50Ms !== undefined) {
-    const found = `${p50Ms.toFixed(3)} ms`
-    verdicts.push({ case: name, goal: `p50 ≤ ${goals.p50Ms} ms`, found, met: p50Ms <= goals.p50Ms })
+    const figure = `${p50Ms.toFixed(3)} ms`
+    verdicts.push({ case: name, goal: `p50 ≤ ${goals.p50Ms} ms`, found: figure, met: p50Ms <= goals.p50Ms })
   }
   if (goals.perSecond !== undefined) {
     const met = perSecond >= goals.perSecond
     verdicts.push({ case: name, goal: `≥ ${rate(goals.perSecond)}/s`, found: `${rate(perSecond)}/s`, met })
   }
   if (goals.perCoreSecond !== undefined && cpuMs !== undefined) {
-    const found = 1000 / cpuMs
+    const coreRate = 1000 / cpuMs
     const goal = `≥ ${rate(goals.perCoreSecond)}/s for each core`
-    verdicts.push({ case: name, goal, found: `${rate(found)}/s`, met: found >= goals.perCoreSecond })
+    verdicts.push({ case: name, goal, found: `${rate(coreRate)}/s`, met: coreRate >= goals.perCoreSecond })
   }
   if (goals.recall !== undefined && recall !== undefined) {
     const met = recall >= goals.recall
     verdicts.push({ case: name, goal: `recall ≥ ${goals.recall}`, found: recall.toFixed(4), met })
   }
   if (goals.against !== undefined && result.against) {
-    const { what, p50Ms: others } = result.against
-    const goal = `≤ ${ratio(goals.against)} the time of ${what} (${others.toFixed(3)} ms)`
-    const cost = p50Ms / others
+    const { what, p50Ms: otherMs } = result.against
+    const goal = `≤ ${ratio(goals.against)} the time of ${what} (${otherMs.toFixed(3)} ms)`
+    const cost = p50Ms / otherMs
     verdicts.push({ case: name, goal, found: ratio(cost), met: cost <= goals.against })
   }
   const other = goals.cost && all.find(({ name, problem }) => name === goals.cost!.of && !problem)
@@ -96,13 +96,18 @@ export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): 
   const { ours, baseline, postgres, remote, bound } = targets
   if (!ours) return []
   const verdicts: Verdict[] = []
-  const atLeast = (what: string, goal: number | undefined, found: number) => {
+  const atLeast = (what: string, goal: number | undefined, speedRatio: number) => {
     if (goal !== undefined)
-      verdicts.push({ case: name, goal: `≥ ${ratio(goal)} ${what}`, found: ratio(found), met: found >= goal })
+      verdicts.push({ case: name, goal: `≥ ${ratio(goal)} ${what}`, found: ratio(speedRatio), met: speedRatio >= goal })
   }
-  const within = (what: string, goal: number | undefined, found: number) => {
+  const within = (what: string, goal: number | undefined, latencyMs: number) => {
     if (goal !== undefined)
-      verdicts.push({ case: name, goal: `${what} < ${goal} ms`, found: `${found.toFixed(2)} ms`, met: found < goal })
+      verdicts.push({
+        case: name,
+        goal: `${what} < ${goal} ms`,
+        found: `${latencyMs.toFixed(2)} ms`,
+        met: latencyMs < goal,
+      })
   }
   if (baseline) atLeast('baseline', goals.baseline, ours.perSecond / baseline.perSecond)
   if (baseline && postgres) {
@@ -125,10 +130,10 @@ export function verdictsOfCase(result: HttpResult, all: readonly HttpResult[]): 
   }
   const without = goals.added && all.find(({ name }) => name === goals.added!.to)?.targets.ours
   if (goals.added && without) {
-    const added = 1e6 / ours.perSecond - 1e6 / without.perSecond
+    const addedMicros = 1e6 / ours.perSecond - 1e6 / without.perSecond
     const { to, microseconds } = goals.added
     const goal = `≤ ${microseconds} µs more than ${to} (${rate(without.perSecond)})`
-    verdicts.push({ case: name, goal, found: `${added.toFixed(1)} µs`, met: added <= microseconds })
+    verdicts.push({ case: name, goal, found: `${addedMicros.toFixed(1)} µs`, met: addedMicros <= microseconds })
   }
   return verdicts
 }

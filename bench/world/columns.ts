@@ -9,10 +9,10 @@ interface WorldColumns {
   readonly employer: Uint16Array
 }
 
-const known = new WeakMap<World, WorldColumns>()
+const columnsByWorld = new WeakMap<World, WorldColumns>()
 
 export function columnsOf(world: World): WorldColumns {
-  let columns = known.get(world)
+  let columns = columnsByWorld.get(world)
   if (!columns) {
     const count = world.employees
     columns = {
@@ -29,7 +29,7 @@ export function columnsOf(world: World): WorldColumns {
       columns.department[row] = world.departmentOf(row)
       columns.employer[row] = world.employerOf(row)
     }
-    known.set(world, columns)
+    columnsByWorld.set(world, columns)
   }
   return columns
 }

@@ -22,7 +22,7 @@ interface AnswerSinkOptions {
   /** Budget of all request bodies and answers. */
   readonly memory: ByteBudget
   /** Words in shared memory with the KiB of the budget that each thread holds, so that they can be released when it ends. */
-  readonly held: Int32Array
+  readonly holdings: Int32Array
   readonly slot: number
 }
 
@@ -55,10 +55,10 @@ export class AnswerSink implements PieceSink {
   }
 
   hold(bytes: number): void {
-    const { memory, held, slot } = this.options
+    const { memory, holdings, slot } = this.options
     if (!memory.tryGrow(this.heldBytes, bytes)) throw noMemory(memory)
     this.heldBytes = bytes
-    Atomics.store(held, slot, Math.ceil(bytes / 1024))
+    Atomics.store(holdings, slot, Math.ceil(bytes / 1024))
   }
 
   restart(): void {
@@ -69,11 +69,11 @@ export class AnswerSink implements PieceSink {
     this.options.spool.discard()
   }
 
-  /** @param rest remaining bytes of the answer, valid during the call */
-  end(rest: Uint8Array): PackedAnswer {
+  /** @param remainder remaining bytes of the answer, valid during the call */
+  end(remainder: Uint8Array): PackedAnswer {
     const { coding, spool } = this.options
-    if (this.isEmpty) return packed(rest, coding)
-    this.write(rest)
+    if (this.isEmpty) return packed(remainder, coding)
+    this.write(remainder)
     this.encoder?.end()
     if (spool.size === 0) return { coding, size: this.length, bytes: this.staged.subarray(0, this.length) }
     spool.write(this.staged.subarray(0, this.length))
@@ -87,10 +87,10 @@ export class AnswerSink implements PieceSink {
 
   /** Called after {@link end} or {@link discard}. */
   close(): void {
-    const { memory, held, slot } = this.options
+    const { memory, holdings, slot } = this.options
     this.encoder?.close()
     if (this.heldBytes === 0) return
-    Atomics.store(held, slot, 0)
+    Atomics.store(holdings, slot, 0)
     memory.release(this.heldBytes)
   }
 

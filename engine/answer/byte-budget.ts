@@ -6,7 +6,7 @@ const SMALL_BYTES = 64 * 1024
 /** A budget for another thread: plain data. */
 export interface SharedBudget {
   readonly limitBytes: number
-  readonly used: Int32Array
+  readonly usedUnits: Int32Array
 }
 
 /**
@@ -17,24 +17,24 @@ export class ByteBudget {
   readonly limitBytes: number
   private readonly limit: number
   /** One word: whole KiB. */
-  private readonly used: Int32Array
+  private readonly usedUnits: Int32Array
 
-  constructor({ limitBytes, used }: SharedBudget) {
+  constructor({ limitBytes, usedUnits }: SharedBudget) {
     this.limitBytes = limitBytes
     this.limit = Math.floor(limitBytes / UNIT_BYTES)
-    this.used = used
+    this.usedUnits = usedUnits
   }
 
   static of(limitBytes: number): ByteBudget {
-    return new ByteBudget({ limitBytes, used: new Int32Array(new SharedArrayBuffer(4)) })
+    return new ByteBudget({ limitBytes, usedUnits: new Int32Array(new SharedArrayBuffer(4)) })
   }
 
-  get shared(): SharedBudget {
-    return { limitBytes: this.limitBytes, used: this.used }
+  get sharedBudget(): SharedBudget {
+    return { limitBytes: this.limitBytes, usedUnits: this.usedUnits }
   }
 
   get usedBytes(): number {
-    return Atomics.load(this.used, 0) * UNIT_BYTES
+    return Atomics.load(this.usedUnits, 0) * UNIT_BYTES
   }
 
   /** @returns false, with nothing reserved, when the limit would be exceeded */
@@ -54,12 +54,12 @@ export class ByteBudget {
   }
 
   release(bytes: number): void {
-    Atomics.sub(this.used, 0, unitsOf(bytes))
+    Atomics.sub(this.usedUnits, 0, unitsOf(bytes))
   }
 
   private tryAdd(units: number, limit: number): boolean {
-    if (Atomics.add(this.used, 0, units) + units <= limit || units <= 0) return true
-    Atomics.sub(this.used, 0, units)
+    if (Atomics.add(this.usedUnits, 0, units) + units <= limit || units <= 0) return true
+    Atomics.sub(this.usedUnits, 0, units)
     return false
   }
 }

@@ -83,7 +83,7 @@ export class ByteWriter {
   }
 
   /** Bytes of the answer that have not gone to the sink: a view, valid until the next {@link begin}. */
-  rest(): Uint8Array {
+  remainder(): Uint8Array {
     return this.since(this.opening)
   }
 
@@ -144,17 +144,17 @@ export class ByteWriter {
       // The position keeps its alignment, which copies from shared memory depend on.
       this.flush(this.length - ((this.length - opening) & 7))
     }
-    const needed = this.length + size
-    if (this.flushed + needed > this.limit) throw SerialiseErrors.ANSWER_TOO_LARGE(this.limit)
-    if (needed > this.bytes.length) {
-      const length = Math.max(needed, 2 * this.bytes.length)
+    const newLength = this.length + size
+    if (this.flushed + newLength > this.limit) throw SerialiseErrors.ANSWER_TOO_LARGE(this.limit)
+    if (newLength > this.bytes.length) {
+      const length = Math.max(newLength, 2 * this.bytes.length)
       if (length > RETAINED_BYTES) sink?.hold(length)
       const grown = new Uint8Array(length)
       grown.set(this.bytes.subarray(0, this.length))
       this.bytes = grown
     }
     this.setCapacity()
-    this.capacity = Math.max(this.capacity, needed)
+    this.capacity = Math.max(this.capacity, newLength)
   }
 
   private flush(end: number): void {

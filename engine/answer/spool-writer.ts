@@ -3,7 +3,7 @@ import { AnswerErrors, RETRY_AFTER_SECONDS } from './answer-errors.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import { diskProblem } from '../base/disk-problem.ts'
 
-const refused = (problem: string) => AnswerErrors.DISK(problem).retryAfter(RETRY_AFTER_SECONDS)
+const diskError = (problem: string) => AnswerErrors.DISK(problem).retryAfter(RETRY_AFTER_SECONDS)
 
 /** Writes an answer to a file that the kernel thread has opened. Descriptors are valid in all threads of a process. */
 export class SpoolWriter {
@@ -18,7 +18,7 @@ export class SpoolWriter {
 
   /** @throws {ProtocolError} {@link AnswerErrors} */
   write(bytes: Uint8Array): void {
-    if (this.file === undefined) throw refused('the server could not make one, and its log says why')
+    if (this.file === undefined) throw diskError('the server could not make one, and its log says why')
     const size = this.size + bytes.byteLength
     if (!this.disk.tryGrow(this.size, size)) {
       const { limitBytes } = this.disk
@@ -33,7 +33,7 @@ export class SpoolWriter {
       }
     } catch (error) {
       const problem = diskProblem(error)
-      throw problem === undefined ? error : refused(problem)
+      throw problem === undefined ? error : diskError(problem)
     }
   }
 

@@ -1,5 +1,5 @@
 import type { AnswerBody } from '../answer/answer-body.ts'
-import { kept, type Promised } from '../base/promised.ts'
+import { copyBytes, type Promised } from '../base/promised.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { Permissions } from '../permission/permissions.ts'
@@ -16,24 +16,24 @@ export class Backends {
   constructor(
     private readonly store: Backend,
     /** Back ends of the dataclasses that are not in this store, by name. */
-    private readonly others: ReadonlyMap<string, Backend>,
+    private readonly otherBackends: ReadonlyMap<string, Backend>,
     private readonly permissions: Permissions,
   ) {
-    this.all = [store, ...new Set(others.values())]
+    this.all = [store, ...new Set(otherBackends.values())]
   }
 
   of({ name }: DataClass): Backend {
-    return this.named(name)
+    return this.byName(name)
   }
 
   /** @param name of a dataclass; this store has the others, which are unknown to it */
-  named(name: string): Backend {
-    return this.others.get(name) ?? this.store
+  byName(name: string): Backend {
+    return this.otherBackends.get(name) ?? this.store
   }
 
   /** @returns undefined: this store has the entities */
   elsewhere(name: string): Backend | undefined {
-    return this.others.get(name)
+    return this.otherBackends.get(name)
   }
 
   /** The request with the rights of a guest, if it names none. */
@@ -46,8 +46,11 @@ export class Backends {
   /** Runs a task where its entities are. @returns as {@link Backend.run} @throws {ProtocolError} */
   run(task: Task, caller?: Caller): Promised<AnswerBody> {
     const { request } = task
-    const known = this.withRights(request)
-    return this.named(request.dataClass).run(known === request ? task : { ...task, request: known }, caller)
+    const requestWithRights = this.withRights(request)
+    return this.byName(request.dataClass).run(
+      requestWithRights === request ? task : { ...task, request: requestWithRights },
+      caller,
+    )
   }
 
   /** Runs a task whose result is for this server. @returns as {@link run} */
@@ -58,12 +61,12 @@ export class Backends {
   /** Row id of the one entity that `request` selects. @throws {ProtocolError} 404: there is none */
   rowId(request: ReadRequest, caller?: Caller): Promised<number> {
     const first = (bytes: Uint8Array): number => rowIdsOf(bytes)[0]!
-    const found = this.inner({ kind: 'rowIds', request, args: { of: 'page' } }, caller)
-    return found instanceof Promise ? found.then(first) : first(found)
+    const answer = this.inner({ kind: 'rowIds', request, args: { of: 'page' } }, caller)
+    return answer instanceof Promise ? answer.then(first) : first(answer)
   }
 
   /** Row ids of all entities that `request` selects, whatever its paging. @throws {ProtocolError} */
   async rowIds(request: ReadRequest, caller?: Caller): Promise<Uint32Array> {
-    return rowIdsOf(await kept(this.inner({ kind: 'rowIds', request, args: { of: 'selection' } }, caller)))
+    return rowIdsOf(await copyBytes(this.inner({ kind: 'rowIds', request, args: { of: 'selection' } }, caller)))
   }
 }

@@ -10,9 +10,9 @@ const ZERO: Digits = { digits: '0', places: Number.NEGATIVE_INFINITY }
 
 /** @returns undefined if it is not a finite number */
 export function digitsOf(text: string): Digits | undefined {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
-  if (sign === undefined || (whole === '' && fraction === '')) return undefined
-  const all = (whole + fraction).replace(/^0+/, '')
+  const [, sign, integerPart = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
+  if (sign === undefined || (integerPart === '' && fraction === '')) return undefined
+  const all = (integerPart + fraction).replace(/^0+/, '')
   const digits = withoutZeros(all)
   if (digits === '') return ZERO
   return {

@@ -169,8 +169,8 @@ export function defineErrors<const D extends Definitions>(prefix: string, defini
 
 /** Definitions with the same members, given once: `...errorsWith({ errCode: 1806, http: 413 })({ TOO_LARGE: () => '…' })`. */
 export const errorsWith =
-  <const Shared extends Omit<ErrorDefinition, 'message'>>(shared: Shared) =>
+  <const Shared extends Omit<ErrorDefinition, 'message'>>(definition: Shared) =>
   <Messages extends Record<string, ErrorDefinition['message']>>(messages: Messages) =>
-    Object.fromEntries(Object.entries(messages).map(([name, message]) => [name, { ...shared, message }])) as {
+    Object.fromEntries(Object.entries(messages).map(([name, message]) => [name, { ...definition, message }])) as {
       [Name in keyof Messages]: Shared & { message: Messages[Name] }
     }

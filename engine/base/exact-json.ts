@@ -25,15 +25,15 @@ export type KeptDigits = 'doubles' | 'integers' | 'numbers'
  */
 export function parseExact(
   text: string,
-  kept: KeptDigits = 'integers',
+  keptDigits: KeptDigits = 'integers',
   keep: (number: string) => unknown = Object,
 ): unknown {
   const value: unknown = parse(text)
   const isExact =
-    !(kept === 'numbers' && LONG_NUMBER.test(text)) &&
+    !(keptDigits === 'numbers' && LONG_NUMBER.test(text)) &&
     !MISREAD.test(text) &&
-    (kept === 'doubles' || !hasRoundedInteger(value))
-  return isExact ? value : revived(parse(markLongNumbers(text, kept === 'numbers')), keep)
+    (keptDigits === 'doubles' || !hasRoundedInteger(value))
+  return isExact ? value : revived(parse(markLongNumbers(text, keptDigits === 'numbers')), keep)
 }
 
 /** The double nearest to a number; infinite beyond 1.8e308, and NaN for one that is not zero and would become zero. */
@@ -59,11 +59,11 @@ export function rounded(value: unknown): unknown {
 export function stringifyExact(value: unknown): string {
   // Without a callback for each value: a fifth of the time.
   if (isPlain(value)) return JSON.stringify(value)
-  const marked = JSON.stringify(value, (_, each: unknown) => {
+  const markedJson = JSON.stringify(value, (_, each: unknown) => {
     if (each === Infinity || each === -Infinity) throw new RangeError('a number is infinite')
     return typeof each === 'bigint' || isLongNumber(each) ? `${MARK}${each}` : each
   })
-  return marked.includes(MARK) ? marked.replace(MARKED, '$1') : marked
+  return markedJson.includes(MARK) ? markedJson.replace(MARKED, '$1') : markedJson
 }
 
 /** True if `JSON.stringify` expresses every number in a value: none is infinite, long or a bigint. */
@@ -90,8 +90,8 @@ function firstNumber(value: unknown, isSought: (number: unknown) => boolean): st
     return isSought(value) ? String(value) : undefined
   if (typeof value !== 'object' || value === null) return undefined
   for (const inner of Object.values(value)) {
-    const found = firstNumber(inner, isSought)
-    if (found !== undefined) return found
+    const innerNumber = firstNumber(inner, isSought)
+    if (innerNumber !== undefined) return innerNumber
   }
   return undefined
 }
@@ -130,7 +130,7 @@ function hasRoundedInteger(value: unknown): boolean {
 /** @param json known to be valid */
 function markLongNumbers(json: string, fractions: boolean): string {
   const parts: string[] = []
-  let done = 0
+  let copiedTo = 0
   for (let i = 0; i < json.length; i++) {
     const code = json.charCodeAt(i)
     if (code === QUOTE) {
@@ -138,15 +138,15 @@ function markLongNumbers(json: string, fractions: boolean): string {
     } else if ((code >= 0x30 && code <= 0x39) || code === MINUS) {
       NUMBER.lastIndex = i
       const number = NUMBER.exec(json)![0]
-      const kept = keptText(number, fractions)
-      if (kept !== undefined) {
-        parts.push(json.slice(done, i), `"${MARK}${kept}"`)
-        done = i + number.length
+      const keptNumber = keptText(number, fractions)
+      if (keptNumber !== undefined) {
+        parts.push(json.slice(copiedTo, i), `"${MARK}${keptNumber}"`)
+        copiedTo = i + number.length
       }
       i += number.length - 1
     }
   }
-  return parts.join('') + json.slice(done)
+  return parts.join('') + json.slice(copiedTo)
 }
 
 /** Text that keeps the digits of a number; undefined if it is read as a double. */

@@ -8,15 +8,17 @@ import { excerpt } from './text/excerpt.ts'
 /**
  * Parses a request body as JSON, whatever its Content-Type says; undefined when it is empty. Integers beyond 2^53 become bigints.
  * Refuses `__proto__` and `constructor.prototype`, with which a client could change objects of the server.
- * @param kept as in {@link parseExact}; all other numbers are doubles
+ * @param keptDigits as in {@link parseExact}; all other numbers are doubles
  * @throws {EngineErrors.BAD_JSON} with the position that the parser reports
  * @throws {EngineErrors.BEYOND_DOUBLES}
  * @throws {EngineErrors.TOO_DEEP} {@link EngineErrors.TOO_MANY_VALUES} before anything is parsed
  */
-export function parseJsonBody(body: Uint8Array, bounds: JsonBounds = JSON_BOUNDS, kept?: 'numbers'): unknown {
+export function parseJsonBody(body: Uint8Array, bounds: JsonBounds = JSON_BOUNDS, keptDigits?: 'numbers'): unknown {
   checkJsonBounds(body, bounds)
   const text = bodyText(body)
-  return text.trim() === '' ? undefined : syntaxChecked(() => parseExact(text, kept, kept ? undefined : double))
+  return text.trim() === ''
+    ? undefined
+    : syntaxChecked(() => parseExact(text, keptDigits, keptDigits ? undefined : double))
 }
 
 /** @throws {EngineErrors.BAD_JSON} when it is not UTF-8 */
@@ -29,7 +31,8 @@ export function bodyText(body: Uint8Array): string {
 export const parseJson = (text: string): unknown => syntaxChecked(() => parse(text))
 
 /** Parses JSON by {@link parseExact}. @throws {EngineErrors.BAD_JSON} */
-export const parseExactJson = (text: string, kept: KeptDigits): unknown => syntaxChecked(() => parseExact(text, kept))
+export const parseExactJson = (text: string, keptDigits: KeptDigits): unknown =>
+  syntaxChecked(() => parseExact(text, keptDigits))
 
 /** @throws {EngineErrors.BEYOND_DOUBLES} */
 function double(number: string): number {

@@ -24,25 +24,26 @@ const KEY = 'tesser: known secrets'
 
 /** Adds texts that this file hides from now on, in this thread and in those that it starts. */
 export function addSecrets(values: readonly string[]): void {
-  const before = known()
-  const added = values.filter(value => value.length >= MIN_LENGTH && !before.includes(value))
-  if (added.length > 0) setEnvironmentData(KEY, [...before, ...new Set(added)])
+  const before = knownSecrets()
+  const newSecrets = values.filter(value => value.length >= MIN_LENGTH && !before.includes(value))
+  if (newSecrets.length > 0) setEnvironmentData(KEY, [...before, ...new Set(newSecrets)])
 }
 
-export const knowsSecrets = (): boolean => known().length > 0
+export const knowsSecrets = (): boolean => knownSecrets().length > 0
 
 const NONE: readonly string[] = []
-const known = (): readonly string[] => (getEnvironmentData(KEY) as unknown as readonly string[] | undefined) ?? NONE
+const knownSecrets = (): readonly string[] =>
+  (getEnvironmentData(KEY) as unknown as readonly string[] | undefined) ?? NONE
 
-let made: { readonly values: readonly string[]; readonly forms: readonly Form[] } = { values: NONE, forms: [] }
+let formCache: { readonly values: readonly string[]; readonly forms: readonly Form[] } = { values: NONE, forms: [] }
 
 function formsNow(): readonly Form[] {
-  const values = known()
-  if (made.values !== values) {
+  const values = knownSecrets()
+  if (formCache.values !== values) {
     const texts = new Set(values.flatMap(formsOf).filter(text => text.length >= MIN_LENGTH))
-    made = { values, forms: [...texts].map(text => ({ text, inJson: inJson(text) })) }
+    formCache = { values, forms: [...texts].map(text => ({ text, inJson: inJson(text) })) }
   }
-  return made.forms
+  return formCache.forms
 }
 
 /**
@@ -51,19 +52,19 @@ function formsNow(): readonly Form[] {
  */
 export function withoutKnownSecrets(text: string): string {
   const hits: [start: number, end: number][] = []
-  for (const { text: hidden } of formsNow()) {
-    const { length } = hidden
-    for (let at = text.indexOf(hidden); at >= 0; at = text.indexOf(hidden, at + length)) hits.push([at, at + length])
+  for (const { text: secret } of formsNow()) {
+    const { length } = secret
+    for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + length)) hits.push([at, at + length])
   }
   if (hits.length === 0) return text
-  let shown = ''
+  let result = ''
   let shownTo = 0
   // Hits may overlap: none of them may be shown in part.
   for (const [start, end] of hits.sort(([a], [b]) => a - b)) {
-    if (start > shownTo || shownTo === 0) shown += `${text.slice(shownTo, start)}${HIDDEN}`
+    if (start > shownTo || shownTo === 0) result += `${text.slice(shownTo, start)}${HIDDEN}`
     shownTo = Math.max(shownTo, end)
   }
-  return shown + text.slice(shownTo)
+  return result + text.slice(shownTo)
 }
 
 /** The same for a line of JSON, which stays JSON: texts, names, and numbers that are a secret as a whole. */
@@ -74,7 +75,7 @@ export function lineWithoutKnownSecrets(line: string): string {
 
 function copyWithoutKnownSecrets(value: unknown): unknown {
   if (typeof value === 'string') return withoutKnownSecrets(value)
-  if (typeof value === 'number') return known().includes(String(value)) ? HIDDEN : value
+  if (typeof value === 'number') return knownSecrets().includes(String(value)) ? HIDDEN : value
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyWithoutKnownSecrets)
   return Object.fromEntries(
@@ -84,23 +85,23 @@ function copyWithoutKnownSecrets(value: unknown): unknown {
 
 /** The first characters of a text without known secrets: cut after they are replaced, so that no part of one is left. */
 export function cutText(text: string, maxLength: number, mark = '…'): string {
-  const shown = withoutKnownSecrets(text.slice(0, SEARCHED * maxLength))
-  return text.length > maxLength ? `${shown.slice(0, maxLength)}${mark}` : shown
+  const safeText = withoutKnownSecrets(text.slice(0, SEARCHED * maxLength))
+  return text.length > maxLength ? `${safeText.slice(0, maxLength)}${mark}` : safeText
 }
 
 /** Texts by which a secret would be recognised. */
 function formsOf(value: string): string[] {
   const lines = value.split(/\r?\n/, MAX_LINES).map(line => line.trim())
-  const whole = [value, value.trim(), ...passwordIn(value)]
+  const fullTexts = [value, value.trim(), ...passwordIn(value)]
   return [
-    ...[...whole, ...lines, value.slice(0, INSPECTED_LENGTH)].flatMap(escaped),
-    ...whole.flatMap(text => [...inBase64(text), ...inAddresses(text)]),
+    ...[...fullTexts, ...lines, value.slice(0, INSPECTED_LENGTH)].flatMap(escapesOf),
+    ...fullTexts.flatMap(text => [...inBase64(text), ...inAddresses(text)]),
   ]
 }
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-function escaped(text: string): string[] {
+function escapesOf(text: string): string[] {
   const inspected = inspect(text, { breakLength: Number.POSITIVE_INFINITY, maxStringLength: null }).slice(1, -1)
   return [text, inJson(text), inJson(inJson(text)), inspected, inJson(inspected)]
 }

@@ -35,4 +35,4 @@ function find(name: OptionalPackage, from: string | URL): string | undefined {
   }
 }
 
-const moduleOf = <T>(loaded: { default?: T }): T => loaded.default ?? (loaded as T)
+const moduleOf = <T>(moduleNamespace: { default?: T }): T => moduleNamespace.default ?? (moduleNamespace as T)

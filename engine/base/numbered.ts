@@ -50,9 +50,9 @@ export class Numbered<T> {
 
   /** All values, in no order. */
   values(): T[] {
-    const found: T[] = []
-    for (const entry of this.entries) if (entry) found.push(entry.value)
-    return found
+    const values: T[] = []
+    for (const entry of this.entries) if (entry) values.push(entry.value)
+    return values
   }
 
   /** All numbers, in no order. */

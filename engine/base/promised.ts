@@ -2,7 +2,7 @@
 export type Promised<T> = T | Promise<T>
 
 /** Copies bytes, so that they stay valid across an `await`; anything else does so anyway. */
-export const kept = <Other>(bytes: Promised<Uint8Array | Other>): Promised<Uint8Array | Other> =>
+export const copyBytes = <Other>(bytes: Promised<Uint8Array | Other>): Promised<Uint8Array | Other> =>
   bytes instanceof Uint8Array ? bytes.slice() : bytes
 
 /** True for a promise of any library. */

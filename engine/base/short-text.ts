@@ -10,5 +10,5 @@ export function shortText(bytes: Uint8Array): Uint8Array | string {
 }
 
 /** The bytes that {@link shortText} was given. */
-export const bytesOfShortText = (sent: Uint8Array | string): Uint8Array =>
-  typeof sent === 'string' ? Buffer.from(sent, 'latin1') : sent
+export const bytesOfShortText = (content: Uint8Array | string): Uint8Array =>
+  typeof content === 'string' ? Buffer.from(content, 'latin1') : content

@@ -3,7 +3,7 @@ import { ProtocolError } from './errors.ts'
 /** Periodic background work, one run at a time. */
 export class Sweeper {
   private readonly timer: NodeJS.Timeout
-  private running: Promise<void> | undefined
+  private currentRun: Promise<void> | undefined
 
   /** @param onFailure called with failures that no caller waits for */
   constructor(
@@ -17,10 +17,10 @@ export class Sweeper {
 
   /** Runs the work now, or joins the run that is under way. */
   run(): Promise<void> {
-    this.running ??= this.work().finally(() => {
-      this.running = undefined
+    this.currentRun ??= this.work().finally(() => {
+      this.currentRun = undefined
     })
-    return this.running
+    return this.currentRun
   }
 
   inBackground(work: Promise<unknown>): void {
@@ -33,6 +33,6 @@ export class Sweeper {
   /** Resolves when nothing runs. The caller that has begun a run receives its failure. */
   async close(): Promise<void> {
     clearInterval(this.timer)
-    await this.running?.catch(() => {})
+    await this.currentRun?.catch(() => {})
   }
 }

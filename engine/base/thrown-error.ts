@@ -6,9 +6,9 @@ import { type ErrorData, errorText } from './errors.ts'
  * @returns undefined for anything else, which is a fault
  * Source: protocol notes, 7.4; the status by our decision.
  */
-export function errorOfThrown(thrown: unknown): ErrorData | undefined {
-  if (thrown instanceof Error) return undefined
-  const { errCode, componentSignature, message, httpStatus } = (thrown ?? {}) as Record<string, unknown>
+export function errorOfThrown(exception: unknown): ErrorData | undefined {
+  if (exception instanceof Error) return undefined
+  const { errCode, componentSignature, message, httpStatus } = (exception ?? {}) as Record<string, unknown>
   if (typeof errCode !== 'number') return undefined
   const entry = {
     message: typeof message === 'string' ? errorText(message) : '',

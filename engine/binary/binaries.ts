@@ -73,7 +73,7 @@ export class Binaries {
         // Read before the next read from LMDB, which may overwrite the row's buffer.
         const { stamp, globalStamp, version } = row
         const value = table.binary(rowId, attribute)
-        if (!value) throw this.lost(attribute, `the bytes of row ${rowId} are missing in the store`)
+        if (!value) throw this.reportLoss(attribute, `the bytes of row ${rowId} are missing in the store`)
         return { attribute, value, stamp, id: `${globalStamp} ${attribute.name}`, version }
       })
     const rowId = backends.rowId(request, caller)
@@ -101,17 +101,17 @@ export class Binaries {
       piece => startingWith(piece, source),
       error => {
         source.close()
-        throw error instanceof DamagedFileError ? this.lost(attribute, error.message) : error
+        throw error instanceof DamagedFileError ? this.reportLoss(attribute, error.message) : error
       },
     )
   }
 
   /** Logs a value whose file is missing although it has not been replaced. @returns the error */
   missing({ attribute, value: { content } }: StoredBinary): ProtocolError {
-    return this.lost(attribute, `the file ${(content as BinaryFile).id} of the store is missing`)
+    return this.reportLoss(attribute, `the file ${(content as BinaryFile).id} of the store is missing`)
   }
 
-  private lost(attribute: BinaryAttribute, what: string): ProtocolError {
+  private reportLoss(attribute: BinaryAttribute, what: string): ProtocolError {
     const name = `${attribute.dataClass.name}.${attribute.name}`
     this.options.onInternalError?.(`${name}: ${what}; put it back from a backup, or set the attribute again`)
     return BinaryErrors.BYTES_LOST(attribute.name)
@@ -191,9 +191,9 @@ function startingWith(piece: Uint8Array, source: ByteSource): ByteSource {
   return {
     size: source.size,
     read(at) {
-      const known = at === 0 ? first : undefined
+      const firstPiece = at === 0 ? first : undefined
       first = undefined
-      return known ?? source.read(at)
+      return firstPiece ?? source.read(at)
     },
     close: () => source.close(),
   }

@@ -39,8 +39,8 @@ function endOfMarkup(text: string, at: number): number | undefined {
 }
 
 function endOf(text: string, what: string, from: number): number | undefined {
-  const found = text.indexOf(what, from)
-  return found < 0 ? undefined : found + what.length
+  const position = text.indexOf(what, from)
+  return position < 0 ? undefined : position + what.length
 }
 
 function skipBlanks(text: string, from: number): number {

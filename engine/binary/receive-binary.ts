@@ -31,14 +31,14 @@ export async function receiveBinary(files: BinaryFiles, stream: ByteStream): Pro
 
 class Receiver {
   /** Bytes that are not in the file yet. */
-  private held = Buffer.alloc(0)
+  private buffer = Buffer.alloc(0)
   private length = 0
   private head = Buffer.alloc(0)
   private readonly id = newFileId()
   private file: FileHandle | undefined
   private size = 0
   /** Bytes that are in the file. */
-  private written = 0
+  private writtenBytes = 0
   private readonly digests: Uint8Array[] = []
   private draining: Promise<void> | undefined
 
@@ -63,7 +63,7 @@ class Receiver {
   async finish(): Promise<BinaryValue> {
     const mediaType = await sniffMediaType(this.head)
     if (!this.file) {
-      const bytes = new Uint8Array(this.held.subarray(0, this.length))
+      const bytes = new Uint8Array(this.buffer.subarray(0, this.length))
       this.letGo()
       return new BinaryValue(mediaType, bytes)
     }
@@ -85,21 +85,21 @@ class Receiver {
 
   private hold(piece: Uint8Array): void {
     const length = this.length + piece.length
-    if (length > this.held.length) {
+    if (length > this.buffer.length) {
       const grown = Buffer.allocUnsafeSlow(
         this.file ? Math.max(length, PIECE_BYTES) : Math.max(length, 2 * this.length),
       )
-      this.held.copy(grown, 0, 0, this.length)
-      heldBytes += grown.length - this.held.length
-      this.held = grown
+      this.buffer.copy(grown, 0, 0, this.length)
+      heldBytes += grown.length - this.buffer.length
+      this.buffer = grown
     }
-    this.held.set(piece, this.length)
+    this.buffer.set(piece, this.length)
     this.length = length
   }
 
   private letGo(): void {
-    heldBytes -= this.held.length
-    this.held = Buffer.alloc(0)
+    heldBytes -= this.buffer.length
+    this.buffer = Buffer.alloc(0)
     this.length = 0
   }
 
@@ -108,17 +108,17 @@ class Receiver {
     this.files.prepare()
     this.file ??= await open(this.files.incomingPath(this.id), 'wx', 0o600)
     while (this.length >= PIECE_BYTES || (isLast && this.length > 0)) {
-      const full = this.held.subarray(0, isLast ? this.length : this.length - (this.length % PIECE_BYTES))
-      const rest = this.held.subarray(full.length, this.length)
+      const full = this.buffer.subarray(0, isLast ? this.length : this.length - (this.length % PIECE_BYTES))
+      const remainder = this.buffer.subarray(full.length, this.length)
       this.letGo()
-      if (rest.length > 0) this.hold(rest)
+      if (remainder.length > 0) this.hold(remainder)
       await Promise.all([this.write(this.file, full), this.digest(full)])
     }
   }
 
   private async write(file: FileHandle, bytes: Uint8Array): Promise<void> {
-    const position = this.written
-    this.written += bytes.length
+    const position = this.writtenBytes
+    this.writtenBytes += bytes.length
     for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, undefined, position + at)).bytesWritten
   }
 

@@ -33,8 +33,8 @@ export async function findRemote(
     version,
     async read(start, end) {
       if (end <= bytes.length) return bytes.subarray(start, end)
-      const found = await readBytes({ read: again, attribute: attribute.name, start, end })
-      return found.value?.version === version ? found.value.bytes : undefined
+      const result = await readBytes({ read: again, attribute: attribute.name, start, end })
+      return result.value?.version === version ? result.value.bytes : undefined
     },
   }
 }

@@ -85,10 +85,10 @@ export class Uploads {
     const { limits, store } = this.options
     if (this.receiving >= limits.maxConcurrent) throw BinaryErrors.TOO_MANY_UPLOADS(limits.maxConcurrent).retryAfter(1)
     const { maxBytes, maxReceiveMs } = limits
-    let received = 0
+    let receivedBytes = 0
     const count = (size: number): void => {
       this.demandRoom(size, guestNetwork)
-      received += size
+      receivedBytes += size
       this.hold(size, guestNetwork)
     }
     count(OVERHEAD_BYTES)
@@ -108,7 +108,7 @@ export class Uploads {
       throw BinaryErrors.DISK(problem)
     } finally {
       this.receiving--
-      this.hold(-received, guestNetwork)
+      this.hold(-receivedBytes, guestNetwork)
     }
   }
 
@@ -165,7 +165,7 @@ export class Uploads {
     // Usually there is nothing to do.
     while (this.pending.size > 0) {
       store.refresh()
-      const ids = store.uploads.expired(now(), SLICE)
+      const ids = store.uploads.expiredIds(now(), SLICE)
       if (ids.length === 0) return
       await write(ids.map(id => ({ id, upload: undefined })))
       for (const id of ids) this.uncount(id)
@@ -205,10 +205,10 @@ export class Uploads {
   }
 
   private uncount(id: string): void {
-    const counted = this.pending.get(id)
-    if (!counted) return
+    const pendingUpload = this.pending.get(id)
+    if (!pendingUpload) return
     this.pending.delete(id)
-    this.hold(-counted.bytes, counted.network)
+    this.hold(-pendingUpload.bytes, pendingUpload.network)
   }
 }
 

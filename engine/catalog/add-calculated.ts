@@ -46,7 +46,7 @@ export function addCalculated(model: unknown, declarations: readonly CalculatedD
     else {
       const attributes = {
         ...dataClass.attributes,
-        [name]: { ...declared(declaration), ...inFile, ...codeOf(declaration) },
+        [name]: { ...modelOf(declaration), ...inFile, ...codeOf(declaration) },
       }
       dataClasses[className] = { ...dataClass, attributes }
     }
@@ -55,7 +55,7 @@ export function addCalculated(model: unknown, declarations: readonly CalculatedD
   return { ...model, dataClasses }
 }
 
-function declared(declaration: CalculatedDeclaration): CalculatedModel {
+function modelOf(declaration: CalculatedDeclaration): CalculatedModel {
   const { type, stored, indexed, exposed } = declaration
   return {
     kind: 'calculated',

@@ -21,7 +21,7 @@ export function addPlaces(model: unknown, placed: readonly PlacedClasses[]): unk
       ? [`dataClasses.${name}.place: the server sets it; remove it from the file`]
       : [],
   )
-  const known = new Set<string>()
+  const placedNames = new Set<string>()
   for (const { dataClasses: names, place } of placed) {
     if (names.length === 0) problems.push('a back end is given without dataclasses')
     for (const name of names) {
@@ -31,9 +31,10 @@ export function addPlaces(model: unknown, placed: readonly PlacedClasses[]): unk
         problems.push(`${path}: there is no such dataclass${suggestion(name, Object.keys(dataClasses))}`)
       else if (dataClass.storage)
         problems.push(`${path}.storage: remove it; the program has a back end for its entities`)
-      else if (known.has(name)) problems.push(`${path}: two back ends have its entities; leave it out of one of them`)
+      else if (placedNames.has(name))
+        problems.push(`${path}: two back ends have its entities; leave it out of one of them`)
       else dataClasses[name] = { ...dataClass, place }
-      known.add(name)
+      placedNames.add(name)
     }
   }
   if (problems.length > 0) throw new ModelError(problems)

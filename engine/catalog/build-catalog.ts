@@ -46,14 +46,14 @@ interface Draft {
  * @param numbers table numbers that the store remembers; {@link assignNumbers} adds new ones
  */
 export function buildCatalog(
-  checked: Model,
+  checkedModel: Model,
   numbers?: TableNumbers,
   { basePath = '' }: Pick<WireOptions, 'basePath'> = {},
 ): Catalog {
-  const assigned = assignNumbers(checked, numbers)
+  const assigned = assignNumbers(checkedModel, numbers)
   const restPath = `${basePath}/rest`
   const drafts = new Map<string, Draft>()
-  for (const [name, dataClassModel] of Object.entries(checked.dataClasses)) {
+  for (const [name, dataClassModel] of Object.entries(checkedModel.dataClasses)) {
     const { tableNumber, attributes: positions } = assigned.dataClasses[name]!
     const dataClass = emptyDataClass(name, dataClassModel, tableNumber, restPath)
     drafts.set(name, { dataClass, model: dataClassModel, positions })
@@ -62,8 +62,8 @@ export function buildCatalog(
 
   /** Returns an attribute by name. Made on first use, so that attributes can depend on others that come later in the model. */
   const resolve = (draft: Draft, name: string): Attribute => {
-    const existing = draft.dataClass.attributesByName.get(name)
-    if (existing) return existing
+    const knownAttribute = draft.dataClass.attributesByName.get(name)
+    if (knownAttribute) return knownAttribute
     const attribute = make(draft, name, draft.model.attributes[name]!)
     draft.dataClass.attributesByName.set(name, attribute)
     return attribute
@@ -154,7 +154,7 @@ export function buildCatalog(
   }
   const dataClasses = [...drafts.values()].map(draft => draft.dataClass)
   return {
-    name: checked.name,
+    name: checkedModel.name,
     restPath,
     dataClasses,
     dataClassesByName: new Map(dataClasses.map(dataClass => [dataClass.name, dataClass])),
@@ -211,7 +211,7 @@ function remoteStorage({ dataClass, model }: Draft): RemoteStorage | undefined {
     columns,
     stamp,
     timestamp,
-    owned: owned ? formerNames(model) : undefined,
+    ownedStorage: owned ? formerNames(model) : undefined,
   }
 }
 

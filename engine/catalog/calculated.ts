@@ -16,5 +16,7 @@ export const nullValues = (dataClass: DataClass): Record<string, null> =>
   Object.fromEntries(storedCalculated(dataClass).map(({ name }) => [name, null]))
 
 /** True if the stored values were computed by other code than the model names now. */
-export const areOutdated = (stored: Fingerprints, dataClass: DataClass): boolean =>
-  Object.entries(fingerprintsOf(dataClass)).some(([name, fingerprint]) => (stored[name] ?? '') !== fingerprint)
+export const areOutdated = (storedFingerprints: Fingerprints, dataClass: DataClass): boolean =>
+  Object.entries(fingerprintsOf(dataClass)).some(
+    ([name, fingerprint]) => (storedFingerprints[name] ?? '') !== fingerprint,
+  )

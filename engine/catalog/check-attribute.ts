@@ -138,9 +138,11 @@ function relatedEntityProblems(
   const targetStorage = targetKey && isStorage(targetKey) ? targetKey : undefined
   // A key whose type is not allowed for keys is reported where it is declared.
   if (storage && targetStorage && isScalarType(targetStorage.type) && familyOf(storage) !== familyOf(targetStorage)) {
-    const [own, other] = [storage, targetStorage].map(each => typeName({ type: each.type, ...parametersOf(each) }))
+    const [ownType, targetType] = [storage, targetStorage].map(each =>
+      typeName({ type: each.type, ...parametersOf(each) }),
+    )
     problems.push(
-      `.foreignKey: "${foreignKey}" has type ${own}, but the key of ${type}, "${target.model.key}", has type ${other}`,
+      `.foreignKey: "${foreignKey}" has type ${ownType}, but the key of ${type}, "${target.model.key}", has type ${targetType}`,
     )
   }
   if (inverseName === undefined) return problems
@@ -184,10 +186,10 @@ function relatedEntitiesProblems(
   }
   const targetName = dataClassOfCollection(type, dataClasses)
   if (targetName === undefined) {
-    const known = [...dataClasses].flatMap(([dataClass, checked]) => [
-      checked?.model.collectionName ?? `${dataClass}Selection`,
+    const collectionNames = [...dataClasses].flatMap(([dataClass, checkedClass]) => [
+      checkedClass?.model.collectionName ?? `${dataClass}Selection`,
     ])
-    return [...problems, `.type: there is no collection "${type}"${suggestion(type, known)}`]
+    return [...problems, `.type: there is no collection "${type}"${suggestion(type, collectionNames)}`]
   }
   const target = dataClasses.get(targetName)
   if (!target) return problems

@@ -51,8 +51,8 @@ export function checkModel(model: unknown): Model {
 
 function checkShapes(name: string, dataClass: unknown, problems: string[]): CheckedDataClass | undefined {
   const path = `dataClasses.${name}`
-  const found = shapeProblems(SHALLOW_DATA_CLASS_SCHEMA, dataClass, path)
-  problems.push(...found)
+  const ownProblems = shapeProblems(SHALLOW_DATA_CLASS_SCHEMA, dataClass, path)
+  problems.push(...ownProblems)
   if (!isObject(dataClass)) return undefined
   const model = dataClass as DataClassModel
   const attributes = new Map<string, AttributeModel | undefined>()
@@ -64,7 +64,7 @@ function checkShapes(name: string, dataClass: unknown, problems: string[]): Chec
     problems.push(...shapeFaults)
     attributes.set(attributeName, shapeFaults.length > 0 ? undefined : (attribute as AttributeModel))
   }
-  return found.length > 0 ? undefined : { name, model, attributes }
+  return ownProblems.length > 0 ? undefined : { name, model, attributes }
 }
 
 function attributeShapeProblems(attribute: unknown, path: string): string[] {

@@ -29,19 +29,23 @@ function columnProblems({ name, model, attributes }: CheckedDataClass, path: str
   const problems: string[] = []
   const attributeOf = new Map<string, [name: string, model: StorageModel]>()
   for (const [attributeName, attribute] of attributes) {
-    const own = `${path}.attributes.${attributeName}`
+    const attributePath = `${path}.attributes.${attributeName}`
     if (attribute?.kind === 'calculated' && attribute.stored) {
-      problems.push(`${own}.stored: is not for a table of a database; without "stored" it is calculated at each read`)
+      problems.push(
+        `${attributePath}.stored: is not for a table of a database; without "stored" it is calculated at each read`,
+      )
     }
     if (!attribute || (attribute.kind ?? 'storage') !== 'storage') continue
     const { column = attributeName } = attribute as StorageModel
     if (typeof column !== 'string') {
-      problems.push(`${own}.column: several columns are for tables that exist; the key of an owned table is one column`)
+      problems.push(
+        `${attributePath}.column: several columns are for tables that exist; the key of an owned table is one column`,
+      )
       continue
     }
-    problems.push(...nameProblems(`${own}.column`, column))
+    problems.push(...nameProblems(`${attributePath}.column`, column))
     const other = attributeOf.get(column)
-    if (other) problems.push(`${own}.column: "${column}" is also the column of ${other[0]}; name another one`)
+    if (other) problems.push(`${attributePath}.column: "${column}" is also the column of ${other[0]}; name another one`)
     attributeOf.set(column, [attributeName, attribute as StorageModel])
   }
   const { stamp, timestamp } = model.storage!

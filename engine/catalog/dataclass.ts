@@ -44,7 +44,7 @@ export interface RemoteStorage {
   /** Columns of each storage attribute: several for a key that is made of them. */
   readonly columns: ReadonlyMap<StorageAttribute, readonly string[]>
   /** Set if the server makes the table. */
-  readonly owned: OwnedStorage | undefined
+  readonly ownedStorage: OwnedStorage | undefined
 }
 
 /** True if the column of an attribute is one of several of the key. */
@@ -63,7 +63,7 @@ export interface OwnedStorage {
 
 /** Names of connections with tables that the server makes. */
 export const ownedConnections = ({ dataClasses }: Catalog): ReadonlySet<string> =>
-  new Set(dataClasses.flatMap(({ remote }) => (remote?.owned ? [remote.connection] : [])))
+  new Set(dataClasses.flatMap(({ remote }) => (remote?.ownedStorage ? [remote.connection] : [])))
 
 const DEFAULT_TOP = 100
 

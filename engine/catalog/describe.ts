@@ -89,7 +89,7 @@ function describeAttribute(attribute: Attribute, view: View): object {
 
 function options(attribute: Attribute, view: View): Record<string, unknown> {
   /** Name of an attribute, or undefined if the client must not learn of it. */
-  const shown = (other: Attribute): string | undefined => (view.shows(other) ? other.name : undefined)
+  const visibleName = (other: Attribute): string | undefined => (view.shows(other) ? other.name : undefined)
   switch (attribute.kind) {
     case 'storage':
       return storageOptions(attribute)
@@ -98,13 +98,18 @@ function options(attribute: Attribute, view: View): Record<string, unknown> {
       return {
         type: target.name,
         path: target.name,
-        foreignKey: shown(foreignKey),
-        inverseName: inverse && shown(inverse),
+        foreignKey: visibleName(foreignKey),
+        inverseName: inverse && visibleName(inverse),
       }
     }
     case 'relatedEntities': {
       const { target, inverse } = attribute
-      return { type: target.collectionName, path: shown(inverse), inverseName: shown(inverse), reversePath: true }
+      return {
+        type: target.collectionName,
+        path: visibleName(inverse),
+        inverseName: visibleName(inverse),
+        reversePath: true,
+      }
     }
     case 'calculated':
       return { ...catalogType(attribute), readOnly: isReadOnly(attribute), unrestricted: isUnrestricted(attribute) }

@@ -17,9 +17,9 @@ export function exceededLimits(attribute: Limited, value: Value): Limit[] {
   const exceeded: Limit[] = []
   if (typeof value === 'number' || typeof value === 'bigint') {
     const { readOperand } = TYPES[attribute.type as ScalarType]
-    const bound = (limit: number): NumericOperand => readOperand(limit, attribute, false) as NumericOperand
-    if (minValue !== undefined && isBelow(value, bound(minValue))) exceeded.push('minValue')
-    if (maxValue !== undefined && isAbove(value, bound(maxValue))) exceeded.push('maxValue')
+    const readBound = (limit: number): NumericOperand => readOperand(limit, attribute, false) as NumericOperand
+    if (minValue !== undefined && isBelow(value, readBound(minValue))) exceeded.push('minValue')
+    if (maxValue !== undefined && isAbove(value, readBound(maxValue))) exceeded.push('maxValue')
   } else if (typeof value === 'string') {
     if (minLength !== undefined && value.length < minLength) exceeded.push('minLength')
     if (maxLength !== undefined && value.length > maxLength) exceeded.push('maxLength')

@@ -44,7 +44,7 @@ export const typesOfAutoFill = (autoFill: AutoFill): readonly string[] =>
 const oneOf = <const T extends string>(values: readonly T[], description?: string) =>
   Type.Unsafe<T>({ type: 'string', enum: values, ...(description && { description }) })
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
-const closed = { additionalProperties: false }
+const closedObject = { additionalProperties: false }
 
 const formerName = Type.Optional(
   Type.String({
@@ -106,7 +106,7 @@ export const ATTRIBUTE_SCHEMAS = {
         Type.Unknown({ description: 'Value of a new entity for which none is given; an explicit null stays null.' }),
       ),
       defaultFormat: Type.Optional(
-        Type.Object({ format: Type.String() }, { ...closed, description: 'Display format for clients.' }),
+        Type.Object({ format: Type.String() }, { ...closedObject, description: 'Display format for clients.' }),
       ),
       column: Type.Optional(
         Type.Unsafe<string | readonly [string, string, ...string[]]>({
@@ -127,7 +127,7 @@ export const ATTRIBUTE_SCHEMAS = {
               type: oneOf(PROPERTY_TYPES),
               indexed: flag('Keep a column and an ordered index of its values of that type.'),
             },
-            closed,
+            closedObject,
           ),
           { description: 'Of an object: types and indexes of its properties, by dotted path.' },
         ),
@@ -162,11 +162,11 @@ export const ATTRIBUTE_SCHEMAS = {
               }),
             ),
           },
-          { ...closed, description: 'Of a vector: keep an index for nearest-neighbour searches.' },
+          { ...closedObject, description: 'Of a vector: keep an index for nearest-neighbour searches.' },
         ),
       ),
     },
-    closed,
+    closedObject,
   ),
   relatedEntity: Type.Object(
     {
@@ -182,7 +182,7 @@ export const ATTRIBUTE_SCHEMAS = {
         ),
       ),
     },
-    { ...closed, description: 'A relation to one entity (N→1).' },
+    { ...closedObject, description: 'A relation to one entity (N→1).' },
   ),
   relatedEntities: Type.Object(
     {
@@ -192,7 +192,7 @@ export const ATTRIBUTE_SCHEMAS = {
       inverseName: Type.String({ description: 'Name of the relation to one entity that this one reverses.' }),
       reversePath: Type.Optional(Type.Unsafe<true>({ type: 'boolean', enum: [true] })),
     },
-    { ...closed, description: 'The reverse of a relation to one entity (1→N).' },
+    { ...closedObject, description: 'The reverse of a relation to one entity (1→N).' },
   ),
   alias: Type.Object(
     {
@@ -200,7 +200,7 @@ export const ATTRIBUTE_SCHEMAS = {
       ...common,
       path: Type.String({ description: 'Names of relations, then the name of the attribute: `country.name`.' }),
     },
-    { ...closed, description: 'Another name for the attribute at the end of a path.' },
+    { ...closedObject, description: 'Another name for the attribute at the end of a path.' },
   ),
   calculated: Type.Object(
     {
@@ -215,11 +215,11 @@ export const ATTRIBUTE_SCHEMAS = {
       code: Type.Optional(
         Type.Object(
           { settable: Type.Boolean(), fingerprint: Type.String(), unrestricted: Type.Optional(Type.Boolean()) },
-          { ...closed, description: 'Filled in by the server from the code of the plugins.' },
+          { ...closedObject, description: 'Filled in by the server from the code of the plugins.' },
         ),
       ),
     },
-    { ...closed, description: 'A value that plugin code computes.' },
+    { ...closedObject, description: 'A value that plugin code computes.' },
   ),
 }
 
@@ -250,7 +250,7 @@ const STORAGE_SCHEMA = Type.Object(
     ),
   },
   {
-    ...closed,
+    ...closedObject,
     description: 'The entities are the rows of a table or a view in PostgreSQL, not in the store.',
   },
 )
@@ -282,7 +282,7 @@ const dataClassSchema = <A extends TSchema, M extends TProperties>(attribute: A,
       ),
       attributes: Type.Record(Type.String(), attribute, { description: 'By name, in the order of the catalog.' }),
     },
-    closed,
+    closedObject,
   )
 
 const modelSchema = <D extends TSchema>(dataClass: D) =>
@@ -292,7 +292,7 @@ const modelSchema = <D extends TSchema>(dataClass: D) =>
       name: Type.String({ minLength: 1, description: 'Name of the data store.' }),
       dataClasses: Type.Record(Type.String(), dataClass, { description: 'By name, in the order of the catalog.' }),
     },
-    closed,
+    closedObject,
   )
 
 /** Schema of the whole file, for editors (`config/model.schema.json`). */

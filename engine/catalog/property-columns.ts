@@ -67,14 +67,14 @@ export function valueAmong(
   return source ? (heldValue(source, values.get(source.object) ?? null) as Value) : (values.get(attribute) ?? null)
 }
 
-/** Value in an index after a change of a row; undefined if the change does not affect it. @param changed values that it sets */
+/** Value in an index after a change of a row; undefined if the change does not affect it. @param changes values that it sets */
 export function indexedAfter(
   attribute: StorageAttribute,
-  changed: { get(attribute: StorageAttribute): Value | undefined },
+  changes: { get(attribute: StorageAttribute): Value | undefined },
   before: { value(attribute: StorageAttribute): Value | true },
 ): Value | undefined {
-  if (attribute.together) return commonValueAfter(attribute.together, changed, before)
-  return changed.get(attribute.source?.object ?? attribute) === undefined ? undefined : valueAmong(changed, attribute)
+  if (attribute.together) return commonValueAfter(attribute.together, changes, before)
+  return changes.get(attribute.source?.object ?? attribute) === undefined ? undefined : valueAmong(changes, attribute)
 }
 
 /** Value that a column over a property holds for an object; true in a column that holds only presence. */

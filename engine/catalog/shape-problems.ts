@@ -43,8 +43,8 @@ function sentence(error: ErrorObject, path: string): string {
   const { params, keyword } = error
   switch (keyword) {
     case 'additionalProperties': {
-      const known = Object.keys(error.parentSchema?.properties ?? {})
-      const hint = suggestion(params.additionalProperty, known) || `; known are ${known.join(', ')}`
+      const names = Object.keys(error.parentSchema?.properties ?? {})
+      const hint = suggestion(params.additionalProperty, names) || `; known are ${names.join(', ')}`
       return `${join(at, params.additionalProperty)}: there is no such option${hint}`
     }
     case 'required':

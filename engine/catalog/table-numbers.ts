@@ -33,25 +33,30 @@ const MAX_NUMBER = 0xffff
  */
 export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbers {
   const problems: string[] = []
-  const known = new Map(Object.entries(previous?.dataClasses ?? {}))
-  const declared = Object.values(model.dataClasses).flatMap(({ tableNumber }) => tableNumber ?? [])
+  const previousClasses = new Map(Object.entries(previous?.dataClasses ?? {}))
+  const declaredNumbers = Object.values(model.dataClasses).flatMap(({ tableNumber }) => tableNumber ?? [])
   // New numbers start above all that are or were in use, and above all that the model sets.
-  let nextTableNumber = declared.reduce((next, number) => Math.max(next, number + 1), previous?.nextTableNumber ?? 1)
+  let nextTableNumber = declaredNumbers.reduce(
+    (next, number) => Math.max(next, number + 1),
+    previous?.nextTableNumber ?? 1,
+  )
   // Names are free: on an object without a prototype, `constructor` is a name like any other.
   const dataClasses: TableNumbers['dataClasses'] = Object.create(null)
   for (const [name, dataClass] of Object.entries(model.dataClasses)) {
-    const old = known.get(name) ?? known.get(formerName(dataClass, model.dataClasses) ?? name)
+    const old = previousClasses.get(name) ?? previousClasses.get(formerName(dataClass, model.dataClasses) ?? name)
     const path = `dataClasses.${name}.tableNumber`
-    const wanted = dataClass.tableNumber
-    if (old && wanted !== undefined && wanted !== old.tableNumber) {
+    const modelNumber = dataClass.tableNumber
+    if (old && modelNumber !== undefined && modelNumber !== old.tableNumber) {
       problems.push(
-        `${path}: ${wanted}, but the store keeps ${name} under ${old.tableNumber}; leave it out or write that`,
+        `${path}: ${modelNumber}, but the store keeps ${name} under ${old.tableNumber}; leave it out or write that`,
       )
     }
-    if (!old && wanted !== undefined && wanted < (previous?.nextTableNumber ?? 1)) {
-      problems.push(`${path}: ${wanted} has been used in the store before; leave it out or write ${nextTableNumber}`)
+    if (!old && modelNumber !== undefined && modelNumber < (previous?.nextTableNumber ?? 1)) {
+      problems.push(
+        `${path}: ${modelNumber} has been used in the store before; leave it out or write ${nextTableNumber}`,
+      )
     }
-    const tableNumber = old?.tableNumber ?? wanted ?? nextTableNumber++
+    const tableNumber = old?.tableNumber ?? modelNumber ?? nextTableNumber++
     const positions = new Map(Object.entries(old?.attributes ?? {}))
     let nextPosition = old?.nextPosition ?? 1
     const attributes: Record<string, number> = Object.create(null)
@@ -69,20 +74,20 @@ export function assignNumbers(model: Model, previous?: TableNumbers): TableNumbe
 
 /** Names of all that has a position, each with its name in an earlier model. */
 function numberedNames({ attributes, unique = [] }: DataClassModel): [name: string, former: string][] {
-  const own = Object.entries(attributes).map(([name, attribute]) => {
+  const attributeNames = Object.entries(attributes).map(([name, attribute]) => {
     return [name, formerName(attribute, attributes) ?? name, attribute] as const
   })
-  const properties = own.flatMap(([name, former, attribute]) => {
-    const declared = 'properties' in attribute ? Object.entries(attribute.properties ?? {}) : []
-    const indexed = declared.filter(([, property]) => property.indexed)
+  const properties = attributeNames.flatMap(([name, former, attribute]) => {
+    const propertyEntries = 'properties' in attribute ? Object.entries(attribute.properties ?? {}) : []
+    const indexed = propertyEntries.filter(([, property]) => property.indexed)
     return indexed.map(([path]): [string, string] => [`${name}.${path}`, `${former}.${path}`])
   })
-  const formerNames = new Map(own.map(([name, former]) => [name, former]))
+  const formerNames = new Map(attributeNames.map(([name, former]) => [name, former]))
   const together = unique.map((names): [string, string] => [
     nameTogether(names),
     nameTogether(names.map(name => formerNames.get(name) ?? name)),
   ])
-  return [...own.map(([name, former]): [string, string] => [name, former]), ...properties, ...together]
+  return [...attributeNames.map(([name, former]): [string, string] => [name, former]), ...properties, ...together]
 }
 
 /** Former name, or undefined if there is none or something else has that name now. */

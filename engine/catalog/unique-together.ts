@@ -31,18 +31,18 @@ export function commonValue(
 
 /**
  * The value of such an index after a change.
- * @param changed the values that the change sets
+ * @param changes the values that the change sets
  * @param before the values that the row has
  * @returns undefined if the change sets none of its attributes
  */
 export function commonValueAfter(
   members: readonly StorageAttribute[],
-  changed: { get(attribute: StorageAttribute): Value | undefined },
+  changes: { get(attribute: StorageAttribute): Value | undefined },
   before: { value(attribute: StorageAttribute): Value | true } | undefined,
 ): string | null | undefined {
-  if (before && members.every(member => changed.get(member) === undefined)) return undefined
+  if (before && members.every(member => changes.get(member) === undefined)) return undefined
   return commonValue(members, member => {
-    const value = changed.get(member)
+    const value = changes.get(member)
     return value === undefined ? ((before?.value(member) ?? null) as Value) : value
   })
 }

@@ -54,8 +54,8 @@ export class View {
   }
 
   unknownDataClass(name: string): ProtocolError {
-    const known = this.dataClasses.map(each => each.name)
-    return EngineErrors.UNKNOWN_DATACLASS(name.slice(0, 200), suggestion(name, known))
+    const names = this.dataClasses.map(each => each.name)
+    return EngineErrors.UNKNOWN_DATACLASS(name.slice(0, 200), suggestion(name, names))
   }
 
   /** Visible attributes; none of an invisible dataclass. */
@@ -69,8 +69,8 @@ export class View {
 
   /** `; did you mean "employer"?` */
   suggestAttribute(dataClass: DataClass, name: string): string {
-    const known = this.attributes(dataClass).map(attribute => attribute.name)
-    return suggestion(name, known)
+    const attributeNames = this.attributes(dataClass).map(attribute => attribute.name)
+    return suggestion(name, attributeNames)
   }
 
   shows(what: DataClass | Attribute): boolean {
@@ -130,12 +130,12 @@ export class View {
 const views = new WeakMap<Catalog, { client: View; code: View }>()
 
 function viewsOf(catalog: Catalog): { client: View; code: View } {
-  let known = views.get(catalog)
-  if (!known) {
-    known = { client: new View(catalog, undefined), code: new View(catalog, undefined, true) }
-    views.set(catalog, known)
+  let bothViews = views.get(catalog)
+  if (!bothViews) {
+    bothViews = { client: new View(catalog, undefined), code: new View(catalog, undefined, true) }
+    views.set(catalog, bothViews)
   }
-  return known
+  return bothViews
 }
 
 /** View of clients without restrictions: everything public. */

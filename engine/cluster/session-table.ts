@@ -59,13 +59,13 @@ export class SessionTable {
   ): Promise<string[] | undefined> {
     const { handle, record, expires, owner, isGuest } = session
     return this.database.transaction(async run => {
-      const added = await run({
+      const insertedRows = await run({
         text: `INSERT INTO tesser.session AS s (handle, record, expires, owner, is_guest) VALUES ($1, $2, $3::bigint, $4, $5::boolean)
           ON CONFLICT (handle) DO UPDATE SET record = excluded.record, expires = excluded.expires, version = 1
           WHERE s.expires <= $6::bigint RETURNING true`,
         values: [handle, record, String(expires), owner, String(isGuest), String(now)],
       })
-      if (added.length === 0) return undefined
+      if (insertedRows.length === 0) return undefined
       for (const secret of secrets) await run(secretStatement(handle, secret))
       const excess = await run({
         text: `DELETE FROM tesser.session WHERE handle IN (
@@ -136,7 +136,7 @@ export class SessionTable {
   }
 
   /** Handles, among some, that have no session. */
-  async missing(handles: readonly string[]): Promise<string[]> {
+  async findMissing(handles: readonly string[]): Promise<string[]> {
     const rows = await this.database.query(
       `SELECT h FROM json_array_elements_text($1::json) h WHERE NOT EXISTS (SELECT FROM tesser.session s WHERE s.handle = h)`,
       JSON.stringify(handles),
@@ -156,13 +156,13 @@ export class SessionTable {
    * @returns handles of sessions that have ended
    */
   async sweep(now: number, maxGuests: number): Promise<string[]> {
-    const ended = await this.database.alone(async run => {
+    const endedRows = await this.database.alone(async run => {
       await run({
         text: `DELETE FROM tesser.session_secret WHERE hash IN (
           SELECT hash FROM tesser.session_secret WHERE expires <= $1::bigint LIMIT ${SLICE})`,
         values: [String(now)],
       })
-      const expired = await run({
+      const expiredRows = await run({
         text: `DELETE FROM tesser.session WHERE expires <= $1::bigint AND handle IN (
           SELECT handle FROM tesser.session WHERE expires <= $1::bigint LIMIT ${SLICE}) RETURNING handle`,
         values: [String(now)],
@@ -174,9 +174,9 @@ export class SessionTable {
       })
       const [locks] = await run({ text: `SELECT to_regclass('tesser.entity_lock') IS NOT NULL`, values: [] })
       if (locks?.[0] === 't') await run({ text: LEFT_LOCKS, values: [] })
-      return [...expired, ...excess]
+      return [...expiredRows, ...excess]
     })
-    return (ended ?? []).map(([handle]) => handle!)
+    return (endedRows ?? []).map(([handle]) => handle!)
   }
 
   /** A secret of all servers; the first that asks makes it. */

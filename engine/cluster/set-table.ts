@@ -15,7 +15,7 @@ export interface SetRow {
   readonly timeoutSeconds: number
   readonly expires: number
   /** JSON. */
-  readonly saved: string | undefined
+  readonly queryJson: string | undefined
   readonly creator: string | undefined
   /** Network of the guest who made it, and the bytes that it counts. */
   readonly network: string | undefined
@@ -68,9 +68,22 @@ export class SetTable {
    * @returns its version; undefined: its creator has too many sets
    */
   async put(set: SetRow, members: Uint8Array, { now, most, networkBytes }: PutLimits): Promise<number | undefined> {
-    const { id, dataClass, timeoutSeconds, expires, saved, creator, network, bytes, size, isOrdered } = set
+    const { id, dataClass, timeoutSeconds, expires, queryJson, creator, network, bytes, size, isOrdered } = set
     const packed = await deflated(Buffer.from(members), { level: 1 })
-    const values = [id, dataClass, timeoutSeconds, expires, saved, creator, network, bytes, size, isOrdered, now, most]
+    const values = [
+      id,
+      dataClass,
+      timeoutSeconds,
+      expires,
+      queryJson,
+      creator,
+      network,
+      bytes,
+      size,
+      isOrdered,
+      now,
+      most,
+    ]
     const [cells] = await this.database.query(
       `INSERT INTO tesser.entity_set AS s (id, data_class, timeout_seconds, expires, saved, creator, network, bytes, size, is_ordered, members)
        SELECT $1, $2, $3::bigint, $4::bigint, $5, $6, $7, $8::bigint, $9::bigint, $10::boolean, decode($13, 'base64')
@@ -98,7 +111,7 @@ export class SetTable {
   }
 
   /** Dataclasses of those of some sets that are live. */
-  async live(ids: readonly string[], now: number): Promise<Map<string, string>> {
+  async findLive(ids: readonly string[], now: number): Promise<Map<string, string>> {
     const rows = await this.database.query(
       `SELECT id, data_class FROM tesser.entity_set WHERE id IN (SELECT json_array_elements_text($1::json)) AND NOT has_ended AND expires > $2::bigint`,
       JSON.stringify(ids),
@@ -123,10 +136,10 @@ export class SetTable {
 
   /** Number of live sets, and the first of them. */
   async list(limit: number, now: number): Promise<{ count: number; sets: SetRow[] }> {
-    const live = 'FROM tesser.entity_set WHERE NOT has_ended AND expires > $1::bigint'
-    const [[count] = []] = await this.database.query(`SELECT count(*) ${live}`, String(now))
+    const clause = 'FROM tesser.entity_set WHERE NOT has_ended AND expires > $1::bigint'
+    const [[count] = []] = await this.database.query(`SELECT count(*) ${clause}`, String(now))
     const rows = await this.database.query(
-      `SELECT ${COLUMNS} ${live} ORDER BY id LIMIT $2::int`,
+      `SELECT ${COLUMNS} ${clause} ORDER BY id LIMIT $2::int`,
       String(now),
       String(limit),
     )
@@ -141,20 +154,20 @@ export class SetTable {
     const slice = (condition: string): string =>
       `WHERE ${condition} AND id IN (SELECT id FROM tesser.entity_set WHERE ${condition} LIMIT ${SLICE})`
     const values = [String(now)]
-    const expired = 'expires <= $1::bigint'
-    const removed = await this.database.alone(async run => {
+    const expiryCondition = 'expires <= $1::bigint'
+    const removedCount = await this.database.alone(async run => {
       await run({
-        text: `UPDATE tesser.entity_set SET ${ENDED}, expires = expires + $2::bigint ${slice(`${expired} AND NOT has_ended AND saved IS NOT NULL`)}`,
+        text: `UPDATE tesser.entity_set SET ${ENDED}, expires = expires + $2::bigint ${slice(`${expiryCondition} AND NOT has_ended AND saved IS NOT NULL`)}`,
         values: [...values, String(savedMs)],
       })
-      const gone = await run({
-        text: `DELETE FROM tesser.entity_set ${slice(`${expired} AND (has_ended OR saved IS NULL)`)} RETURNING true`,
+      const deletedRows = await run({
+        text: `DELETE FROM tesser.entity_set ${slice(`${expiryCondition} AND (has_ended OR saved IS NULL)`)} RETURNING true`,
         values,
       })
       await run({ text: excessOf('network IS NOT NULL', '$1'), values: [String(guestBytes)] })
-      return gone.length
+      return deletedRows.length
     })
-    return removed === SLICE
+    return removedCount === SLICE
   }
 
   private async endExcess(network: string, bytes: number): Promise<void> {
@@ -173,21 +186,34 @@ const excessOf = (condition: string, bytes: string): string =>
 /** Members in memory that all threads share. */
 async function unpack(packed: string): Promise<Uint8Array> {
   const bytes = await inflated(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_MEMBER_BYTES })
-  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
-  shared.set(bytes)
-  return shared
+  const members = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  members.set(bytes)
+  return members
 }
 
 function rowOf(cells: Cells): Omit<FoundSet, 'members'> {
-  const [id, dataClass, hasEnded, timeout, expires, saved, creator, network, bytes, size, isOrdered, version, madeAt] =
-    cells
+  const [
+    id,
+    dataClass,
+    hasEnded,
+    timeout,
+    expires,
+    queryJson,
+    creator,
+    network,
+    bytes,
+    size,
+    isOrdered,
+    version,
+    madeAt,
+  ] = cells
   return {
     id: id!,
     dataClass: dataClass!,
     hasEnded: hasEnded === 't',
     timeoutSeconds: Number(timeout),
     expires: Number(expires),
-    saved: saved ?? undefined,
+    queryJson: queryJson ?? undefined,
     creator: creator ?? undefined,
     network: network ?? undefined,
     bytes: Number(bytes),

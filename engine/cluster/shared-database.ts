@@ -19,7 +19,7 @@ type Run = (statement: Statement) => Promise<Cells[]>
 export class SharedDatabase {
   private readonly database: Database
   private readonly never = new AbortController()
-  private made: Promise<void> | undefined
+  private setup: Promise<void> | undefined
   private awayUntil = 0
 
   constructor(
@@ -27,8 +27,8 @@ export class SharedDatabase {
     connection: Connection,
     private readonly onNote: Note,
   ) {
-    const own = { ...connection, maxConnections: CONNECTIONS }
-    this.database = new Database(name, own, STATEMENT_MS, onNote)
+    const ownConnection = { ...connection, maxConnections: CONNECTIONS }
+    this.database = new Database(name, ownConnection, STATEMENT_MS, onNote)
   }
 
   /** @throws {ProtocolError} 503 if the database is away */
@@ -59,12 +59,12 @@ export class SharedDatabase {
   private async attempt<T>(work: () => Promise<T>): Promise<T> {
     if (Date.now() < this.awayUntil) throw RemoteErrors.AWAY(this.name).retryAfter(1)
     try {
-      this.made ??= this.make()
-      await this.made
+      this.setup ??= this.make()
+      await this.setup
       return await work()
     } catch (error) {
       // The tables may have been dropped.
-      this.made = undefined
+      this.setup = undefined
       const { name } = error as Error
       if (name === 'REMOTE.AWAY' || name === 'REMOTE.BUSY') this.awayUntil = Date.now() + PAUSE_MS
       throw error
@@ -72,8 +72,8 @@ export class SharedDatabase {
   }
 
   private async make(): Promise<void> {
-    const [found] = await this.database.query(FIND_SETTINGS, this.limits())
-    if (found?.[0] !== 't') {
+    const [settings] = await this.database.query(FIND_SETTINGS, this.limits())
+    if (settings?.[0] !== 't') {
       await this.inTransaction(async run => {
         for (const each of MAKE_TABLES) await run(each)
       })

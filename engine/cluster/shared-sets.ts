@@ -24,7 +24,7 @@ interface SharedSetsOptions {
 
 /** A set as this server knows it. */
 interface Copy {
-  readonly found: Omit<FoundSet, 'members'>
+  readonly content: Omit<FoundSet, 'members'>
   readonly set: EntitySet
   expires: number
 }
@@ -61,23 +61,23 @@ export class SharedSets implements Contract {
   }
 
   async fetch(id: string): Promise<void> {
-    const known = this.copies.get(id)
-    const found = await this.options.table.find(id, known?.found.version ?? 0)
-    const tableNumber = found && this.tableNumberOf(found.dataClass)
-    if (!found || tableNumber === undefined) this.forget(id)
-    else this.remember(found, tableNumber, known)
+    const cachedCopy = this.copies.get(id)
+    const foundSet = await this.options.table.find(id, cachedCopy?.content.version ?? 0)
+    const tableNumber = foundSet && this.tableNumberOf(foundSet.dataClass)
+    if (!foundSet || tableNumber === undefined) this.forget(id)
+    else this.remember(foundSet, tableNumber, cachedCopy)
   }
 
   find(id: string): EntitySet | undefined {
     const copy = this.copies.get(id)
-    return copy && !copy.found.hasEnded && copy.expires > this.options.now() ? copy.set : undefined
+    return copy && !copy.content.hasEnded && copy.expires > this.options.now() ? copy.set : undefined
   }
 
   findSaved(id: string): SavedSet | undefined {
     const copy = this.copies.get(id)
     if (!copy?.set.saved) return undefined
     const { now, savedLifetimeSeconds } = this.options
-    return copy.expires + (copy.found.hasEnded ? 0 : savedLifetimeSeconds * 1000) > now() ? copy.set : undefined
+    return copy.expires + (copy.content.hasEnded ? 0 : savedLifetimeSeconds * 1000) > now() ? copy.set : undefined
   }
 
   use(id: string, timeoutSeconds?: number): EntitySet | undefined {
@@ -97,10 +97,10 @@ export class SharedSets implements Contract {
 
   async put(set: EntitySet, creatorLimit = MAX_SETS, guestNetwork?: string): Promise<void> {
     const { table, catalog, guests, now } = this.options
-    const { id, tableNumber, members, encoded, timeoutSeconds, creator } = set
+    const { id, tableNumber, members, memberBytes: encoded, timeoutSeconds, creator } = set
     if (encoded.length > MAX_BYTES) throw SharedErrors.SET_TOO_LARGE(encoded.length, MAX_BYTES)
-    const saved = set.saved && stringifyExact(set.saved)
-    const bytes = GUEST_OVERHEAD_BYTES + encoded.length + Buffer.byteLength(saved ?? '')
+    const queryJson = set.saved && stringifyExact(set.saved)
+    const bytes = GUEST_OVERHEAD_BYTES + encoded.length + Buffer.byteLength(queryJson ?? '')
     const limit = Math.min(guests.guestBytesPerAddress, guests.maxGuestBytes)
     if (guestNetwork !== undefined && bytes > limit) throw EntitySetErrors.TOO_LARGE(bytes, limit)
     const row: SetRow = {
@@ -109,7 +109,7 @@ export class SharedSets implements Contract {
       hasEnded: false,
       timeoutSeconds,
       expires: now() + timeoutSeconds * 1000,
-      saved,
+      queryJson,
       creator,
       network: guestNetwork,
       bytes,
@@ -131,21 +131,21 @@ export class SharedSets implements Contract {
     for (const id of all) this.forget(id)
   }
 
-  async live(ids: readonly string[]): Promise<Map<string, number>> {
+  async findLive(ids: readonly string[]): Promise<Map<string, number>> {
     if (ids.length === 0) return new Map()
-    const found = await this.options.table.live(ids, this.options.now())
-    return new Map([...found].flatMap(([id, name]) => this.entry(id, name)))
+    const classNames = await this.options.table.findLive(ids, this.options.now())
+    return new Map([...classNames].flatMap(([id, name]) => this.entry(id, name)))
   }
 
   async list(limit: number): Promise<{ count: number; sets: ListedSet[] }> {
     const { count, sets } = await this.options.table.list(limit, this.options.now())
-    const listed = sets.flatMap(set =>
+    const listedSets = sets.flatMap(set =>
       this.entry(set.id, set.dataClass).map(([, tableNumber]) => {
         const { id, timeoutSeconds, expires, size, isOrdered } = set
         return { id, tableNumber, timeoutSeconds, expires, size, isOrdered }
       }),
     )
-    return { count, sets: listed }
+    return { count, sets: listedSets }
   }
 
   /** Removes expired sets, as also happens every ten seconds. */
@@ -172,20 +172,20 @@ export class SharedSets implements Contract {
     return this.options.catalog.dataClassesByName.get(dataClass)?.tableNumber
   }
 
-  private remember({ members, ...found }: FoundSet, tableNumber: number, known?: Copy): void {
-    const { id, timeoutSeconds, saved, creator, network, bytes, madeAt, expires } = found
+  private remember({ members, ...content }: FoundSet, tableNumber: number, knownCopy?: Copy): void {
+    const { id, timeoutSeconds, queryJson, creator, network, bytes, madeAt, expires } = content
     this.forget(id)
     const set = entitySet({
       id,
       tableNumber,
-      encoded: found.hasEnded ? NO_MEMBERS : (members ?? known!.set.encoded),
+      memberBytes: content.hasEnded ? NO_MEMBERS : (members ?? knownCopy!.set.memberBytes),
       timeoutSeconds,
-      saved: saved === undefined ? undefined : (parseExact(saved, 'numbers') as SavedQuery),
+      saved: queryJson === undefined ? undefined : (parseExact(queryJson, 'numbers') as SavedQuery),
       creator,
       guest: network === undefined ? undefined : { network, bytes, madeAt },
     })
-    this.copies.set(id, { found, set, expires })
-    this.bytes += set.encoded.length + OVERHEAD_BYTES
+    this.copies.set(id, { content, set, expires })
+    this.bytes += set.memberBytes.length + OVERHEAD_BYTES
     for (const oldest of this.copies.keys()) {
       if (this.bytes <= this.options.memoryBytes || oldest === id) return
       this.forget(oldest)
@@ -196,6 +196,6 @@ export class SharedSets implements Contract {
     const copy = this.copies.get(id)
     if (!copy) return
     this.copies.delete(id)
-    this.bytes -= copy.set.encoded.length + OVERHEAD_BYTES
+    this.bytes -= copy.set.memberBytes.length + OVERHEAD_BYTES
   }
 }

@@ -54,15 +54,16 @@ export class ColumnCache {
     this.groups.delete(key)
     this.groups.set(key, group)
     if (group.stale.size > 0) this.patch(source, index, group)
-    let found = group.segments.get(attribute)
-    this.counts[found ? COUNT.columnHits : COUNT.columnMisses]!++
-    if (!found) {
-      const others = this.bytes < this.maxBytes ? [...together].filter(other => !group.segments.has(other)) : []
-      this.add(group, build(source, index, new Set([attribute, ...others])))
-      found = group.segments.get(attribute)!
+    let sizedSegment = group.segments.get(attribute)
+    this.counts[sizedSegment ? COUNT.columnHits : COUNT.columnMisses]!++
+    if (!sizedSegment) {
+      const otherAttributes =
+        this.bytes < this.maxBytes ? [...together].filter(other => !group.segments.has(other)) : []
+      this.add(group, build(source, index, new Set([attribute, ...otherAttributes])))
+      sizedSegment = group.segments.get(attribute)!
     }
     this.evict()
-    return found.segment
+    return sizedSegment.segment
   }
 
   /** Number of rows that {@link segment} would have to read for the first `count` segments; stops counting above `limit`. */

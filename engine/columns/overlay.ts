@@ -71,11 +71,11 @@ export class Overlay implements Snapshot {
     let table = this.tables.get(dataClass)
     if (!table) {
       const base = this.base.table(dataClass)
-      const changed = new Map<number, Uint8Array | null>()
+      const rows = new Map<number, Uint8Array | null>()
       for (const { tableNumber, rowId, operation, row } of this.changes) {
-        if (tableNumber === dataClass.tableNumber) changed.set(rowId, operation === DELETED ? null : row!)
+        if (tableNumber === dataClass.tableNumber) rows.set(rowId, operation === DELETED ? null : row!)
       }
-      table = changed.size > 0 ? new OverlayTable(base, this.layouts.get(dataClass)!, changed, this.binaries) : base
+      table = rows.size > 0 ? new OverlayTable(base, this.layouts.get(dataClass)!, rows, this.binaries) : base
       this.tables.set(dataClass, table)
     }
     return table
@@ -95,17 +95,17 @@ class OverlayTable implements TableSnapshot {
   constructor(
     private readonly base: TableSnapshot,
     private readonly layout: RowLayout,
-    private readonly changed: ChangedRows,
+    private readonly changedRows: ChangedRows,
     private readonly binaries: readonly ChangedBinary[],
   ) {
     this.dataClass = base.dataClass
-    const existing = RowSet.fromIds([...changed].filter(([, row]) => row).map(([rowId]) => rowId))
-    this.rowIdLimit = [...changed.keys()].reduce((limit, rowId) => Math.max(limit, rowId + 1), base.rowIdLimit)
-    this.live = base.live.minus(RowSet.fromIds(changed.keys())).or(existing)
+    const existingRows = RowSet.fromIds([...changedRows].filter(([, row]) => row).map(([rowId]) => rowId))
+    this.rowIdLimit = [...changedRows.keys()].reduce((limit, rowId) => Math.max(limit, rowId + 1), base.rowIdLimit)
+    this.live = base.live.minus(RowSet.fromIds(changedRows.keys())).or(existingRows)
   }
 
   row(rowId: number): RowView | undefined {
-    const row = this.changed.get(rowId)
+    const row = this.changedRows.get(rowId)
     return row === undefined ? this.base.row(rowId) : row ? new RowView(this.layout, row) : undefined
   }
 
@@ -130,31 +130,31 @@ class OverlayTable implements TableSnapshot {
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
     const reference = this.layout.referenceOf.get(relation)!
-    const rowIds = this.base.referencing(relation, targetRowId).filter(rowId => !this.changed.has(rowId))
-    const added = [...this.changed.keys()].filter(rowId => this.row(rowId)?.reference(reference) === targetRowId)
-    return Uint32Array.from([...rowIds, ...added]).sort()
+    const rowIds = this.base.referencing(relation, targetRowId).filter(rowId => !this.changedRows.has(rowId))
+    const addedIds = [...this.changedRows.keys()].filter(rowId => this.row(rowId)?.reference(reference) === targetRowId)
+    return Uint32Array.from([...rowIds, ...addedIds]).sort()
   }
 
   findKey(key: Value): number | undefined {
     const { key: attribute } = this.dataClass
     const same = (value: Value | true): boolean =>
       typeof value === 'string' && typeof key === 'string' ? fold(value) === fold(key) : value === key
-    for (const rowId of this.changed.keys()) {
+    for (const rowId of this.changedRows.keys()) {
       const row = this.row(rowId)
       if (row && same(row.value(attribute))) return rowId
     }
-    const found = this.base.findKey(key)
-    return found !== undefined && this.changed.get(found) === null ? undefined : found
+    const match = this.base.findKey(key)
+    return match !== undefined && this.changedRows.get(match) === null ? undefined : match
   }
 
   binary(rowId: number, attribute: StorageAttribute): BinaryValue | undefined {
-    const changed = this.binaries.findLast(binary => binary.attribute === attribute && binary.rowId === rowId)
-    return changed ? (changed.value ?? undefined) : this.base.binary(rowId, attribute)
+    const change = this.binaries.findLast(binary => binary.attribute === attribute && binary.rowId === rowId)
+    return change ? (change.value ?? undefined) : this.base.binary(rowId, attribute)
   }
 
   private segment(attribute: ColumnAttribute, index: number): Segment {
     const start = index * SEGMENT_ROWS
-    const isChanged = [...this.changed.keys()].some(rowId => rowId >= start && rowId < start + SEGMENT_ROWS)
+    const isChanged = [...this.changedRows.keys()].some(rowId => rowId >= start && rowId < start + SEGMENT_ROWS)
     if (!isChanged) return this.base.column(attribute).segment(index)
     const builder = new SegmentBuilder(this.layout, attribute)
     for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
@@ -165,12 +165,12 @@ class OverlayTable implements TableSnapshot {
 }
 
 function memoized<T>(make: (index: number) => T): (index: number) => T {
-  const made = new Map<number, T>()
+  const cache = new Map<number, T>()
   return index => {
-    let value = made.get(index)
+    let value = cache.get(index)
     if (value === undefined) {
       value = make(index)
-      made.set(index, value)
+      cache.set(index, value)
     }
     return value
   }

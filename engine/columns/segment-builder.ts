@@ -54,7 +54,7 @@ export class SegmentBuilder {
     this.read = reader(layout, attribute)
     this.jsonBytes = previous && this.kind === 'json' ? (previous.bytes - FIXED_BYTES) / OBJECT_BYTES_PER_JSON_BYTE : 0
     const from = previous?.segment
-    this.present = from ? from.present.slice() : new Uint32Array(SEGMENT_WORDS)
+    this.present = from ? from.presence.slice() : new Uint32Array(SEGMENT_WORDS)
     if (from?.kind === 'bigint') this.bigints = from.values.slice()
     else if (this.kind === 'number')
       this.numbers = from?.kind === 'number' ? from.values.slice() : new Float64Array(SEGMENT_ROWS)
@@ -96,22 +96,24 @@ export class SegmentBuilder {
 
   finish(): SizedSegment {
     const { present } = this
-    if (this.bigints) return { segment: { kind: 'bigint', present, values: this.bigints }, bytes: FIXED_BYTES }
-    if (this.numbers) return { segment: { kind: 'number', present, values: this.numbers }, bytes: FIXED_BYTES }
+    if (this.bigints)
+      return { segment: { kind: 'bigint', presence: present, values: this.bigints }, bytes: FIXED_BYTES }
+    if (this.numbers)
+      return { segment: { kind: 'number', presence: present, values: this.numbers }, bytes: FIXED_BYTES }
     if (this.vectors) return this.vectors.finish(present)
     if (this.kind === 'text') {
       const values = this.objects as (string | undefined)[]
       let bytes = FIXED_BYTES
       for (const value of values) if (value !== undefined) bytes += STRING_HEADER_BYTES + value.length
-      return { segment: { kind: 'text', present, values }, bytes }
+      return { segment: { kind: 'text', presence: present, values }, bytes }
     }
     if (this.kind === 'json') {
       return {
-        segment: { kind: 'json', present, values: this.objects! },
+        segment: { kind: 'json', presence: present, values: this.objects! },
         bytes: FIXED_BYTES + OBJECT_BYTES_PER_JSON_BYTE * this.jsonBytes,
       }
     }
-    return { segment: { kind: 'presence', present }, bytes: present.byteLength }
+    return { segment: { kind: 'presence', presence: present }, bytes: present.byteLength }
   }
 }
 
@@ -134,7 +136,7 @@ class VectorPart {
 
   finish(present: Uint32Array): SizedSegment {
     const { floats, starts } = this
-    return { segment: { kind: 'vector', present, floats, starts }, bytes: FIXED_BYTES + floats.byteLength }
+    return { segment: { kind: 'vector', presence: present, floats, starts }, bytes: FIXED_BYTES + floats.byteLength }
   }
 }
 

@@ -16,9 +16,9 @@ export function vectorReader(
   const column = table.column(attribute)
   return rowId => {
     if (!table.live.has(rowId)) return undefined
-    const { present, floats, starts } = column.segment(Math.floor(rowId / SEGMENT_ROWS)) as VectorSegment
+    const { presence, floats, starts } = column.segment(Math.floor(rowId / SEGMENT_ROWS)) as VectorSegment
     const entry = rowId % SEGMENT_ROWS
-    if (!(present[entry >>> 5]! & (1 << (entry & 31)))) return undefined
+    if (!(presence[entry >>> 5]! & (1 << (entry & 31)))) return undefined
     const start = vectorStart(starts[entry]!)
     return floats.subarray(start, start + dimension)
   }

@@ -38,8 +38,8 @@ export class RecordedSnapshot implements Snapshot {
   table(dataClass: DataClass): TableSnapshot {
     let table = this.recorded.get(dataClass)
     if (!table) {
-      const own = this.snapshot.table(dataClass)
-      table = own.rowsOnly ? own : this.record(own)
+      const baseTable = this.snapshot.table(dataClass)
+      table = baseTable.rowsOnly ? baseTable : this.record(baseTable)
       this.recorded.set(dataClass, table)
     }
     return table
@@ -87,11 +87,11 @@ export class RecordedSnapshot implements Snapshot {
     const { dataClass } = table
     const { tableNumber } = dataClass
     const row: TableSnapshot['row'] = rowId => {
-      const found = table.row(rowId)
+      const rowView = table.row(rowId)
       // A row that does not exist may have been deleted or not exist yet: any change of the table may be that.
-      if (found) this.sawRow(dataClass, rowId, found.globalStamp)
+      if (rowView) this.sawRow(dataClass, rowId, rowView.globalStamp)
       else this.sawTable(tableNumber)
-      return found
+      return rowView
     }
     const findKey = (key: Value): number | undefined => {
       const rowId = table.findKey(key)
@@ -100,10 +100,10 @@ export class RecordedSnapshot implements Snapshot {
       else row(rowId)
       return rowId
     }
-    const own: Partial<TableSnapshot> = { dataClass, row, findKey }
+    const overrides: Partial<TableSnapshot> = { dataClass, row, findKey }
     return new Proxy(table, {
       get: (_, name) => {
-        if (name in own) return own[name as keyof TableSnapshot]
+        if (name in overrides) return overrides[name as keyof TableSnapshot]
         if (NOT_DATA.has(name)) return Reflect.get(table, name) as unknown
         this.sawTable(tableNumber)
         const member: unknown = Reflect.get(table, name)

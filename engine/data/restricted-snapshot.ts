@@ -24,10 +24,10 @@ import {
 export class RestrictedSnapshot implements Snapshot {
   private readonly tables = new Map<DataClass, TableSnapshot>()
 
-  /** @param visible called once for each dataclass: returns the rows that may be seen, or undefined for all of them */
+  /** @param findVisible called once for each dataclass: returns the rows that may be seen, or undefined for all of them */
   constructor(
     readonly unrestricted: Snapshot,
-    private readonly visible: (dataClass: DataClass) => RowSet | undefined,
+    private readonly findVisible: (dataClass: DataClass) => RowSet | undefined,
   ) {}
 
   get globalStamp(): number {
@@ -39,11 +39,11 @@ export class RestrictedSnapshot implements Snapshot {
   }
 
   table(dataClass: DataClass): TableSnapshot {
-    const known = this.tables.get(dataClass)
-    if (known) return known
-    const visible = this.visible(dataClass)
+    const knownTable = this.tables.get(dataClass)
+    if (knownTable) return knownTable
+    const visibleRows = this.findVisible(dataClass)
     const unrestricted = this.unrestricted.table(dataClass)
-    const table = visible ? new RestrictedTable(unrestricted, visible) : unrestricted
+    const table = visibleRows ? new RestrictedTable(unrestricted, visibleRows) : unrestricted
     this.tables.set(dataClass, table)
     return table
   }
@@ -55,13 +55,13 @@ export class RestrictedSnapshot implements Snapshot {
 
 /**
  * A snapshot for a thread without plugin code.
- * @throws {Suspended} from `table`, for a dataclass that is in `restricted`
+ * @throws {Suspended} from `table`, for a dataclass that is in `restrictedNames`
  */
-export const guarded = (snapshot: Snapshot, restricted: ReadonlySet<string> = NONE): Snapshot =>
-  restricted.size === 0
+export const guarded = (snapshot: Snapshot, restrictedNames: ReadonlySet<string> = NONE): Snapshot =>
+  restrictedNames.size === 0
     ? snapshot
     : new RestrictedSnapshot(snapshot, ({ name }) => {
-        if (restricted.has(name)) throw new Suspended({ kind: 'code' })
+        if (restrictedNames.has(name)) throw new Suspended({ kind: 'code' })
         return undefined
       })
 
@@ -81,9 +81,9 @@ class RestrictedTable implements TableSnapshot {
 
   constructor(
     private readonly unrestricted: TableSnapshot,
-    visible: RowSet,
+    visibleRows: RowSet,
   ) {
-    this.live = unrestricted.live.and(visible)
+    this.live = unrestricted.live.and(visibleRows)
   }
 
   get dataClass(): DataClass {
@@ -137,7 +137,7 @@ class RestrictedColumn implements Column {
   constructor(
     private readonly unrestricted: Column,
     /** Bitmap of the rows that may be seen. */
-    private readonly visible: Uint32Array,
+    private readonly visibleWords: Uint32Array,
   ) {}
 
   get attribute(): ColumnAttribute {
@@ -149,8 +149,8 @@ class RestrictedColumn implements Column {
     if (!segment) {
       const unrestricted = this.unrestricted.segment(index)
       const first = index * SEGMENT_WORDS
-      const present = unrestricted.present.map((word, i) => word & (this.visible[first + i] ?? 0))
-      segment = { ...unrestricted, present, ...('page' in unrestricted && { page: undefined }) }
+      const presence = unrestricted.presence.map((word, i) => word & (this.visibleWords[first + i] ?? 0))
+      segment = { ...unrestricted, presence, ...('page' in unrestricted && { page: undefined }) }
       this.segments.set(index, segment)
     }
     return segment
@@ -161,19 +161,19 @@ class RestrictedColumn implements Column {
 class RestrictedIndex implements SecondaryIndex {
   constructor(
     private readonly unrestricted: SecondaryIndex,
-    private readonly visible: RowSet,
+    private readonly visibleRows: RowSet,
   ) {}
 
   equal(value: Value): RowSet {
-    return this.unrestricted.equal(value).and(this.visible)
+    return this.unrestricted.equal(value).and(this.visibleRows)
   }
 
   range(bounds: Bounds): RowSet {
-    return this.unrestricted.range(bounds).and(this.visible)
+    return this.unrestricted.range(bounds).and(this.visibleRows)
   }
 
   prefix(prefix: string): RowSet {
-    return this.unrestricted.prefix(prefix).and(this.visible)
+    return this.unrestricted.prefix(prefix).and(this.visibleRows)
   }
 
   estimate(what: IndexRange, limit: number): number {

@@ -100,7 +100,7 @@ export interface Column {
 }
 
 /**
- * `present` is a bitmap of the rows in the segment that exist and are not null; entries of other rows are undefined.
+ * `presence` is a bitmap of the rows in the segment that exist and are not null; entries of other rows are undefined.
  *
  * | attribute | segment |
  * |---|---|
@@ -117,23 +117,23 @@ export interface Column {
 export type Segment =
   | {
       readonly kind: 'number'
-      readonly present: Uint32Array
+      readonly presence: Uint32Array
       readonly values: Float64Array
       readonly page?: SharedPage | undefined
     }
-  | { readonly kind: 'bigint'; readonly present: Uint32Array; readonly values: BigInt64Array }
-  | { readonly kind: 'text'; readonly present: Uint32Array; readonly values: readonly (string | undefined)[] }
+  | { readonly kind: 'bigint'; readonly presence: Uint32Array; readonly values: BigInt64Array }
+  | { readonly kind: 'text'; readonly presence: Uint32Array; readonly values: readonly (string | undefined)[] }
   | {
       readonly kind: 'pointers'
-      readonly present: Uint32Array
+      readonly presence: Uint32Array
       readonly values: Uint32Array
       readonly texts: TextPool
       readonly page?: SharedPage | undefined
     }
   /** Values of objects; {@link UNPARSED} for those that are only in their rows. */
-  | { readonly kind: 'json'; readonly present: Uint32Array; readonly values: readonly unknown[] }
+  | { readonly kind: 'json'; readonly presence: Uint32Array; readonly values: readonly unknown[] }
   | VectorSegment
-  | { readonly kind: 'presence'; readonly present: Uint32Array }
+  | { readonly kind: 'presence'; readonly presence: Uint32Array }
 
 /** Placeholder in a segment for an object that is too large to keep, or to parse for a query that may not need it. */
 export const UNPARSED: object = Object.freeze({})
@@ -144,7 +144,7 @@ export const UNPARSED: object = Object.freeze({})
  */
 export interface VectorSegment {
   readonly kind: 'vector'
-  readonly present: Uint32Array
+  readonly presence: Uint32Array
   readonly floats: Float32Array
   /** In bytes. */
   readonly starts: Uint32Array
@@ -169,7 +169,7 @@ interface SharedPage {
  */
 export interface TextPool {
   /** Pointer of a folded text; 0 when no row has it. */
-  find(folded: string): number
+  find(foldedText: string): number
   /** Cost: some 50 ns. Compare pointers where that is enough. */
   text(pointer: number): string
   /** Length of a text as stored. */
@@ -178,10 +178,10 @@ export interface TextPool {
   head(pointer: number): number
   /** Order of the texts: less than 0, 0 or greater than 0. */
   compare(a: number, b: number): number
-  /** Compares the text of a pointer with `folded`, like {@link compare}. */
-  comparerTo(folded: string): (pointer: number) => number
+  /** Compares the text of a pointer with `foldedText`, like {@link compare}. */
+  comparerTo(foldedText: string): (pointer: number) => number
   /** The bytes in which a folded text is stored. */
-  encode(folded: string): Uint8Array
+  encode(foldedText: string): Uint8Array
   /**
    * Returns a test: true if the text of a pointer contains these folded parts in this order, the first at its start, the last
    * at its end. Not for parts with the characters U+0000 to U+0002.

@@ -94,7 +94,7 @@ export interface StoreTransaction {
   /** @param along the relation that is followed */
   findKey(dataClass: DataClass, key: Value, along?: RelatedEntityAttribute): number | undefined
   /** The entity that a link by `key` leads to, or undefined. */
-  related(dataClass: DataClass, key: Value): RelatedEntity | undefined
+  findRelated(dataClass: DataClass, key: Value): RelatedEntity | undefined
   /** Rows whose `relation` leads to row `targetRowId`. */
   referencing(relation: RelatedEntityAttribute, targetRowId: number): number[]
 

@@ -24,7 +24,7 @@ export interface StoredSets<Header extends StoredSetHeader = StoredSetHeader> {
   /** Headers with ids greater than `after`, in order of ids, including sets that have ended and can be made again. */
   headers(after?: string): Iterable<{ id: string; header: Header }>
   /** Ids of the entries to be removed at `now`, the oldest first. */
-  expired(now: number, limit: number): string[]
+  expiredIds(now: number, limit: number): string[]
   /** Size of all entity sets on disk, in bytes. */
   diskBytes(): number
 }

@@ -40,6 +40,6 @@ export interface StoredUploads {
   /** An upload that has not been removed yet. */
   get(id: string): Upload | undefined
   /** Ids of the uploads that have ended at `now`, the oldest first. */
-  expired(now: number, limit: number): string[]
+  expiredIds(now: number, limit: number): string[]
   all(): Iterable<[id: string, upload: Upload]>
 }

@@ -40,7 +40,7 @@ export const isComparable = (length: number): boolean => length <= MAX_LENGTH &&
 export interface VectorIndexes {
   find(attribute: StorageAttribute): VectorIndex | undefined
   /** Count that this thread's last search for all rows above a threshold needed, as a first guess for the next search. */
-  readonly needed: Map<StorageAttribute, number>
+  readonly neededCounts: Map<StorageAttribute, number>
 }
 
 export const indexedVectors = (catalog: Catalog): StorageAttribute[] =>
@@ -56,7 +56,7 @@ export const indexedVectors = (catalog: Catalog): StorageAttribute[] =>
  * Status of each index, published by the thread that has the indexes: whether it can be searched now, and how long a search takes.
  */
 export class IndexStatus implements VectorIndexes {
-  readonly needed = new Map<StorageAttribute, number>()
+  readonly neededCounts = new Map<StorageAttribute, number>()
   private readonly slots: ReadonlyMap<StorageAttribute, number>
 
   /** @param words from {@link IndexStatus.allocate}, shared by all threads */

@@ -62,7 +62,7 @@ const SLICE = 500
  */
 export class EntitySetStore implements SetStore {
   /** In order of use, least recently used first. */
-  private readonly cached = new Map<string, Cached>()
+  private readonly cache = new Map<string, Cached>()
   private readonly unsaved = new Map<string, EntitySetChange>()
   private readonly inFlight = new Set<EntitySetChange>()
   private readonly sets: StoredSets<EntitySetHeader>
@@ -101,8 +101,8 @@ export class EntitySetStore implements SetStore {
     if (!set) return undefined
     if (timeoutSeconds !== undefined) set.timeoutSeconds = timeoutSeconds
     set.expires = this.options.now() + set.timeoutSeconds * 1000
-    const isCached = this.cached.delete(id)
-    if (isCached) this.cached.set(id, set)
+    const isCached = this.cache.delete(id)
+    if (isCached) this.cache.set(id, set)
     const recorded = Math.min(RECORDED_MS, set.timeoutSeconds * 250)
     const isShorter = set.expires < set.storedExpires
     if (!isCached || isShorter || set.expires - set.storedExpires >= recorded) this.record(set)
@@ -130,9 +130,9 @@ export class EntitySetStore implements SetStore {
     }
     this.forget(set.id)
     const expires = now() + set.timeoutSeconds * 1000
-    const cached: Cached = { ...set, guest, expires, storedExpires: expires }
-    this.remember(cached)
-    const change = { id: set.id, header: headerOf(cached), members: set.encoded }
+    const cachedSet: Cached = { ...set, guest, expires, storedExpires: expires }
+    this.remember(cachedSet)
+    const change = { id: set.id, header: headerOf(cachedSet), members: set.memberBytes }
     this.unsaved.set(set.id, change)
     this.guests.remove(set.id)
     if (guest) this.guests.put(set.id, guest)
@@ -143,7 +143,7 @@ export class EntitySetStore implements SetStore {
       // The client receives an error, so the set must not exist.
       if (isCounted) this.counts.add(creator, -1)
       if (this.unsaved.get(set.id) === change) this.unsaved.delete(set.id)
-      if (this.cached.get(set.id) === cached) {
+      if (this.cache.get(set.id) === cachedSet) {
         this.forget(set.id)
         this.guests.remove(set.id)
       }
@@ -172,7 +172,7 @@ export class EntitySetStore implements SetStore {
     await this.sweeper.close()
     try {
       await this.flush()
-      for (const set of this.cached.values()) if (set.expires > set.storedExpires) this.record(set)
+      for (const set of this.cache.values()) if (set.expires > set.storedExpires) this.record(set)
       await this.flush()
     } catch (error) {
       this.options.onInternalError?.(`entity sets could not be stored before the end: ${(error as Error).stack}`)
@@ -200,11 +200,11 @@ export class EntitySetStore implements SetStore {
 
   /** Number of sets in memory, and their bytes. */
   get usage(): { sets: number; bytes: number } {
-    return { sets: this.cached.size, bytes: this.bytes }
+    return { sets: this.cache.size, bytes: this.bytes }
   }
 
   /** Disk space of all sets, and bytes of guests' sets as they count for their bounds. */
-  get stored(): { diskBytes: number; guestBytes: number } {
+  get sizes(): { diskBytes: number; guestBytes: number } {
     this.options.store.refresh()
     return { diskBytes: this.sets.diskBytes(), guestBytes: this.guests.bytes }
   }
@@ -216,9 +216,9 @@ export class EntitySetStore implements SetStore {
       const { store, now } = this.options
       store.refresh()
       const changes: EntitySetChange[] = []
-      for (const id of this.sets.expired(now(), SLICE)) {
+      for (const id of this.sets.expiredIds(now(), SLICE)) {
         if (this.unsaved.has(id)) continue
-        const set = this.cached.get(id)
+        const set = this.cache.get(id)
         if (set && set.expires > now()) changes.push(this.record(set))
         else changes.push(this.endStored(id))
       }
@@ -250,9 +250,9 @@ export class EntitySetStore implements SetStore {
   }
 
   /** @throws {EntitySetErrors.TOO_LARGE} */
-  private guestShare(network: string, { encoded, saved }: EntitySet): GuestShare {
+  private guestShare(network: string, { memberBytes, saved }: EntitySet): GuestShare {
     const { guestBytesPerAddress, maxGuestBytes } = this.options.guests
-    const bytes = GUEST_OVERHEAD_BYTES + encoded.length + savedBytes(saved)
+    const bytes = GUEST_OVERHEAD_BYTES + memberBytes.length + savedBytes(saved)
     const limit = Math.min(guestBytesPerAddress, maxGuestBytes)
     if (bytes > limit) throw EntitySetErrors.TOO_LARGE(bytes, limit)
     return { network, bytes, madeAt: this.options.now() }
@@ -296,7 +296,7 @@ export class EntitySetStore implements SetStore {
   }
 
   private findLiving(id: string): Cached | undefined {
-    const set = this.cached.get(id) ?? this.load(id)
+    const set = this.cache.get(id) ?? this.load(id)
     if (!set || set.expires > this.options.now()) return set
     this.sweeper.inBackground(this.send([this.end(set)]))
     return undefined
@@ -306,8 +306,8 @@ export class EntitySetStore implements SetStore {
     const header = this.header(id)
     if (!header || header.hasEnded) return undefined
     const { expires } = header
-    const encoded = this.sets.members(id)
-    const set: Cached = { ...entitySet({ id, ...header, encoded }), expires, storedExpires: expires }
+    const memberBytes = this.sets.members(id)
+    const set: Cached = { ...entitySet({ id, ...header, memberBytes }), expires, storedExpires: expires }
     this.remember(set)
     this.evict()
     return set
@@ -321,9 +321,9 @@ export class EntitySetStore implements SetStore {
 
   /** Schedules the recording of a use. */
   private record(set: Cached): EntitySetChange {
-    const waiting = this.unsaved.get(set.id)
+    const pendingChange = this.unsaved.get(set.id)
     // A set on its way with its members must arrive with them.
-    if (waiting?.members) return waiting
+    if (pendingChange?.members) return pendingChange
     set.storedExpires = set.expires
     const change = { id: set.id, header: headerOf(set) }
     this.unsaved.set(set.id, change)
@@ -345,7 +345,7 @@ export class EntitySetStore implements SetStore {
     const { now, savedLifetimeSeconds } = this.options
     const hadMembers = header !== undefined && !header.hasEnded
     if (hadMembers && header.creator !== undefined) this.counts.add(header.creator, -1)
-    const saved: EntitySetHeader | undefined =
+    const endedHeader: EntitySetHeader | undefined =
       hadMembers && header.saved
         ? {
             ...header,
@@ -354,28 +354,28 @@ export class EntitySetStore implements SetStore {
             guest: header.guest && { ...header.guest, bytes: GUEST_OVERHEAD_BYTES + savedBytes(header.saved) },
           }
         : undefined
-    if (saved?.guest) this.guests.put(id, saved.guest)
+    if (endedHeader?.guest) this.guests.put(id, endedHeader.guest)
     else this.guests.remove(id)
-    const change = { id, header: saved }
+    const change = { id, header: endedHeader }
     this.unsaved.set(id, change)
     return change
   }
 
   private remember(set: Cached): void {
-    this.cached.set(set.id, set)
-    this.bytes += set.encoded.length + OVERHEAD_BYTES
+    this.cache.set(set.id, set)
+    this.bytes += set.memberBytes.length + OVERHEAD_BYTES
   }
 
   private forget(id: string): void {
-    const set = this.cached.get(id)
+    const set = this.cache.get(id)
     if (!set) return
-    this.cached.delete(id)
-    this.bytes -= set.encoded.length + OVERHEAD_BYTES
+    this.cache.delete(id)
+    this.bytes -= set.memberBytes.length + OVERHEAD_BYTES
   }
 
   /** Removes sets from memory that LMDB has, until the rest fits. */
   private evict(): void {
-    for (const set of this.cached.values()) {
+    for (const set of this.cache.values()) {
       if (this.bytes <= this.options.memoryBytes) return
       if (this.unsaved.get(set.id)?.members) continue
       if (set.expires > set.storedExpires) this.record(set)
@@ -384,7 +384,7 @@ export class EntitySetStore implements SetStore {
   }
 }
 
-const savedBytes = (saved: EntitySet['saved']): number => (saved ? Buffer.byteLength(stringifyExact(saved)) : 0)
+const savedBytes = (query: EntitySet['saved']): number => (query ? Buffer.byteLength(stringifyExact(query)) : 0)
 
 function headerOf({ tableNumber, timeoutSeconds, saved, creator, guest, expires }: Cached): EntitySetHeader {
   return { tableNumber, timeoutSeconds, saved, creator, guest, hasEnded: false, expires }

@@ -14,7 +14,7 @@ export interface EntitySet {
   readonly tableNumber: number
   readonly members: Members
   /** {@link members} as bytes, in the same memory. */
-  readonly encoded: Uint8Array
+  readonly memberBytes: Uint8Array
   /** Time without use after which the set ends. */
   readonly timeoutSeconds: number
   /** Query that recreates the set after its end. */
@@ -41,17 +41,17 @@ export interface SavedQuery {
   readonly orderBy?: ClientText | undefined
 }
 
-/** @param encoded members from `encodeMembers`; not to be modified afterwards */
+/** @param memberBytes members from `encodeMembers`; not to be modified afterwards */
 export function entitySet({
   id,
   tableNumber,
-  encoded,
+  memberBytes,
   timeoutSeconds,
   saved,
   creator,
   guest,
 }: Omit<EntitySet, 'members'>): EntitySet {
-  return { id, tableNumber, members: decodeMembers(encoded), encoded, timeoutSeconds, saved, creator, guest }
+  return { id, tableNumber, members: decodeMembers(memberBytes), memberBytes, timeoutSeconds, saved, creator, guest }
 }
 
 export const newEntitySetId = (): string => randomBytes(16).toString('hex').toUpperCase()

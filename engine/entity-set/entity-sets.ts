@@ -11,7 +11,7 @@ import { EntitySetErrors } from './entity-set-errors.ts'
 import type { EntitySetStore } from './entity-set-store.ts'
 import type { ListedSet, SetStore, SharedSets } from './set-store.ts'
 import { KeyList } from '../row-set/key-list.ts'
-import { decodeMembers, existing, isOrdered, keyListOf, type Members, setOf, sizeOf } from './members.ts'
+import { decodeMembers, existingMembers, isOrdered, keyListOf, type Members, setOf, sizeOf } from './members.ts'
 
 export interface EntitySetLifetimes {
   lifetimeSeconds: number
@@ -78,7 +78,7 @@ export class EntitySets {
     private readonly data: EntitySetData,
     private readonly lifetimes: EntitySetLifetimes,
     /** Sets of dataclasses in databases, if several servers share them. */
-    private readonly shared?: SharedSets | undefined,
+    private readonly sharedSets?: SharedSets | undefined,
   ) {}
 
   /**
@@ -102,7 +102,7 @@ export class EntitySets {
       if (!set && options.mustLive) throw EntitySetErrors.UNKNOWN_SET(text)
       return set ?? this.recreate(dataClass, id, requester, options)
     }
-    return this.isShared(dataClass) ? this.shared!.fetch(id).then(open) : open()
+    return this.isShared(dataClass) ? this.sharedSets!.fetch(id).then(open) : open()
   }
 
   /**
@@ -111,7 +111,7 @@ export class EntitySets {
    */
   async openAny(text: string, requester: Requester): Promise<{ dataClass: DataClass; set: EntitySet }> {
     const id = readEntitySetId(text)
-    if (id !== undefined && this.shared && !this.store.find(id)) await this.shared.fetch(id)
+    if (id !== undefined && this.sharedSets && !this.store.find(id)) await this.sharedSets.fetch(id)
     const tableNumber = id === undefined ? undefined : this.tableNumberOf(id)
     const dataClass = this.data.catalog.dataClasses.find(each => each.tableNumber === tableNumber)
     if (!dataClass) throw EntitySetErrors.UNKNOWN_SET(text)
@@ -143,14 +143,14 @@ export class EntitySets {
       if (tableNumber === undefined || (!set && mustLive)) throw unknown
       return set ?? this.recreate(dataClass, id, requester, { unknown })
     }
-    return this.isShared(dataClass) ? this.shared!.fetch(id).then(open) : open()
+    return this.isShared(dataClass) ? this.sharedSets!.fetch(id).then(open) : open()
   }
 
   /** Runs the saved query of a set again and replaces its members. @returns the set itself if it has no saved query */
   refresh(dataClass: DataClass, set: EntitySet, requester: Requester): EntitySet | Promise<EntitySet> {
     const { id, timeoutSeconds, creator, saved, guest } = set
-    const kept = { timeoutSeconds, saved, creator, guestNetwork: guest?.network }
-    return saved ? this.make(dataClass, id, saved, requester, kept) : set
+    const keptOptions = { timeoutSeconds, saved, creator, guestNetwork: guest?.network }
+    return saved ? this.make(dataClass, id, saved, requester, keptOptions) : set
   }
 
   /**
@@ -162,10 +162,10 @@ export class EntitySets {
     return this.keep(tableNumber, newEntitySetId(), await this.data.select(request, caller), options)
   }
 
-  /** Keeps entities that have been found already. @param encoded members from `encodeMembers`; not to be modified afterwards */
-  keepMembers(dataClass: string, encoded: Uint8Array, options: CreateOptions): Promise<EntitySet> {
+  /** Keeps entities that have been found already. @param memberBytes members from `encodeMembers`; not to be modified afterwards */
+  keepMembers(dataClass: string, memberBytes: Uint8Array, options: CreateOptions): Promise<EntitySet> {
     const { tableNumber } = this.data.catalog.dataClassesByName.get(dataClass)!
-    return this.keep(tableNumber, newEntitySetId(), encoded, options)
+    return this.keep(tableNumber, newEntitySetId(), memberBytes, options)
   }
 
   /** Path of the address of a set. @param dataClass dataclass of its members */
@@ -202,7 +202,8 @@ export class EntitySets {
 
   /** The members that still exist. */
   async clean(dataClass: DataClass, members: Members, { access, caller }: Requester = {}): Promise<Members> {
-    if (dataClass.place.isStore && !(members instanceof KeyList)) return existing(members, this.data.live(dataClass))
+    if (dataClass.place.isStore && !(members instanceof KeyList))
+      return existingMembers(members, this.data.live(dataClass))
     const source = { ...sourceOf(members), existing: true } as const
     return decodeMembers(await this.data.select({ dataClass: dataClass.name, access, source, ...ALL }, caller))
   }
@@ -214,7 +215,7 @@ export class EntitySets {
   async release(dataClass: DataClass, text: string): Promise<void> {
     const id = readEntitySetId(text)
     const store = this.storeOf(dataClass)
-    if (id !== undefined && this.isShared(dataClass)) await this.shared!.fetch(id)
+    if (id !== undefined && this.isShared(dataClass)) await this.sharedSets!.fetch(id)
     const set = id === undefined ? undefined : store.find(id)
     if (!set) throw EntitySetErrors.UNKNOWN_SET(text)
     if (set.tableNumber !== dataClass.tableNumber) throw EntitySetErrors.OTHER_CLASS(set.id, dataClass.name)
@@ -231,23 +232,23 @@ export class EntitySets {
       const set = this.store.find(id)
       if (set && set.tableNumber !== dataClass!.tableNumber) throw EntitySetErrors.OTHER_CLASS(id, dataClass!.name)
     }
-    const shared = await this.shared?.live(ids)
-    for (const [id, tableNumber] of dataClass ? (shared ?? []) : []) {
+    const sharedTables = await this.sharedSets?.findLive(ids)
+    for (const [id, tableNumber] of dataClass ? (sharedTables ?? []) : []) {
       if (tableNumber !== dataClass!.tableNumber) throw EntitySetErrors.OTHER_CLASS(id, dataClass!.name)
     }
-    if (shared) await this.shared!.release(shared.keys())
+    if (sharedTables) await this.sharedSets!.release(sharedTables.keys())
     await this.store.release(ids)
   }
 
   /** Number of all live sets, and the first `limit` of them. */
   async list(limit: number): Promise<{ count: number; sets: ListedSet[] }> {
-    const own = this.store.list(limit)
-    const sets = own.sets.map(({ id, tableNumber, timeoutSeconds, expires, members }) => {
+    const ownList = this.store.list(limit)
+    const sets = ownList.sets.map(({ id, tableNumber, timeoutSeconds, expires, members }) => {
       return { id, tableNumber, timeoutSeconds, expires, size: sizeOf(members), isOrdered: isOrdered(members) }
     })
-    const shared = await this.shared?.list(limit)
-    if (!shared) return { count: own.count, sets }
-    return { count: own.count + shared.count, sets: [...sets, ...shared.sets].slice(0, limit) }
+    const sharedList = await this.sharedSets?.list(limit)
+    if (!sharedList) return { count: ownList.count, sets }
+    return { count: ownList.count + sharedList.count, sets: [...sets, ...sharedList.sets].slice(0, limit) }
   }
 
   /** Removes expired sets, as also happens every second. */
@@ -257,16 +258,16 @@ export class EntitySets {
 
   /** Table of a set that is live or can be recreated. */
   private tableNumberOf(id: string): number | undefined {
-    const own = this.store.find(id) ?? this.store.findSaved(id)
-    return (own ?? this.shared?.find(id) ?? this.shared?.findSaved(id))?.tableNumber
+    const ownSet = this.store.find(id) ?? this.store.findSaved(id)
+    return (ownSet ?? this.sharedSets?.find(id) ?? this.sharedSets?.findSaved(id))?.tableNumber
   }
 
   private isShared({ place }: DataClass): boolean {
-    return place.isShared && this.shared !== undefined
+    return place.isShared && this.sharedSets !== undefined
   }
 
   private storeOf(dataClass: DataClass): SetStore {
-    return this.isShared(dataClass) ? this.shared! : this.store
+    return this.isShared(dataClass) ? this.sharedSets! : this.store
   }
 
   private dataClassOf(tableNumber: number): DataClass {
@@ -278,23 +279,23 @@ export class EntitySets {
     id: string,
     requester: Requester,
     {
-      saved: given,
+      saved: givenQuery,
       timeoutSeconds = this.lifetimes.recreatedLifetimeSeconds,
       unknown = EntitySetErrors.UNKNOWN_SET(id),
     }: RecreateOptions,
   ): Promise<EntitySet> {
-    const kept = this.storeOf(dataClass).findSaved(id)
-    const saved = given ?? kept?.saved
-    if (!saved) throw unknown
+    const header = this.storeOf(dataClass).findSaved(id)
+    const usedQuery = givenQuery ?? header?.saved
+    if (!usedQuery) throw unknown
     // A query given with the request is used once; only the one of the creation is kept.
-    const creator = kept ? kept.creator : sessionOf(requester)
-    const guestNetwork = kept ? kept.guest?.network : requester.caller?.session?.().guestNetwork
+    const creator = header ? header.creator : sessionOf(requester)
+    const guestNetwork = header ? header.guest?.network : requester.caller?.session?.().guestNetwork
     return this.make(
       dataClass,
       id,
-      saved,
+      usedQuery,
       requester,
-      { timeoutSeconds, saved: kept?.saved, creator, guestNetwork },
+      { timeoutSeconds, saved: header?.saved, creator, guestNetwork },
       unknown,
     )
   }
@@ -308,30 +309,34 @@ export class EntitySets {
     id: string,
     saved: SavedQuery,
     requester: Requester,
-    kept: Pick<EntitySet, 'timeoutSeconds' | 'saved' | 'creator'> & Pick<CreateOptions, 'guestNetwork'>,
+    createOptions: Pick<EntitySet, 'timeoutSeconds' | 'saved' | 'creator'> & Pick<CreateOptions, 'guestNetwork'>,
     unknown = EntitySetErrors.UNKNOWN_SET(id),
   ): Promise<EntitySet> {
     const { source, filter, params, orderBy } = saved
     const { access, caller } = requester
     const { tableNumber } = dataClass
     const request = { dataClass: dataClass.name, access, source, filter, params: toParams(params), orderBy, ...ALL }
-    const isForeign = saved === kept.saved && (kept.creator === undefined || kept.creator !== sessionOf(requester))
-    let encoded: Uint8Array
+    const isForeign =
+      saved === createOptions.saved &&
+      (createOptions.creator === undefined || createOptions.creator !== sessionOf(requester))
+    let memberBytes: Uint8Array
     try {
-      encoded = await this.data.select(request, caller)
+      memberBytes = await this.data.select(request, caller)
     } catch (error) {
       // The error would reveal another client's query, and attributes that the requester may not know.
       if (isForeign && error instanceof ProtocolError && error.httpStatus <= 404) throw unknown
       throw error
     }
-    const isOwn = this.data.restricted.size === 0 || kept.creator === sessionOf(requester)
-    return isOwn ? this.keep(tableNumber, id, encoded, kept) : entitySet({ id, tableNumber, encoded, ...kept })
+    const isOwn = this.data.restricted.size === 0 || createOptions.creator === sessionOf(requester)
+    return isOwn
+      ? this.keep(tableNumber, id, memberBytes, createOptions)
+      : entitySet({ id, tableNumber, memberBytes, ...createOptions })
   }
 
   private async keep(
     tableNumber: number,
     id: string,
-    encoded: Uint8Array,
+    memberBytes: Uint8Array,
     {
       timeoutSeconds = this.lifetimes.lifetimeSeconds,
       maxTimeoutSeconds,
@@ -342,7 +347,7 @@ export class EntitySets {
     }: CreateOptions,
   ): Promise<EntitySet> {
     const capped = this.capped(timeoutSeconds, maxTimeoutSeconds)
-    const set = entitySet({ id, tableNumber, encoded, timeoutSeconds: capped, saved, creator })
+    const set = entitySet({ id, tableNumber, memberBytes, timeoutSeconds: capped, saved, creator })
     await this.storeOf(this.dataClassOf(tableNumber)).put(set, creatorLimit || undefined, guestNetwork)
     return set
   }
@@ -395,7 +400,11 @@ function fromParams(params: Params | UnreadParams): SavedQuery['params'] {
   return { positional: params.positional, named: [...params.named], attributes: [...params.attributes] }
 }
 
-function toParams(saved: SavedQuery['params']): Params | UnreadParams | undefined {
-  if (!saved || 'text' in saved) return saved
-  return { positional: saved.positional, named: new Map(saved.named), attributes: new Map(saved.attributes) }
+function toParams(savedParams: SavedQuery['params']): Params | UnreadParams | undefined {
+  if (!savedParams || 'text' in savedParams) return savedParams
+  return {
+    positional: savedParams.positional,
+    named: new Map(savedParams.named),
+    attributes: new Map(savedParams.attributes),
+  }
 }

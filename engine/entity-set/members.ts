@@ -49,28 +49,28 @@ export function encodeMembers(members: Members): Uint8Array {
 
 function encode(...parts: readonly { form: (typeof FORMS)[number]; values: Uint32Array; size: number }[]): Uint8Array {
   const length = parts.reduce((sum, { values }) => sum + HEAD + values.length, 0)
-  const encoded = new Uint32Array(new SharedArrayBuffer(4 * length))
+  const words = new Uint32Array(new SharedArrayBuffer(4 * length))
   let at = 0
   for (const { form, values, size } of parts) {
-    encoded.set([FORMS.indexOf(form), size], at)
-    encoded.set(values, at + HEAD)
+    words.set([FORMS.indexOf(form), size], at)
+    words.set(values, at + HEAD)
     at += HEAD + values.length
   }
-  return new Uint8Array(encoded.buffer)
+  return new Uint8Array(words.buffer)
 }
 
 /** True if the bytes are in shared memory, as encoded members are. */
 export const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer
 
-/** @param encoded shared, and not to be modified afterwards */
+/** @param bytes shared, and not to be modified afterwards */
 export function decodeMembers({ buffer, byteOffset, length }: Uint8Array): Members {
   const words = new Uint32Array(buffer, byteOffset, length / 4)
   const form = FORMS[words[0]!]
   if (form === 'keys') return KeyList.fromData(words.subarray(HEAD), words[1]!)
   if (form !== 'list') return decodeSet(words)
   const list = words.subarray(HEAD, HEAD + words[1]!)
-  const rest = words.subarray(HEAD + words[1]!)
-  if (rest.length > 0) sets.set(list, decodeSet(rest))
+  const setWords = words.subarray(HEAD + words[1]!)
+  if (setWords.length > 0) sets.set(list, decodeSet(setWords))
   return list
 }
 
@@ -83,28 +83,28 @@ function decodeSet(words: Uint32Array): RowSet {
  * Problem of bytes that {@link encodeMembers} should have made from rows below `rowIdLimit`, or undefined.
  * @param rowIdLimit undefined for a remote dataclass
  */
-export function problemOfMembers(encoded: Uint8Array, rowIdLimit: number | undefined): string | undefined {
-  if (encoded.length % 4 !== 0 || encoded.length < 4 * HEAD) return `its members have ${encoded.length} bytes`
-  const [index, size] = new Uint32Array(encoded.buffer, encoded.byteOffset, HEAD) as unknown as [number, number]
+export function problemOfMembers(bytes: Uint8Array, rowIdLimit: number | undefined): string | undefined {
+  if (bytes.length % 4 !== 0 || bytes.length < 4 * HEAD) return `its members have ${bytes.length} bytes`
+  const [index, size] = new Uint32Array(bytes.buffer, bytes.byteOffset, HEAD) as unknown as [number, number]
   const form = FORMS[index]
   if (!form) return `its members have the unknown form ${index}`
-  const words = new Uint32Array(encoded.buffer, encoded.byteOffset + 4 * HEAD, encoded.length / 4 - HEAD)
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + 4 * HEAD, bytes.length / 4 - HEAD)
   if (form === 'keys') return KeyList.problemOf(words, size)
   const values = form === 'list' ? words.subarray(0, size) : words
   const set = form === 'words' ? RowSet.fromWords(values) : undefined
   const count = set?.size ?? values.length
   if (count !== size) return `it has ${count} members and says ${size}`
   if (form === 'ids' && values.length > 1 && !isAscending(values)) return 'its members are out of order'
-  if (form === 'list' && !Buffer.from(encodeMembers(values)).equals(encoded))
+  if (form === 'list' && !Buffer.from(encodeMembers(values)).equals(bytes))
     return 'its members are not those of its bitmap'
   if (rowIdLimit === undefined) return undefined
   const last = (set?.toIds() ?? values).reduce((last, rowId) => Math.max(last, rowId), -1)
   return last < rowIdLimit ? undefined : `row ${last} is a member, but the next row id is ${rowIdLimit}`
 }
 
-/** Members among `live`, in the same order. */
-export const existing = (members: RowMembers, live: RowSet): RowMembers =>
-  members instanceof RowSet ? members.and(live) : members.filter(rowId => live.has(rowId))
+/** Members among `liveRows`, in the same order. */
+export const existingMembers = (members: RowMembers, liveRows: RowSet): RowMembers =>
+  members instanceof RowSet ? members.and(liveRows) : members.filter(rowId => liveRows.has(rowId))
 
 function isAscending(rowIds: Uint32Array): boolean {
   for (let i = 1; i < rowIds.length; i++) if (rowIds[i - 1]! >= rowIds[i]!) return false

@@ -35,6 +35,6 @@ export interface SharedSets extends SetStore {
   /** Brings a set into memory as it is now; only then the other functions know it. */
   fetch(id: string): Promise<void>
   /** Table numbers of those of some sets that are live. */
-  live(ids: readonly string[]): Promise<ReadonlyMap<string, number>>
+  findLive(ids: readonly string[]): Promise<ReadonlyMap<string, number>>
   list(limit: number): Promise<{ count: number; sets: ListedSet[] }>
 }

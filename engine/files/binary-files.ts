@@ -39,9 +39,9 @@ export class BinaryFiles {
   private readonly incoming: string
   private isMade = false
   private readonly removals = new Set<Promise<void>>()
-  private removed: string[] = []
+  private removedIds: string[] = []
   /** Ids to be removed when that is allowed again. */
-  private held: string[] = []
+  private heldIds: string[] = []
 
   /** @param mayRemove false while another process reads files that commits no longer refer to */
   constructor(
@@ -129,17 +129,17 @@ export class BinaryFiles {
   size(id: string): number | undefined {
     // The file may be moved between two attempts.
     for (const path of [this.path(id), this.incomingPath(id), this.path(id)]) {
-      const found = statSync(path, { throwIfNoEntry: false })
-      if (found) return found.size
+      const stats = statSync(path, { throwIfNoEntry: false })
+      if (stats) return stats.size
     }
     return undefined
   }
 
   /** Removes a file in the background; one that {@link isHeld} with a later one. A failure is left to the next start. */
   removeSoon(id: string): void {
-    this.held.push(id)
+    this.heldIds.push(id)
     if (this.isHeld) return
-    for (const each of this.held.splice(0)) this.removeInBackground(each)
+    for (const each of this.heldIds.splice(0)) this.removeInBackground(each)
   }
 
   /** True while files must stay. */
@@ -150,7 +150,7 @@ export class BinaryFiles {
   private removeInBackground(id: string): void {
     const removal = this.remove(id)
       .then(
-        () => void this.removed.push(id),
+        () => void this.removedIds.push(id),
         () => {},
       )
       .finally(() => this.removals.delete(removal))
@@ -159,13 +159,13 @@ export class BinaryFiles {
 
   /** Ids that {@link removeSoon} has removed since the last call. */
   takeRemoved(): string[] {
-    const { removed } = this
-    if (removed.length > 0) this.removed = []
-    return removed
+    const { removedIds } = this
+    if (removedIds.length > 0) this.removedIds = []
+    return removedIds
   }
 
   /** Resolves when no removal is under way. */
-  async settled(): Promise<void> {
+  async awaitRemovals(): Promise<void> {
     await Promise.all(this.removals)
   }
 

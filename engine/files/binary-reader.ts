@@ -83,8 +83,8 @@ export class BinaryReader {
     }
   }
 
-  private piece(stored: BinaryFile, number: number, file: number): Uint8Array | Promise<Uint8Array> {
-    return this.pieces.get(`${stored.id}:${number}`, () => load(stored, number, file))
+  private piece(binary: BinaryFile, number: number, file: number): Uint8Array | Promise<Uint8Array> {
+    return this.pieces.get(`${binary.id}:${number}`, () => load(binary, number, file))
   }
 }
 

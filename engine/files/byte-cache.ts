@@ -1,7 +1,7 @@
 /** Cache of bytes by key with a maximum size; evicts the least recently used. Concurrent requests for one key load it once. */
 export class ByteCache {
   /** Least recently used first. */
-  private readonly kept = new Map<string, Uint8Array>()
+  private readonly entries = new Map<string, Uint8Array>()
   private readonly loading = new Map<string, Promise<Uint8Array>>()
   private usedBytes = 0
   private hits = 0
@@ -11,12 +11,12 @@ export class ByteCache {
 
   /** @param load loads the bytes; a failure is passed to all waiting callers and not kept */
   get(key: string, load: () => Promise<Uint8Array>): Uint8Array | Promise<Uint8Array> {
-    const known = this.kept.get(key)
-    if (known) {
+    const cachedBytes = this.entries.get(key)
+    if (cachedBytes) {
       this.hits++
-      this.kept.delete(key)
-      this.kept.set(key, known)
-      return known
+      this.entries.delete(key)
+      this.entries.set(key, cachedBytes)
+      return cachedBytes
     }
     this.misses++
     let loading = this.loading.get(key)
@@ -40,11 +40,11 @@ export class ByteCache {
   private keep(key: string, bytes: Uint8Array): void {
     const cost = bytes.length + OVERHEAD_BYTES
     if (cost > this.maxBytes) return
-    this.kept.set(key, bytes)
+    this.entries.set(key, bytes)
     this.usedBytes += cost
-    for (const [oldest, { length }] of this.kept) {
+    for (const [oldest, { length }] of this.entries) {
       if (this.usedBytes <= this.maxBytes) return
-      this.kept.delete(oldest)
+      this.entries.delete(oldest)
       this.usedBytes -= length + OVERHEAD_BYTES
     }
   }

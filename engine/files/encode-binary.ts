@@ -24,14 +24,14 @@ export function encodeBinary({ mediaType, content }: BinaryValue): Uint8Array {
 }
 
 /** Decodes a copy: the stored bytes may belong to the store. @returns undefined when they are damaged */
-export function decodeBinary(stored: Uint8Array, files: BinaryFiles): BinaryValue | undefined {
-  const head = stored[0] ?? 0
+export function decodeBinary(bytes: Uint8Array, files: BinaryFiles): BinaryValue | undefined {
+  const head = bytes[0] ?? 0
   const start = 1 + (head & ~IN_FILE)
-  if (stored.length < start) return undefined
-  const mediaType = Buffer.from(stored.subarray(1, start)).toString('latin1')
-  if (head < IN_FILE) return new BinaryValue(mediaType, new Uint8Array(stored.subarray(start)))
-  if (stored.length < start + FILE_ID_BYTES + 8) return undefined
-  const reference = Buffer.from(stored.subarray(start))
+  if (bytes.length < start) return undefined
+  const mediaType = Buffer.from(bytes.subarray(1, start)).toString('latin1')
+  if (head < IN_FILE) return new BinaryValue(mediaType, new Uint8Array(bytes.subarray(start)))
+  if (bytes.length < start + FILE_ID_BYTES + 8) return undefined
+  const reference = Buffer.from(bytes.subarray(start))
   const id = reference.toString('hex', 0, FILE_ID_BYTES).toUpperCase()
   const size = reference.readDoubleBE(FILE_ID_BYTES)
   const digests = new Uint8Array(reference.subarray(FILE_ID_BYTES + 8))
@@ -41,11 +41,11 @@ export function decodeBinary(stored: Uint8Array, files: BinaryFiles): BinaryValu
 
 /** Concatenates into separate memory, which can be transferred to another thread. */
 function join(...parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {
-    joined.set(part, at)
+    bytes.set(part, at)
     at += part.length
   }
-  return joined
+  return bytes
 }

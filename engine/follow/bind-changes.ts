@@ -26,8 +26,8 @@ export function readOf(
 ): ReadRequest & { readonly source: { readonly kind: 'rows' } } {
   const dataClass = view.dataClass(name)
   const all = view.attributes(dataClass)
-  const listed = attributes ?? (all.some(({ kind }) => kind === 'calculated') ? withoutCode(all) : undefined)
-  const items = listed && parseAttributeList(listed.join(','), name, limits)
+  const names = attributes ?? (all.some(({ kind }) => kind === 'calculated') ? withoutCode(all) : undefined)
+  const items = names && parseAttributeList(names.join(','), name, limits)
   return {
     dataClass: name,
     source: { kind: 'rows', rowIds: new Uint32Array(0), ordered: true },

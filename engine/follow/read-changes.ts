@@ -85,9 +85,9 @@ class ChangeReader {
     const { after } = this.request
     let next = after
     let recordBytes = 0
-    for (const found of followLog(folder, logPlace(after), last)) {
-      next = this.readRecord(found, found.after.sequence === after.sequence + 1 ? after.index : 0)
-      recordBytes += found.record.length
+    for (const entry of followLog(folder, logPlace(after), last)) {
+      next = this.readRecord(entry, entry.after.sequence === after.sequence + 1 ? after.index : 0)
+      recordBytes += entry.record.length
       if (this.isFull || recordBytes > READ_BYTES) break
     }
     next = this.flush() ?? next
@@ -113,8 +113,8 @@ class ChangeReader {
         this.unknown++
         continue
       }
-      const known = this.run.has(change.rowId) || this.run.size >= RUN_CHANGES ? this.flush() : undefined
-      if (known) return known
+      const flushedPlace = this.run.has(change.rowId) || this.run.size >= RUN_CHANGES ? this.flush() : undefined
+      if (flushedPlace) return flushedPlace
       if (this.isFull) return changePlace(before, index)
       const id = idOf(after.hash, index)
       this.run.set(change.rowId, { change: change as Row, place: changePlace(before, index), id, time })

@@ -22,6 +22,6 @@ export function attributeName(header: string): string {
 function nameWord(word: string, index: number): string {
   if (ABBREVIATION.test(word)) return word
   const isCapitals = word === word.toUpperCase()
-  const rest = isCapitals ? word.slice(1).toLowerCase() : word.slice(1)
-  return (index === 0 ? word.charAt(0).toLowerCase() : word.charAt(0).toUpperCase()) + rest
+  const tail = isCapitals ? word.slice(1).toLowerCase() : word.slice(1)
+  return (index === 0 ? word.charAt(0).toLowerCase() : word.charAt(0).toUpperCase()) + tail
 }

@@ -87,12 +87,12 @@ function isRead({ type }: StorageAttribute, field: string, { decimal, dates }: F
 }
 
 /** Option that would read a field which is not a value of its type, if it looks like a number or a date of another country. */
-export function hintFor(attribute: Attribute, field: string, given: ForeignFormat): string | undefined {
+export function hintFor(attribute: Attribute, field: string, chosenFormat: ForeignFormat): string | undefined {
   if (attribute.kind !== 'storage') return undefined
   const form = TYPES[attribute.type].field
   if ((form !== 'number' && form !== 'date') || isShortDate(field)) return undefined
   const reads = (format: ForeignFormat): boolean => isValue(attribute, readForeign(attribute, field, format))
-  if (reads(given) || isRead(attribute, field, given)) return undefined
+  if (reads(chosenFormat) || isRead(attribute, field, chosenFormat)) return undefined
   const [what, option, would] =
     form === 'number'
       ? ['numbers', 'decimal', DECIMALS.filter(decimal => reads({ decimal })).map(each => `"${each}"`)]

@@ -31,16 +31,16 @@ const DAY = /^(\d{1,2})([./-])(\d{1,2})\2\d{4}(?:[ T]\d{1,2}:.*)?$/
 
 /**
  * Decides how numbers and dates are written, by the values that have one meaning only. `25/12/2024` decides, `03/04/2024` does not.
- * @param given options that need no guess
+ * @param chosenFormat options that need no guess
  */
-export function guessFormat(columns: readonly ColumnTexts[], given: ForeignFormat): GuessedFormat {
+export function guessFormat(columns: readonly ColumnTexts[], chosenFormat: ForeignFormat): GuessedFormat {
   const open: string[] = []
   const filled = columns.map(column =>
     column.flatMap(value => (value === null || NULL_TEXTS.has(value.trim()) ? [] : [value.trim()])),
   )
-  const decimal = given.decimal ?? decide(DECIMAL, filled, open)
-  const dates = given.dates ?? decide(DATES, filled, open)
-  return { decimal, dates, nulls: given.nulls, open }
+  const decimal = chosenFormat.decimal ?? decide(DECIMAL, filled, open)
+  const dates = chosenFormat.dates ?? decide(DATES, filled, open)
+  return { decimal, dates, nulls: chosenFormat.nulls, open }
 }
 
 /** A question about a format, and how values answer it. */
@@ -64,8 +64,8 @@ const DECIMAL: Question<'.' | ','> = {
     // Two of the same are between groups, as in 1,234,567.
     if (marks.length > 1 && marks[0] === last) return other
     if (marks.length > 1 || digits !== 3) return last
-    const whole = text.slice(0, text.indexOf(last)).replace(/^[+-]/, '')
-    if (whole.length > 3 || whole.startsWith('0')) return last
+    const integerPart = text.slice(0, text.indexOf(last)).replace(/^[+-]/, '')
+    if (integerPart.length > 3 || integerPart.startsWith('0')) return last
     // A point without other signs is what most programs write.
     return last === '.' ? undefined : null
   },
@@ -93,20 +93,20 @@ function decide<Answer extends string>(
   columns: readonly (readonly string[])[],
   open: string[],
 ): Answer | undefined {
-  const found = new Map<Answer, string>()
+  const answers = new Map<Answer, string>()
   let ambiguous: string | undefined
   for (const column of columns) {
     if (!column.every(text => form.test(text))) continue
     for (const text of column) {
       const one = answer(text)
       if (one === null) ambiguous ??= text
-      else if (one !== undefined && !found.has(one)) found.set(one, text)
+      else if (one !== undefined && !answers.has(one)) answers.set(one, text)
     }
   }
-  if (found.size > 1)
-    open.push(ask([...found].sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b)).map(([, text]) => text)))
-  else if (found.size === 0 && ambiguous !== undefined) open.push(ask([ambiguous]))
-  return found.size === 1 ? found.keys().next().value : undefined
+  if (answers.size > 1)
+    open.push(ask([...answers].sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b)).map(([, text]) => text)))
+  else if (answers.size === 0 && ambiguous !== undefined) open.push(ask([ambiguous]))
+  return answers.size === 1 ? answers.keys().next().value : undefined
 }
 
 const ORDER: readonly string[] = ['.', ',', 'dmy', 'mdy']

@@ -52,13 +52,16 @@ export function guessType(values: readonly unknown[], isTyped: boolean, format: 
       if (attribute && holdsAll(attribute, some, format)) return attribute
     return undefined
   }
-  const whole = find(texts)
-  if (whole) return { attribute: whole, nulls: [] }
+  const commonType = find(texts)
+  if (commonType) return { attribute: commonType, nulls: [] }
   const markers = format.nulls ? new Set(format.nulls) : NULL_TEXTS
-  const others = texts.filter(text => !markers.has(text.trim()))
-  const found = isTyped || others.length === texts.length ? undefined : find(others)
-  if (found)
-    return { attribute: found, nulls: [...new Set(texts.map(text => text.trim()).filter(text => markers.has(text)))] }
+  const nonNulls = texts.filter(text => !markers.has(text.trim()))
+  const nonNullType = isTyped || nonNulls.length === texts.length ? undefined : find(nonNulls)
+  if (nonNullType)
+    return {
+      attribute: nonNullType,
+      nulls: [...new Set(texts.map(text => text.trim()).filter(text => markers.has(text)))],
+    }
   const multiLine = texts.some(text => /[\r\n]/.test(text.trim()))
   return { attribute: { type: 'string', ...(multiLine && { multiLine }) }, nulls: [] }
 }

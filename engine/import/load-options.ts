@@ -21,7 +21,7 @@ export interface LoadTarget {
     moment: number | undefined,
   ): Promise<Uint8Array | undefined>
   /** @returns indexes of the rows that have to be written one by one */
-  insert(dataClass: DataClass, encoded: Uint8Array, mark?: LoadMark): Promise<Uint32Array>
+  insert(dataClass: DataClass, packedRows: Uint8Array, mark?: LoadMark): Promise<Uint32Array>
   findKeys: FindKeys
 }
 
@@ -50,9 +50,9 @@ export interface LoadOptions {
   /** Called before a request with the positions of its rows. @returns the mark that its transactions store */
   onSend?: (rows: readonly number[]) => LoadMark | undefined
   /** Called with its outcome: indexes of the rows that were not saved. */
-  onReceived?: (left: readonly number[]) => void
+  onReceived?: (indexes: readonly number[]) => void
   /** Called when rows have been saved or rejected, and are on the disk. */
-  onSettled?: (settled: SettledRows) => void
+  onSettled?: (settledRows: SettledRows) => void
   /** Ends the load after the rows that are being saved. */
   signal?: AbortSignal | undefined
   /** Updated continuously, so that the caller knows what has been done when the load throws. */
@@ -69,7 +69,7 @@ export interface InterruptedLoad {
   /** Rows before it that were kept for another try. */
   readonly kept: ReadonlySet<number>
   /** Rows that are saved, although they were not settled. */
-  readonly saved: ReadonlySet<number>
+  readonly savedRows: ReadonlySet<number>
   /** Rows that may be saved, which is not known: one whose key exists is skipped. */
   readonly uncertain: ReadonlySet<number>
 }

@@ -41,7 +41,7 @@ class Load {
   private readonly saver: RowSaver
   /** Reads rows as they are in the file. */
   private readonly reader: RowReader
-  private waiting: { row: LoadRow; reasons: readonly string[] }[] = []
+  private waitingRows: { row: LoadRow; reasons: readonly string[] }[] = []
   private position: number
 
   constructor(private readonly options: LoadOptions) {
@@ -53,46 +53,46 @@ class Load {
 
   /** Encodes a batch, and saves it after the one before. */
   async add(batch: readonly LoadRow[], before: Promise<void>): Promise<void> {
-    const [encoded] = await Promise.all([this.saver.encode(batch), before])
+    const [packedRows] = await Promise.all([this.saver.encode(batch), before])
     if (this.summary.read === 0) this.options.onBegin?.()
     this.summary.read += batch.length
-    await this.saver.save(batch, encoded)
+    await this.saver.save(batch, packedRows)
     this.settle(batch, false)
   }
 
   /** Tries waiting rows again until none of them can be saved. */
   async retry(): Promise<void> {
-    for (let before = Number.POSITIVE_INFINITY; this.waiting.length > 0 && this.waiting.length < before; ) {
-      before = this.waiting.length
-      const rows = this.waiting.map(({ row }) => row)
-      this.waiting = []
+    for (let before = Number.POSITIVE_INFINITY; this.waitingRows.length > 0 && this.waitingRows.length < before; ) {
+      before = this.waitingRows.length
+      const rows = this.waitingRows.map(({ row }) => row)
+      this.waitingRows = []
       for (let start = 0; start < rows.length; start += BATCH_ROWS) {
         const batch = rows.slice(start, start + BATCH_ROWS)
         await this.saver.saveAgain(batch)
         this.settle(batch, true)
       }
     }
-    for (const { row, reasons } of this.waiting) this.reject(row, reasons)
+    for (const { row, reasons } of this.waitingRows) this.reject(row, reasons)
   }
 
   /** @param isRetry the rows were kept for another try */
   private settle(batch: readonly LoadRow[], isRetry: boolean): void {
     const { resumed, onSettled, onProgress } = this.options
-    const waiting = new Set(this.waiting.map(({ row }) => row.position))
-    const [kept, tried]: [number[], number[]] = [[], []]
+    const waitingPositions = new Set(this.waitingRows.map(({ row }) => row.position))
+    const [keptPositions, triedPositions]: [number[], number[]] = [[], []]
     for (const { position } of batch) {
       const wasKept = isRetry || resumed?.kept.has(position) === true
       if (!wasKept) this.position = Math.max(this.position, position + 1)
-      if (waiting.has(position) !== wasKept) (wasKept ? tried : kept).push(position)
+      if (waitingPositions.has(position) !== wasKept) (wasKept ? triedPositions : keptPositions).push(position)
     }
-    onSettled?.({ position: this.position, kept, tried })
+    onSettled?.({ position: this.position, kept: keptPositions, tried: triedPositions })
     onProgress?.(this.summary)
   }
 
   /** @param isEarly a later row may be the entity that this one refers to */
   private keep(row: LoadRow, isEarly: boolean, reasons: readonly string[]): void {
     if (isEarly && this.options.isTrial) this.summary.later++
-    else if (isEarly && this.waiting.length < MAX_WAITING) this.waiting.push({ row, reasons })
+    else if (isEarly && this.waitingRows.length < MAX_WAITING) this.waitingRows.push({ row, reasons })
     else this.reject(row, reasons)
   }
 
@@ -123,5 +123,5 @@ async function* batches({ rows, resumed, signal, batchRows = BATCH_ROWS }: LoadO
   if (batch.length > 0) yield batch
 }
 
-const isDone = (row: LoadRow, { position, kept, saved }: InterruptedLoad): boolean =>
+const isDone = (row: LoadRow, { position, kept, savedRows: saved }: InterruptedLoad): boolean =>
   saved.has(row.position) || (row.position < position && !kept.has(row.position))

@@ -6,8 +6,8 @@ import { cellText } from './table-file.ts'
 export function lossOf({ type }: StorageModel, values: readonly unknown[], isTyped: boolean): string | undefined {
   for (const value of values) {
     if (value === null || value === undefined) continue
-    const lost = lossIn(type, cellText(value))
-    if (lost !== undefined) return lost
+    const loss = lossIn(type, cellText(value))
+    if (loss !== undefined) return loss
     if (isTyped && type === 'string' && typeof value !== 'string')
       return `values other than texts are kept as texts, as ${cellText(value)}`
   }

@@ -62,7 +62,7 @@ export function readAsStored({ element, children }: SchemaColumn): void {
 const nameOf = ({ logical_type: logical, converted_type: converted = '' }: Element): string =>
   logical?.type ?? converted
 
-const plain = (type: StorageModel['type'], read: Kind['read'] = cell => cell): Kind => ({ type: { type }, read })
+const plainKind = (type: StorageModel['type'], read: Kind['read'] = cell => cell): Kind => ({ type: { type }, read })
 
 function leafKind(element: Element): Kind {
   const { type, logical_type: logical, scale = 0 } = element
@@ -77,52 +77,52 @@ function leafKind(element: Element): Kind {
     case 'DATE':
       return { type: { type: 'date', simpleDate: true }, read: dayOf }
     case 'TIME':
-      return plain('duration', cell => Number(cell) / Number(perMs))
+      return plainKind('duration', cell => Number(cell) / Number(perMs))
     case 'TIMESTAMP':
-      return plain('date', cell => momentOf(cell as bigint, perMs))
+      return plainKind('date', cell => momentOf(cell as bigint, perMs))
     case 'JSON':
-      return plain('object', cell => jsonOf(textOf(cell)))
+      return plainKind('object', cell => jsonOf(textOf(cell)))
     case 'UUID':
-      return plain('uuid')
+      return plainKind('uuid')
     case 'INTERVAL':
-      return plain('string', intervalOf)
+      return plainKind('string', intervalOf)
     case 'UTF':
     case 'STRING':
     case 'ENUM':
-      return plain('string', textOf)
+      return plainKind('string', textOf)
     case 'FLOAT':
-      return plain('number', numberOf)
+      return plainKind('number', numberOf)
     case 'GEOMETRY':
     case 'GEOGRAPHY':
-      return plain('object')
+      return plainKind('object')
     case 'BSON':
-      return plain('blob')
+      return plainKind('blob')
     case 'UINT':
     case 'INTEGER':
       return integerKind(element)
   }
   switch (type) {
     case 'BOOLEAN':
-      return plain('bool')
+      return plainKind('bool')
     case 'INT32':
-      return plain('long')
+      return plainKind('long')
     case 'INT64':
-      return plain('long64')
+      return plainKind('long64')
     case 'INT96':
-      return plain('date')
+      return plainKind('date')
     case 'FLOAT':
     case 'DOUBLE':
-      return plain('number', numberOf)
+      return plainKind('number', numberOf)
     default:
-      return plain('blob')
+      return plainKind('blob')
   }
 }
 
 function integerKind({ type, converted_type: converted = '', logical_type: logical }: Element): Kind {
   const isSigned = logical?.type === 'INTEGER' ? logical.isSigned !== false : !converted.startsWith('UINT')
   const bits = logical?.bitWidth ?? Number(/\d+/.exec(converted)?.[0] ?? 32)
-  if (type === 'INT64') return plain('long64', isSigned ? cell => cell : cell => BigInt.asUintN(64, cell as bigint))
-  return bits < 32 || isSigned ? plain('long') : plain('long64', cell => (cell as number) >>> 0)
+  if (type === 'INT64') return plainKind('long64', isSigned ? cell => cell : cell => BigInt.asUintN(64, cell as bigint))
+  return bits < 32 || isSigned ? plainKind('long') : plainKind('long64', cell => (cell as number) >>> 0)
 }
 
 type Read = (cell: unknown) => unknown
@@ -163,9 +163,9 @@ function itemReader({ element, children }: SchemaColumn): Read {
 /** Reads keys of maps, of which hyparquet has made names of properties. */
 function keyReader({ element }: SchemaColumn): (name: string) => string {
   const { read } = leafKind(element)
-  const stored = STORED[nameOf(element) === 'UUID' ? 'UUID' : (element.type ?? '')] ?? bytesOf
+  const decode = STORED[nameOf(element) === 'UUID' ? 'UUID' : (element.type ?? '')] ?? bytesOf
   return name => {
-    const key = read(stored(name))
+    const key = read(decode(name))
     return key instanceof Uint8Array ? Buffer.from(key).toString('base64') : String(key)
   }
 }
@@ -237,13 +237,13 @@ export const parsers = { timestampFromNanoseconds: (nanos: bigint): string => mo
 
 /** ISO text of a moment, with all its digits. */
 function momentOf(units: bigint, perMs: bigint): string {
-  const rest = perMs === 1n ? 0n : ((units % perMs) + perMs) % perMs
-  const ms = Number(perMs === 1n ? units : (units - rest) / perMs)
+  const remainder = perMs === 1n ? 0n : ((units % perMs) + perMs) % perMs
+  const ms = Number(perMs === 1n ? units : (units - remainder) / perMs)
   const date = new Date(ms)
   if (Number.isNaN(date.getTime())) return `${ms} milliseconds since 1970`
   const iso = date.toISOString()
   const places = String(perMs).length - 1
-  return rest === 0n ? iso : `${iso.slice(0, -1)}${String(rest).padStart(places, '0')}Z`
+  return remainder === 0n ? iso : `${iso.slice(0, -1)}${String(remainder).padStart(places, '0')}Z`
 }
 
 function dayOf(cell: unknown): string {

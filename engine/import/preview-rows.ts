@@ -89,16 +89,16 @@ function csvCells({ delimiter, attributes }: NonNullable<RowFormat['csv']>): Cel
   const splitter = new CsvSplitter(delimiter)
   return row => {
     const fields = row.problem === undefined ? splitter.split(row.text) : [row.text]
-    if (row.value instanceof Error) return fields.map(shown)
-    return attributes.map((name, at) => (name === null ? shown(fields[at] ?? null) : cellOf(row, name)))
+    if (row.value instanceof Error) return fields.map(excerptOf)
+    return attributes.map((name, at) => (name === null ? excerptOf(fields[at] ?? null) : cellOf(row, name)))
   }
 }
 
 /** A cell for people to read, who need no more than its beginning. */
-const shown = (cell: string | null): string | null => cell?.slice(0, SHOWN_LENGTH).toWellFormed() ?? null
+const excerptOf = (cell: string | null): string | null => cell?.slice(0, SHOWN_LENGTH).toWellFormed() ?? null
 
 function cellOf({ value }: ReadRow, name: string): string | null {
   if (value instanceof Error || !Object.hasOwn(value, name)) return null
   const cell = value[name] ?? null
-  return shown(typeof cell === 'string' || cell === null ? cell : stringifyExact(cell))
+  return excerptOf(typeof cell === 'string' || cell === null ? cell : stringifyExact(cell))
 }

@@ -78,24 +78,27 @@ const MIN_DISTINCT = 0.5
  */
 export function proposeClass(options: ProposalOptions): ProposedClass {
   const { className, columns, isTyped, format, types } = options
-  const named = nameColumns(columns, options.names)
+  const attributeNames = nameColumns(columns, options.names)
   for (const name of [...Object.keys(types), ...(options.key === undefined ? [] : [options.key])])
-    if (!named.includes(name))
-      throw new InputError(`no column becomes the attribute "${name}"; they are ${named.filter(Boolean).join(', ')}`)
+    if (!attributeNames.includes(name))
+      throw new InputError(
+        `no column becomes the attribute "${name}"; they are ${attributeNames.filter(Boolean).join(', ')}`,
+      )
   const nulls = new Set(format.nulls)
   const proposed = columns.map((column, i): ProposedColumn => {
-    const attribute = named[i]!
+    const attribute = attributeNames[i]!
     const { type, values } = column
     if (attribute === null) return { column, attribute, model: { type: 'string' }, isGuessed: false }
-    const given = types[attribute]
-    if (given || type) return { column, attribute, model: given ?? typeFor(type!, values, format), isGuessed: false }
+    const chosenType = types[attribute]
+    if (chosenType || type)
+      return { column, attribute, model: chosenType ?? typeFor(type!, values, format), isGuessed: false }
     const guessed = guessType(values, isTyped, format)
     for (const text of guessed.nulls) nulls.add(text)
     return { column, attribute, model: guessed.attribute, isGuessed: true }
   })
   const unique = proposed.filter(isUnique)
   const key = options.key ?? unique.find(each => isNamedKey(each, className))?.attribute
-  const newKey = key === undefined || key === null ? freeColumn('ID', named) : undefined
+  const newKey = key === undefined || key === null ? freeColumn('ID', attributeNames) : undefined
   const attributes: Record<string, AttributeModel> = {}
   if (newKey !== undefined) attributes[newKey] = { type: 'long', autoFill: 'increment' }
   for (const { attribute, model, column } of proposed) {
@@ -104,16 +107,16 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
     const indexed = attribute !== key && isSelective(model, column.values)
     attributes[attribute] = { ...model, ...(numbers && { autoFill: 'increment' }), ...(indexed && { indexed }) }
   }
-  const found = proposed.map(each => ({ ...each, loss: lossOfColumn(each, isTyped) }))
+  const proposals = proposed.map(each => ({ ...each, loss: lossOfColumn(each, isTyped) }))
   return {
     dataClass: { key: (key ?? newKey)!, attributes },
-    columns: found,
+    columns: proposals,
     newKey,
     possibleKeys: newKey === undefined ? [] : unique.map(({ attribute }) => attribute!),
     rowsWithoutKey: options.key === undefined ? 0 : withoutKey(proposed.find(each => each.attribute === key)!),
     nulls: [...nulls],
     values: Object.fromEntries(
-      found.flatMap(({ attribute, isGuessed, loss }) =>
+      proposals.flatMap(({ attribute, isGuessed, loss }) =>
         attribute === null ? [] : [[attribute, { isGuessed, losesDigits: loss !== undefined }]],
       ),
     ),
@@ -124,18 +127,18 @@ export function proposeClass(options: ProposalOptions): ProposedClass {
 function nameColumns(columns: readonly SampleColumn[], names: ProposalOptions['names']): (string | null)[] {
   for (const name of Object.keys(names))
     if (!columns.some(column => column.name === name)) throw new InputError(`there is no column "${name}"`)
-  const found: (string | null)[] = []
+  const attributeNames: (string | null)[] = []
   for (const [i, { name, values }] of columns.entries()) {
-    if (Object.hasOwn(names, name)) found.push(names[name]!)
-    else if (name === '' && values.every(value => value === null || value === '')) found.push(null)
-    else found.push(freeColumn(attributeName(name) || `column${i + 1}`, found))
+    if (Object.hasOwn(names, name)) attributeNames.push(names[name]!)
+    else if (name === '' && values.every(value => value === null || value === '')) attributeNames.push(null)
+    else attributeNames.push(freeColumn(attributeName(name) || `column${i + 1}`, attributeNames))
   }
-  return found
+  return attributeNames
 }
 
-function freeColumn(name: string, others: readonly (string | null)[]): string {
-  const taken = new Set(others.map(other => other?.toLowerCase()))
-  return freeName(name, each => taken.has(each.toLowerCase()))
+function freeColumn(name: string, otherNames: readonly (string | null)[]): string {
+  const takenNames = new Set(otherNames.map(other => other?.toLowerCase()))
+  return freeName(name, each => takenNames.has(each.toLowerCase()))
 }
 
 const lossOfColumn = ({ column, attribute, model }: ProposedColumn, isTyped: boolean): string | undefined =>

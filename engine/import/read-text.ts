@@ -52,22 +52,22 @@ function decoderOf(encoding: string): TextDecoder {
 }
 
 async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let held: Buffer = Buffer.alloc(0)
+  let remainder: Buffer = Buffer.alloc(0)
   let isFirst = true
   for await (const chunk of chunks) {
-    const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk
+    const bytes = remainder.length > 0 ? Buffer.concat([remainder, chunk]) : chunk
     if (isFirst && bytes.length < 2) {
-      held = bytes
+      remainder = bytes
       continue
     }
     const end = afterLastCharacter(bytes)
-    held = bytes.subarray(end)
+    remainder = bytes.subarray(end)
     if (end > 0) {
       yield decode(bytes.subarray(0, end), isFirst)
       isFirst = false
     }
   }
-  if (held.length > 0) yield decode(held, isFirst)
+  if (remainder.length > 0) yield decode(remainder, isFirst)
 }
 
 /** End of the last character of UTF-8 that is complete. */
@@ -95,11 +95,11 @@ const decodeLine = (bytes: Buffer): string =>
 
 /** Lines with their line ends. */
 function lines(bytes: Buffer): Buffer[] {
-  const found: Buffer[] = []
+  const lineBuffers: Buffer[] = []
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(0x0a, start) + 1 || bytes.length
-    found.push(bytes.subarray(start, end))
+    lineBuffers.push(bytes.subarray(start, end))
     start = end
   }
-  return found
+  return lineBuffers
 }

@@ -18,7 +18,7 @@ export type RelationsBy = Readonly<Record<string, string>>
 /** A row whose related entities may be given by other values than their keys. */
 export interface RelatedRow extends RowText {
   /** Its text with keys of related entities in place of these values. */
-  resolved?: string
+  resolvedText?: string
   /** Reason why a related entity was not found, and whether a later row may be it. */
   unresolved?: { readonly reason: string; readonly mayCome: boolean }
 }
@@ -29,12 +29,12 @@ export function relationsOf(
   columns: Readonly<Record<string, string | null>> = {},
   isAttribute: (name: string) => boolean,
 ): RelationsBy {
-  const found = Object.entries(relations).map(([name, by]): [string, string] => {
+  const entries = Object.entries(relations).map(([name, by]): [string, string] => {
     const column = Object.hasOwn(columns, name) ? (columns[name] ?? name) : name
-    const known = [name, column, attributeName(name), attributeName(column)].find(isAttribute)
-    return [known ?? name, by]
+    const match = [name, column, attributeName(name), attributeName(column)].find(isAttribute)
+    return [match ?? name, by]
   })
-  return Object.fromEntries(found)
+  return Object.fromEntries(entries)
 }
 
 /**
@@ -91,36 +91,36 @@ export class RelationLookup {
     return new RowReader(this.dataClass, this.format)
   }
 
-  /** Sets `resolved` or `unresolved` of rows. */
+  /** Sets `resolvedText` or `unresolved` of rows. */
   async resolve(rows: readonly RelatedRow[]): Promise<void> {
-    const named: NamedEntity[] = []
+    const entities: NamedEntity[] = []
     const writers = new Map<RelatedRow, (keys: ReadonlyMap<Lookup, string>) => string>()
     for (const [i, row] of rows.entries()) {
       if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await setImmediate()
       delete row.unresolved
-      delete row.resolved
-      const writer = this.source.csv ? this.readFields(row, named) : this.readObject(row, named)
+      delete row.resolvedText
+      const writer = this.source.csv ? this.readFields(row, entities) : this.readObject(row, entities)
       if (writer) writers.set(row, writer)
     }
-    const keys = await this.findAll(named)
-    let written = 0
+    const keys = await this.findAll(entities)
+    let writtenCount = 0
     for (const [row, write] of writers) {
       if (row.unresolved) continue
-      row.resolved = write(keys.get(row) ?? new Map())
-      if (++written % ROWS_PER_TURN === 0) await setImmediate()
+      row.resolvedText = write(keys.get(row) ?? new Map())
+      if (++writtenCount % ROWS_PER_TURN === 0) await setImmediate()
     }
   }
 
-  private async findAll(named: readonly NamedEntity[]): Promise<Map<RelatedRow, Map<Lookup, string>>> {
+  private async findAll(entities: readonly NamedEntity[]): Promise<Map<RelatedRow, Map<Lookup, string>>> {
     const keys = new Map<RelatedRow, Map<Lookup, string>>()
     for (const lookup of this.lookups) {
       const { relation, by } = lookup
-      const some = named.filter(each => each.lookup === lookup)
+      const some = entities.filter(each => each.lookup === lookup)
       const values = [...new Set(some.map(({ value }) => value))]
       const each = values.length > 0 ? await this.find(by, values) : []
-      const found = new Map(each.map((keys, i): [Value, readonly string[]] => [values[i]!, keys]))
+      const keysByValue = new Map(each.map((keys, i): [Value, readonly string[]] => [values[i]!, keys]))
       for (const { row, value } of some) {
-        const [key, other] = found.get(value)!
+        const [key, other] = keysByValue.get(value)!
         if (key !== undefined && other === undefined) {
           const ofRow = keys.get(row) ?? new Map<Lookup, string>()
           keys.set(row, ofRow.set(lookup, key))
@@ -139,59 +139,59 @@ export class RelationLookup {
 
   private readFields(
     row: RelatedRow,
-    named: NamedEntity[],
+    entities: NamedEntity[],
   ): ((keys: ReadonlyMap<Lookup, string>) => string) | undefined {
     const { delimiter, attributes } = this.source.csv!
     const fields = row.problem === undefined ? new CsvSplitter(delimiter).split(row.text) : []
     if (fields.length !== attributes.length) return undefined
     for (const lookup of this.lookups) {
       const field = fields[lookup.column]!
-      if (field !== null) this.name(row, lookup, csvValue(lookup.by, field.trim(), this.source), named)
+      if (field !== null) this.name(row, lookup, csvValue(lookup.by, field.trim(), this.source), entities)
     }
     return keys => {
       for (const [{ column }, key] of keys) fields[column] = key
-      return fields.map(quoted).join(delimiter)
+      return fields.map(quote).join(delimiter)
     }
   }
 
   private readObject(
     row: RelatedRow,
-    named: NamedEntity[],
+    entities: NamedEntity[],
   ): ((keys: ReadonlyMap<Lookup, string>) => string) | undefined {
     const { value } = this.reader.read(row)
     if (value instanceof Error) return undefined
     for (const lookup of this.lookups) {
       const { relation } = lookup
-      const given = Object.hasOwn(value, relation.name) ? value[relation.name] : undefined
-      if (given !== undefined && given !== null) this.name(row, lookup, given, named)
+      const relatedValue = Object.hasOwn(value, relation.name) ? value[relation.name] : undefined
+      if (relatedValue !== undefined && relatedValue !== null) this.name(row, lookup, relatedValue, entities)
     }
     return keys => {
-      const others = { ...value }
+      const copy = { ...value }
       for (const [{ relation }, key] of keys) {
-        delete others[relation.name]
-        others[relation.foreignKey.name] = key
+        delete copy[relation.name]
+        copy[relation.foreignKey.name] = key
       }
-      return stringifyExact(others)
+      return stringifyExact(copy)
     }
   }
 
-  private name(row: RelatedRow, lookup: Lookup, json: unknown, named: NamedEntity[]): void {
+  private name(row: RelatedRow, lookup: Lookup, json: unknown, entities: NamedEntity[]): void {
     if (json === null) return
     const { by, relation } = lookup
     const value = TYPES[by.type].convert(json, by, true)
-    if (!(value instanceof Mismatch)) named.push({ row, lookup, value })
+    if (!(value instanceof Mismatch)) entities.push({ row, lookup, value })
     else row.unresolved = { reason: `${relation.name}: a value of ${by.name} is ${value.expected}`, mayCome: false }
   }
 }
 
-const quoted = (field: string | null): string => (field === null ? '' : `"${field.replaceAll('"', '""')}"`)
+const quote = (field: string | null): string => (field === null ? '' : `"${field.replaceAll('"', '""')}"`)
 
 function lookupOf(dataClass: DataClass, { csv }: RowFormat, name: string, text: string): Lookup {
   const relation = dataClass.attributesByName.get(name)
   if (relation?.kind !== 'relatedEntity') {
     const relations = dataClass.attributes.filter(({ kind }) => kind === 'relatedEntity').map(each => each.name)
-    const others = suggestion(name, relations)
-    throw new InputError(`${name} is not a relation to one of ${dataClass.name}${others || listOf(relations)}`)
+    const hint = suggestion(name, relations)
+    throw new InputError(`${name} is not a relation to one of ${dataClass.name}${hint || listOf(relations)}`)
   }
   const [className, byName = '', ...more] = text.split('.')
   const { target } = relation

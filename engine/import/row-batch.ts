@@ -1,5 +1,5 @@
 import { stringifyExact } from '../base/exact-json.ts'
-import { own } from '../base/json-object.ts'
+import { ownMember } from '../base/json-object.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { ReadRow, RowFormat } from './row-reader.ts'
 
@@ -23,10 +23,10 @@ export function rowBatch(format: RowFormat, texts: readonly string[]): RowBatch 
 
 /** A row as an element of a save: `__KEY`, which rows of an answer of this protocol have, would make it the change of an entity. */
 export function asNewEntity({ json, value }: ReadRow, { key }: DataClass): { json: string; value: unknown } {
-  const sent = own(value, '__KEY')
-  if (sent === undefined) return { json, value }
-  const changed = own(value, key.name) === undefined ? { __KEY: null, [key.name]: sent } : { __KEY: null }
-  return { json: extend(json, changed), value: { ...value, ...changed } }
+  const sentKey = ownMember(value, '__KEY')
+  if (sentKey === undefined) return { json, value }
+  const keyMembers = ownMember(value, key.name) === undefined ? { __KEY: null, [key.name]: sentKey } : { __KEY: null }
+  return { json: extend(json, keyMembers), value: { ...value, ...keyMembers } }
 }
 
 /** A row as a change of the entity with its key. */
@@ -34,7 +34,8 @@ export const asChange = (row: ReadRow, dataClass: DataClass, stamp: number): str
   extend(row.json, { __KEY: keyOf(row, dataClass), __STAMP: stamp })
 
 /** Key of a row as it was read; undefined if it has none. */
-export const keyOf = ({ value }: ReadRow, { key }: DataClass): unknown => own(value, key.name) ?? own(value, '__KEY')
+export const keyOf = ({ value }: ReadRow, { key }: DataClass): unknown =>
+  ownMember(value, key.name) ?? ownMember(value, '__KEY')
 
 /** Adds properties to a JSON object. Of two properties with one name the last counts, so the existing text can stay. */
 function extend(json: string, properties: Record<string, unknown>): string {

@@ -45,9 +45,9 @@ export async function openRowFile(file: RowFileOptions, dataClass: DataClass): P
     const format = { decimal, dates, nulls, names: file.columns }
     return { format, rows: file.format === 'json' ? splitArray(parts) : splitLines(parts) }
   }
-  const known = new Set([...dataClass.attributesByName.keys(), ...Object.keys(names)])
+  const knownNames = new Set([...dataClass.attributesByName.keys(), ...Object.keys(names)])
   const { delimiter, header, records } = await openCsv(rawLines(parts), file.delimiter, lines =>
-    delimiterOfHeader(lines[0]?.text ?? '', known),
+    delimiterOfHeader(lines[0]?.text ?? '', knownNames),
   )
   const attributes = file.attributes ?? attributesOf(header, dataClass, names, leavesOutOthers)
   return { format: { decimal, dates, nulls, csv: { delimiter, attributes } }, header, rows: records }
@@ -73,17 +73,17 @@ interface CsvFile {
 
 /**
  * Reads CSV up to its header, which may be below blank lines, comments and `sep=;`.
- * @param given delimiter
+ * @param chosenDelimiter delimiter
  * @param choose decides on a delimiter where neither the caller nor the file names it, by the lines from the header on that have been read
  * @throws {Error} the header cannot be read
  */
 export async function openCsv(
   lines: AsyncGenerator<RowText[]>,
-  given: string | undefined,
+  chosenDelimiter: string | undefined,
   choose: (lines: readonly RowText[]) => string,
 ): Promise<CsvFile> {
   const { hint, first } = await firstLines(lines)
-  const delimiter = given ?? hint ?? choose(first)
+  const delimiter = chosenDelimiter ?? hint ?? choose(first)
   const splitter = new CsvSplitter(delimiter)
   const records = splitCsv(after(first, lines), splitter)
   const [head, ...others] = await firstOf(records)
@@ -128,14 +128,14 @@ const delimiterIn = (text: string): string | undefined => /^sep=(.)\r?$/i.exec(t
 /** Reads up to the header. @returns its lines, and the delimiter in a line `sep=;` above it */
 async function firstLines(lines: AsyncGenerator<RowText[]>): Promise<{ hint: string | undefined; first: RowText[] }> {
   let first: RowText[] = []
-  let found = -1
-  while (found < 0) {
+  let headerIndex = -1
+  while (headerIndex < 0) {
     const next = await lines.next()
     if (next.done) break
     first = next.value
-    found = first.findIndex(({ text }) => !isAboveHeader(text))
+    headerIndex = first.findIndex(({ text }) => !isAboveHeader(text))
   }
-  first = first.slice(Math.max(found, 0))
+  first = first.slice(Math.max(headerIndex, 0))
   const hint = delimiterIn(first[0]?.text ?? '')
   return { hint, first: hint === undefined ? first : first.slice(1) }
 }
@@ -157,26 +157,26 @@ function delimiterOfHeader(text: string, names: ReadonlySet<string>): string {
 function attributesOf(
   header: readonly (string | null)[],
   { attributesByName, name: className }: DataClass,
-  given: Readonly<Record<string, string | null>>,
+  names: Readonly<Record<string, string | null>>,
   leavesOutOthers = false,
 ): (string | null)[] {
-  const found: (string | null)[] = []
+  const attributeNames: (string | null)[] = []
   for (const text of header) {
     const column = text?.trim() ?? ''
-    const name = Object.hasOwn(given, column) ? given[column]! : column
+    const name = Object.hasOwn(names, column) ? names[column]! : column
     const attribute =
       name === null ? undefined : (attributesByName.get(name) ?? attributesByName.get(attributeName(name)))
     if (name === null || (!attribute && leavesOutOthers && name === column)) {
-      found.push(null)
+      attributeNames.push(null)
       continue
     }
     if (!attribute) {
-      const others = suggestion(name, attributesByName.keys())
+      const hint = suggestion(name, attributesByName.keys())
       const what = name === column ? `column "${column}"` : `"${name}", for column "${column}",`
-      throw new InputError(`${what} is not an attribute of ${className}${others}`)
+      throw new InputError(`${what} is not an attribute of ${className}${hint}`)
     }
-    if (found.includes(attribute.name)) throw new InputError(`there are two columns "${attribute.name}"`)
-    found.push(attribute.name)
+    if (attributeNames.includes(attribute.name)) throw new InputError(`there are two columns "${attribute.name}"`)
+    attributeNames.push(attribute.name)
   }
-  return found
+  return attributeNames
 }

@@ -61,8 +61,8 @@ export class RowReader {
     private readonly format: RowFormat,
   ) {
     const { csv, names = {} } = format
-    const kept = keptDigits(dataClass)
-    this.parse = text => parseExact(text, kept)
+    const digits = keptDigits(dataClass)
+    this.parse = text => parseExact(text, digits)
     const { attributesByName } = dataClass
     this.textProperties = [...new Set([...attributesByName.keys(), ...Object.keys(names)])].filter(property => {
       const attribute = this.attributeOf(property)
@@ -145,7 +145,7 @@ export class RowReader {
       if (isOfErrors(value, this.dataClass)) return this.corrected(text, value.row)
       if (this.format.proposed) this.checkMembers(text)
       const texts = this.withTexts(value, text)
-      if (this.format.names) return renamed(texts ?? value, this.format.names)
+      if (this.format.names) return renameFields(texts ?? value, this.format.names)
       return texts ? { json: stringifyExact(texts), value: texts } : { json: text, value }
     } catch (error) {
       return { json: text, value: error as SyntaxError }
@@ -157,12 +157,12 @@ export class RowReader {
    * several types in one column is loaded so. Undefined if there are none.
    */
   private withTexts(row: Record<string, unknown>, json: string): Record<string, unknown> | undefined {
-    const others = this.textProperties.filter(
+    const properties = this.textProperties.filter(
       property => Object.hasOwn(row, property) && typeof row[property] !== 'string' && row[property] !== null,
     )
-    if (others.length === 0) return undefined
+    if (properties.length === 0) return undefined
     const texts = memberTexts(json)
-    return { ...row, ...Object.fromEntries(others.map(property => [property, texts.get(property)])) }
+    return { ...row, ...Object.fromEntries(properties.map(property => [property, texts.get(property)])) }
   }
 
   /** Row in a line of a file of errors. Its texts are read as CSV fields, which they may have been. */
@@ -175,12 +175,12 @@ export class RowReader {
         return [name, attribute && typeof field === 'string' ? csvValue(attribute, field, this.format) : field]
       })
       const start = text.indexOf(ROW_OF_ERRORS)
-      const written = start > 0 ? text.slice(start + ROW_OF_ERRORS.length, -1) : stringifyExact(row)
+      const rowText = start > 0 ? text.slice(start + ROW_OF_ERRORS.length, -1) : stringifyExact(row)
       const fields = Object.fromEntries(read)
-      const value = this.withTexts(fields, written) ?? fields
+      const value = this.withTexts(fields, rowText) ?? fields
       // Keeps the digits of long integers that were not texts.
       const isAsWritten = read.every(([name]) => value[name] === row[name])
-      return { json: isAsWritten ? written : stringifyExact(value), value, raw }
+      return { json: isAsWritten ? rowText : stringifyExact(value), value, raw }
     } catch (error) {
       return { json: text, value: error as SyntaxError, raw }
     }
@@ -199,7 +199,7 @@ export const fieldCount = (fields: readonly unknown[], columns: number): string 
 const nameOf = (property: string, names: RowFormat['names'] = {}): string | null =>
   Object.hasOwn(names, property) ? names[property]! : property
 
-function renamed(value: Record<string, unknown>, names: NonNullable<RowFormat['names']>): ReadRow {
+function renameFields(value: Record<string, unknown>, names: NonNullable<RowFormat['names']>): ReadRow {
   const entries = Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
     const attribute = nameOf(name, names)
     return attribute === null ? [] : [[attribute, each]]

@@ -64,11 +64,11 @@ export class RowSaver {
     )
   }
 
-  async save(batch: readonly LoadRow[], encoded: Uint8Array | undefined): Promise<void> {
-    const left = await this.insert(batch, encoded)
+  async save(batch: readonly LoadRow[], packedRows: Uint8Array | undefined): Promise<void> {
+    const remainingRows = await this.insert(batch, packedRows)
     const { savedAtOnce = SAVED_AT_ONCE } = this.options
-    for (let start = 0; start < left.length; start += savedAtOnce)
-      await this.saveEach(left.slice(start, start + savedAtOnce))
+    for (let start = 0; start < remainingRows.length; start += savedAtOnce)
+      await this.saveEach(remainingRows.slice(start, start + savedAtOnce))
   }
 
   /** Saves rows that failed before, when there are more entities. */
@@ -78,25 +78,25 @@ export class RowSaver {
   }
 
   /** @returns rows that were not inserted */
-  private async insert(batch: readonly LoadRow[], encoded: Uint8Array | undefined): Promise<readonly LoadRow[]> {
-    if (!encoded) return batch
+  private async insert(batch: readonly LoadRow[], packedRows: Uint8Array | undefined): Promise<readonly LoadRow[]> {
+    if (!packedRows) return batch
     const { target, dataClass } = this.options
     try {
       const mark = this.options.onSend?.(batch.map(({ position }) => position))
-      const left = [...(await target.insert(dataClass, encoded, mark))]
-      this.options.onReceived?.(left)
-      this.summary.inserted += batch.length - left.length
-      return left.map(index => batch[index]!)
+      const indexes = [...(await target.insert(dataClass, packedRows, mark))]
+      this.options.onReceived?.(indexes)
+      this.summary.inserted += batch.length - indexes.length
+      return indexes.map(index => batch[index]!)
     } catch (error) {
       if (isForAllRows(error)) throw error
       return batch
     }
   }
 
-  private async saveEach(left: readonly LoadRow[]): Promise<void> {
+  private async saveEach(remainder: readonly LoadRow[]): Promise<void> {
     const { dataClass, existing } = this.options
     const rows: ReadLoadRow[] = []
-    for (const row of left) {
+    for (const row of remainder) {
       if (row.unresolved) {
         this.onFailed(row, row.unresolved.mayCome, [row.unresolved.reason])
         continue
@@ -106,29 +106,29 @@ export class RowSaver {
       else rows.push(read)
     }
     const stamps = await this.stampsOf(rows)
-    const known: { read: ReadLoadRow; stamp: number }[] = []
+    const updates: { read: ReadLoadRow; stamp: number }[] = []
     const take = (read: ReadLoadRow, stamp: number): void => {
-      if (existing === 'update') known.push({ read, stamp })
+      if (existing === 'update') updates.push({ read, stamp })
       else this.summary.skipped++
     }
     for (const [read, stamp] of stamps) take(read, stamp)
-    const failed = new Map<ReadLoadRow, SavedEntity>()
+    const failures = new Map<ReadLoadRow, SavedEntity>()
     await this.write(
       rows.flatMap(read => (stamps.has(read) ? [] : [{ read, json: asNewEntity(read, dataClass).json }])),
       ({ read }, entity) => {
         if (!entity.failure) this.summary.inserted++
         else if (codes(entity).includes(KEY_EXISTS) && this.mayExist(read)) take(read, 0)
-        else failed.set(read, entity)
+        else failures.set(read, entity)
       },
     )
     // A row further up may have made the entity.
-    const late = await this.stampsOf([...failed.keys()])
-    for (const [read, entity] of failed) {
+    const late = await this.stampsOf([...failures.keys()])
+    for (const [read, entity] of failures) {
       const stamp = late.get(read)
       if (stamp === undefined) this.keepOrReject(read.row, entity)
       else take(read, stamp)
     }
-    await this.update(known)
+    await this.update(updates)
   }
 
   /**
@@ -212,7 +212,7 @@ export class RowSaver {
   }
 }
 
-const textOf = ({ text, resolved }: LoadRow): string => resolved ?? text
+const textOf = ({ text, resolvedText }: LoadRow): string => resolvedText ?? text
 
 /** A full disk concerns all rows; an error of plugin code may concern only one of them. */
 const isForAllRows = (error: unknown): boolean => !(error instanceof ProtocolError) || error.httpStatus === UNAVAILABLE

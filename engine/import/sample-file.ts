@@ -48,35 +48,37 @@ const RECORDS_TO_COMPARE = 200
 
 /**
  * Reads the first rows of a file of text.
- * @param given options that need no guess
+ * @param chosenFormat options that need no guess
  * @param names of attributes of the dataclass, by which a delimiter is recognised before all
  * @throws {Error} the file cannot be read
  */
 export function sampleFile(
   format: Format,
   sample: ByteSample,
-  given: TextFormat,
+  chosenFormat: TextFormat,
   names: ReadonlySet<string> = new Set(),
 ): Promise<FileSample> {
-  const encoding = given.encoding ?? guessEncoding(sample)
+  const encoding = chosenFormat.encoding ?? guessEncoding(sample)
   const parts = readText(once(sample.bytes), encoding)
   return format === 'csv'
-    ? sampleCsv(sample, parts, { ...given, encoding }, names)
-    : sampleObjects(sample, format === 'json' ? splitArray(parts) : splitLines(parts), { ...given, encoding })
+    ? sampleCsv(sample, parts, { ...chosenFormat, encoding }, names)
+    : sampleObjects(sample, format === 'json' ? splitArray(parts) : splitLines(parts), { ...chosenFormat, encoding })
 }
 
 async function sampleCsv(
   { isWhole }: ByteSample,
   parts: AsyncIterable<string>,
-  given: TextFormat,
+  chosenFormat: TextFormat,
   names: ReadonlySet<string>,
 ): Promise<FileSample> {
   const lines = await all(rawLines(parts))
   // The last line may go on.
   if (!isWhole) lines.pop()
   const first = lines.findIndex(({ text }) => !isAboveHeader(text))
-  const begun = once(first < 0 ? [] : lines.slice(first))
-  const { delimiter, header, records } = await openCsv(begun, given.delimiter, rest => guessDelimiter(rest, names))
+  const csvLines = once(first < 0 ? [] : lines.slice(first))
+  const { delimiter, header, records } = await openCsv(csvLines, chosenFormat.delimiter, sampleLines =>
+    guessDelimiter(sampleLines, names),
+  )
   const splitter = new CsvSplitter(delimiter)
   const rows: (string | null)[][] = []
   const unreadable: UnreadableRow[] = []
@@ -95,8 +97,8 @@ async function sampleCsv(
     read += some.length
   }
   const columns = header.map((_, i) => rows.map(fields => fields[i]!))
-  const { open, ...guessed } = guessFormat(columns, given)
-  const nulls = given.nulls ?? [...new Set(columns.flatMap(values => guessType(values, false, guessed).nulls))]
+  const { open, ...guessed } = guessFormat(columns, chosenFormat)
+  const nulls = chosenFormat.nulls ?? [...new Set(columns.flatMap(values => guessType(values, false, guessed).nulls))]
   return {
     columns: header.map((name, i) => ({ name, values: columns[i]! })),
     isTyped: false,
@@ -104,7 +106,7 @@ async function sampleCsv(
     rows: rows.length,
     unreadable,
     isWhole: isWhole && read <= MAX_ROWS,
-    format: { encoding: given.encoding, delimiter, ...guessed, ...(nulls.length > 0 && { nulls }) },
+    format: { encoding: chosenFormat.encoding, delimiter, ...guessed, ...(nulls.length > 0 && { nulls }) },
     open,
   }
 }
@@ -117,10 +119,10 @@ function guessDelimiter(lines: readonly RowText[], names: ReadonlySet<string>): 
     const [header, ...records] = firstRecords(lines, splitter)
     if (!header) continue
     const fields = splitter.split(header.text)
-    const known = fields.filter(name => names.has(name?.trim() ?? '')).length
+    const knownCount = fields.filter(name => names.has(name?.trim() ?? '')).length
     const alike = records.filter(({ text }) => splitter.split(text).length === fields.length).length
     const share = (alike + 1) / (records.length + 1)
-    const score = fields.length < 2 ? known : known + share * Math.log2(fields.length + 1)
+    const score = fields.length < 2 ? knownCount : knownCount + share * Math.log2(fields.length + 1)
     if (!best || score > best.score) best = { delimiter, score }
   }
   return best?.delimiter ?? ','
@@ -213,9 +215,9 @@ async function* once<T>(value: T): AsyncGenerator<T> {
 }
 
 async function all<T>(parts: AsyncIterable<T[]>): Promise<T[]> {
-  const found: T[] = []
-  for await (const some of parts) for (const each of some) found.push(each)
-  return found
+  const items: T[] = []
+  for await (const some of parts) for (const each of some) items.push(each)
+  return items
 }
 
 /** Names of columns with those that have neither a name nor values left out. */

@@ -26,13 +26,13 @@ export async function* splitLines(parts: AsyncIterable<string>): AsyncGenerator<
 export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<RowText[]> {
   let line = 1
   let newline: string | undefined
-  let rest: string[] = []
+  let pieces: string[] = []
   let restLength = 0
   let isTooLong = false
   const take = (last: string): RowText => {
-    const text = rest.join('') + last
+    const text = pieces.join('') + last
     const row = isTooLong ? { line, text: text.slice(0, KEPT_LENGTH), problem: tooLong } : { line, text }
-    rest = []
+    pieces = []
     restLength = 0
     isTooLong = false
     line++
@@ -40,8 +40,8 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
   }
   for await (let part of parts) {
     if (!newline) {
-      part = rest.join('') + part
-      rest = []
+      part = pieces.join('') + part
+      pieces = []
       restLength = 0
       // The last character may be the first half of a line end.
       newline = part.includes('\n') ? '\n' : /\r./s.test(part) ? '\r' : undefined
@@ -54,10 +54,10 @@ export async function* rawLines(parts: AsyncIterable<string>): AsyncGenerator<Ro
     }
     if (rows.length > 0) yield rows
     if (isTooLong) continue
-    rest.push(part.slice(start))
+    pieces.push(part.slice(start))
     restLength += part.length - start
     isTooLong = restLength > MAX_ROW_LENGTH
-    if (isTooLong) rest = [rest.join('').slice(0, KEPT_LENGTH)]
+    if (isTooLong) pieces = [pieces.join('').slice(0, KEPT_LENGTH)]
   }
   yield [take('')]
 }
@@ -164,8 +164,8 @@ class ArraySplitter {
     // An element in the middle of a line is followed by elements that begin a line.
     const margin = lineStart < 0 ? /,[ \t\r]*\n([ \t]*)\{/.exec(element)?.[1] : element.slice(lineStart + 1, first)
     const next = margin === undefined ? -1 : element.indexOf(`\n${margin}{`, first)
-    const given = { ...this.unclosed(next < 0 ? element : element.slice(0, next)), problem }
-    yield given
+    const row = { ...this.unclosed(next < 0 ? element : element.slice(0, next)), problem }
+    yield row
     this.element = ''
     this.elementLine = undefined
     this.isInString = false
@@ -174,7 +174,7 @@ class ArraySplitter {
     this.depth = 1
     if (next < 0) return
     this.strictMargin = margin
-    this.line = given.line + element.slice(first, next).split('\n').length - 1
+    this.line = row.line + element.slice(first, next).split('\n').length - 1
     yield* this.push(element.slice(next))
   }
 

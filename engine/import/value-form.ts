@@ -49,9 +49,9 @@ export function checkValue(
   const hasForm = !proposed.isGuessed || (FORMS[type]?.(text, format) ?? true)
   const isKept = hasForm && (proposed.losesDigits || lossIn(type, text) === undefined)
   if (isKept && !(proposed.isGuessed && simpleDate && text.includes(':'))) return
-  const wanted = `${type}${simpleDate ? ' without a time' : ''}`
+  const typeText = `${type}${simpleDate ? ' without a time' : ''}`
   throw new Error(
-    `${name}: ${wanted}, proposed for the values before, does not hold ${JSON.stringify(excerpt(text))} as it is; correct it, or choose another type with --type`,
+    `${name}: ${typeText}, proposed for the values before, does not hold ${JSON.stringify(excerpt(text))} as it is; correct it, or choose another type with --type`,
   )
 }
 
@@ -107,8 +107,8 @@ const SMALL = /e-\d{3}/i
 /** True for the digits of a double, as many of them as a program has written: others would be lost. */
 function isDouble(text: string): boolean {
   if (text.length < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
-  const written = significant(text)
-  const digits = written.indexOf('e')
+  const notation = significant(text)
+  const digits = notation.indexOf('e')
   if (digits < DOUBLE_DIGITS - 1 && !SMALL.test(text)) return true
-  return digits <= MAX_PRECISION && written === significant(Number(text).toPrecision(Math.max(digits, 1)))
+  return digits <= MAX_PRECISION && notation === significant(Number(text).toPrecision(Math.max(digits, 1)))
 }

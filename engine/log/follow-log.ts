@@ -52,10 +52,10 @@ export function* followLog(folder: string, from: LogPlace, last: number): Genera
       const start = before.sequence
       before = segment.seek(before)
       while (before.sequence < last && before.sequence + 1 < next) {
-        const found = segment.next(before)
-        if (!found) break
-        yield found
-        before = found.after
+        const entry = segment.next(before)
+        if (!entry) break
+        yield entry
+        before = entry.after
       }
       // Neither a record of this segment nor the segment that follows it.
       if (before.sequence < last && before.sequence === start) throw new LogGapError(before, undefined)
@@ -100,9 +100,9 @@ class OpenSegment {
     if (from.segment === start.segment && from.offset !== undefined) return from
     let at: LogPlace = start
     while (at.sequence < from.sequence) {
-      const found = this.next(at)
-      if (!found) break
-      at = found.after
+      const entry = this.next(at)
+      if (!entry) break
+      at = entry.after
     }
     if (at.sequence !== from.sequence || Buffer.compare(at.hash, from.hash) !== 0)
       throw new LogGapError(from, undefined)
@@ -133,8 +133,8 @@ class OpenSegment {
     if (at < windowStart || at + count > windowStart + window.length) {
       const read = Buffer.allocUnsafe(Math.max(WINDOW_BYTES, count))
       let length = 0
-      for (let added = 1; length < read.length && added > 0; length += added) {
-        added = readSync(this.file, read, length, read.length - length, at + length)
+      for (let byteCount = 1; length < read.length && byteCount > 0; length += byteCount) {
+        byteCount = readSync(this.file, read, length, read.length - length, at + length)
       }
       this.window = read.subarray(0, length)
       this.windowStart = at

@@ -98,8 +98,8 @@ export class LocalLog implements CommitLog {
     if (this.hasFailed) throw new Error('the record before has failed, and was not taken back')
     // Until the bytes of this record are written there is nothing to take back, least of all the record before.
     this.before = undefined
-    const needed = frameBytes(record.length)
-    if (!this.current || this.current.end + needed > this.current.bytes) this.begin(needed)
+    const frameLength = frameBytes(record.length)
+    if (!this.current || this.current.end + frameLength > this.current.bytes) this.begin(frameLength)
     const segment = this.current!
     const sequence = this.end.sequence + 1
     const { bytes, hash } = encodeFrame(segment.salt, this.end.hash, sequence, record)
@@ -137,7 +137,7 @@ export class LocalLog implements CommitLog {
 
   trim(sequence: number): void {
     const { keepBytes = 0, keepMs = 0, followedBytes = 0, now = Date.now } = this.options
-    const kept: SegmentFile[] = []
+    const keptSegments: SegmentFile[] = []
     let bytes = 0
     for (const [i, segment] of [...this.segments.entries()].reverse()) {
       const { size, mtimeMs } = statSync(segment.path)
@@ -147,11 +147,11 @@ export class LocalLog implements CommitLog {
       const isRecent = bytes <= keepBytes && now() - mtimeMs <= keepMs
       const isFollowed = bytes <= followedBytes && (!next || next.first > this.followed + 1)
       // A gap would make everything older useless.
-      const isKept = isNeeded || (kept.length === this.segments.length - 1 - i && (isRecent || isFollowed))
-      if (isKept) kept.unshift(segment)
+      const isKept = isNeeded || (keptSegments.length === this.segments.length - 1 - i && (isRecent || isFollowed))
+      if (isKept) keptSegments.unshift(segment)
       else rmSync(segment.path, { force: true })
     }
-    this.segments = kept
+    this.segments = keptSegments
   }
 
   async close(): Promise<void> {
@@ -187,19 +187,19 @@ export class LocalLog implements CommitLog {
   /** Continues the last segment. */
   private resume({ path, bytes, salt, end }: Tail): void {
     const descriptor = openSync(path, 'r+')
-    let rest = bytes.length
-    while (rest > end && bytes[rest - 1] === 0) rest--
-    if (rest > end) {
-      writeAll(descriptor, Buffer.alloc(rest - end), end)
+    let dataEnd = bytes.length
+    while (dataEnd > end && bytes[dataEnd - 1] === 0) dataEnd--
+    if (dataEnd > end) {
+      writeAll(descriptor, Buffer.alloc(dataEnd - end), end)
       fdatasyncSync(descriptor)
     }
     this.current = { descriptor, salt, bytes: bytes.length, end }
   }
 
   /** Begins a segment with room for a frame. @param isAnew it does not continue the last one */
-  private begin(needed: number, isAnew = false): void {
+  private begin(neededBytes: number, isAnew = false): void {
     const first = this.end.sequence + 1
-    const size = Math.max(this.nextBytes(), HEADER_BYTES + needed)
+    const size = Math.max(this.nextBytes(), HEADER_BYTES + neededBytes)
     const path = join(this.folder, segmentName(first))
     const file = join(this.folder, this.next === 'ready' ? NEXT : NEW)
     // One that is still being filled is for the segment after this one.

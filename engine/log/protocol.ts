@@ -66,7 +66,7 @@ const COMMIT_BYTES = 1024
 const BEHIND = 8
 
 /** State after the first checkpoint. */
-export const opened = (committed: number): LogState => ({
+export const initialState = (committed: number): LogState => ({
   committed,
   checkpoint: committed,
   making: undefined,

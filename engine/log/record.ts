@@ -46,13 +46,13 @@ const OTHER_BYTES = 5
  * u32 and the effect as `v8.serialize` writes it, which takes three times as long. Numbers are little-endian.
  */
 export function encodeRecord({ time, globalStamp, states, effects }: CommitRecord): Buffer {
-  const others: Buffer[] = []
+  const otherBytes: Buffer[] = []
   let length = HEADER_BYTES + states.size * STATE_BYTES
   for (const effect of effects) {
     if (effect.kind === 'row') length += ROW_BYTES + (effect.change.row?.length ?? 0)
     else {
       const bytes = effect.kind === 'record' ? recordJson(effect.change) : serialize(unshared(effect))
-      others.push(bytes)
+      otherBytes.push(bytes)
       length += OTHER_BYTES + bytes.length
     }
   }
@@ -71,7 +71,7 @@ export function encodeRecord({ time, globalStamp, states, effects }: CommitRecor
   let other = 0
   for (const effect of effects) {
     if (effect.kind !== 'row') {
-      const content = others[other++]!
+      const content = otherBytes[other++]!
       at = bytes.writeUInt8(effect.kind === 'record' ? RECORD : OTHER, at)
       at = bytes.writeUInt32LE(content.length, at)
       at += content.copy(bytes, at)

@@ -141,8 +141,8 @@ export function findLaterFrame(bytes: Buffer, from: number, salt: Uint8Array, se
   while (end > from && bytes[end - 1] === 0) end--
   for (let at = from; at < end; at += 8) {
     if (at + FRAME_BYTES > bytes.length) break
-    const found = bytes.readDoubleLE(at + 8)
-    if (found > sequence && Number.isSafeInteger(found) && isFrameStart(bytes, at, salt)) return at
+    const frameSequence = bytes.readDoubleLE(at + 8)
+    if (frameSequence > sequence && Number.isSafeInteger(frameSequence) && isFrameStart(bytes, at, salt)) return at
   }
   return undefined
 }

@@ -42,7 +42,7 @@ export function checkRoles(document: unknown, subjects: Subjects): RolesDocument
   const problems = [
     ...shapeProblems(ROLES_SCHEMA, document, ''),
     ...checkNames(readable),
-    ...checkPermissions(readable.allowed, subjects),
+    ...checkPermissions(readable.permissions, subjects),
   ]
   if (problems.length > 0) throw new RolesError(problems)
   return document as RolesDocument
@@ -51,17 +51,17 @@ export function checkRoles(document: unknown, subjects: Subjects): RolesDocument
 /** Granted roles and privileges that a `roles.json`, valid or not, does not declare: one sentence each. */
 export function unknownGrants(document: unknown, granted: Granted): string[] {
   const { privileges, roles } = readableEntries(document)
-  const declared = {
+  const declaredNames = {
     role: roles.map(({ value }) => value.role),
     privilege: [WEB_ADMIN, ...privileges.map(({ value }) => value.privilege)],
   }
-  const missing = (kind: 'role' | 'privilege', names: readonly string[]): string[] => {
-    const known = new Set(declared[kind].map(nameKey))
+  const missingProblems = (kind: 'role' | 'privilege', names: readonly string[]): string[] => {
+    const knownKeys = new Set(declaredNames[kind].map(nameKey))
     return names
-      .filter(name => !known.has(nameKey(name)))
-      .map(name => `there is no ${kind} "${name}"${suggestion(name, declared[kind])}`)
+      .filter(name => !knownKeys.has(nameKey(name)))
+      .map(name => `there is no ${kind} "${name}"${suggestion(name, declaredNames[kind])}`)
   }
-  return [...missing('role', granted.roles), ...missing('privilege', granted.privileges)]
+  return [...missingProblems('role', granted.roles), ...missingProblems('privilege', granted.privileges)]
 }
 
 /** An element of one of the lists, with its path in the file. */
@@ -73,7 +73,7 @@ interface Entry<T> {
 interface ReadableEntries {
   readonly privileges: readonly Entry<Static<typeof PRIVILEGE>>[]
   readonly roles: readonly Entry<Static<typeof ROLE>>[]
-  readonly allowed: readonly Entry<Permission>[]
+  readonly permissions: readonly Entry<Permission>[]
 }
 
 /** Entries that can be checked even if others, or names of their properties, are wrong. */
@@ -82,7 +82,7 @@ function readableEntries(document: unknown): ReadableEntries {
   return {
     privileges: entriesOf(OPEN_PRIVILEGE, privileges, 'privileges'),
     roles: entriesOf(OPEN_ROLE, roles, 'roles'),
-    allowed: entriesOf(OPEN_PERMISSION, partsOf(permissions).allowed, 'permissions.allowed'),
+    permissions: entriesOf(OPEN_PERMISSION, partsOf(permissions).allowed, 'permissions.allowed'),
   }
 }
 
@@ -97,16 +97,16 @@ const entriesOf = <T extends TSchema>(schema: T, list: unknown, path: string): E
     shapeProblems(schema, value, '').length > 0 ? [] : [{ path: `${path}.${i}`, value }],
   )
 
-function checkNames({ privileges, roles, allowed }: ReadableEntries): string[] {
-  const declared = new Map([[nameKey(WEB_ADMIN), WEB_ADMIN]])
+function checkNames({ privileges, roles, permissions }: ReadableEntries): string[] {
+  const declaredNames = new Map([[nameKey(WEB_ADMIN), WEB_ADMIN]])
   const problems: string[] = []
   for (const { path, value } of privileges) {
     const { privilege } = value
-    const first = declared.get(nameKey(privilege))
+    const first = declaredNames.get(nameKey(privilege))
     if (first !== undefined && first !== WEB_ADMIN) {
       problems.push(`${path}: "${privilege}" is declared twice; case makes no difference`)
     }
-    declared.set(nameKey(privilege), privilege)
+    declaredNames.set(nameKey(privilege), privilege)
   }
   const roleNames = new Set<string>()
   for (const { path, value } of roles) {
@@ -116,27 +116,27 @@ function checkNames({ privileges, roles, allowed }: ReadableEntries): string[] {
   }
   const use = (path: string, names: readonly string[] = []) => {
     for (const name of names) {
-      if (declared.has(nameKey(name))) continue
-      problems.push(`${path}: there is no privilege "${name}"${suggestion(name, declared.values())}`)
+      if (declaredNames.has(nameKey(name))) continue
+      problems.push(`${path}: there is no privilege "${name}"${suggestion(name, declaredNames.values())}`)
     }
   }
   for (const { path, value } of privileges) use(`${path}.includes`, value.includes)
   for (const { path, value } of roles) use(`${path}.privileges`, value.privileges)
-  for (const { path, value } of allowed) for (const action of ACTIONS) use(`${path}.${action}`, value[action])
+  for (const { path, value } of permissions) for (const action of ACTIONS) use(`${path}.${action}`, value[action])
   return problems
 }
 
 const ACTIONS: readonly Action[] = ACTIONS_OF_TYPE.datastore
 
-function checkPermissions(allowed: ReadableEntries['allowed'], subjects: Subjects): string[] {
-  const seen = new Set<string>()
-  return allowed.flatMap(({ path, value: permission }) => {
+function checkPermissions(permissions: ReadableEntries['permissions'], subjects: Subjects): string[] {
+  const seenKeys = new Set<string>()
+  return permissions.flatMap(({ path, value: permission }) => {
     const { type, applyTo } = permission
     const problems: string[] = []
     const key = `${type} ${applyTo}`
-    if (seen.has(key))
+    if (seenKeys.has(key))
       problems.push(`${path}: there is another permission for the ${type} ${applyTo}; put them into one`)
-    seen.add(key)
+    seenKeys.add(key)
     const usable: readonly Action[] = ACTIONS_OF_TYPE[type]
     for (const action of ACTIONS) {
       if (permission[action] && !usable.includes(action)) {
@@ -200,8 +200,8 @@ function subjectProblem({ type, applyTo, read }: Permission, { catalog, classes 
 }
 
 function missingFunction(name: string, classes: readonly ClassDescriptor[], owner: string): string | undefined {
-  const known = classes
+  const names = classes
     .flatMap(({ members }) => members.filter(({ kind }) => kind === 'function'))
     .map(each => each.name)
-  return known.includes(name) ? undefined : `${owner} has no function "${name}"${suggestion(name, known)}`
+  return names.includes(name) ? undefined : `${owner} has no function "${name}"${suggestion(name, names)}`
 }

@@ -93,6 +93,6 @@ function hidingVerdict(roles: Roles, privileges: ReadonlySet<string>, attribute:
   const target = roles.verdict('read', ofDataClass(end.target.name), privileges)
   if (!target.allowed) return { setting: end.target.name, ...target }
   const { foreignKey } = end.kind === 'relatedEntity' ? end : end.inverse
-  const own = roles.attributeVerdict('read', foreignKey.dataClass.name, foreignKey.name, privileges)
-  return own && !own.allowed ? own : { allowed: false }
+  const keyVerdict = roles.attributeVerdict('read', foreignKey.dataClass.name, foreignKey.name, privileges)
+  return keyVerdict && !keyVerdict.allowed ? keyVerdict : { allowed: false }
 }

@@ -18,7 +18,7 @@ export class Permissions {
   private roles: Roles | undefined
   private document: RolesDocument = {}
   private version = 0
-  private shared = new SharedArrayBuffer(0)
+  private sharedJson = new SharedArrayBuffer(0)
   /** Keyed by the object that sessions keep, so that a request costs one lookup. */
   private accessOfGranted = new WeakMap<Granted, Access>()
   private accesses = new Map<string, Access>()
@@ -30,12 +30,12 @@ export class Permissions {
    * @throws {RolesError}
    */
   replace(document: unknown): void {
-    const checked = checkRoles(document, this.subjects)
-    const json = Buffer.from(JSON.stringify(checked))
-    this.shared = new SharedArrayBuffer(json.length)
-    new Uint8Array(this.shared).set(json)
-    this.document = checked
-    this.roles = new Roles(checked)
+    const checkedDocument = checkRoles(document, this.subjects)
+    const json = Buffer.from(JSON.stringify(checkedDocument))
+    this.sharedJson = new SharedArrayBuffer(json.length)
+    new Uint8Array(this.sharedJson).set(json)
+    this.document = checkedDocument
+    this.roles = new Roles(checkedDocument)
     this.version++
     this.accessOfGranted = new WeakMap()
     this.accesses = new Map()
@@ -73,7 +73,7 @@ export class Permissions {
   }
 
   /** Roles, privileges and defaults of the file; undefined: there is no file. */
-  get declared(): DeclaredRoles | undefined {
+  get declaredRoles(): DeclaredRoles | undefined {
     if (!this.roles) return undefined
     const { roles = [], privileges = [], restrictedByDefault = false, forceLogin = false } = this.document
     return { roles, privileges, restrictedByDefault, forceLogin }
@@ -107,7 +107,7 @@ export class Permissions {
     let access = this.accesses.get(privileges)
     if (!access) {
       if (this.accesses.size >= MAX_ACCESSES) this.accesses.delete(this.accesses.keys().next().value!)
-      access = { privileges, version: this.version, roles: this.shared }
+      access = { privileges, version: this.version, roles: this.sharedJson }
       this.accesses.set(privileges, access)
     }
     return access

@@ -8,7 +8,7 @@ import { type Static, Type } from '@sinclair/typebox'
 /** A name without commas, which separate names in lists. */
 const NAME = Type.String({ pattern: '^[^,]{1,100}$', examples: ['viewStaff'] })
 const NAMES = Type.Array(NAME)
-const closed = { additionalProperties: false }
+const closedObject = { additionalProperties: false }
 const list = (description: string) => Type.Optional(Type.Array(NAME, { description }))
 
 /** Actions that can be allowed on each type of resource. */
@@ -24,8 +24,8 @@ export const ACTIONS_OF_TYPE = {
 export type ResourceType = keyof typeof ACTIONS_OF_TYPE
 export type Action = (typeof ACTIONS_OF_TYPE)['datastore'][number]
 
-export const PRIVILEGE = Type.Object({ privilege: NAME, includes: Type.Optional(NAMES) }, closed)
-export const ROLE = Type.Object({ role: NAME, privileges: Type.Optional(NAMES) }, closed)
+export const PRIVILEGE = Type.Object({ privilege: NAME, includes: Type.Optional(NAMES) }, closedObject)
+export const ROLE = Type.Object({ role: NAME, privileges: Type.Optional(NAMES) }, closedObject)
 
 export const PERMISSION = Type.Object(
   {
@@ -46,7 +46,7 @@ export const PERMISSION = Type.Object(
     execute: list('Privileges of which one is needed to call functions.'),
     promote: list('Privileges that a function has while it runs, besides those of its caller.'),
   },
-  closed,
+  closedObject,
 )
 
 export const ROLES_SCHEMA = Type.Object(
@@ -65,7 +65,7 @@ export const ROLES_SCHEMA = Type.Object(
     permissions: Type.Optional(
       Type.Object(
         { allowed: Type.Optional(Type.Array(PERMISSION)) },
-        { ...closed, description: 'Permissions by resource.' },
+        { ...closedObject, description: 'Permissions by resource.' },
       ),
     ),
     restrictedByDefault: Type.Optional(
@@ -75,7 +75,7 @@ export const ROLES_SCHEMA = Type.Object(
       Type.Boolean({ description: 'Clients without privileges may only read the catalog and log in.' }),
     ),
   },
-  closed,
+  closedObject,
 )
 
 /** Content of the file. */

@@ -69,17 +69,17 @@ export class Roles {
 
   /** All included privileges, each with the role or the privilege that includes it; undefined: granted directly. */
   origins({ privileges, roles }: Granted): Map<string, string | undefined> {
-    const found = new Map<string, string | undefined>(privileges.map(name => [nameKey(name), undefined]))
+    const origins = new Map<string, string | undefined>(privileges.map(name => [nameKey(name), undefined]))
     const add = (name: string, origin: string): void => {
-      if (!found.has(name)) found.set(name, origin)
+      if (!origins.has(name)) origins.set(name, origin)
     }
     for (const role of roles) for (const privilege of this.roles.get(nameKey(role)) ?? []) add(privilege, role)
     // Iteration over a map includes entries that are added meanwhile.
-    for (const privilege of found.keys()) {
+    for (const privilege of origins.keys()) {
       for (const other of this.included.get(privilege) ?? []) add(other, this.spelled(privilege))
     }
-    for (const privilege of found.keys()) if (!this.spelling.has(privilege)) found.delete(privilege)
-    return found
+    for (const privilege of origins.keys()) if (!this.spelling.has(privilege)) origins.delete(privilege)
+    return origins
   }
 
   /** Name of a privilege as the file spells it. */
@@ -123,8 +123,8 @@ export class Roles {
     attribute: string,
     privileges: ReadonlySet<string>,
   ): Verdict | undefined {
-    const own: Resource = { type: 'attribute', name: `${dataClass}.${attribute}` }
-    return this.setting(action, [own]) && this.verdict(action, [own], privileges)
+    const ownResource: Resource = { type: 'attribute', name: `${dataClass}.${attribute}` }
+    return this.setting(action, [ownResource]) && this.verdict(action, [ownResource], privileges)
   }
 
   /** Privileges that a function has while it runs. */

@@ -21,7 +21,7 @@ const MAX_VIEWS = 100
 
 /** The views of one catalog in one thread. */
 export class Views {
-  private readonly known = new Map<string, View>()
+  private readonly viewsByKey = new Map<string, View>()
   /** Views of clients: the kernel thread has the same object for every request of a session. */
   private readonly ofAccess = new WeakMap<Access, View>()
   private current: { version: number; roles: Roles } | undefined
@@ -31,14 +31,14 @@ export class Views {
   /** @param access undefined: nothing is restricted */
   of(access: Access | undefined, asker: Asker = 'client'): View {
     if (!access) return asker === 'client' ? publicView(this.catalog) : wholeView(this.catalog)
-    const seen = asker === 'client' ? this.ofAccess.get(access) : undefined
-    if (seen) return seen
+    const cachedView = asker === 'client' ? this.ofAccess.get(access) : undefined
+    if (cachedView) return cachedView
     const key = `${access.version} ${asker} ${access.privileges}`
-    let view = this.known.get(key)
+    let view = this.viewsByKey.get(key)
     if (!view) {
       view = new View(this.catalog, policyOf(this.rolesOf(access), privilegesOf(access)), asker === 'code')
-      if (this.known.size >= MAX_VIEWS) this.known.delete(this.known.keys().next().value!)
-      this.known.set(key, view)
+      if (this.viewsByKey.size >= MAX_VIEWS) this.viewsByKey.delete(this.viewsByKey.keys().next().value!)
+      this.viewsByKey.set(key, view)
     }
     if (asker === 'client') this.ofAccess.set(access, view)
     return view
@@ -54,8 +54,8 @@ export class Views {
   /** Access extended by privileges and everything that they include. */
   promoted(access: Access, privileges: readonly string[]): Access {
     const roles = this.rolesOf(access)
-    const added = roles.expand({ privileges, roles: [] })
-    return { ...access, privileges: decisive(roles, [...privilegesOf(access), ...added]) }
+    const includedPrivileges = roles.expand({ privileges, roles: [] })
+    return { ...access, privileges: decisive(roles, [...privilegesOf(access), ...includedPrivileges]) }
   }
 
   /** Privileges that a function has while it runs. @param resources as in {@link Roles.promotedBy} */

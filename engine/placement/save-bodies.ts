@@ -54,7 +54,7 @@ export class SaveBodies {
     // One for all parts, and for the elements that are left to the writer.
     const moment = request.moment ?? now()
     // In shared memory, neither the pool nor the writer copies it.
-    const body = await shared(withoutMark(request.body))
+    const body = await copyShared(withoutMark(request.body))
     // A new entity has no version.
     const encode =
       mode === 'update' && !ifMatch && !passesCode ? { dataClass, access, trusted, user, moment } : undefined
@@ -65,19 +65,19 @@ export class SaveBodies {
     const read = await Promise.allSettled(
       shares.map(share => pool.run({ kind: 'parts', body, encode, ...share }, caller)),
     )
-    const encoded = read.map(outcome => {
+    const encodedParts = read.map(outcome => {
       // The first of several errors in the body.
       if (outcome.status === 'rejected') throw outcome.reason
       return outcome.value as Uint8Array
     })
-    return { ...request, body, parts, ...(encode && { encoded, moment }) }
+    return { ...request, body, parts, ...(encode && { encoded: encodedParts, moment }) }
   }
 
   /** Members of the JSON object in the body of a command; a large one is parsed in the pool. @throws as {@link jsonMembers} */
   async jsonMembers(body: Uint8Array, bounds: JsonBounds, caller?: Caller): Promise<JsonMembers> {
     if (body.byteLength <= PARSED_BYTES) return jsonMembers(body, bounds)
-    const found = (await this.options.pool.run({ kind: 'members', body, bounds }, caller)) as Uint8Array
-    return JSON.parse(Buffer.from(found).toString()) as JsonMembers
+    const bytes = (await this.options.pool.run({ kind: 'members', body, bounds }, caller)) as Uint8Array
+    return JSON.parse(Buffer.from(bytes).toString()) as JsonMembers
   }
 
   /** Reads and encodes the texts of rows of a file, with the rights of the operator. @returns as `packRows` packs them */
@@ -98,7 +98,7 @@ const withoutMark = (body: Uint8Array): Uint8Array =>
   body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
 
 /** Copies bytes into shared memory, in slices: fresh memory of 32 MiB costs some 20 ms. */
-async function shared(bytes: Uint8Array): Promise<Uint8Array> {
+async function copyShared(bytes: Uint8Array): Promise<Uint8Array> {
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength))
   for (let at = 0; at < bytes.byteLength; at += COPIED_BYTES) {
     if (at > 0) await nextTurn()

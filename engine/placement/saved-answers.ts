@@ -3,7 +3,7 @@ import type { AnswerBody } from '../answer/answer-body.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import type { ReadStore } from '../data/read-store.ts'
 import type { Access, Views } from '../permission/views.ts'
-import { kept } from '../base/promised.ts'
+import { copyBytes } from '../base/promised.ts'
 import type { QueryLimits } from '../query/contract/query-limits.ts'
 import {
   prepareSaved,
@@ -97,9 +97,12 @@ export class SavedAnswers {
       top: undefined,
       output,
     } as const
-    const sent = result instanceof PackedResult ? result.packed : result
-    return kept(
-      this.options.backends.run({ kind: 'saved', request, args: { mode, result: sent } satisfies SavedArgs }, caller),
+    const sentResult = result instanceof PackedResult ? result.packed : result
+    return copyBytes(
+      this.options.backends.run(
+        { kind: 'saved', request, args: { mode, result: sentResult } satisfies SavedArgs },
+        caller,
+      ),
     )
   }
 
@@ -115,7 +118,7 @@ export class SavedAnswers {
       if (bytes > maxAnswerBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(maxAnswerBytes)
       pieces.push(piece)
     }
-    return joined(pieces)
+    return joinAnswers(pieces)
   }
 
   private read<T>(work: (snapshot: Snapshot) => T): T {
@@ -131,10 +134,10 @@ const showsRelated = ({ output: { expand, attributes } }: SavedShape): boolean =
 
 /** Slices of a result, at least one. @param isProblems only failures are shown */
 function* slicesOf({ entities }: SaveResult, isProblems: boolean): Generator<SavedEntity[]> {
-  const shown = isProblems ? entities.filter(({ failure }) => failure) : entities
+  const shownEntities = isProblems ? entities.filter(({ failure }) => failure) : entities
   let slice: SavedEntity[] = []
   let bytes = 0
-  for (const entity of shown) {
+  for (const entity of shownEntities) {
     if (slice.length === SLICE_ENTITIES || bytes > SLICE_BYTES) {
       yield slice
       slice = []
@@ -151,7 +154,7 @@ const CLOSE = 0x5d
 const COMMA = Uint8Array.of(0x2c)
 
 /** Joins several answers, each with an array of entities, into one. */
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
+function joinAnswers(pieces: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = pieces
   if (others.length === 0) return first!
   const inner = (piece: Uint8Array) => piece.subarray(piece.indexOf(OPEN) + 1, piece.lastIndexOf(CLOSE))

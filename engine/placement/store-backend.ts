@@ -1,6 +1,6 @@
 import type { AnswerBody } from '../answer/answer-body.ts'
 import type { Backend, Deletion, Locking } from '../backend/backend.ts'
-import { kept, type Promised } from '../base/promised.ts'
+import { copyBytes, type Promised } from '../base/promised.ts'
 import type { Caller } from '../caller/caller.ts'
 import type { ReadRequest } from '../query/contract/request.ts'
 import { rowIdsOf } from '../query/tasks/row-ids-task.ts'
@@ -79,7 +79,7 @@ export class StoreBackend implements Backend {
   }
 
   private async rowIds(request: ReadRequest, of: 'page' | 'selection', caller?: Caller): Promise<Uint32Array> {
-    return rowIdsOf((await kept(this.run({ kind: 'rowIds', request, args: { of } }, caller))) as Uint8Array)
+    return rowIdsOf((await copyBytes(this.run({ kind: 'rowIds', request, args: { of } }, caller))) as Uint8Array)
   }
 
   private async write<Request extends WriteRequest>(

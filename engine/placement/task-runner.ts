@@ -120,8 +120,8 @@ export class TaskRunner {
         return () => other.run(task, caller)
       }
       if (needs.kind === 'rows') return undefined
-      return Promise.all(needs.searches.map(search => vectors!.search(search, caller, deadlineAt))).then(found => {
-        searched.push(...found)
+      return Promise.all(needs.searches.map(search => vectors!.search(search, caller, deadlineAt))).then(results => {
+        searched.push(...results)
         return again
       })
     })

@@ -38,7 +38,7 @@ export const threadCount = (threads: number): number => threads || Math.max(MIN_
  */
 export abstract class TaskQueue<Answer, Task extends PendingTask<Answer>> {
   /** Unanswered tasks that no thread has, in the order in which they are to begin. */
-  protected readonly waiting: Task[] = []
+  protected readonly waitingTasks: Task[] = []
   /** Number of unanswered tasks. */
   protected openCount = 0
   protected isClosed = false
@@ -60,7 +60,7 @@ export abstract class TaskQueue<Answer, Task extends PendingTask<Answer>> {
 
   protected enter(task: Task): Promise<Answer> {
     this.openCount++
-    this.waiting.push(task)
+    this.waitingTasks.push(task)
     this.watchDeadline(task.deadlineAt)
     task.caller?.onAborted(() => this.giveUp(task, this.callerGone(task)))
     this.sendNext()
@@ -69,13 +69,13 @@ export abstract class TaskQueue<Answer, Task extends PendingTask<Answer>> {
 
   /** Rejects a task if it waits. */
   protected giveUp(task: Task, error: ProtocolError): void {
-    if (remove(this.waiting, task)) this.fail(task, error)
+    if (remove(this.waitingTasks, task)) this.fail(task, error)
   }
 
   /** Accepts no task from now on, and rejects those that wait. */
   protected refuse(error: () => ProtocolError): void {
     this.isClosed = true
-    for (const task of [...this.waiting]) this.giveUp(task, error())
+    for (const task of [...this.waitingTasks]) this.giveUp(task, error())
   }
 
   protected fail(task: Task, error: unknown): void {
@@ -102,7 +102,7 @@ export abstract class TaskQueue<Answer, Task extends PendingTask<Answer>> {
 
   /** Tasks that are given up at their deadline. */
   protected expiring(): Task[] {
-    return [...this.waiting]
+    return [...this.waitingTasks]
   }
 
   private watchDeadline(deadlineAt: number): void {

@@ -36,9 +36,9 @@ function planRead(request: ReadRequest, _args: unknown, scope: TaskScope, contex
       // Bound first, so that a thread without the code of a calculated attribute does not search in vain.
       const projection = bindProjection(dataClass, output, view, layouts, limits, score)
       const { describe } = output
-      const running = describe?.path && filter ? { ...context, trace: new Trace(view) } : context
-      const page = runPage(selection, view, running)
-      const description = describe && finder.describe(selection, describe, view, running)
+      const runContext = describe?.path && filter ? { ...context, trace: new Trace(view) } : context
+      const page = runPage(selection, view, runContext)
+      const description = describe && finder.describe(selection, describe, view, runContext)
       return writePage(page, output, description, projection, context)
     },
   }

@@ -25,7 +25,7 @@ interface RowContent extends RowChange {
 /** Size of the slabs into which rows are written one after the other; lmdb-js has to look up the address of every new buffer. */
 const SLAB_BYTES = 2 ** 20
 let slab: Buffer = Buffer.alloc(0)
-let used = 0
+let slabEnd = 0
 
 /** Encodes a row as {@link RowLayout} describes it. The bytes share memory with other rows: do not transfer their buffer. */
 export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
@@ -48,7 +48,7 @@ export function encodeRow(layout: RowLayout, content: RowContent): Uint8Array {
     bytes = isPlain ? ends[slot]! : bytes + Buffer.byteLength(text.slice(ends[slot - 1] ?? 0, ends[slot]))
     row.writeUInt32LE(bytes, at)
   }
-  used += header + length
+  slabEnd += header + length
   return row.subarray(0, header + length)
 }
 
@@ -80,7 +80,7 @@ export function changeRow(old: RowView, change: RowChange): Uint8Array {
     else end += row.write(text, end, 'utf8')
   }
   row.writeUInt32LE(end - header, at)
-  used += end
+  slabEnd += end
   return row.subarray(0, end)
 }
 
@@ -100,9 +100,9 @@ function writeHeader(row: Buffer, { version, slots, references }: RowLayout, cha
 
 /** Returns an unused part of the slab, of this length. */
 function reserve(bytes: number): Buffer {
-  if (used + bytes > slab.length) {
+  if (slabEnd + bytes > slab.length) {
     slab = Buffer.from(new ArrayBuffer(Math.max(SLAB_BYTES, bytes)))
-    used = 0
+    slabEnd = 0
   }
-  return slab.subarray(used, used + bytes)
+  return slab.subarray(slabEnd, slabEnd + bytes)
 }

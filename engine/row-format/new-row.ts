@@ -20,14 +20,14 @@ const KEY_START = '"__KEY":"'.length
 /** Distance of the time from the end of the head of a new entity. */
 const TIME_TO_END = `${ANY_TIME}","__STAMP":1`.length
 
-const known = new WeakMap<RowLayout, readonly KeySpot[] | undefined>()
+const spotsByLayout = new WeakMap<RowLayout, readonly KeySpot[] | undefined>()
 
 /** True if the key of a row can be replaced in place by a number with as many digits. */
 export const hasKeySpots = (layout: RowLayout): boolean => keySpots(layout) !== undefined
 
 function keySpots(layout: RowLayout): readonly KeySpot[] | undefined {
-  if (!known.has(layout)) known.set(layout, findKeySpots(layout))
-  return known.get(layout)
+  if (!spotsByLayout.has(layout)) spotsByLayout.set(layout, findKeySpots(layout))
+  return spotsByLayout.get(layout)
 }
 
 /** Compares the slots of an entity with key 1 with those of one with key 2. */
@@ -66,10 +66,10 @@ export const writeRowStamp = (row: Buffer, globalStamp: number): number => row.w
  * Replaces all other placeholders of a row.
  * @returns the row, in other memory if its key has another length than expected
  */
-export function completeRow(layout: RowLayout, encoded: Buffer, completion: Completion): Buffer {
+export function completeRow(layout: RowLayout, encodedRow: Buffer, completion: Completion): Buffer {
   const { timestamp, references, key, digits } = completion
   const row =
-    key === undefined || key.length === digits ? encoded : withRoom(layout, encoded, key.length - digits, digits)
+    key === undefined || key.length === digits ? encodedRow : withRoom(layout, encodedRow, key.length - digits, digits)
   for (let i = 0; i < references.length; i++) row.writeUInt32LE(references[i] ?? NO_ROW, FIXED_HEADER_BYTES + 4 * i)
   const { offsets, text } = rowBytes(layout)
   const slotStart = (slot: number): number => text + row.readUInt32LE(offsets + 4 * slot)

@@ -37,9 +37,9 @@ export function propertyReader<Text>(
       else at = index < 0 ? -1 : elementOf(bytes, at, index)
     }
     if (at < 0 || (length === undefined && bytes[at] === LETTER_N)) return undefined
-    const found = length === undefined ? typeAt(bytes, at) : 'number'
-    if (holds === 'others') return found === type ? undefined : 1
-    if (found !== type) return undefined
+    const valueType = length === undefined ? typeAt(bytes, at) : 'number'
+    if (holds === 'others') return valueType === type ? undefined : 1
+    if (valueType !== type) return undefined
     if (length !== undefined) return length
     if (type === 'bool') return readBoolean(bytes, at)
     const end = valueEnd(bytes, at)

@@ -72,8 +72,8 @@ export function briefLink(
 function beginningOfText(json: Buffer): string {
   const text = wholeCharacters(json)
   const cut = /(?:^|[^\\])(?:\\\\)*(\\(?:u[0-9A-Fa-f]{0,3})?)$/.exec(text)
-  const whole = cut ? text.slice(0, -cut[1]!.length) : text
-  return (JSON.parse(`${whole}"`) as string).replace(/[\ud800-\udbff]$/, '')
+  const wholeText = cut ? text.slice(0, -cut[1]!.length) : text
+  return (JSON.parse(`${wholeText}"`) as string).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Decodes truncated UTF-8 without a character that the cut has divided. */
@@ -111,12 +111,12 @@ function uri(dataClass: DataClass, key: string, part = '', query = ''): string {
 export function uriKey(key: string): string {
   if (PLAIN_KEY.test(key)) return key
   // A lone surrogate has no percent-encoding: encodeURIComponent would throw.
-  const encoded = encodeURIComponent(key.replace(LONE_SURROGATE, '\ufffd')).replace(
+  const encodedKey = encodeURIComponent(key.replace(LONE_SURROGATE, '\ufffd')).replace(
     /[()']/g,
     c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   // Quotes delimit the key for the server; as %22 and not as a raw quote, so that browsers accept the address too.
-  return NEEDS_QUOTES.test(key) ? `%22${encoded}%22` : encoded
+  return NEEDS_QUOTES.test(key) ? `%22${encodedKey}%22` : encodedKey
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/gu

@@ -74,16 +74,16 @@ export class KeyList {
 
   /** All texts of this one, then those that only the other has. */
   or(other: KeyList): KeyList {
-    const added = other.minus(this)
-    if (added.size === 0) return this
-    const [length, more] = [this.byteLength, added.byteLength]
-    const all = KeyList.allocate(this.size + added.size, length + more)
+    const additions = other.minus(this)
+    if (additions.size === 0) return this
+    const [length, more] = [this.byteLength, additions.byteLength]
+    const all = KeyList.allocate(this.size + additions.size, length + more)
     all.hashes.set(this.hashes)
-    all.hashes.set(added.hashes, this.size)
+    all.hashes.set(additions.hashes, this.size)
     all.ends.set(this.ends)
-    for (let i = 0; i < added.size; i++) all.ends[this.size + i] = length + added.ends[i]!
+    for (let i = 0; i < additions.size; i++) all.ends[this.size + i] = length + additions.ends[i]!
     all.bytes.set(this.bytes.subarray(0, length))
-    all.bytes.set(added.bytes.subarray(0, more), length)
+    all.bytes.set(additions.bytes.subarray(0, more), length)
     return all
   }
 
@@ -121,8 +121,8 @@ export class KeyList {
       length += this.ends[i]! - this.startOf(i)
     }
     if (size === this.size) return this
-    const kept = KeyList.allocate(size, length)
-    const { bytes } = kept
+    const result = KeyList.allocate(size, length)
+    const { bytes } = result
     let at = 0
     for (let i = 0; i < size; i++) {
       const position = positions[i]!
@@ -130,10 +130,10 @@ export class KeyList {
       if (end - start > SHORT) bytes.set(this.bytes.subarray(start, end), at)
       else for (let from = start; from < end; from++) bytes[at + from - start] = this.bytes[from]!
       at += end - start
-      kept.ends[i] = at
-      kept.hashes[i] = this.hashes[position]!
+      result.ends[i] = at
+      result.hashes[i] = this.hashes[position]!
     }
-    return kept
+    return result
   }
 
   /** Position of a text of another list; negative: it is not here. */
@@ -143,8 +143,8 @@ export class KeyList {
     const mask = slots.length - 1
     const hash = other.hashes[position]!
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const found = slots[slot]! - 1
-      if (found < 0 || (this.hashes[found] === hash && this.equals(found, other, position))) return found
+      const index = slots[slot]! - 1
+      if (index < 0 || (this.hashes[index] === hash && this.equals(index, other, position))) return index
     }
   }
 
@@ -160,9 +160,9 @@ export class KeyList {
     return slots
   }
 
-  private equals(own: number, other: KeyList, position: number): boolean {
-    const [start, from] = [this.startOf(own), other.startOf(position)]
-    const length = this.ends[own]! - start
+  private equals(ownPosition: number, other: KeyList, position: number): boolean {
+    const [start, from] = [this.startOf(ownPosition), other.startOf(position)]
+    const length = this.ends[ownPosition]! - start
     if (other.ends[position]! - from !== length) return false
     for (let i = 0; i < length; i++) if (this.bytes[start + i] !== other.bytes[from + i]) return false
     return true

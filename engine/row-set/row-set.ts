@@ -165,11 +165,11 @@ export class RowSet implements Iterable<number> {
     this.ranks ??= skip < BLOCK_WORDS * 32 ? undefined : ranksOf(words)
     const block = this.ranks ? lowerBound(this.ranks, skip + 1) - 1 : 0
     let word = block * BLOCK_WORDS
-    for (let left = skip - (this.ranks?.[block] ?? 0), bits = 0; word < words.length; word++, left -= bits) {
+    for (let offset = skip - (this.ranks?.[block] ?? 0), bits = 0; word < words.length; word++, offset -= bits) {
       bits = bitCount(words[word]!)
-      if (left < bits) {
+      if (offset < bits) {
         let rest = words[word]!
-        for (let i = 0; i < left; i++) rest &= rest - 1
+        for (let i = 0; i < offset; i++) rest &= rest - 1
         return fill(out, words, word, rest)
       }
     }
@@ -241,10 +241,10 @@ function wordsOf(ids: Uint32Array, wordCount: number): Uint32Array {
   return words
 }
 
-function withoutRepeats(sorted: Uint32Array): Uint32Array {
+function withoutRepeats(ids: Uint32Array): Uint32Array {
   let length = 0
-  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[length++] = sorted[i]!
-  return sorted.subarray(0, length)
+  for (let i = 0; i < ids.length; i++) if (i === 0 || ids[i] !== ids[i - 1]) ids[length++] = ids[i]!
+  return ids.subarray(0, length)
 }
 
 export function countBits(words: Uint32Array): number {

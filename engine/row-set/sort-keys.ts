@@ -12,18 +12,18 @@ export function sortKeys(keys: Float64Array): Uint32Array {
   const positions = Uint32Array.from(keys, (_, position) => position)
   if (keys.length < MIN_RADIX) return positions.sort((a, b) => keys[a]! - keys[b]! || a - b)
   const { low, high } = orderedBits(keys)
-  let sorted = positions
+  let order = positions
   let other = new Uint32Array(keys.length)
   for (const [words, shift] of [low, high].flatMap(words => [0, 11, 22].map(shift => [words, shift] as const))) {
     const starts = digitStarts(words, shift)
     if (!starts) continue
-    for (let i = 0; i < sorted.length; i++) {
-      const position = sorted[i]!
+    for (let i = 0; i < order.length; i++) {
+      const position = order[i]!
       other[starts[(words[position]! >>> shift) & (DIGITS - 1)]!++] = position
     }
-    ;[sorted, other] = [other, sorted]
+    ;[order, other] = [other, order]
   }
-  return sorted
+  return order
 }
 
 /** Integers in the order of the numbers, as two halves: negative numbers have all bits flipped, others the sign bit. */

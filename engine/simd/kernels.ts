@@ -162,7 +162,7 @@ export interface Kernels {
    * @param bytes of a sketch, a multiple of 4
    * @param firstBytes first bytes of a sketch, a multiple of 4: rows whose sum over these is below `firstLeast` are dropped early
    * @param out may be the same as `candidates`
-   * @param found receives the row and the sum of each row that passes, two u32; 0 if they are not wanted
+   * @param sums receives the row and the sum of each row that passes, two u32; 0 if they are not wanted
    * @param room address of 64 bytes of scratch memory
    * @returns number of rows
    */
@@ -176,7 +176,7 @@ export interface Kernels {
     firstBytes: number,
     firstLeast: number,
     out: number,
-    found: number,
+    sums: number,
     room: number,
   ): number
 
@@ -221,8 +221,8 @@ export interface Kernels {
 
 /** Makes the kernels of one thread for one memory; to be called once. Undefined where WebAssembly has no SIMD. */
 export function simdKernels(memory: WebAssembly.Memory, layout: MemoryLayout): Kernels | undefined {
-  if (cached === undefined) cached = compileFirst() ?? null
-  return cached ? instantiate(cached, memory, layout) : undefined
+  if (compiledModule === undefined) compiledModule = compileFirst() ?? null
+  return compiledModule ? instantiate(compiledModule, memory, layout) : undefined
 }
 
 export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory, layout: MemoryLayout): Kernels {
@@ -237,7 +237,7 @@ export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memo
   return instance.exports as Kernels
 }
 
-let cached: WebAssembly.Module | null | undefined
+let compiledModule: WebAssembly.Module | null | undefined
 
 /** With relaxed SIMD, which Node.js has from 22 on, and without. They give the same results. */
 export const KERNEL_FILES = ['engine/simd/kernels-relaxed.wasm', 'engine/simd/kernels.wasm']

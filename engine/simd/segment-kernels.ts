@@ -162,13 +162,16 @@ export class SimdSegmentKernels implements SegmentKernels {
     if (free > this.end) return 0
     words.set(slots, data >>> 2)
     this.bytes.set(inserts.bytes, insertBytes + (inserts.bytes.byteOffset & 7))
-    let copied = 0
-    while (copied < addresses.length) {
-      const some = addresses.subarray(copied, copied + atOnce)
+    let copiedCount = 0
+    while (copiedCount < addresses.length) {
+      const some = addresses.subarray(copiedCount, copiedCount + atOnce)
       words.set(some, rows >>> 2)
-      words.set(inserts.ranges.subarray(copied * insertCount * 2, (copied + atOnce) * insertCount * 2), ranges >>> 2)
+      words.set(
+        inserts.ranges.subarray(copiedCount * insertCount * 2, (copiedCount + atOnce) * insertCount * 2),
+        ranges >>> 2,
+      )
       // The first entity has no comma.
-      const skipped = copied === 0 ? 1 : 0
+      const skippedBytes = copiedCount === 0 ? 1 : 0
       // V8 copies out of shared memory by words where both sides are aligned alike, otherwise by bytes: 7 times slower.
       const start = free + 8 + (sink.length & 7)
       const count = this.kernels.copyRows(
@@ -182,15 +185,15 @@ export class SimdSegmentKernels implements SegmentKernels {
         ranges,
         insertCount,
         insertBytes + (inserts.bytes.byteOffset & 7),
-        start - skipped,
+        start - skippedBytes,
         this.end,
         result,
       )
       if (count === 0) break
       sink.copy(this.bytes, start, words[result >>> 2]!)
-      copied += count
+      copiedCount += count
     }
-    return copied
+    return copiedCount
   }
 
   /** Prefetches rows into the cache, so that reads do not wait for each. @param addresses 256 at most */

@@ -81,8 +81,8 @@ export class SimdVectorKernels implements VectorKernels {
   sketchScanner({ table }: SketchQuestion): SketchScanner | undefined {
     const { words, bytes, singles, data, kernels, layout } = this
     const { list, mask, end: room } = this.manyPages(data + Math.ceil(table.length / 16) * 16)
-    const found = room + 64
-    if (found + MAX_SUMMED_PAGES * SEGMENT_ROWS * 8 > this.end) return undefined
+    const sumsStart = room + 64
+    if (sumsStart + MAX_SUMMED_PAGES * SEGMENT_ROWS * 8 > this.end) return undefined
     const filter = (
       pages: readonly number[],
       rows: Uint32Array,
@@ -101,8 +101,8 @@ export class SimdVectorKernels implements VectorKernels {
         return words.subarray(mask >>> 2, (mask >>> 2) + SEGMENT_WORDS)
       },
       sums: (pages, rows, least) => {
-        const count = filter(pages, rows, { whole: least, first: 0, firstBytes: table.length / 32 }, found)
-        return words.subarray(found >>> 2, (found >>> 2) + 2 * count)
+        const count = filter(pages, rows, { whole: least, first: 0, firstBytes: table.length / 32 }, sumsStart)
+        return words.subarray(sumsStart >>> 2, (sumsStart >>> 2) + 2 * count)
       },
       lengths: page => {
         const at = words[(page + layout.vectorSketches) >>> 2]! >>> 2

@@ -14,9 +14,9 @@ const NOTHING = Buffer.alloc(0)
  */
 export class BinaryTable {
   /** Files that this transaction made, or took a reference from. */
-  private readonly touched = new Set<string>()
+  private readonly touchedIds = new Set<string>()
   /** Files that this transaction was the first to refer to. */
-  private readonly added = new Set<string>()
+  private readonly addedIds = new Set<string>()
   private readonly uploads: UploadTable
 
   constructor(private readonly environment: Environment) {
@@ -62,13 +62,13 @@ export class BinaryTable {
 
   /** Settles or removes files by their references. Called after the transaction, however it ended. */
   settle(): void {
-    const { environment, touched, added } = this
-    if (touched.size + added.size === 0) return
+    const { environment, touchedIds, addedIds } = this
+    if (touchedIds.size + addedIds.size === 0) return
     environment.root.resetReadTxn()
-    for (const id of added) if (references(environment, id) > 0) environment.files.settle(id)
-    for (const id of touched) if (references(environment, id) === 0) environment.files.removeSoon(id)
-    touched.clear()
-    added.clear()
+    for (const id of addedIds) if (references(environment, id) > 0) environment.files.settle(id)
+    for (const id of touchedIds) if (references(environment, id) === 0) environment.files.removeSoon(id)
+    touchedIds.clear()
+    addedIds.clear()
   }
 
   /** Counts a reference to the file of a value, which is made first if the value is too large for LMDB. */
@@ -77,13 +77,13 @@ export class BinaryTable {
     if (content instanceof Uint8Array) {
       if (content.byteLength <= INLINE_BYTES) return value
       const file = this.environment.files.create(content)
-      this.touched.add(file.id)
+      this.touchedIds.add(file.id)
       return this.retain(new BinaryValue(mediaType, file))
     }
     const { id } = content
     const before = references(this.environment, id)
     if (before === 0) {
-      this.added.add(id)
+      this.addedIds.add(id)
       this.environment.state.removeSync(removalKey(id))
     }
     this.count(id, before + 1)
@@ -93,7 +93,7 @@ export class BinaryTable {
   private release(value: BinaryValue | undefined): void {
     if (!value || value.content instanceof Uint8Array) return
     const { id } = value.content
-    this.touched.add(id)
+    this.touchedIds.add(id)
     this.count(id, references(this.environment, id) - 1)
   }
 
@@ -125,8 +125,8 @@ export function removeUnreferenced({ fileReferences, state }: Environment, other
 
 /** Number of references to a file. */
 function references({ fileReferences }: Environment, id: string): number {
-  const stored = getBytes(fileReferences, Buffer.from(id, 'hex'))
-  return stored ? Buffer.from(stored).readUInt32BE() : 0
+  const bytes = getBytes(fileReferences, Buffer.from(id, 'hex'))
+  return bytes ? Buffer.from(bytes).readUInt32BE() : 0
 }
 
 /**

@@ -19,12 +19,12 @@ export class ChangeLogWriter {
 
   /** @param globalStamp after the last of the changes */
   put(changes: readonly Change[], globalStamp: number): void {
-    let added = 0
+    let recordCount = 0
     for (const { stamp, record } of changeRecords(changes, globalStamp)) {
       this.table.putSync(changeKey(stamp), record)
-      added++
+      recordCount++
     }
-    this.prune(added)
+    this.prune(recordCount)
   }
 
   /** Called after a rollback. */
@@ -33,9 +33,10 @@ export class ChangeLogWriter {
   }
 
   /** Removes the oldest records, many at a time. */
-  private prune(added: number): void {
+  private prune(addedCount: number): void {
     const { table, keptRecords } = this
-    this.count = this.count === undefined ? (table.getStats() as { entryCount: number }).entryCount : this.count + added
+    this.count =
+      this.count === undefined ? (table.getStats() as { entryCount: number }).entryCount : this.count + addedCount
     const superfluous = this.count - keptRecords
     if (superfluous <= keptRecords * PRUNE_SHARE) return
     for (const key of [...table.getKeys({ limit: superfluous })]) table.removeSync(key)

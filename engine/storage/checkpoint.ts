@@ -49,7 +49,7 @@ export function describeState(folder: string, { token, log }: Pick<Checkpoint, '
 
 /** Puts a checkpoint in the place of the one before, durably. */
 export function writeCheckpoint(folder: string, { log, metas, ...rest }: Checkpoint): void {
-  const stored: Stored = {
+  const content: Stored = {
     ...rest,
     sequence: log.sequence,
     hash: Buffer.from(log.hash).toString('hex'),
@@ -59,7 +59,7 @@ export function writeCheckpoint(folder: string, { log, metas, ...rest }: Checkpo
   const next = `${path}.tmp`
   const file = openSync(next, 'w', 0o600)
   try {
-    writeSync(file, JSON.stringify(stored))
+    writeSync(file, JSON.stringify(content))
     fsyncSync(file)
   } finally {
     closeSync(file)

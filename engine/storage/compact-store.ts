@@ -44,8 +44,8 @@ const COPY_POLL_MS = 500
  * @throws {DamagedStoreError}
  */
 export async function compactStore(options: CompactOptions): Promise<Compacted> {
-  const { path, lock: given, onNote } = options
-  const lockOptions = { ...LOCK, ...given, ...(onNote && { onWait: onNote }) }
+  const { path, lock: chosenLock, onNote } = options
+  const lockOptions = { ...LOCK, ...chosenLock, ...(onNote && { onWait: onNote }) }
   if (lockOptions.kind === 'lease' || !hasFileLocks()) {
     throw new Error('a store that is held by a lease cannot be compacted: a server that waits has the old file open')
   }
@@ -138,7 +138,7 @@ function checkedTables(folder: string, what: CompactStep['what'], onProgress: (s
   try {
     onProgress({ what, done: 0, total: file.pages })
     const [problem] = walkPages(file, file.meta(), {
-      onProgress: ({ checked, total }) => onProgress({ what, done: checked, total }),
+      onProgress: ({ checkedPages, total }) => onProgress({ what, done: checkedPages, total }),
       onTable: (name, tree) => entries.set(name, tree.entries),
     })
     if (problem !== undefined) throw file.damaged(`is damaged: ${problem}`)
@@ -171,8 +171,8 @@ async function copyTo(
   onProgress: (step: CompactStep) => void,
 ): Promise<void> {
   const show = (): void => {
-    const done = statSync(copy, { throwIfNoEntry: false })?.size ?? 0
-    onProgress({ what: 'copying', done: Math.min(done, total), total })
+    const copiedBytes = statSync(copy, { throwIfNoEntry: false })?.size ?? 0
+    onProgress({ what: 'copying', done: Math.min(copiedBytes, total), total })
   }
   show()
   const timer = setInterval(show, COPY_POLL_MS)

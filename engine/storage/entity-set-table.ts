@@ -45,7 +45,7 @@ export class EntitySetTable implements StoredSets {
     }
   }
 
-  expired(now: number, limit: number): string[] {
+  expiredIds(now: number, limit: number): string[] {
     const keys = this.table.getKeys({ start: expiryKey(0), end: expiryKey(now + 1), limit })
     return [...keys.map(idOfExpiryKey)]
   }

@@ -51,7 +51,7 @@ export function openEnvironment(options: EnvironmentOptions): Environment {
   }
 }
 
-function openTables({ path, mapSizeBytes, isLogged = false, ...given }: EnvironmentOptions): Environment {
+function openTables({ path, mapSizeBytes, isLogged = false, ...overrides }: EnvironmentOptions): Environment {
   const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
     path,
     // Mode of new files. The types of lmdb-js leave it out.
@@ -68,7 +68,7 @@ function openTables({ path, mapSizeBytes, isLogged = false, ...given }: Environm
   const root = open<unknown, string>(options)
   const binary = (name: string): Database<Buffer, Buffer> =>
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' })
-  const files = given.files ?? new BinaryFiles(join(path, 'files'), () => !isReadByOthers(path))
+  const files = overrides.files ?? new BinaryFiles(join(path, 'files'), () => !isReadByOthers(path))
   return {
     path,
     root,
@@ -84,7 +84,7 @@ function openTables({ path, mapSizeBytes, isLogged = false, ...given }: Environm
     records: root.openDB<unknown, string>({ name: 'records', encoding: 'json' }),
     files,
     async close() {
-      await files.settled()
+      await files.awaitRemovals()
       await root.close()
     },
   }

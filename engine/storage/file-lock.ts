@@ -15,21 +15,21 @@ export interface FileLock {
 
 type TryLock = typeof import('fs-native-extensions').tryLock
 
-let loaded: TryLock | false | undefined
+let lockFunction: TryLock | false | undefined
 
 /**
  * Lock function of the system, whose locks belong to an open file and end with its process; undefined where there is no build of
  * the addon.
  */
 function systemLocks(): TryLock | undefined {
-  if (loaded === undefined) {
+  if (lockFunction === undefined) {
     try {
-      loaded = (require('fs-native-extensions') as typeof import('fs-native-extensions')).tryLock
+      lockFunction = (require('fs-native-extensions') as typeof import('fs-native-extensions')).tryLock
     } catch {
-      loaded = false
+      lockFunction = false
     }
   }
-  return loaded || undefined
+  return lockFunction || undefined
 }
 
 export const hasFileLocks = (): boolean => systemLocks() !== undefined

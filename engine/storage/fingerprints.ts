@@ -16,10 +16,10 @@ export function writeFingerprints({ meta }: Environment, tableNumber: number, fi
 export function keepFingerprints(
   environment: Environment,
   { tableNumber }: DataClass,
-  kept: ReadonlySet<string>,
+  keptNames: ReadonlySet<string>,
 ): void {
-  const stored = Object.entries(readFingerprints(environment, tableNumber))
-  if (stored.length > 0) {
-    writeFingerprints(environment, tableNumber, Object.fromEntries(stored.filter(([name]) => kept.has(name))))
+  const entries = Object.entries(readFingerprints(environment, tableNumber))
+  if (entries.length > 0) {
+    writeFingerprints(environment, tableNumber, Object.fromEntries(entries.filter(([name]) => keptNames.has(name))))
   }
 }

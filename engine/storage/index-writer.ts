@@ -33,10 +33,10 @@ export class IndexWriter {
     const prefix = indexPrefix(attribute, value)
     const highest = this.highest.get(attribute) ?? this.findHighest(attribute)
     if (prefix.compare(highest) > 0) return undefined
-    const folded = typeof value === 'string' ? fold(value) : ''
+    const foldedText = typeof value === 'string' ? fold(value) : ''
     // The index holds only the beginning of a very long text.
-    if (!isCut(folded)) return firstPosting(this.table, prefix)
-    return postings(this.table, prefix).find(rowId => fold(textOf(rowId)) === folded)
+    if (!isCut(foldedText)) return firstPosting(this.table, prefix)
+    return postings(this.table, prefix).find(rowId => fold(textOf(rowId)) === foldedText)
   }
 
   put(attribute: StorageAttribute, value: Value, rowId: number): void {

@@ -87,11 +87,11 @@ export function indexPrefix(attribute: StorageAttribute, value: Value): Buffer {
   return Buffer.from(scratch.subarray(0, writeIndexPrefix(attribute, value)))
 }
 
-/** Key of the chunk of a value's rows that ends with `bound`. */
-export function postingKey(prefix: Buffer, bound: number): Buffer {
+/** Key of the chunk of a value's rows that ends with `lastRow`. */
+export function postingKey(prefix: Buffer, lastRow: number): Buffer {
   const key = Buffer.allocUnsafe(prefix.length + 4)
   key.set(prefix)
-  key.writeUInt32BE(bound, prefix.length)
+  key.writeUInt32BE(lastRow, prefix.length)
   return key
 }
 
@@ -132,7 +132,7 @@ export function prefixEnd(prefix: Buffer): Buffer {
 }
 
 /** True when the index holds only the beginning of `text`, so that equal keys need not mean equal texts. */
-export const isCut = (folded: string): boolean => writeText(folded, 5) - 5 >= MAX_TEXT_BYTES
+export const isCut = (foldedText: string): boolean => writeText(foldedText, 5) - 5 >= MAX_TEXT_BYTES
 
 function writeAttribute(tableNumber: number, position: number): number {
   scratchView.setUint16(0, tableNumber)
@@ -181,10 +181,10 @@ function writeNumber(value: number, at: number): number {
   return at + 8
 }
 
-function writeText(folded: string, at: number): number {
+function writeText(foldedText: string, at: number): number {
   const limit = at + MAX_TEXT_BYTES
-  for (let i = 0; i < folded.length && at < limit; i++) {
-    const unit = folded.charCodeAt(i)
+  for (let i = 0; i < foldedText.length && at < limit; i++) {
+    const unit = foldedText.charCodeAt(i)
     if (unit < 0x80) {
       if (unit <= 1) {
         scratch[at++] = 1

@@ -17,11 +17,11 @@ export const layoutKey = (tableNumber: number): string => `layout/${tableNumber}
 export function loadLayouts(environment: Environment, catalog: Catalog, wire: WireOptions): Map<DataClass, RowLayout> {
   return new Map(
     catalog.dataClasses.map(dataClass => {
-      const stored = environment.meta.get(layoutKey(dataClass.tableNumber)) as StoredLayout | undefined
-      if (!stored)
+      const storedLayout = environment.meta.get(layoutKey(dataClass.tableNumber)) as StoredLayout | undefined
+      if (!storedLayout)
         throw new Error(`the store has no rows of ${dataClass.name} yet; it needs to be opened for writing first`)
-      const layout = rowLayout(dataClass, stored.version, wire)
-      if (layoutFingerprint(layout) !== stored.fingerprint) {
+      const layout = rowLayout(dataClass, storedLayout.version, wire)
+      if (layoutFingerprint(layout) !== storedLayout.fingerprint) {
         throw new Error(
           `the rows of ${dataClass.name} were written for another model; the store needs to be opened for writing first`,
         )

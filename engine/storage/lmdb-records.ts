@@ -58,8 +58,8 @@ export class LmdbRecords implements RecordStore {
 
   records(prefix: string, limit: number, after = prefix): { key: string; value: unknown }[] {
     const range = { start: after, end: `${prefix}\u{10ffff}`, limit: limit + 1 }
-    const found = [...this.environment.records.getRange(range)]
-    return found.filter(({ key }) => key > after).slice(0, limit)
+    const entries = [...this.environment.records.getRange(range)]
+    return entries.filter(({ key }) => key > after).slice(0, limit)
   }
 
   lastRecords(prefix: string, limit: number): { key: string; value: unknown }[] {

@@ -239,18 +239,18 @@ export class LmdbTransaction implements StoreTransaction {
     return this.holder(dataClass.key, key)
   }
 
-  related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
+  findRelated(dataClass: DataClass, key: Value): RelatedEntity | undefined {
     // Its database has been asked before, if at all.
     if (!dataClass.place.isStore) return { rowId: NO_ROW, key }
     const { targets } = this.table(dataClass)
-    const known = targets.get(key)
-    if (known) return known
+    const knownTarget = targets.get(key)
+    if (knownTarget) return knownTarget
     const rowId = this.findKey(dataClass, key)
     if (rowId === undefined) return undefined
-    const found = { rowId, key: this.row(dataClass, rowId)!.value(dataClass.key) }
+    const entity = { rowId, key: this.row(dataClass, rowId)!.value(dataClass.key) }
     if (targets.size >= REMEMBERED_TARGETS) targets.clear()
-    targets.set(key, found)
-    return found
+    targets.set(key, entity)
+    return entity
   }
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): number[] {
@@ -294,8 +294,8 @@ export class LmdbTransaction implements StoreTransaction {
     }
     const { stamp, values, references } = content
     const globalStamp = ++this.globalStamp
-    const changed = changeRow(row, { stamp, globalStamp, timestamp, values, references })
-    return this.putRow(dataClass, rowId, changed, UPDATED)
+    const changedRow = changeRow(row, { stamp, globalStamp, timestamp, values, references })
+    return this.putRow(dataClass, rowId, changedRow, UPDATED)
   }
 
   remove(dataClass: DataClass, rowId: number): void {
@@ -310,7 +310,7 @@ export class LmdbTransaction implements StoreTransaction {
     this.environment.rows.removeSync(rowKey(dataClass.tableNumber, rowId))
     this.state(dataClass).rowCount--
     this.globalStamp++
-    this.changed({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED }, row)
+    this.recordChange({ tableNumber: dataClass.tableNumber, rowId, operation: DELETED }, row)
   }
 
   putBinary(attribute: StorageAttribute, rowId: number, value: BinaryValue | null): void {
@@ -358,16 +358,16 @@ export class LmdbTransaction implements StoreTransaction {
     const { tableNumber } = dataClass
     this.options.onRow?.()
     this.environment.rows.putSync(rowKey(tableNumber, rowId), row as Buffer)
-    this.changed({ tableNumber, rowId, operation, row })
+    this.recordChange({ tableNumber, rowId, operation, row })
     return row
   }
 
-  /** @param deleted the row of a deletion as it was */
-  private changed(change: Change, deleted?: RowView): void {
+  /** @param deletedRow the row of a deletion as it was */
+  private recordChange(change: Change, deletedRow?: RowView): void {
     this.changes.push(change)
     this.lastChanges[change.tableNumber] = this.globalStamp
-    const isLogged = deleted && this.log?.logsDeletedRows
-    this.effects.push({ kind: 'row', change: isLogged ? { ...change, row: deleted.copy().bytes } : change })
+    const isLogged = deletedRow && this.log?.logsDeletedRows
+    this.effects.push({ kind: 'row', change: isLogged ? { ...change, row: deletedRow.copy().bytes } : change })
   }
 
   private applyEffect(effect: Effect): void {

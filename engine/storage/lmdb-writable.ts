@@ -41,8 +41,8 @@ export class LmdbWritable implements WritableStore {
   }
 
   set memoryImage(id: string) {
-    const stored: StoredImage = { id }
-    this.environment.meta.putSync(IMAGE, stored)
+    const image: StoredImage = { id }
+    this.environment.meta.putSync(IMAGE, image)
     // The log does not have it.
     void this.log?.checkpoint()
   }

@@ -27,7 +27,7 @@ export interface OwnStore {
   /** Undefined if LMDB makes commits durable. */
   readonly log: StoreLog | undefined
   /** Called when a new store has been made. */
-  made(): void
+  markMade(): void
   /** Renews a lease, if the store is held by one. @param onLost called when another process has taken the store */
   keep(onLost: (error: unknown) => void): void
   close(): Promise<void>
@@ -79,12 +79,12 @@ async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Pr
     owner.take(lock.kind, lockOptions)
     if (!isLogged) leaveLog(environment)
     let renewal: NodeJS.Timeout | undefined
-    const opened = environment
+    const lmdb = environment
     return {
-      environment: opened,
+      environment: lmdb,
       owner,
       log,
-      made: () => lock.note(false),
+      markMade: () => lock.note(false),
       keep(onLost) {
         if (lock.kind === 'file') return
         renewal = setInterval(() => {
@@ -99,7 +99,7 @@ async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Pr
         clearInterval(renewal)
         owner.release()
         await log?.close()
-        await opened.close()
+        await lmdb.close()
         lock.release()
       },
     }
@@ -114,16 +114,16 @@ async function openOwn(options: OwnStoreOptions, onNote: Note, replace: () => Pr
 /** Opens the log behind the state that LMDB has, and makes the first checkpoint. */
 function openStoreLog(
   environment: Environment,
-  { path, token, log: { followers = {}, ...kept } = {} }: OwnStoreOptions,
+  { path, token, log: { followers = {}, ...retention } = {} }: OwnStoreOptions,
   continued: Checkpoint | undefined,
   onNote: Note,
 ): StoreLog {
   const folder = join(path, LOG_FOLDER)
-  const stored = readPosition(environment)
+  const storedPosition = readPosition(environment)
   // Before its first commit, the store still has the position of another log, or of none.
-  const from = continued && continued.log.sequence > stored.sequence ? continued.log : stored
+  const from = continued && continued.log.sequence > storedPosition.sequence ? continued.log : storedPosition
   const followedBytes = Math.max(0, ...Object.values(followers))
-  const options: LocalLogOptions = { ...kept, followedBytes, folder, from, mustContinue: continued !== undefined }
+  const options: LocalLogOptions = { ...retention, followedBytes, folder, from, mustContinue: continued !== undefined }
   let log: LocalLog
   try {
     log = new LocalLog(options)

@@ -25,8 +25,8 @@ export function problemOfPage(
   number: number,
   { isLeaf, hasNumbers }: { isLeaf: boolean; hasNumbers: boolean },
 ): string | undefined {
-  const held = page.readBigUInt64LE(0)
-  if (held !== BigInt(number)) return `is damaged: it says that it is page ${held}`
+  const storedNumber = page.readBigUInt64LE(0)
+  if (storedNumber !== BigInt(number)) return `is damaged: it says that it is page ${storedNumber}`
   const kind = page.readUInt16LE(18) & (PAGE.BRANCH | PAGE.LEAF | PAGE.OVERFLOW | PAGE.META)
   if (kind !== (isLeaf ? PAGE.LEAF : PAGE.BRANCH)) return 'is damaged: it is of another kind'
   const [lower, upper] = [page.readUInt16LE(20), page.readUInt16LE(22)]

@@ -136,20 +136,20 @@ export function removePosting(table: Table, prefix: Buffer, rowId: number): void
 function insertPosting(table: Table, prefix: Buffer, rowId: number): void {
   const key = chunkKey(table, prefix, rowId)
   const { below, rowIds } = readChunk(table, key)!
-  const found = rowIds.findIndex(other => other >= rowId)
-  const at = found < 0 ? rowIds.length : found
+  const index = rowIds.findIndex(other => other >= rowId)
+  const at = index < 0 ? rowIds.length : index
   if (rowIds[at] === rowId) return
   scratchWords.set(rowIds.subarray(0, at), 1)
   scratchWords[1 + at] = rowId
   scratchWords.set(rowIds.subarray(at), 2 + at)
   const count = rowIds.length + 1
   const isLast = rowIdOfKey(key) === NO_ROW
-  const moved = count > CHUNK_ROWS ? count >>> 1 : 0
-  if (moved > 0) {
-    putChunk(table, postingKey(prefix, scratchWords[moved]!), 0, moved)
-    scratchWords.copyWithin(1, 1 + moved, 1 + count)
+  const movedCount = count > CHUNK_ROWS ? count >>> 1 : 0
+  if (movedCount > 0) {
+    putChunk(table, postingKey(prefix, scratchWords[movedCount]!), 0, movedCount)
+    scratchWords.copyWithin(1, 1 + movedCount, 1 + count)
   }
-  putChunk(table, key, isLast ? below + moved : 0, count - moved)
+  putChunk(table, key, isLast ? below + movedCount : 0, count - movedCount)
   if (!isLast) addBelow(table, prefix, 1)
 }
 
@@ -160,11 +160,11 @@ function raiseLast(table: Table, prefix: Buffer, below: number): void {
     table.removeSync(key)
     return
   }
-  const [found] = table.getKeys({ start: key, end: prefix, reverse: true, offset: 1, limit: 1 })
-  const chunk = readChunk(table, found!)!
+  const [previousKey] = table.getKeys({ start: key, end: prefix, reverse: true, offset: 1, limit: 1 })
+  const chunk = readChunk(table, previousKey!)!
   scratchWords.set(chunk.rowIds, 1)
   putChunk(table, key, below - chunk.rowIds.length, chunk.rowIds.length)
-  table.removeSync(found!)
+  table.removeSync(previousKey!)
 }
 
 /** Changes the number of row ids below, which the last chunk holds. */
@@ -181,8 +181,8 @@ function chunkKey(table: Table, prefix: Buffer, rowId: number): Buffer {
   const bytes = getBytes(table, key)
   // The row belongs to the last chunk: none is below it, or the row is not before its first.
   if (!bytes || readWord(bytes, 0) === 0 || readWord(bytes, 4) <= rowId) return key
-  const [found] = table.getKeys({ start: postingKey(prefix, rowId), limit: 1 })
-  return found!
+  const [nextKey] = table.getKeys({ start: postingKey(prefix, rowId), limit: 1 })
+  return nextKey!
 }
 
 /** Decodes a stored chunk; of a damaged one, the row ids that can be read. */
@@ -219,12 +219,12 @@ export function* postingLists(table: Table, start: Buffer, end: Buffer): Generat
   let problem: string | undefined
   for (const { key, value } of table.getRange({ start, end })) {
     const chunk = decodeChunk(value)
-    const bound = rowIdOfKey(key)
-    const isLast = bound === NO_ROW
+    const lastRow = rowIdOfKey(key)
+    const isLast = lastRow === NO_ROW
     const isDamaged = value.length % 4 !== 0 || value.length < 8 || chunk.below !== (isLast ? rowIds.length : 0)
-    if (isDamaged) problem = `a chunk of ${value.length} bytes up to row ${bound} with ${rowIds.length} rows below it`
+    if (isDamaged) problem = `a chunk of ${value.length} bytes up to row ${lastRow} with ${rowIds.length} rows below it`
     for (const rowId of chunk.rowIds) {
-      if (rowId <= (rowIds.at(-1) ?? -1) || rowId > bound) problem = `row ${rowId} is out of order`
+      if (rowId <= (rowIds.at(-1) ?? -1) || rowId > lastRow) problem = `row ${rowId} is out of order`
       rowIds.push(rowId)
     }
     if (!isLast) continue

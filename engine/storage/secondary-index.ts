@@ -12,7 +12,7 @@ interface KeyRange {
   start: Buffer
   end: Buffer
   /** Filters texts that share a key; undefined when keys suffice. */
-  recheck?: (folded: string) => boolean
+  recheck?: (foldedText: string) => boolean
 }
 
 /** The index in LMDB: the rows of each value, in the order of the values. */
@@ -28,7 +28,7 @@ export class LmdbIndex implements SecondaryIndex {
     const { start, end, recheck } = this.equalRange(value)
     // Rows of one value are in the order of their ids.
     return RowSet.fromSorted(
-      start.equals(end) ? NO_ROWS : this.checked(postings(this.environment.index, start), recheck),
+      start.equals(end) ? NO_ROWS : this.recheckRows(postings(this.environment.index, start), recheck),
     )
   }
 
@@ -36,7 +36,7 @@ export class LmdbIndex implements SecondaryIndex {
   first(value: Value): number | undefined {
     const { start, end, recheck } = this.equalRange(value)
     const { index } = this.environment
-    if (recheck) return this.checked(postings(index, start), recheck)[0]
+    if (recheck) return this.recheckRows(postings(index, start), recheck)[0]
     return start.equals(end) ? undefined : firstPosting(index, start)
   }
 
@@ -65,8 +65,8 @@ export class LmdbIndex implements SecondaryIndex {
     if (nearest !== null && (nearest < value! || nearest > value!)) return { start, end: start }
     const range: KeyRange = { start, end: prefixEnd(start) }
     if (isCutValue(nearest)) {
-      const folded = fold(nearest as string)
-      range.recheck = text => text === folded
+      const foldedText = fold(nearest as string)
+      range.recheck = text => text === foldedText
     }
     return range
   }
@@ -89,9 +89,9 @@ export class LmdbIndex implements SecondaryIndex {
     if (isCutValue(lower?.value) || isCutValue(upper?.value)) {
       const low = lower && { ...lower, value: fold(lower.value as string) }
       const high = upper && { ...upper, value: fold(upper.value as string) }
-      range.recheck = folded =>
-        (!low || folded > low.value || (low.inclusive && folded === low.value)) &&
-        (!high || folded < high.value || (high.inclusive && folded === high.value))
+      range.recheck = foldedText =>
+        (!low || foldedText > low.value || (low.inclusive && foldedText === low.value)) &&
+        (!high || foldedText < high.value || (high.inclusive && foldedText === high.value))
     }
     return range
   }
@@ -99,21 +99,21 @@ export class LmdbIndex implements SecondaryIndex {
   private prefixRange(prefix: string): KeyRange {
     const start = textIndexPrefix(this.attribute, prefix)
     const range: KeyRange = { start, end: prefixEnd(start) }
-    if (isCut(prefix)) range.recheck = folded => folded.startsWith(prefix)
+    if (isCut(prefix)) range.recheck = foldedText => foldedText.startsWith(prefix)
     return range
   }
 
   private rowIds({ start, end, recheck }: KeyRange): Uint32Array {
     return start.compare(end) >= 0
       ? NO_ROWS
-      : this.checked(postingsInRange(this.environment.index, start, end), recheck)
+      : this.recheckRows(postingsInRange(this.environment.index, start, end), recheck)
   }
 
-  private checked(rowIds: Uint32Array, recheck: KeyRange['recheck']): Uint32Array {
+  private recheckRows(rowIds: Uint32Array, recheck: KeyRange['recheck']): Uint32Array {
     if (!recheck) return rowIds
     return rowIds.filter(rowId => {
-      const folded = this.foldedText(rowId)
-      return folded !== undefined && recheck(folded)
+      const foldedText = this.foldedText(rowId)
+      return foldedText !== undefined && recheck(foldedText)
     })
   }
 }

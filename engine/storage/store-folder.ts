@@ -94,11 +94,11 @@ function checkDataFile(folder: string): void {
 export function refuseIfLost(folder: string, what: string, ...traces: readonly string[]): void {
   const names = readdirSync(folder)
   const files = names.includes('files') ? readdirSync(join(folder, 'files')).filter(name => name !== 'incoming') : []
-  const left = names.filter(name => traces.includes(name) || IMAGE.test(name))
-  if (files.length > 0) left.unshift(`${counted(files.length, 'file')} of images and blobs`)
-  if (left.length === 0) return
+  const remains = names.filter(name => traces.includes(name) || IMAGE.test(name))
+  if (files.length > 0) remains.unshift(`${counted(files.length, 'file')} of images and blobs`)
+  if (remains.length === 0) return
   throw new DamagedStoreError(
-    `${folder} has ${left.join(', ')}, but ${DATA_FILE} ${what}: the data of this store are gone. ` +
+    `${folder} has ${remains.join(', ')}, but ${DATA_FILE} ${what}: the data of this store are gone. ` +
       `Put ${DATA_FILE} back from a backup; for a new store name another folder, or remove all of this one.`,
   )
 }

@@ -104,14 +104,14 @@ export const lockForReading = (folder: string): FileLock | undefined =>
  * @throws {Error} a process goes on reading
  */
 export function excludeReaders(folder: string, { waitMs }: Pick<StoreLockOptions, 'waitMs'>, onNote: Report): FileLock {
-  const others = 'a check, a backup or the preparation of a changed model'
+  const readers = 'a check, a backup or the preparation of a changed model'
   const lock = waitFor(
     () => lockDataFile(folder, { shared: false }),
     waitMs,
-    () => onNote(`the store in ${folder} is read by ${others}; waiting for it to end`),
+    () => onNote(`the store in ${folder} is read by ${readers}; waiting for it to end`),
   )
   if (lock) return lock
-  throw new Error(`the store in ${folder} is read by ${others}; start when that is done`)
+  throw new Error(`the store in ${folder} is read by ${readers}; start when that is done`)
 }
 
 /**

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { Note } from '../data/store-options.ts'
 import type { CommitLog, LogPosition } from '../log/commit-log.ts'
 import { type CommitRecord, encodeRecord } from '../log/record.ts'
-import { type LogEffect, type LogEvent, type LogState, opened, step } from '../log/protocol.ts'
+import { type LogEffect, type LogEvent, type LogState, initialState, step } from '../log/protocol.ts'
 import { type Checkpoint, describeState, removeCheckpoint, writeCheckpoint } from './checkpoint.ts'
 import { DATA_FILE } from './data-file.ts'
 import { type Environment, getBytes } from './environment.ts'
@@ -93,7 +93,7 @@ export class StoreLog {
     this.position = options.from
     this.appended = options.from
     this.pinned = this.pin()
-    this.state = opened(this.pinned.checkpoint.log.sequence)
+    this.state = initialState(this.pinned.checkpoint.log.sequence)
     fdatasyncSync(this.file)
     writeCheckpoint(path, this.pinned.checkpoint)
   }
@@ -165,8 +165,8 @@ export class StoreLog {
     this.state = state
     for (const effect of effects) {
       if (effect === 'refuse') return false
-      const failed = this.perform(effect)
-      if (failed) return this.advance({ kind: failed })
+      const failureKind = this.perform(effect)
+      if (failureKind) return this.advance({ kind: failureKind })
     }
     return true
   }
@@ -225,13 +225,13 @@ export class StoreLog {
     }
   }
 
-  private attempt(failed: LogFailure, work: () => void): LogFailure | undefined {
+  private attempt(kind: LogFailure, work: () => void): LogFailure | undefined {
     try {
       work()
       return undefined
     } catch (error) {
       this.failure = error
-      return failed
+      return kind
     }
   }
 

@@ -60,8 +60,8 @@ export class StoreOwner {
 
   /** Called in every write transaction. @throws {StoreLostError} */
   verify(): void {
-    const stored = getBytes(this.environment.state, OWNER)
-    if (!stored || this.bytes.compare(stored) !== 0) {
+    const storedBytes = getBytes(this.environment.state, OWNER)
+    if (!storedBytes || this.bytes.compare(storedBytes) !== 0) {
       throw new StoreLostError('another process has taken the store over; this one does not write to it from now on')
     }
   }
@@ -86,17 +86,17 @@ export class StoreOwner {
 
   private waitForLease(waitMs: number, leaseMs: number, onWait: (text: string) => void = () => {}): void {
     const { path } = this.environment
-    let seen = this.holder()
-    if (!seen || seen.token === this.token) return
-    const isHere = seen.machine === thisMachine()
-    const text = `process ${seen.pid}${isHere ? '' : ` of ${seen.host}`}`
+    let lastHolder = this.holder()
+    if (!lastHolder || lastHolder.token === this.token) return
+    const isHere = lastHolder.machine === thisMachine()
+    const text = `process ${lastHolder.pid}${isHere ? '' : ` of ${lastHolder.host}`}`
     let renewedAt = performance.now()
     const isFree = waitFor(
       () => {
         const now = this.holder()
         if (!now) return true
-        if (now.token !== seen!.token || now.renewals !== seen!.renewals) {
-          seen = now
+        if (now.token !== lastHolder!.token || now.renewals !== lastHolder!.renewals) {
+          lastHolder = now
           renewedAt = performance.now()
         }
         // A process that is visible needs no lease; any other has to show that it lives.

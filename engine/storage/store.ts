@@ -160,12 +160,12 @@ class LmdbTable implements TableSnapshot {
   }
 
   get live(): RowSet {
-    let live = this.liveRows.get(this.tableNumber)
-    if (!live) {
-      live = new LiveRows(this.environment, this.tableNumber)
-      this.liveRows.set(this.tableNumber, live)
+    let tableRows = this.liveRows.get(this.tableNumber)
+    if (!tableRows) {
+      tableRows = new LiveRows(this.environment, this.tableNumber)
+      this.liveRows.set(this.tableNumber, tableRows)
     }
-    return live.rows
+    return tableRows.rows
   }
 
   get rowIdLimit(): number {

@@ -29,9 +29,9 @@ export class UploadTable implements StoredUploads {
 
   get(id: string): Upload | undefined {
     const { uploads, files } = this.environment
-    const stored = ID.test(id) ? getBytes(uploads, uploadKey(id)) : undefined
-    if (!stored) return undefined
-    const bytes = Buffer.from(stored)
+    const storedBytes = ID.test(id) ? getBytes(uploads, uploadKey(id)) : undefined
+    if (!storedBytes) return undefined
+    const bytes = Buffer.from(storedBytes)
     const flags = bytes[8]!
     const end = HEADER_BYTES + bytes[9]!
     const start = (flags & OF_GUEST) === 0 ? end : end + 1 + bytes[end]!
@@ -41,7 +41,7 @@ export class UploadTable implements StoredUploads {
     return value && { expires: bytes.readDoubleBE(), owner, value }
   }
 
-  expired(now: number, limit: number): string[] {
+  expiredIds(now: number, limit: number): string[] {
     const { uploads } = this.environment
     return [...uploads.getKeys({ start: expiryKey(0), end: expiryKey(now + 1), limit }).map(idOfExpiryKey)]
   }

@@ -8,7 +8,7 @@ const PROGRESS_PAGES = 5_000
 
 interface PageProgress {
   /** Pages checked so far, and pages of the snapshot. */
-  checked: number
+  checkedPages: number
   total: number
 }
 
@@ -48,9 +48,9 @@ interface Subject {
 class Walk {
   readonly problems: string[] = []
   /** A bit for each page of the file, set when something refers to it. */
-  private readonly used: Uint8Array
+  private readonly usedPages: Uint8Array
   private readonly limit: number
-  private seen = 0
+  private seenPages = 0
 
   constructor(
     private readonly file: DataFile,
@@ -58,7 +58,7 @@ class Walk {
     private readonly options: WalkOptions,
   ) {
     this.limit = Math.min(file.pages, meta.lastPage + 1)
-    this.used = new Uint8Array(Math.ceil(this.limit / 8))
+    this.usedPages = new Uint8Array(Math.ceil(this.limit / 8))
   }
 
   run(): void {
@@ -84,20 +84,20 @@ class Walk {
     const { hasNumbers = false, onEntry } = special
     // Tables are found through the list of them, which is read in any case.
     const isWhole = !this.options.rootsOnly || (onEntry !== undefined && !hasNumbers)
-    const found: Subject = { name, isWhole, hasNumbers, onEntry, branch: 0, leaf: 0, overflow: 0, entries: 0 }
+    const visitedTree: Subject = { name, isWhole, hasNumbers, onEntry, branch: 0, leaf: 0, overflow: 0, entries: 0 }
     const before = this.problems.length
-    this.visit(found, tree.root, tree.depth)
+    this.visit(visitedTree, tree.root, tree.depth)
     // The counts of a tree with damaged pages differ in any case.
     if (!isWhole || this.problems.length > before) return
     const { branchPages, leafPages, overflowPages, entries } = tree
     const isSame =
-      found.branch === branchPages &&
-      found.leaf === leafPages &&
-      found.overflow === overflowPages &&
-      found.entries === entries
+      visitedTree.branch === branchPages &&
+      visitedTree.leaf === leafPages &&
+      visitedTree.overflow === overflowPages &&
+      visitedTree.entries === entries
     if (!isSame) {
-      const counted = `${found.entries} entries on ${found.branch + found.leaf + found.overflow} pages`
-      this.report(`${name} has ${counted}, but says ${entries} on ${branchPages + leafPages + overflowPages}`)
+      const countText = `${visitedTree.entries} entries on ${visitedTree.branch + visitedTree.leaf + visitedTree.overflow} pages`
+      this.report(`${name} has ${countText}, but says ${entries} on ${branchPages + leafPages + overflowPages}`)
     }
   }
 
@@ -105,9 +105,9 @@ class Walk {
   private visit(subject: Subject, number: number, level: number): void {
     const { name, hasNumbers } = subject
     if (!this.take(name, number, 1)) return
-    const stored = this.file.page(number)
-    const problem = stored
-      ? problemOfPage(stored, number, { isLeaf: level === 1, hasNumbers })
+    const pageBytes = this.file.page(number)
+    const problem = pageBytes
+      ? problemOfPage(pageBytes, number, { isLeaf: level === 1, hasNumbers })
       : 'is behind the end of the file'
     if (problem !== undefined) {
       this.report(`page ${number} of ${name} ${problem}`)
@@ -115,7 +115,7 @@ class Walk {
     }
     if (!subject.isWhole) return
     // Pages below are read into the same buffer.
-    const page = Buffer.from(stored!)
+    const page = Buffer.from(pageBytes!)
     subject[level > 1 ? 'branch' : 'leaf']++
     let previous: PageNode | undefined
     for (const node of nodesOf(page)) {
@@ -156,9 +156,9 @@ class Walk {
 
   /** Marks pages as used. @returns false when they cannot be */
   private take(name: string, first: number, count: number): boolean {
-    this.seen += count
-    if (this.seen % PROGRESS_PAGES < count) {
-      this.options.onProgress?.({ checked: Math.min(this.seen, this.limit), total: this.limit })
+    this.seenPages += count
+    if (this.seenPages % PROGRESS_PAGES < count) {
+      this.options.onProgress?.({ checkedPages: Math.min(this.seenPages, this.limit), total: this.limit })
     }
     if (first < 2 || first + count - 1 > this.meta.lastPage) {
       this.report(`${name} refers to page ${first}, which the file does not have`)
@@ -173,13 +173,13 @@ class Walk {
         this.report(`page ${page} of ${name} is in use elsewhere too`)
         return false
       }
-      this.used[page >> 3]! |= 1 << (page & 7)
+      this.usedPages[page >> 3]! |= 1 << (page & 7)
     }
     return true
   }
 
   private isUsed(page: number): boolean {
-    return (this.used[page >> 3]! & (1 << (page & 7))) !== 0
+    return (this.usedPages[page >> 3]! & (1 << (page & 7))) !== 0
   }
 
   private table(page: Buffer, node: PageNode): void {
@@ -227,7 +227,7 @@ class Walk {
         this.report(`page ${page} is in the list of free pages, but in use`)
         return false
       }
-      this.used[page >> 3]! |= 1 << (page & 7)
+      this.usedPages[page >> 3]! |= 1 << (page & 7)
     }
     return true
   }

@@ -71,7 +71,7 @@ const console = new CodeConsole(
 
 let clockOffsetMs = 0
 
-const waiting = new WaitingCalls(progress, answer)
+const waitingCalls = new WaitingCalls(progress, answer)
 
 function answer(call: RunningCall, outcome: FunctionOutcome, ranMs: number): void {
   // Console output is in the log before the client has the answer.
@@ -85,26 +85,26 @@ process.on('unhandledRejection', reason => {
 })
 
 // Without a call the state of the thread is unknown, and it ends; the stack trace is logged.
-process.on('uncaughtException', thrown => {
-  if (failCall(thrown)) return
-  const { place = pluginOf(thrown), ...line } = lineOf(thrown)
+process.on('uncaughtException', error => {
+  if (failCall(error)) return
+  const { place = pluginOf(error), ...line } = lineOf(error)
   outbox.log({ ...line, place })
-  throw thrown
+  throw error
 })
 
 /** Ends the call that an error belongs to, which runs in a timer or a listener of it; the others go on. @returns false if there is none */
-function failCall(thrown: unknown): boolean {
+function failCall(error: unknown): boolean {
   const { call } = codeContext() ?? {}
   if (!call) return false
-  if (!waiting.fail(call, thrown)) outbox.log(lineOf(thrown))
+  if (!waitingCalls.fail(call, error)) outbox.log(lineOf(error))
   return true
 }
 
 /** The plugin whose folder a stack trace names; nothing else is known of code without a call. */
 function pluginOf(error: Partial<Error> | null | undefined): CodePlace | undefined {
   const stack = String(error?.stack)
-  const found = plugins.size === 1 ? modules[0] : modules.find(({ source }) => stack.includes(dirname(source)))
-  return found && { plugin: found.plugin }
+  const classModule = plugins.size === 1 ? modules[0] : modules.find(({ source }) => stack.includes(dirname(source)))
+  return classModule && { plugin: classModule.plugin }
 }
 
 /** Classes of all modules, and problems of unusable ones. */
@@ -160,13 +160,13 @@ async function importClasses(
 try {
   const { classes, functions, problems } = await load()
   const { registry } = await loadTasks(tasks)
-  const described = classes.map(withFields)
-  const checks = await loadChecks(described)
+  const descriptors = classes.map(withFields)
+  const checks = await loadChecks(descriptors)
   let runner: CallRunner | undefined
   port.on('message', (message: ToFunctionThread) => {
     if ('close' in message) process.exit()
-    else if ('gone' in message) waiting.gone(message.gone)
-    else if ('taken' in message) waiting.taken(message.taken, message.size)
+    else if ('gone' in message) waitingCalls.gone(message.gone)
+    else if ('taken' in message) waitingCalls.taken(message.taken, message.size)
     else if ('open' in message) {
       const { store } = message.open
       runner = new CallRunner({
@@ -178,18 +178,18 @@ try {
         argumentBounds,
         checkArguments: checks?.checkArguments,
         progress,
-        waiting,
+        waitingCalls,
         outbox,
         forgotten: new ForgottenPromises(modules.map(({ source }) => source)),
       })
       followCalls({
         begins(call) {
           outbox.beforeCode()
-          waiting.begins(call)
+          waitingCalls.begins(call)
         },
         ends(call) {
           runner!.endStretch()
-          waiting.ends(call)
+          waitingCalls.ends(call)
         },
         // Each call sees the data with its own rights.
         switches: () => runner!.endStretch(),
@@ -208,15 +208,15 @@ try {
       runBatch(runner!, message)
     }
   })
-  outbox.post({ classes: described, functions, problems: [...problems, ...(checks?.problems ?? [])] })
+  outbox.post({ classes: descriptors, functions, problems: [...problems, ...(checks?.problems ?? [])] })
 } catch (error) {
   outbox.post({ refused: messageWithPlace(error) })
   process.exit()
 }
 
 /** Loads the schema compiler only if a function declares parameters or a result: it is half as large as all else here. */
-async function loadChecks(described: readonly ClassDescriptor[]) {
-  const isDeclared = described.some(({ members }) =>
+async function loadChecks(descriptors: readonly ClassDescriptor[]) {
+  const isDeclared = descriptors.some(({ members }) =>
     members.some(member => member.kind === 'function' && (member.parameters || member.result)),
   )
   if (!isDeclared) return undefined
@@ -224,15 +224,15 @@ async function loadChecks(described: readonly ClassDescriptor[]) {
     import('../author/declare/check-signature.ts'),
     import('../author/run/check-arguments.ts'),
   ])
-  return { problems: signatureProblems(described, dataClasses), checkArguments }
+  return { problems: signatureProblems(descriptors, dataClasses), checkArguments }
 }
 
 /** Description of a class with its fields, which can hide attributes. */
 function withFields(authorClass: AuthorClass): ClassDescriptor {
-  const described = describeClass(authorClass)
-  if (described.kind !== 'entity') return described
+  const descriptor = describeClass(authorClass)
+  if (descriptor.kind !== 'entity') return descriptor
   const fields = EntityBase.fieldsOf(authorClass as unknown as new () => EntityBase)
-  return { ...described, properties: [...described.properties, ...fields] }
+  return { ...descriptor, properties: [...descriptor.properties, ...fields] }
 }
 
 /** Time for which saves of a batch are gathered. */
@@ -242,19 +242,19 @@ function runBatch(
   runner: CallRunner,
   { batch, first }: Pick<Extract<ToFunctionThread, { batch: unknown }>, 'batch' | 'first'>,
 ): void {
-  let done = 0
+  let position = 0
   let mayWait = false
   let sentAt = performance.now()
   outbox.beginBatch()
-  while (done < batch.length) {
+  while (position < batch.length) {
     // Set before the task counts as begun, so that it is not charged for the time of the previous one.
     Atomics.store(progress, STARTED_AT, Date.now() | 0)
     Atomics.store(progress, PHASE, READING)
     // Fails when the kernel thread has asked to stop.
-    if (Atomics.compareExchange(progress, CURRENT, done, done + 1) !== done) break
+    if (Atomics.compareExchange(progress, CURRENT, position, position + 1) !== position) break
     Atomics.store(progress, MEMORY, NOT_MEASURED)
-    const { task, ...times } = batch[done]!
-    const call = new RunningCall(first + done, times, traceOf(task))
+    const { task, ...times } = batch[position]!
+    const call = new RunningCall(first + position, times, traceOf(task))
     const begunAt = performance.now()
     outbox.sendOutcomes()
     if (begunAt - sentAt > GATHER_MS) {
@@ -264,16 +264,16 @@ function runBatch(
     const outcome = runner.run(task, call)
     const ranMs = performance.now() - begunAt
     if (outcome instanceof WaitingTask) {
-      waiting.add(outcome, ranMs)
+      waitingCalls.add(outcome, ranMs)
       mayWait = true
     } else answer(call, outcome, ranMs)
-    done++
+    position++
   }
   Atomics.store(progress, ALIVE_AT, Date.now() | 0)
   Atomics.store(progress, RESUMED, 0)
   Atomics.store(progress, CURRENT, ALL_DONE)
   runner.sendWrites()
   // Most calls that await nothing outside have ended by then: after all microtasks.
-  if (mayWait) queueMicrotask(() => nextTick(() => outbox.endBatch(done)))
-  else outbox.endBatch(done)
+  if (mayWait) queueMicrotask(() => nextTick(() => outbox.endBatch(position)))
+  else outbox.endBatch(position)
 }

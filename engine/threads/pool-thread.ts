@@ -15,13 +15,13 @@ import type { Task } from '../query/tasks/task.ts'
 const options = workerData as PoolThreadOptions
 const { registry, problems } = await loadTasks(options.tasks)
 const counts = countThread(options.store.counts, 'pool')
-let opened: PoolStore | undefined
+let ownStore: PoolStore | undefined
 // Plugin code may throw null after its task has ended, which Piscina would take for an answer.
-process.on('uncaughtException', thrown => {
-  throw thrown instanceof Error ? thrown : new Error(`a task threw ${String(thrown)} later`)
+process.on('uncaughtException', error => {
+  throw error instanceof Error ? error : new Error(`a task threw ${String(error)} later`)
 })
 // Deferred: Node.js has to finish this module first, and ends the process if the thread is terminated meanwhile.
-setImmediate(() => Atomics.add(options.loaded, 0, 1))
+setImmediate(() => Atomics.add(options.loadedCount, 0, 1))
 
 export default function run(message: PoolMessage<PoolTask>): PoolOutcome {
   const begunAt = performance.now()
@@ -41,6 +41,6 @@ function answer(message: PoolMessage<PoolTask>): PoolOutcome {
 }
 
 function store(): PoolStore {
-  opened ??= poolStore(openReadStore(options.store, counts), options)
-  return opened
+  ownStore ??= poolStore(openReadStore(options.store, counts), options)
+  return ownStore
 }

@@ -20,7 +20,7 @@ const options = workerData as RemoteThreadOptions
 const { registry } = await loadTasks([])
 const counts = countThread(options.store.counts, 'remote')
 let scope: ReturnType<typeof openScope> | undefined
-setImmediate(() => Atomics.add(options.loaded, 0, 1))
+setImmediate(() => Atomics.add(options.loadedCount, 0, 1))
 
 export default async function run(message: PoolMessage<RemoteTask>): Promise<PoolOutcome> {
   const begunAt = performance.now()

@@ -27,12 +27,12 @@ const PAUSE_MS = 100
 
 const options = workerData as VectorThreadOptions
 const note = (text: string): void => parentPort?.postMessage([text])
-let kept: KeptIndexes | undefined
-let opened: ReadStore | undefined
+let keptIndexes: KeptIndexes | undefined
+let readStore: ReadStore | undefined
 
 const store = (): ReadStore => {
-  opened ??= openReadStore(options.store, countThread(options.store.counts, 'vector'))
-  return opened
+  readStore ??= openReadStore(options.store, countThread(options.store.counts, 'vector'))
+  return readStore
 }
 
 export default function run({ task, slot }: PoolMessage<VectorSearch>): PoolOutcome {
@@ -49,16 +49,16 @@ export default function run({ task, slot }: PoolMessage<VectorSearch>): PoolOutc
 
 /** Searches an index. @returns undefined: the index cannot be used */
 function search({ dataClass, attribute, vector, count }: VectorSearch): Found | undefined {
-  const { records, read, releaseSnapshot: rest } = store()
+  const { records, read, releaseSnapshot: release } = store()
   try {
     return read(snapshot => {
-      if (!kept) return undefined
-      kept.catchUp(records, snapshot)
-      const found = kept.find(dataClass, attribute)?.nearest?.(vector, count)
-      return found && { ...found, stamp: kept.stamp! }
+      if (!keptIndexes) return undefined
+      keptIndexes.catchUp(records, snapshot)
+      const neighbours = keptIndexes.find(dataClass, attribute)?.nearest?.(vector, count)
+      return neighbours && { ...neighbours, stamp: keptIndexes.stamp! }
     })
   } finally {
-    rest()
+    release()
   }
 }
 
@@ -69,7 +69,7 @@ async function keep(): Promise<void> {
     store()
     library = await import('hnswlib-node').catch((error: Error) => error)
   } finally {
-    Atomics.add(options.loaded, 0, 1)
+    Atomics.add(options.loadedCount, 0, 1)
   }
   if (library instanceof Error) {
     note(`hnswlib-node cannot be loaded, vectors are scanned without an index: ${library.message}`)
@@ -85,7 +85,7 @@ async function keep(): Promise<void> {
   )
   const gate = new ThreadGate(options.gate)
   await gate.pass(() => loading.load())
-  kept = loading
+  keptIndexes = loading
   for (;;) {
     let isMore = false
     await gate.pass(async () => {
@@ -97,7 +97,7 @@ async function keep(): Promise<void> {
 }
 
 function work(indexes: KeptIndexes): boolean {
-  const { records, read, releaseSnapshot: rest } = store()
+  const { records, read, releaseSnapshot: release } = store()
   try {
     return read(snapshot => {
       indexes.catchUp(records, snapshot)
@@ -107,7 +107,7 @@ function work(indexes: KeptIndexes): boolean {
       return indexes.work(snapshot, exactNearest, SLICE_MS)
     })
   } finally {
-    rest()
+    release()
   }
 }
 

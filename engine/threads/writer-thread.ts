@@ -41,14 +41,14 @@ let isFilling = false
 let isClosed = false
 let clockOffsetMs = 0
 let images: ImageSchedule | undefined
-let opened: OpenedForWriting | undefined
+let storeHandle: OpenedForWriting | undefined
 try {
-  opened = await openForWriting(options, {
+  storeHandle = await openForWriting(options, {
     onNote: note,
     onProgress: step => post({ kind: 'progress', ...step }),
     onLost: loseStore,
   })
-  const { store, created } = opened
+  const { store, created } = storeHandle
   memory =
     options.memory &&
     new MemoryWriter({
@@ -70,22 +70,22 @@ try {
     onEnqueued: () => post({ kind: 'enqueued' }),
     ...(memory && { onCommit: memory.committed.bind(memory) }),
   })
-  const loaded = memory?.load()
+  const memoryLoad = memory?.load()
   serve(writer, store, async () => {
     isClosed = true
-    await loaded
+    await memoryLoad
     await images?.close()
-    await opened!.close()
+    await storeHandle!.close()
   })
   post({ kind: 'ready', created, isLogged: store.isLogged })
-  await loaded
+  await memoryLoad
   if (memory && !isClosed) {
     images = new ImageSchedule(memory, options, note)
     if (memory.isBuilding) fillMemory()
     else post({ kind: 'memoryFilled' })
   }
 } catch (error) {
-  await opened?.close()
+  await storeHandle?.close()
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   post({ kind: 'refused', error: { name, message, ...(error instanceof ModelError && { problems: error.problems }) } })
 }

@@ -28,14 +28,14 @@ export class Backoff {
 
   /** Seconds until the next attempt is accepted; 0 when it is accepted now. */
   wait(key: string): number {
-    const known = this.failures.get(key)
-    return known ? Math.max(0, Math.ceil((known.until - this.now()) / 1000)) : 0
+    const failure = this.failures.get(key)
+    return failure ? Math.max(0, Math.ceil((failure.until - this.now()) / 1000)) : 0
   }
 
   fail(key: string): void {
     const now = this.now()
-    const known = this.failures.get(key)
-    const count = (known && known.forgottenAt > now ? known.count : 0) + 1
+    const lastFailure = this.failures.get(key)
+    const count = (lastFailure && lastFailure.forgottenAt > now ? lastFailure.count : 0) + 1
     const delay = count < this.free ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (count - this.free), MAX_DELAY_MS)
     this.failures.delete(key)
     this.failures.set(key, { count, until: now + delay, forgottenAt: now + MEMORY_MS })

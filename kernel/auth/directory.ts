@@ -71,11 +71,11 @@ export const directoryFile = ({ auth, folder }: Config): string =>
 
 /** @returns an empty directory when there is no file @throws {DirectoryError} */
 export function readDirectory(file: string): DirectoryFile {
-  return existsSync(file) ? checked(readJsonFile(file, 'directory'), file) : { users: [], keys: [] }
+  return existsSync(file) ? checkContent(readJsonFile(file, 'directory'), file) : { users: [], keys: [] }
 }
 
 /** @throws {DirectoryError} with all reasons why the content cannot be used */
-function checked(content: unknown, file: string): DirectoryFile {
+function checkContent(content: unknown, file: string): DirectoryFile {
   const ajv = hasShape(FILE, content) ? undefined : new Ajv({ allErrors: true })
   if (ajv && !ajv.validate(FILE, content)) {
     const problems = ajv.errors!.map(({ instancePath, message }) => `${file}: ${instancePath || 'the file'} ${message}`)
@@ -99,10 +99,10 @@ function checked(content: unknown, file: string): DirectoryFile {
 
 /** Entries that a query with the name of one takes for both: queries ignore case and accents. */
 function namesakes(entries: readonly { name: string }[]): string[] {
-  const known = new Map<string, string>()
+  const namesByKey = new Map<string, string>()
   return entries.flatMap(({ name }) => {
-    const [key, other] = [fold(name), known.get(fold(name))]
-    known.set(key, name)
+    const [key, other] = [fold(name), namesByKey.get(fold(name))]
+    namesByKey.set(key, name)
     if (other === undefined) return []
     if (other === name) return [`there are two entries named ${name}`]
     const pair = `${JSON.stringify(other)} and ${JSON.stringify(name)}`
@@ -118,7 +118,7 @@ export function isDay(text: string): boolean {
 
 /** Replaces the file as a whole; only its owner can read it. @throws {DirectoryError} for content that could not be read again */
 export function writeDirectory(file: string, directory: DirectoryFile): void {
-  checked(directory, file)
+  checkContent(directory, file)
   const draft = `${file}.${process.pid}.new`
   rmSync(draft, { force: true })
   writeFileSync(draft, `${JSON.stringify(directory, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
@@ -181,9 +181,9 @@ export class Directory {
   /** User of an API key; undefined for an unknown or expired key. @param now milliseconds since 1970 */
   byKey(key: string, now: number): User | undefined {
     if (key.length > MAX_KEY_LENGTH) return undefined
-    const found = this.keys.get(hashKey(key))
-    if (!found || (found.expires && now >= Date.parse(found.expires))) return undefined
-    const { name, privileges = [], roles = [] } = found
+    const apiKey = this.keys.get(hashKey(key))
+    if (!apiKey || (apiKey.expires && now >= Date.parse(apiKey.expires))) return undefined
+    const { name, privileges = [], roles = [] } = apiKey
     return { userName: name, groups: [], granted: { privileges, roles } }
   }
 }

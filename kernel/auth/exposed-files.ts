@@ -21,7 +21,7 @@ export function exposureWarnings(config: Config, secretFiles: readonly string[] 
   const warnings: string[] = []
   const check = (path: string | undefined, bits: number): void => {
     const mode = modeOf(path)
-    if (mode & bits) warnings.push(exposed(path!, mode & READ_OR_WRITE & bits, 'chmod o='))
+    if (mode & bits) warnings.push(exposureWarning(path!, mode & READ_OR_WRITE & bits, 'chmod o='))
   }
   check(directoryFile(config), READ_OR_WRITE)
   check(tls?.keyFile, READ_OR_WRITE)
@@ -30,7 +30,7 @@ export function exposureWarnings(config: Config, secretFiles: readonly string[] 
   check(rolesFile(config), WRITE)
   check(auth.jwt.keyFile, WRITE)
   const store = storeMode(config.data)
-  if (store) warnings.push(exposed(config.data, store, 'chmod -R o='))
+  if (store) warnings.push(exposureWarning(config.data, store, 'chmod -R o='))
   return warnings
 }
 
@@ -52,5 +52,5 @@ function modeOf(path: string | undefined): number {
   }
 }
 
-const exposed = (path: string, bits: number, command: string): string =>
+const exposureWarning = (path: string, bits: number, command: string): string =>
   `every user of this machine can ${bits & WRITE ? 'change' : 'read'} ${path}; ${command} ${path} would keep them out`

@@ -38,11 +38,11 @@ export class FamiliarNetworks {
   /** Records a login. */
   remember(name: string, network: string): void {
     const now = this.now()
-    const known = this.of(name)
+    const networks = this.of(name)
     // At most one write a day per network.
-    if (known.some(familiar => familiar.network === network && now - familiar.at < DAY_MS)) return
-    const others = known.filter(familiar => familiar.network !== network && !this.hasExpired(familiar))
-    const value = [{ network, at: now }, ...others].slice(0, MAX_NETWORKS)
+    if (networks.some(familiar => familiar.network === network && now - familiar.at < DAY_MS)) return
+    const otherNetworks = networks.filter(familiar => familiar.network !== network && !this.hasExpired(familiar))
+    const value = [{ network, at: now }, ...otherNetworks].slice(0, MAX_NETWORKS)
     this.sweeper.inBackground(this.records.put([{ key: keyOf(name), value }]))
   }
 
@@ -61,8 +61,10 @@ export class FamiliarNetworks {
 
   private async removeExpired(): Promise<void> {
     for (const slice of recordSlices(this.records, PREFIX)) {
-      const expired = slice.filter(({ value }) => (value as readonly Familiar[]).every(each => this.hasExpired(each)))
-      await this.records.put(expired.map(({ key }) => ({ key, value: undefined })))
+      const expiredRecords = slice.filter(({ value }) =>
+        (value as readonly Familiar[]).every(each => this.hasExpired(each)),
+      )
+      await this.records.put(expiredRecords.map(({ key }) => ({ key, value: undefined })))
     }
   }
 }

@@ -74,12 +74,12 @@ export class Logins {
 
     // Counted before the check, so that parallel attempts cannot bypass the limit.
     this.pairs.fail(pair)
-    const counted = isFamiliar ? [] : [this.networks.count(network), this.names.count(key)]
+    const counts = isFamiliar ? [] : [this.networks.count(network), this.names.count(key)]
     const user = await this.checks(() => this.identities.directory.authenticate(name, password))
     if (!user) return undefined
     this.pairs.forgive(pair)
-    this.networks.refund(counted[0])
-    this.names.refund(counted[1])
+    this.networks.refund(counts[0])
+    this.names.refund(counts[1])
     this.familiar.remember(key, network)
     return user
   }

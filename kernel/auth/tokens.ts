@@ -76,8 +76,8 @@ export class Tokens {
   /** User of a token that was verified recently. */
   recall(token: string): User | undefined {
     if (token.length > this.options.maxBytes) return undefined
-    const known = this.remembered.get(digest(token))
-    return known && known.until > this.now() ? known.user : undefined
+    const entry = this.remembered.get(digest(token))
+    return entry && entry.until > this.now() ? entry.user : undefined
   }
 
   /** @returns undefined for an invalid token, whatever the reason */

@@ -20,7 +20,7 @@ export const pluginHolders = ({ plugins }: Pick<Config, 'plugins'>): Holder[] =>
 /** @throws {ConfigError} plugins have roles or privileges that the file of roles does not declare */
 export function checkPluginGrants(config: Pick<Config, 'plugins'>, { permissions }: Engine): void {
   const holders = { users: [], keys: [], plugins: pluginHolders(config) }
-  const problems = unknownGrantsOf(holders, granted => permissions.unknownIn(granted))
+  const problems = unknownGrantsOf(holders, grants => permissions.unknownIn(grants))
   if (problems.length > 0) throw new ConfigError(problems)
 }
 
@@ -31,7 +31,7 @@ export function checkPluginGrants(config: Pick<Config, 'plugins'>, { permissions
  */
 export function unknownGrantsOf(
   { users, keys, plugins = [] }: Holders,
-  unknownIn: (granted: Granted) => readonly string[],
+  unknownIn: (grants: Granted) => readonly string[],
 ): string[] {
   const problems = (kind: string, { name, roles = [], privileges = [] }: Holder): string[] =>
     unknownIn({ roles, privileges }).map(problem => `${kind} ${name}: ${problem}`)
@@ -43,5 +43,5 @@ export function unknownGrantsOf(
 }
 
 export function warnOfUnknownGrants(holders: Holders, { permissions }: Engine, log: Pick<Logger, 'warn'>): void {
-  for (const problem of unknownGrantsOf(holders, granted => permissions.unknownIn(granted))) log.warn(problem)
+  for (const problem of unknownGrantsOf(holders, grants => permissions.unknownIn(grants))) log.warn(problem)
 }

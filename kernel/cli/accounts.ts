@@ -54,20 +54,20 @@ export async function addUser(config: Config, name: string, options: UserOptions
   const { fullName, id, groups, privileges, roles } = options
   return change(config, directory => {
     const old = directory.users.find(user => same(user.name, name))
-    const given = Object.fromEntries(
+    const changes = Object.fromEntries(
       Object.entries({ fullName, id, groups, privileges, roles }).filter(([, value]) => value !== undefined),
     )
     directory.users = directory.users.filter(user => user !== old)
-    directory.users.push({ ...old, name: old?.name ?? name, ...given, password: hash })
+    directory.users.push({ ...old, name: old?.name ?? name, ...changes, password: hash })
     return `${name} ${old ? 'has a new password, and has to log in again' : 'was added'}`
   })
 }
 
 export const removeUser = (config: Config, name: string): string =>
   change(config, directory => {
-    const left = directory.users.filter(user => !same(user.name, name))
-    if (left.length === directory.users.length) throw new Error(`there is no user ${name}`)
-    directory.users = left
+    const remainingUsers = directory.users.filter(user => !same(user.name, name))
+    if (remainingUsers.length === directory.users.length) throw new Error(`there is no user ${name}`)
+    directory.users = remainingUsers
     return `${name} was removed, and the sessions that are open end`
   })
 
@@ -101,9 +101,9 @@ export const addKey = (
 
 export const revokeKey = (config: Config, name: string): string =>
   change(config, directory => {
-    const left = directory.keys.filter(key => !same(key.name, name))
-    if (left.length === directory.keys.length) throw new Error(`there is no key ${name}`)
-    directory.keys = left
+    const remainingKeys = directory.keys.filter(key => !same(key.name, name))
+    if (remainingKeys.length === directory.keys.length) throw new Error(`there is no key ${name}`)
+    directory.keys = remainingKeys
     return `${name} was revoked`
   })
 

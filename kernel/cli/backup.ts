@@ -28,7 +28,7 @@ const note = (text: string): void => void process.stderr.write(`${text}\n`)
 
 /** `tesser backup`. @returns the outcome, for the operator @throws {BackupError} */
 export async function backup(config: Config, { place, full, keepDays }: BackupArguments): Promise<string> {
-  const made = await withProgress(onProgress =>
+  const result = await withProgress(onProgress =>
     makeBackup({
       path: config.data,
       mapSizeBytes: config.storage.mapSizeBytes,
@@ -41,8 +41,8 @@ export async function backup(config: Config, { place, full, keepDays }: BackupAr
       onProgress,
     }),
   )
-  const removed = made.removed.length > 0 ? `; ${counted(made.removed.length, 'older one')} removed` : ''
-  return `backup ${made.name} in ${place.folder}: ${made.kind}, ${describeSize(made.bytes)}, stamp ${made.stamp}${removed}`
+  const removalText = result.removed.length > 0 ? `; ${counted(result.removed.length, 'older one')} removed` : ''
+  return `backup ${result.name} in ${place.folder}: ${result.kind}, ${describeSize(result.bytes)}, stamp ${result.stamp}${removalText}`
 }
 
 /** `tesser backup list`. @returns a line for each backup */

@@ -112,5 +112,5 @@ function directoryProblems(file: string, roles: unknown): string[] {
     return error.message.split('\n')
   }
   if (roles === undefined) return []
-  return unknownGrantsOf(directory, granted => unknownGrants(roles, granted)).map(problem => `${file}: ${problem}`)
+  return unknownGrantsOf(directory, grants => unknownGrants(roles, grants)).map(problem => `${file}: ${problem}`)
 }

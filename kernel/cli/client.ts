@@ -38,7 +38,7 @@ export async function client(readConfig: () => Config, options: ClientArguments)
 /** Module of the plugin `client`, loaded like every plugin. */
 interface ClientModule {
   clientText(
-    seen: { view: View; classes: ClassRegistry; mayCall: () => boolean; registered: Registered },
+    modelSource: { view: View; classes: ClassRegistry; mayCall: () => boolean; registered: Registered },
     options: { source: string; dates: 'date' | 'text'; isModule: boolean },
   ): string
 }
@@ -48,8 +48,8 @@ async function fromModel(config: Config, { dates, module: isModule }: ClientArgu
   const { registry: registered, problems } = await describePlugins(plugins, { catalog, classes })
   for (const problem of problems) process.stderr.write(`${problem}\n`)
   const { clientText } = (await import(outputUrl('plugins/client/index.js').href)) as ClientModule
-  const seen = { view: publicView(catalog), classes, registered, mayCall: () => true }
-  return clientText(seen, { source: basename(config.model), dates, isModule })
+  const modelSource = { view: publicView(catalog), classes, registered, mayCall: () => true }
+  return clientText(modelSource, { source: basename(config.model), dates, isModule })
 }
 
 async function fromServer(url: string, { key, dates, module }: ClientArguments): Promise<string> {

@@ -81,11 +81,11 @@ The exit code is 1 when an entity or a row could not be saved.`,
     )
     .action(async (source: string, options: CloneOptions, command: Command) => {
       const kind = /^https?:/i.test(source) ? 'server' : 'database'
-      const others = CLONE_OPTIONS[kind === 'server' ? 'database' : 'server']
-      const wrong = others.names.find(name => command.getOptionValueSource(name) === 'cli')
+      const otherOptions = CLONE_OPTIONS[kind === 'server' ? 'database' : 'server']
+      const wrong = otherOptions.names.find(name => command.getOptionValueSource(name) === 'cli')
       if (wrong !== undefined) {
         const { flags } = command.options.find(option => option.attributeName() === wrong)!
-        throw new UsageError(`${flags} is for ${others.of}; ${CLONE_OPTIONS[kind].of} do not have it`)
+        throw new UsageError(`${flags} is for ${otherOptions.of}; ${CLONE_OPTIONS[kind].of} do not have it`)
       }
       const { stopSignal } = await import('./start.ts')
       const stop = new AbortController()
@@ -126,8 +126,8 @@ async function cloneServer(
   const { cloneServer } = await import('./clone-server/clone-server.ts')
   const password = user === undefined ? undefined : await (await import('./clone-server/log-in.ts')).passwordOf(user)
   const credentials = user !== undefined && password !== undefined ? { user, password, loginFunction } : undefined
-  const given = { ...options, server, credentials, headers: header, timeoutSeconds: timeout }
-  return cloneServer(config, given, print, signal)
+  const settings = { ...options, server, credentials, headers: header, timeoutSeconds: timeout }
+  return cloneServer(config, settings, print, signal)
 }
 
 async function cloneDatabase(

@@ -33,11 +33,11 @@ const placeholder = (type: unknown): string =>
 
 /**
  * Configuration from the flags of a command, the environment and the config file.
- * @param others values of flags that the command line does not have
+ * @param extraFlags values of flags that the command line does not have
  * @throws {ConfigError}
  */
-export function configOf(command: Command, others: Readonly<Record<string, string>> = {}): Config {
-  const flags: Record<string, string> = Object.assign(Object.create(null), others)
+export function configOf(command: Command, extraFlags: Readonly<Record<string, string>> = {}): Config {
+  const flags: Record<string, string> = Object.assign(Object.create(null), extraFlags)
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName())
     // A flag without its optional value is true.

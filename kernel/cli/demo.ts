@@ -26,15 +26,15 @@ export async function loadDemo(config: Config, print: (line: string) => void): P
   const marker = join(config.data, 'demo-is-loaded')
   const folder = dirname(config.model)
   const path = join(folder, 'demo.json')
-  const wanted = readFileSync(path, 'utf8')
-  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return
+  const content = readFileSync(path, 'utf8')
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === content) return
   print('loading the demo data, once')
   const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   try {
     for (const { dataClass, file } of (readJsonFile(path, 'demo') as Demo).load) {
       print(`  ${dataClass}: ${counted(await loadFile(engine, dataClass, join(folder, file)), 'entity', 'entities')}`)
     }
-    writeFileSync(marker, wanted, { mode: 0o600 })
+    writeFileSync(marker, content, { mode: 0o600 })
   } finally {
     await engine.close()
   }

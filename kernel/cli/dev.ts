@@ -45,10 +45,10 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   const types = new TypeChecker(print)
   reportFaults()
 
-  const changed = new Set<string>()
+  const changedPaths = new Set<string>()
   let work: Promise<void> | undefined
   watcher.on('all', (_, path) => {
-    changed.add(path)
+    changedPaths.add(path)
     work ??= reloadAll().finally(() => (work = undefined))
   })
 
@@ -61,10 +61,10 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   bundler.close()
 
   async function reloadAll(): Promise<void> {
-    while (changed.size > 0) {
+    while (changedPaths.size > 0) {
       await new Promise(resolve => setTimeout(resolve, GATHERING_MS))
-      const names = [...changed].map(path => relative(process.cwd(), path)).join(', ')
-      changed.clear()
+      const names = [...changedPaths].map(path => relative(process.cwd(), path)).join(', ')
+      changedPaths.clear()
       const startedAt = performance.now()
       try {
         await reload()

@@ -58,8 +58,8 @@ interface DraftRelation {
 }
 
 /** A relation to one, and the relation that leads back. */
-export function relationOf(given: DraftRelation): Addition {
-  const { from, name, to, foreignKey, inverse, onDelete, collection = `${from}Selection` } = given
+export function relationOf(relation: DraftRelation): Addition {
+  const { from, name, to, foreignKey, inverse, onDelete, collection = `${from}Selection` } = relation
   const toOne = attributeWith({ kind: 'relatedEntity', type: to, foreignKey, inverseName: inverse, onDelete })
   const toMany = { kind: 'relatedEntities', type: collection, inverseName: name }
   const back: PlacedAttribute[] = inverse === undefined ? [] : [[to, inverse, toMany]]
@@ -88,8 +88,8 @@ export function modelProblems(model: DraftModel): readonly string[] {
 
 /** Adds what the checks of the model accept. An addition may need another one, such as an alias of an alias. */
 export function grow(model: DraftModel, additions: readonly Addition[], onLeft: OnLeft): DraftModel {
-  const whole = withAdditions(model, additions)
-  if (modelProblems(whole).length === 0) return whole
+  const fullModel = withAdditions(model, additions)
+  if (modelProblems(fullModel).length === 0) return fullModel
   let grown = model
   let open = additions
   for (let before = open.length + 1; open.length < before; ) {
@@ -132,13 +132,13 @@ export function usable(
   })
   if (isReserved(subject, name, onLeft)) return undefined
   if (modelProblems(probe(attribute)).length === 0) return attribute
-  const bare = typeOf(attribute, 'scope')
-  if (modelProblems(probe(bare)).length > 0) {
-    onLeft(subject, reasonOf(probe(bare)))
+  const bareType = typeOf(attribute, 'scope')
+  if (modelProblems(probe(bareType)).length > 0) {
+    onLeft(subject, reasonOf(probe(bareType)))
     return undefined
   }
   onLeft(`${subject}: limits`, reasonOf(probe(attribute)))
-  return bare
+  return bareType
 }
 
 /** True for a name of the protocol, which is left out. */
@@ -153,8 +153,8 @@ export function inOrder(model: DraftModel, namesOf: (dataClass: string) => reado
   const dataClasses = Object.entries(model.dataClasses).map(([dataClass, { attributes, ...rest }]) => {
     const names = namesOf(dataClass)
     const place = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.length)
-    const ordered = Object.entries(attributes).sort(([a], [b]) => place(a) - place(b))
-    return [dataClass, { ...rest, attributes: Object.fromEntries(ordered) }]
+    const sortedAttributes = Object.entries(attributes).sort(([a], [b]) => place(a) - place(b))
+    return [dataClass, { ...rest, attributes: Object.fromEntries(sortedAttributes) }]
   })
   return { ...model, dataClasses: Object.fromEntries(dataClasses) }
 }

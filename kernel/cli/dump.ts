@@ -74,9 +74,9 @@ function accountWriter(config: Config, contents: Partial<ReturnType<typeof accou
   const files = (['roles', 'directory'] as const).flatMap(kind =>
     contents[kind] === undefined ? [] : [[paths[kind], contents[kind]] as const],
   )
-  const others = files.filter(([path, content]) => existsSync(path) && readFileSync(path, 'utf8') !== content)
-  if (others.length > 0) {
-    const names = others.map(([path]) => path).join(' and ')
+  const conflicts = files.filter(([path, content]) => existsSync(path) && readFileSync(path, 'utf8') !== content)
+  if (conflicts.length > 0) {
+    const names = conflicts.map(([path]) => path).join(' and ')
     throw new Error(`${names} would be replaced; move the file, or leave out --with-accounts`)
   }
   return () => {

@@ -57,12 +57,12 @@ export interface ExportArguments {
  * @throws {Error} the server or the file cannot be used
  */
 export async function exportEntities(
-  given: ExportArguments,
+  settings: ExportArguments,
   output: Writable,
   warn = (line: string): void => void process.stderr.write(`${line}\n`),
 ): Promise<string | undefined> {
-  const { dataClass, out, key, url, attributes } = given
-  const format = given.format ?? (out === undefined ? 'csv' : exportFormatOf(out))
+  const { dataClass, out, key, url, attributes } = settings
+  const format = settings.format ?? (out === undefined ? 'csv' : exportFormatOf(out))
   if (!format)
     throw new InputError(`${out} does not say its format by its name; give --format ${EXPORT_FORMATS.join('|')}`)
   const packing = out === undefined ? undefined : packer(out)
@@ -70,12 +70,13 @@ export async function exportEntities(
   const table = isTableFormat(format) ? TABLES[format] : undefined
   if (table) checkTable(table.name, format, out)
   const catalog = readCatalog(await (await ask(new URL(`${url}/rest/$catalog/$all`), { key })).json())
-  const answer = await ask(addressOf(given, table || format === 'csv' ? 'csv' : 'ndjson'), { key })
-  const left = isAll(attributes) ? binaryAttributes(catalog, dataClass) : []
-  if (left.length > 0) warn(`not in the export: ${left.join(', ')}; tesser dump writes images and blobs`)
+  const answer = await ask(addressOf(settings, table || format === 'csv' ? 'csv' : 'ndjson'), { key })
+  const omittedNames = isAll(attributes) ? binaryAttributes(catalog, dataClass) : []
+  if (omittedNames.length > 0)
+    warn(`not in the export: ${omittedNames.join(', ')}; tesser dump writes images and blobs`)
   const lines = Readable.fromWeb(answer.body as never)
   if (table) {
-    await whole(out!, path => writeTable(table.write, path, dataClass, lines, catalog))
+    await writeWhole(out!, path => writeTable(table.write, path, dataClass, lines, catalog))
     return `${out}: ${describeSize(statSync(out!).size)} of ${table.name}`
   }
   const body = format === 'json' ? Readable.from(asArray(lines), { objectMode: false }) : lines
@@ -87,7 +88,7 @@ export async function exportEntities(
   body.on('data', (chunk: Uint8Array) => {
     bytes += chunk.length
   })
-  await whole(out, path => {
+  await writeWhole(out, path => {
     // Open before anything can fail: a stream would open it later, maybe when it has been removed.
     const file = createWriteStream(path, { fd: openSync(path, 'w', 0o600) })
     return packing ? pipeline(body, packing, file) : pipeline(body, file)
@@ -124,7 +125,7 @@ async function writeTable(
 }
 
 /** Has a file written under another name, which it keeps until it is complete. */
-async function whole(out: string, write: (path: string) => Promise<void>): Promise<void> {
+async function writeWhole(out: string, write: (path: string) => Promise<void>): Promise<void> {
   const unfinished = `${out}.part`
   try {
     rmSync(unfinished, { force: true })

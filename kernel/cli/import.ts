@@ -32,32 +32,36 @@ interface Imported extends LoadSummary {
  * @throws {Error} the file or the server cannot be used
  */
 export async function importFile(
-  given: ImportArguments,
+  settings: ImportArguments,
   print: (line: string) => void,
   warn = (line: string): void => void process.stderr.write(`${line}\n`),
 ): Promise<boolean> {
-  const { file, into, url, key } = given
-  const format = rowFormatOf(given)
+  const { file, into, url, key } = settings
+  const format = rowFormatOf(settings)
   const progress = new ProgressDisplay(process.stderr)
   let text: string
-  let sent: SentRows
+  let upload: SentRows
   let source: SourceFile | undefined
   try {
     if (isTableFormat(format)) source = await openSource(file)
-    sent = await sentRows(await openRows(format, source?.path ?? file, given, () => open(file, progress)), given, warn)
-    const body = Readable.toWeb(Readable.from(sent.bytes)) as ReadableStream
-    const address = addressOf(url, into, { ...given, ...sent.format })
+    upload = await sentRows(
+      await openRows(format, source?.path ?? file, settings, () => open(file, progress)),
+      settings,
+      warn,
+    )
+    const body = Readable.toWeb(Readable.from(upload.bytes)) as ReadableStream
+    const address = addressOf(url, into, { ...settings, ...upload.format })
     text = await (await ask(address, { method: 'POST', key, body, duplex: 'half' })).text()
   } finally {
     progress.stop()
     source?.close()
   }
-  const { table } = sent
+  const { table } = upload
   const imported = withUnsent(JSON.parse(text) as Imported, table?.unsent.length ?? 0)
   const { isComplete, rejected } = imported
   print(`${describeSummary(imported, imported.trial)}${isComplete ? '' : '; ended before the end of the file'}`)
   if (rejected > 0) {
-    const errors = new ErrorFile(given.errors ?? `${file === '-' ? 'import' : nameOf(file)}.errors.ndjson`)
+    const errors = new ErrorFile(settings.errors ?? `${file === '-' ? 'import' : nameOf(file)}.errors.ndjson`)
     // Lines of the answer itself, with the digits of long integers.
     const lines = rejectedLines(text)
     for (const line of table ? table.inFile(lines) : lines) errors.add(line)
@@ -65,10 +69,10 @@ export async function importFile(
     const more = rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
     const first = more > 0 ? ` of the first ${imported.rejectedRows.length}` : ''
     print(`${counted(rejected, 'row')} could not be saved; ${errors.path} says why${first}`)
-    if (given.trial) return false
-    const { relations, existing } = given
+    if (settings.trial) return false
+    const { relations, existing } = settings
     const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]
-    const again = correctedCommand('import', errors.path, { ...sent.format, into, relations, more: options })
+    const again = correctedCommand('import', errors.path, { ...upload.format, into, relations, more: options })
     print(`once it is corrected: ${again}`)
   }
   return isComplete && rejected === 0
@@ -88,14 +92,14 @@ async function sentRows(
   warn: (line: string) => void,
 ): Promise<SentRows> {
   const sample = await rows.sample()
-  const named = withoutEmpty(sample, columns)
+  const namedColumns = withoutEmpty(sample, columns)
   if (rows.table) {
     const table = new TableBody(rows.table)
-    return { bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns: named }, table }
+    return { bytes: table.bytes(), format: { format: 'csv', delimiter: ',', columns: namedColumns }, table }
   }
   const { format } = rows
   tellFormat(file, format, sample, warn)
-  return { bytes: rows.bytes(), format: { ...sample.format, columns: named, format } }
+  return { bytes: rows.bytes(), format: { ...sample.format, columns: namedColumns, format } }
 }
 
 /** Adds rows that could not even be sent. */
@@ -108,10 +112,10 @@ const withUnsent = (imported: Imported, count: number): Imported => ({
 async function open(file: string, progress: ProgressDisplay): Promise<AsyncIterable<Buffer>> {
   if (isRemote(file)) return unpack(nameOf(file), await remoteBytes(file))
   const { size } = await openSource(file)
-  let sent = 0
+  let sentBytes = 0
   return readBytes(file, count => {
-    sent += count
-    progress.show('sending', sent, size)
+    sentBytes += count
+    progress.show('sending', sentBytes, size)
   })
 }
 
@@ -140,9 +144,9 @@ function addressOf(
 function columnsText(columns: ImportArguments['columns'], relations: RelationsBy = {}): string | undefined {
   const all: Record<string, unknown> = { ...columns }
   for (const [attribute, by] of Object.entries(relations)) {
-    const named = columns?.[attribute] ?? attribute
-    const names = Object.keys(columns ?? {}).filter(name => columns![name] === named)
-    for (const name of [...names, attribute]) all[name] = { attribute: named, by }
+    const attributeName = columns?.[attribute] ?? attribute
+    const names = Object.keys(columns ?? {}).filter(name => columns![name] === attributeName)
+    for (const name of [...names, attribute]) all[name] = { attribute: attributeName, by }
   }
   return Object.keys(all).length > 0 ? JSON.stringify(all) : undefined
 }

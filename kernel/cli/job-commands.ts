@@ -10,27 +10,29 @@ export function addJobCommands(program: Command): void {
   const jobs = program.command('jobs').description('List, replay and cancel jobs of a running server.')
   const add = (usage: string, description: string): Command =>
     addServerOptions(jobs.command(usage), ' of an administrator').description(description)
-  const commands = async (command: Command, given: Given) =>
-    new (await import('./jobs.ts')).Jobs({ ...given, url: serverOf(command) }, print)
+  const commands = async (command: Command, serverOptions: Given) =>
+    new (await import('./jobs.ts')).Jobs({ ...serverOptions, url: serverOf(command) }, print)
 
   add('list', 'Print the functions of jobs, and how many jobs there are; with a state, those that are in it.')
     .addArgument(new Argument('[state]').choices(['waiting', 'ready', 'running', 'done', 'failed', 'cancelled']))
     .option('--job <name>', 'with a state: only those of one function, such as Ticket.embed')
     .option('--top <count>', 'maximum number of them', '100')
-    .action(async (state: string | undefined, { job, top, ...given }: Given & ListOptions, command: Command) => {
-      const all = await commands(command, given)
-      await (state === undefined ? all.summary(job) : all.list(state, { job, top }))
-    })
+    .action(
+      async (state: string | undefined, { job, top, ...serverOptions }: Given & ListOptions, command: Command) => {
+        const all = await commands(command, serverOptions)
+        await (state === undefined ? all.summary(job) : all.list(state, { job, top }))
+      },
+    )
   add('show <id>', 'Print a job: its arguments, its state, its last error.').action(
-    async (id: string, given: Given, command: Command) => (await commands(command, given)).show(id),
+    async (id: string, serverOptions: Given, command: Command) => (await commands(command, serverOptions)).show(id),
   )
   add('replay <id>', 'Run a job again that has ended; "failed" for all that have failed.')
     .option('--job <name>', 'with "failed": only those of one function')
-    .action(async (id: string, { job, ...given }: Given & { job?: string }, command: Command) =>
-      (await commands(command, given)).replay(id, job),
+    .action(async (id: string, { job, ...serverOptions }: Given & { job?: string }, command: Command) =>
+      (await commands(command, serverOptions)).replay(id, job),
     )
-  add('cancel <id>', 'Cancel a job that waits or runs.').action(async (id: string, given: Given, command: Command) =>
-    (await commands(command, given)).cancel(id),
+  add('cancel <id>', 'Cancel a job that waits or runs.').action(
+    async (id: string, serverOptions: Given, command: Command) => (await commands(command, serverOptions)).cancel(id),
   )
 }
 

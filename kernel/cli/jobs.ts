@@ -92,9 +92,9 @@ export class Jobs {
 }
 
 /** @throws {UsageError} it is not the id of a job */
-function checkId(text: string, others = ''): void {
+function checkId(text: string, hint = ''): void {
   if (/^[0-9a-f]{32}$/.test(text)) return
   throw new UsageError(
-    `"${text}" is not the id of a job${others}; tesser jobs list with a state, such as waiting or running, prints the ids`,
+    `"${text}" is not the id of a job${hint}; tesser jobs list with a state, such as waiting or running, prints the ids`,
   )
 }

@@ -37,19 +37,19 @@ interface SentRequest {
 interface Unsettled extends InterruptedLoad {
   /** See {@link RowFormat}. */
   proposed: RowFormat['proposed']
-  readonly saved: Set<number>
+  readonly savedRows: Set<number>
   readonly uncertain: Set<number>
   /** Size that the file of errors had when the last rows were settled: what follows comes again. */
   errorBytes: number
   /** The last of these requests, if no other one has followed. */
-  sent: SentRequest | undefined
+  lastRequest: SentRequest | undefined
 }
 
 /** Mark in the store of the last request of a load, if its entities are there. */
 interface StoredMark {
   readonly key: string
   /** @returns a {@link LoadProgress} */
-  stored(): unknown
+  read(): unknown
 }
 
 type Hooks = Pick<LoadOptions, 'onBegin' | 'onSend' | 'onReceived' | 'onSettled'>
@@ -75,12 +75,12 @@ export class LoadJournal {
         `${this.head.file} or the options with which it is read have changed since its load was interrupted; --restart begins from the first row`,
       )
     }
-    const left = unsettled(lines)
+    const remainder = unsettled(lines)
     this.descriptor = openSync(this.path, 'a', 0o600)
     // After an incomplete line, the next entry begins on a line of its own.
     writeSync(this.descriptor, '\n')
-    if (left.sent && this.mark) this.received(addStored(left, this.mark.stored()))
-    return left
+    if (remainder.lastRequest && this.mark) this.writeOutcome(addStored(remainder, this.mark.read()))
+    return remainder
   }
 
   /** @throws {Error} if a load of the file was interrupted: the rows that it saved would be saved twice */
@@ -105,8 +105,8 @@ export class LoadJournal {
         this.write({ id, rows: ranges(rows) })
         return this.mark && { key: this.mark.key, id }
       },
-      onReceived: left => this.received(left),
-      onSettled: settled => this.write({ ...settled, errorBytes: errors.bytes }),
+      onReceived: leftIndexes => this.writeOutcome(leftIndexes),
+      onSettled: outcome => this.write({ ...outcome, errorBytes: errors.bytes }),
     }
   }
 
@@ -118,8 +118,8 @@ export class LoadJournal {
   }
 
   /** The next entry makes it durable; until then the store has it. */
-  private received(left: readonly number[]): void {
-    writeSync(this.descriptor!, line({ left }))
+  private writeOutcome(indexes: readonly number[]): void {
+    writeSync(this.descriptor!, line({ left: indexes }))
   }
 
   private write(entry: JournalHead | Entry): void {
@@ -149,62 +149,62 @@ const line = (entry: JournalHead | Entry): string => `${JSON.stringify(entry)}\n
 function unsettled([, ...lines]: readonly string[]): Unsettled {
   let position = 0
   let errorBytes = 0
-  const kept = new Set<number>()
-  const saved = new Set<number>()
+  const keptRows = new Set<number>()
+  const savedRows = new Set<number>()
   const uncertain = new Set<number>()
-  let sent: SentRequest | undefined
+  let lastRequest: SentRequest | undefined
   let proposed: RowFormat['proposed']
   for (const text of lines) {
     // The process may have ended while writing a line.
     const entry: Entry = parse(text) ?? {}
     proposed ??= entry.proposed
     if (entry.id !== undefined) {
-      sent = { id: entry.id, rows: positions(entry.rows!) }
-      for (const row of sent.rows) uncertain.add(row)
+      lastRequest = { id: entry.id, rows: positions(entry.rows!) }
+      for (const row of lastRequest.rows) uncertain.add(row)
     } else if (entry.left) {
-      const left = new Set(entry.left)
-      sent?.rows.forEach((row, index) => {
+      const leftIndexes = new Set(entry.left)
+      lastRequest?.rows.forEach((row, index) => {
         uncertain.delete(row)
-        if (!left.has(index)) saved.add(row)
+        if (!leftIndexes.has(index)) savedRows.add(row)
       })
-      sent = undefined
+      lastRequest = undefined
     } else if (entry.position !== undefined) {
       position = Math.max(position, entry.position)
       errorBytes = entry.errorBytes!
-      for (const each of entry.kept!) kept.add(each)
-      for (const each of entry.tried!) kept.delete(each)
-      for (const rows of [saved, uncertain]) {
-        for (const row of rows) if (row < position && !kept.has(row)) rows.delete(row)
+      for (const each of entry.kept!) keptRows.add(each)
+      for (const each of entry.tried!) keptRows.delete(each)
+      for (const rows of [savedRows, uncertain]) {
+        for (const row of rows) if (row < position && !keptRows.has(row)) rows.delete(row)
       }
     }
   }
-  return { position, kept, saved, uncertain, errorBytes, sent, proposed }
+  return { position, kept: keptRows, savedRows, uncertain, errorBytes, lastRequest, proposed }
 }
 
 /**
  * Adds the rows that the last request of an earlier load has saved, as the store knows it.
- * @param stored a {@link LoadProgress}
+ * @param mark a {@link LoadProgress}
  * @returns indexes of its other rows
  */
-function addStored({ saved, sent, uncertain }: Unsettled, stored: unknown): number[] {
-  const { id, next = 0, left } = (stored ?? {}) as Partial<LoadProgress>
+function addStored({ savedRows, lastRequest, uncertain }: Unsettled, mark: unknown): number[] {
+  const { id, next = 0, left } = (mark ?? {}) as Partial<LoadProgress>
   const open = new Set(left)
-  return sent!.rows.flatMap((row, index) => {
+  return lastRequest!.rows.flatMap((row, index) => {
     uncertain.delete(row)
-    if (id !== sent!.id || index >= next || open.has(index)) return [index]
-    saved.add(row)
+    if (id !== lastRequest!.id || index >= next || open.has(index)) return [index]
+    savedRows.add(row)
     return []
   })
 }
 
 function ranges(rows: readonly number[]): [number, number][] {
-  const found: [number, number][] = []
+  const pairs: [number, number][] = []
   for (const row of rows) {
-    const last = found.at(-1)
+    const last = pairs.at(-1)
     if (last && last[1] + 1 === row) last[1] = row
-    else found.push([row, row])
+    else pairs.push([row, row])
   }
-  return found
+  return pairs
 }
 
 const positions = (ranges: NonNullable<Entry['rows']>): number[] =>

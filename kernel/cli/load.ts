@@ -70,16 +70,16 @@ export interface LoadArguments extends RowArguments {
  */
 export async function load(
   config: Config,
-  given: LoadArguments,
+  settings: LoadArguments,
   output: NodeJS.WriteStream,
   signal?: AbortSignal,
   dialog: Dialog = terminal,
 ): Promise<boolean> {
-  const format = rowFormatOf(given)
-  const source = await openSource(given.file, signal)
+  const format = rowFormatOf(settings)
+  const source = await openSource(settings.file, signal)
   try {
-    const delimiter = readDelimiter(given.delimiter)
-    return await loadSource(config, { ...given, format, delimiter }, source, { output, signal, dialog })
+    const delimiter = readDelimiter(settings.delimiter)
+    return await loadSource(config, { ...settings, format, delimiter }, source, { output, signal, dialog })
   } finally {
     source.close()
   }
@@ -93,18 +93,18 @@ interface Surroundings {
 
 async function loadSource(
   config: Config,
-  given: LoadArguments & { readonly format: Format | TableFormat },
+  settings: LoadArguments & { readonly format: Format | TableFormat },
   source: SourceFile,
   { output, signal, dialog }: Surroundings,
 ): Promise<boolean> {
-  const { format, columns, relations, create, update, resume = false, restart = false } = given
-  const name = nameOf(given.file)
+  const { format, columns, relations, create, update, resume = false, restart = false } = settings
+  const name = nameOf(settings.file)
   const progress = new LoadProgress(source.size, output)
-  const rows = await openRows(format, source.path, given, () => readBytes(source.path, progress.onBytes))
+  const rows = await openRows(format, source.path, settings, () => readBytes(source.path, progress.onBytes))
   const first = create && (await rows.sample())
   const created =
     create && (await newClass(config, name, first!, describeFormat(format, first!.format), create, dialog))
-  const into = created?.name ?? given.into
+  const into = created?.name ?? settings.into
   if (into === undefined) throw new InputError('name the dataclass with --into, or have one created with --new-class')
 
   const bundler = new ModuleBundler()
@@ -112,11 +112,11 @@ async function loadSource(
   const plugins = await importPlugins(config, bundler)
   const engine = await openEngine({
     ...engineOptions(config, plugins, created?.model),
-    ...(source.size > (given.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
+    ...(source.size > (settings.loggedBytes ?? LOGGED_BYTES) && { log: undefined }),
     memoryBytes: 0,
     onNote: printError,
   })
-  const errors = new ErrorFile(given.errors ?? `${name}.errors.ndjson`)
+  const errors = new ErrorFile(settings.errors ?? `${name}.errors.ndjson`)
   const summary = emptySummary()
   const hints = new Set<string>()
   const markKey = `load/${into}.${name}`
@@ -132,22 +132,22 @@ async function loadSource(
     journal = new LoadJournal(
       join(config.data, `load.${into}.${name}.ndjson`),
       {
-        file: isRemote(given.file) ? given.file : resolve(source.path),
+        file: isRemote(settings.file) ? settings.file : resolve(source.path),
         size: source.size,
         modifiedMs: source.modifiedMs,
         format,
-        delimiter: given.delimiter ?? null,
-        encoding: given.encoding ?? null,
+        delimiter: settings.delimiter ?? null,
+        encoding: settings.encoding ?? null,
       },
-      engine.rows.isSavedElsewhere(dataClass) ? undefined : { key: markKey, stored: () => engine.records.get(markKey) },
+      engine.rows.isSavedElsewhere(dataClass) ? undefined : { key: markKey, read: () => engine.records.get(markKey) },
     )
     if (!resume && !restart) journal.refuseUnfinished()
-    const left = resume ? journal.resume() : undefined
-    if (left) errors.continueAt(left.errorBytes)
-    if (left) output.write(`continuing after row ${left.position + left.saved.size}\n`)
+    const remainder = resume ? journal.resume() : undefined
+    if (remainder) errors.continueAt(remainder.errorBytes)
+    if (remainder) output.write(`continuing after row ${remainder.position + remainder.savedRows.size}\n`)
     const file = await openFile(rows, dataClass, { sample, read, columns, created })
     // Values behind the sample have to be as those in it.
-    const proposed = created?.values ?? left?.proposed
+    const proposed = created?.values ?? remainder?.proposed
     await loadRows({
       target: engine.rows,
       dataClass,
@@ -156,7 +156,7 @@ async function loadSource(
       relations,
       columns,
       existing: update ? 'update' : 'reject',
-      resumed: left,
+      resumed: remainder,
       onRejected: (row, reasons) => {
         errors.add(rejectedRow(row, reasons))
         if (row.raw) addHints(hints, dataClass, row.raw(), read)
@@ -212,13 +212,13 @@ function openFile(
   dataClass: DataClass,
   { sample, read, columns, created }: ReadOptions,
 ): RowFile | Promise<RowFile> {
-  const named = withoutEmpty(sample, columns)
+  const namedColumns = withoutEmpty(sample, columns)
   const attributes = created?.attributes
-  if (rows.table) return openTableRows(rows.table, { columns: named, attributes }, dataClass)
+  if (rows.table) return openTableRows(rows.table, { columns: namedColumns, attributes }, dataClass)
   const bytes = rows.bytes()
   if (rows.format === 'csv')
-    return openRowFile({ bytes, format: 'csv', ...read, columns: named, attributes }, dataClass)
-  const names = columns ? named : namesOf(sample, dataClass, created)
+    return openRowFile({ bytes, format: 'csv', ...read, columns: namedColumns, attributes }, dataClass)
+  const names = columns ? namedColumns : namesOf(sample, dataClass, created)
   return openRowFile({ bytes, format: rows.format, ...read, columns: names }, dataClass)
 }
 
@@ -236,10 +236,10 @@ function namesOf(
   return names.length === 0 ? undefined : Object.fromEntries(names)
 }
 
-function readDelimiter(given: string | undefined): string | undefined {
-  const delimiter = given === 'tab' || given === '\\t' ? '\t' : given
+function readDelimiter(text: string | undefined): string | undefined {
+  const delimiter = text === 'tab' || text === '\\t' ? '\t' : text
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter))) {
-    throw new InputError(`--delimiter ${JSON.stringify(given)}: it is one character, or the word tab`)
+    throw new InputError(`--delimiter ${JSON.stringify(text)}: it is one character, or the word tab`)
   }
   return delimiter
 }

@@ -38,7 +38,7 @@ export async function bridge(
   write: (line: string) => void,
 ): Promise<void> {
   if (key !== undefined && !HEADER_TEXT.test(key)) throw new InputError('the key has characters that no key has')
-  const asked = new Map<Id, AbortController>()
+  const requests = new Map<Id, AbortController>()
   const pending = new Set<Promise<void>>()
   /** Agreed on by the handshake before 2026. */
   let version: string | undefined
@@ -62,7 +62,7 @@ export async function bridge(
     const { id = null } = message
     const isRequest = message.id !== undefined
     const cancelled = new AbortController()
-    if (isRequest) asked.set(id, cancelled)
+    if (isRequest) requests.set(id, cancelled)
     try {
       const headers = headersOf(message)
       const answer = await fetch(url, { method: 'POST', headers, body: line, signal: cancelled.signal })
@@ -77,18 +77,18 @@ export async function bridge(
     } catch (error) {
       if (isRequest && !cancelled.signal.aborted) fail(id, SERVER_ERROR, unreachable(url, error as Error))
     } finally {
-      asked.delete(id)
+      requests.delete(id)
     }
   }
 
   for await (const line of linesOf(input)) {
     if (line.trim() === '') continue
-    const message = parsed(line)
+    const message = parseMessage(line)
     if (!message) fail(null, PARSE_ERROR, 'received a line that is not a JSON object; send one JSON-RPC message a line')
-    else if (message.method === 'notifications/cancelled') asked.get(message.params?.requestId ?? null)?.abort()
+    else if (message.method === 'notifications/cancelled') requests.get(message.params?.requestId ?? null)?.abort()
     else {
-      const answered: Promise<void> = ask(line, message).finally(() => pending.delete(answered))
-      pending.add(answered)
+      const reply: Promise<void> = ask(line, message).finally(() => pending.delete(reply))
+      pending.add(reply)
     }
   }
   await Promise.all(pending)
@@ -113,12 +113,12 @@ function messagesIn(text: string, mediaType: string): Message[] {
     ? text.split(/[\r\n]+/).flatMap(line => (line.startsWith(DATA) ? line.slice(DATA.length) : []))
     : [text]
   return texts.flatMap(each => {
-    const message = parsed(each)
+    const message = parseMessage(each)
     return message?.jsonrpc === undefined ? [] : message
   })
 }
 
-function parsed(text: string): Message | undefined {
+function parseMessage(text: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
@@ -133,7 +133,7 @@ const encodedName = (name: string): string =>
 
 /** Describes an answer of the server that is not a message of the protocol. */
 function refusalOf(status: number, text: string, url: string): string {
-  const answer = parsed(text) as { readonly __ERROR?: readonly { readonly message: string }[] } | undefined
+  const answer = parseMessage(text) as { readonly __ERROR?: readonly { readonly message: string }[] } | undefined
   const reason = answer?.__ERROR?.[0]?.message
   const hint = status === 401 ? '; give a key by --key or TESSER_KEY' : ''
   return `${url} has answered ${status}${reason ? `: ${reason}` : ''}${hint}`

@@ -105,17 +105,17 @@ export async function newClass(
     types: Object.fromEntries(Object.entries(options.types ?? {}).map(([each, type]) => [each, typeOf(each, type)])),
     key: options.key,
   })
-  const related = addRelations(
+  const relatedClass = addRelations(
     name,
     proposed.dataClass,
     model,
     relationsOf(options.relations ?? {}, options.columns, each => Object.hasOwn(proposed.dataClass.attributes, each)),
   )
-  model.dataClasses[name] = related.dataClass
-  add(model, { attributes: related.inverses })
-  const found = misfitsOf(loadModel(model).dataClassesByName.get(name)!, proposed, sample)
-  refuseMisfits(found, sample, options.types ?? {})
-  show({ file, as, name, sample, proposed, related, misfits: found }, dialog.print)
+  model.dataClasses[name] = relatedClass.dataClass
+  add(model, { attributes: relatedClass.inverses })
+  const columnMisfits = misfitsOf(loadModel(model).dataClassesByName.get(name)!, proposed, sample)
+  refuseMisfits(columnMisfits, sample, options.types ?? {})
+  show({ file, as, name, sample, proposed, relatedClass, misfits: columnMisfits }, dialog.print)
   if (!options.yes)
     await agree(`Create the dataclass ${name} in ${shortPath(config.model)} and load all rows? [y/N] `, dialog)
   return {
@@ -125,10 +125,10 @@ export async function newClass(
     nulls: proposed.nulls,
     values: proposed.values,
     write() {
-      let written = insertJson(text, ['dataClasses'], name, related.dataClass)
-      for (const [target, inverse, attribute] of related.inverses)
-        written = insertJson(written, ['dataClasses', target, 'attributes'], inverse, attribute)
-      writeFileSync(config.model, written)
+      let newText = insertJson(text, ['dataClasses'], name, relatedClass.dataClass)
+      for (const [target, inverse, attribute] of relatedClass.inverses)
+        newText = insertJson(newText, ['dataClasses', target, 'attributes'], inverse, attribute)
+      writeFileSync(config.model, newText)
     },
   }
 }
@@ -170,13 +170,13 @@ interface Shown {
   readonly name: string
   readonly sample: FileSample
   readonly proposed: ProposedClass
-  readonly related: Related
+  readonly relatedClass: Related
   readonly misfits: readonly ColumnMisfits[]
 }
 
-function show({ file, as, name, sample, proposed, related, misfits }: Shown, print: Dialog['print']): void {
+function show({ file, as, name, sample, proposed, relatedClass, misfits }: Shown, print: Dialog['print']): void {
   const { key } = proposed.dataClass
-  const { attributes } = related.dataClass
+  const { attributes } = relatedClass.dataClass
   const leadsTo = (attribute: string): string | undefined => {
     const { kind, type } = attributes[attribute]!
     return kind === 'relatedEntity' ? type : undefined
@@ -204,7 +204,8 @@ function show({ file, as, name, sample, proposed, related, misfits }: Shown, pri
     examplesOf(column.values.filter(value => !isNull(model, value))),
   ])
   for (const line of textTable(['column', 'attribute', 'type', '', 'nulls', 'examples'], table)) print(line)
-  for (const [target, inverse] of related.inverses) print(`${target} gets ${inverse}, the way back from it to ${name}.`)
+  for (const [target, inverse] of relatedClass.inverses)
+    print(`${target} gets ${inverse}, the way back from it to ${name}.`)
   for (const { attribute, loss } of proposed.columns) if (loss !== undefined) print(`${attribute}: ${loss}.`)
   if (proposed.newKey !== undefined)
     print(`${name} gets ${proposed.newKey}, which numbers its entities: ${whyNewKey(proposed)}`)
@@ -250,14 +251,14 @@ const MAX_EXAMPLE = 24
 
 /** @param values without nulls */
 function examplesOf(values: readonly unknown[]): string {
-  const found = new Set<string>()
+  const examples = new Set<string>()
   for (const value of values) {
     if (value === '') continue
     const text = cellText(value)
-    found.add(text.length > MAX_EXAMPLE ? `${text.slice(0, MAX_EXAMPLE - 1)}…` : text)
-    if (found.size === EXAMPLES) break
+    examples.add(text.length > MAX_EXAMPLE ? `${text.slice(0, MAX_EXAMPLE - 1)}…` : text)
+    if (examples.size === EXAMPLES) break
   }
-  return [...found].join(' · ')
+  return [...examples].join(' · ')
 }
 
 /** Values of a column that its attribute cannot hold; at least one. */

@@ -26,10 +26,10 @@ export function newPlugin(name: string, cwd = process.cwd()): string {
   if (existsSync(target) && readdirSync(target).length > 0) {
     throw new Error(`${target} is not empty; name another one`)
   }
-  const own = fileURLToPath(new URL('./', outputUrl('package.json')))
-  if (!existsSync(join(own, packageJson.exports['.'].types))) {
+  const packageFolder = fileURLToPath(new URL('./', outputUrl('package.json')))
+  if (!existsSync(join(packageFolder, packageJson.exports['.'].types))) {
     throw new Error(
-      `this build of Tesser has no types, which plugins are compiled with; npm run build in ${own} writes them`,
+      `this build of Tesser has no types, which plugins are compiled with; npm run build in ${packageFolder} writes them`,
     )
   }
   cpSync(new URL('./', outputUrl('config/plugin-template/package.json')), target, { recursive: true })
@@ -43,7 +43,7 @@ export function newPlugin(name: string, cwd = process.cwd()): string {
   const content = readJsonFile(manifest, 'package') as Manifest
   content.peerDependencies.tesser = `^${packageJson.version}`
   // This installation of Tesser, wherever it came from: a version would be looked up in a registry.
-  content.devDependencies.tesser = `file:${relative(target, own)}`
+  content.devDependencies.tesser = `file:${relative(target, packageFolder)}`
   writeFileSync(manifest, `${JSON.stringify(content, undefined, 2)}\n`)
   const model = join(target, 'model.json')
   writeFileSync(join(target, 'tesser-model.d.ts'), writeTypes(loadModel(readJsonFile(model, 'model')), 'model.json'))

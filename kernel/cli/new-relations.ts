@@ -49,11 +49,11 @@ export function addRelations(
     const other = dataClasses[to]!
     const foreignKey = freeName(`${name}ID`, each => Object.hasOwn(dataClass.attributes, each))
     const isTaken = (each: string): boolean =>
-      Object.hasOwn(other.attributes, each) || inverses.some(([owner, taken]) => owner === to && taken === each)
+      Object.hasOwn(other.attributes, each) || inverses.some(([owner, takenName]) => owner === to && takenName === each)
     const inverse = freeName(`${from.charAt(0).toLowerCase()}${from.slice(1)}Set`, isTaken)
-    const [own, back] = relationOf({ from, name, to, foreignKey, inverse }).attributes
+    const [toOne, back] = relationOf({ from, name, to, foreignKey, inverse }).attributes
     attributes[foreignKey] = typeOf(other.attributes[other.key]!)
-    attributes[name] = own![2]
+    attributes[name] = toOne![2]
     inverses.push(back!)
   }
   return { dataClass: { ...dataClass, attributes }, inverses }

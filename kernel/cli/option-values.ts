@@ -11,8 +11,8 @@ export function daysOf(text: string): number {
 }
 
 /** Adds a value of an option that is given several times. */
-export function addTo(text: string, others: readonly string[] = []): string[] {
-  return [...others, text]
+export function addTo(text: string, texts: readonly string[] = []): string[] {
+  return [...texts, text]
 }
 
 /** Parts of `name=value`, for messages. */
@@ -25,12 +25,12 @@ const PAIRS = {
 /** Adds `name=value` to those that were given before. A view may be without a value: null. */
 export function addPair(option: keyof typeof PAIRS) {
   const [subject, object] = PAIRS[option]
-  return (text: string, others: Record<string, string | null> = {}): Record<string, string | null> => {
+  return (text: string, pairs: Record<string, string | null> = {}): Record<string, string | null> => {
     const at = text.lastIndexOf('=')
     const name = at < 0 ? text : text.slice(0, at)
     if (name === '' || (at < 0 && option !== 'view'))
       throw new UsageError(`--${option} ${text}: it is the name of ${subject}, "=" and ${object}`)
-    return { ...others, [name]: at < 0 ? null : text.slice(at + 1) }
+    return { ...pairs, [name]: at < 0 ? null : text.slice(at + 1) }
   }
 }
 
@@ -39,25 +39,25 @@ export function list(text: string): string[] {
 }
 
 /** Adds `relation=Class.attribute` to the relations that were given before. */
-export function addRelation(text: string, others: Record<string, string> = {}): Record<string, string> {
+export function addRelation(text: string, relations: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=')
   if (at < 1)
     throw new UsageError(`--relation ${text}: it is the name of a relation, "=", a dataclass, "." and an attribute`)
-  return { ...others, [text.slice(0, at)]: text.slice(at + 1) }
+  return { ...relations, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
 /** Adds `attribute=type` to the types that were given before. */
-export function addType(text: string, others: Record<string, string> = {}): Record<string, string> {
+export function addType(text: string, types: Record<string, string> = {}): Record<string, string> {
   const at = text.lastIndexOf('=')
   if (at < 1) throw new UsageError(`--type ${text}: it is the name of an attribute, "=" and a type`)
-  return { ...others, [text.slice(0, at)]: text.slice(at + 1) }
+  return { ...types, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
 /** Adds `Name=attribute` to the columns that were given before. */
-export function addColumn(text: string, others: Record<string, string | null> = {}): Record<string, string | null> {
+export function addColumn(text: string, columns: Record<string, string | null> = {}): Record<string, string | null> {
   const at = text.lastIndexOf('=')
   if (at < 1) throw new UsageError(`--column ${text}: it is the name of a column, "=" and an attribute or nothing`)
-  return { ...others, [text.slice(0, at)]: text.slice(at + 1) || null }
+  return { ...columns, [text.slice(0, at)]: text.slice(at + 1) || null }
 }
 
 /** Reads the type of exact numbers: `number`, `string`, `decimal(4)`. */

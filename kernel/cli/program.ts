@@ -61,7 +61,7 @@ addConfigOptions(program.command('start', { isDefault: true }))
     if (command.args.length > 0) throw unknownCommand(command.args[0]!)
     const config = configOf(command)
     if (isPrinted) print(printConfig(config))
-    else if (isChecked) await checked(config, { of: 'start', mustExist: false })
+    else if (isChecked) await printProblems(config, { of: 'start', mustExist: false })
     else await (await import('./start.ts')).start(config, print)
   })
 
@@ -70,7 +70,7 @@ addConfigOptions(program.command('dev'))
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
 /** Prints every problem; for `plan` also what a start would do to the store, for `start` also the address at which it would listen. */
-async function checked(
+async function printProblems(
   config: Config,
   { of, mustExist }: { of: 'state' | 'plan' | 'start'; mustExist: boolean },
 ): Promise<void> {
@@ -80,8 +80,8 @@ async function checked(
   ])
   const progress = new ProgressDisplay(process.stderr)
   let problems = 0
-  const tell = async (found: AsyncIterable<string>): Promise<void> => {
-    for await (const problem of found) {
+  const tell = async (findings: AsyncIterable<string>): Promise<void> => {
+    for await (const problem of findings) {
       problems++
       print(problem)
     }
@@ -115,7 +115,7 @@ addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.t
     // A store that is named must exist. With --plan it may be one that the first start would create.
     const isNamed = command.getOptionValueSource('data') === 'cli'
     const mustExist = isNamed && !(plan && existsSync(dirname(config.data)))
-    await checked(config, { of: plan ? 'plan' : 'state', mustExist })
+    await printProblems(config, { of: plan ? 'plan' : 'state', mustExist })
   })
 
 addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapSizeBytes|lock|lockWaitMs))$/.test(key))
@@ -178,8 +178,8 @@ addConfigOptions(program.command('client'), key => key === 'model' || key === 'p
   .addOption(new Option('--dates <form>', 'type of dates with a time').choices(['date', 'text']).default('date'))
   .option('--module', 'import the runtime from tesser/client, in place of writing it into the file', false)
   .action(async (options: ClientArguments, command: Command) => {
-    const written = await (await import('./client.ts')).client(() => configOf(command), options)
-    if (written !== undefined) print(written)
+    const text = await (await import('./client.ts')).client(() => configOf(command), options)
+    if (text !== undefined) print(text)
   })
 
 addAccountCommands(program)

@@ -16,7 +16,7 @@ export class ProgressDisplay {
   constructor(private readonly output: NodeJS.WriteStream) {}
 
   /** @param what the present activity; another text begins a new line */
-  show(what: string, done: number, total: number): void {
+  show(what: string, count: number, total: number): void {
     const now = performance.now()
     if (what !== this.what) {
       this.bar?.stop()
@@ -27,10 +27,10 @@ export class ProgressDisplay {
       if (this.output.isTTY)
         this.bar = startBar(this.output, `${what.replaceAll('{', '(')}  {bar} {percentage} %  {eta_formatted}`, total)
     }
-    this.bar?.update(done)
+    this.bar?.update(count)
     if (this.output.isTTY || now - this.toldAt < LINE_MS) return
     this.toldAt = now
-    this.output.write(`${describeProgress(what, done, total, now - this.startedAt)}\n`)
+    this.output.write(`${describeProgress(what, count, total, now - this.startedAt)}\n`)
   }
 
   stop(): void {
@@ -52,7 +52,7 @@ const LINE_EVERY_ROWS = 100_000
 export class LoadProgress {
   private bar: SingleBar | undefined
   private bytes = 0
-  private told = 0
+  private toldRows = 0
 
   constructor(
     private readonly totalBytes: number,
@@ -71,8 +71,8 @@ export class LoadProgress {
 
   readonly onRows = ({ read }: Readonly<LoadSummary>): void => {
     this.bar?.update({ rows: read })
-    if (this.bar || read < this.told + LINE_EVERY_ROWS) return
-    this.told = read
+    if (this.bar || read < this.toldRows + LINE_EVERY_ROWS) return
+    this.toldRows = read
     this.output.write(`${counted(read, 'row')}\n`)
   }
 

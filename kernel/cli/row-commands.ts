@@ -122,8 +122,8 @@ with --update when rows have keys.`,
     .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
   withFormat(imported).action(async (file: string, { column, relation, ...options }, command: Command) => {
     const { importFile } = await import('./import.ts')
-    const given = { ...options, file, columns: column, relations: relation, url: serverOf(command) }
-    if (!(await importFile(given, print))) process.exitCode = FAILED
+    const settings = { ...options, file, columns: column, relations: relation, url: serverOf(command) }
+    if (!(await importFile(settings, print))) process.exitCode = FAILED
   })
 
   addServerOptions(program.command('export'))

@@ -65,8 +65,9 @@ export function correctedCommand(
   if (decimal) words.push('--decimal', decimal)
   if (dates) words.push('--dates', dates)
   if (nulls && nulls.length > 0) words.push('--nulls', nulls.join(','))
-  return [...words, ...more].map(quoted).join(' ')
+  return [...words, ...more].map(quoteWord).join(' ')
 }
 
 /** A word as a POSIX shell takes it. */
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+const quoteWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

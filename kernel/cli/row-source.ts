@@ -40,8 +40,8 @@ export interface RowArguments extends ForeignFormat {
 /** @throws {InputError} neither the options nor the name of the file say the format */
 export function rowFormatOf({ file, format }: RowArguments): Format | TableFormat {
   const name = nameOf(file)
-  const found = format ?? formatOf(name) ?? tableFormatOf(name)
-  if (found) return found
+  const rowFormat = format ?? formatOf(name) ?? tableFormatOf(name)
+  if (rowFormat) return rowFormat
   throw new InputError(
     `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
   )

@@ -2,16 +2,16 @@ import type { Config } from '../../config/load-config.ts'
 
 /**
  * Address of a running server, without `/rest` and without a slash at the end.
- * @param given by default the server that the configuration serves on this machine
+ * @param address by default the server that the configuration serves on this machine
  * @throws {Error} the given address is none
  */
-export function serverAddress(given: string | undefined, { server }: Config): string {
-  if (given !== undefined && !URL.canParse(given)) {
-    throw new Error(`--url: ${JSON.stringify(given)} is not an address such as http://127.0.0.1:8080`)
+export function serverAddress(address: string | undefined, { server }: Config): string {
+  if (address !== undefined && !URL.canParse(address)) {
+    throw new Error(`--url: ${JSON.stringify(address)} is not an address such as http://127.0.0.1:8080`)
   }
   const { port, tls, basePath } = server
-  const own = `${tls ? 'https' : 'http'}://${reachable(server.host)}:${port}${basePath}`
-  return (given ?? own).replace(/\/+$/, '').replace(/\/(?:rest|mcp)$/, '')
+  const ownAddress = `${tls ? 'https' : 'http'}://${reachable(server.host)}:${port}${basePath}`
+  return (address ?? ownAddress).replace(/\/+$/, '').replace(/\/(?:rest|mcp)$/, '')
 }
 
 /** Host in a URL that reaches the address on which a server listens. */

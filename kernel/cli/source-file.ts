@@ -26,13 +26,13 @@ export function nameOf(source: string): string {
  */
 export async function remoteBytes(source: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
   if (source === '-') return process.stdin as AsyncIterable<Buffer>
-  const found = await fetch(source, signal && { signal }).catch((error: Error) => {
+  const response = await fetch(source, signal && { signal }).catch((error: Error) => {
     const { cause } = error
     throw new Error(`${source} cannot be reached: ${cause instanceof Error ? cause.message : error.message}`, { cause })
   })
-  if (found.ok && found.body) return Readable.fromWeb(found.body as never) as AsyncIterable<Buffer>
-  const message = `${source} answers with status ${found.status}`
-  throw found.status < 500 ? new InputError(message) : new Error(message)
+  if (response.ok && response.body) return Readable.fromWeb(response.body as never) as AsyncIterable<Buffer>
+  const message = `${source} answers with status ${response.status}`
+  throw response.status < 500 ? new InputError(message) : new Error(message)
 }
 
 /** A source as a file, which can be read several times. */
@@ -51,9 +51,9 @@ export interface SourceFile {
  */
 export async function openSource(source: string, signal?: AbortSignal, maxBytes = MAX_BYTES): Promise<SourceFile> {
   if (!isRemote(source)) {
-    const found = statSync(source, { throwIfNoEntry: false })
-    if (!found) throw new InputError(`there is no file ${source}`)
-    return { path: source, size: found.size, modifiedMs: found.mtimeMs, close() {} }
+    const stats = statSync(source, { throwIfNoEntry: false })
+    if (!stats) throw new InputError(`there is no file ${source}`)
+    return { path: source, size: stats.size, modifiedMs: stats.mtimeMs, close() {} }
   }
   const bytes = await remoteBytes(source, signal)
   // Its rights are those of the user alone.

@@ -25,9 +25,9 @@ async function open(config: Config, print: (line: string) => void): Promise<Serv
 export async function unlessStopped<T>(opening: Promise<T>, stop: Promise<void>): Promise<T> {
   let isOpen = false
   void stop.then(() => isOpen || process.exit())
-  const opened = await opening
+  const server = await opening
   isOpen = true
-  return opened
+  return server
 }
 
 export function greeting(config: Config, { url, transport }: Server): string {

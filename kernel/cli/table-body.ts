@@ -33,11 +33,11 @@ export class TableBody {
   }
 
   /** Lines of a file of errors with the lines of the table, in their order, those included that were not sent. */
-  inFile(rejected: readonly string[]): string[] {
-    const moved = rejected.map(text =>
+  inFile(rejectedLines: readonly string[]): string[] {
+    const shiftedLines = rejectedLines.map(text =>
       text.replace(/^\{"line":(\d+)/, (_, line) => `{"line":${this.lineOf(Number(line))}`),
     )
-    return [...moved, ...this.unsent].sort((one, other) => lineIn(one) - lineIn(other))
+    return [...shiftedLines, ...this.unsent].sort((one, other) => lineIn(one) - lineIn(other))
   }
 
   private lineOf(line: number): number {

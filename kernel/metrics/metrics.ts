@@ -30,12 +30,12 @@ export class MetricSources {
 
   /** Reads all sources. One that fails, or returns unusable metrics, does not affect the others. */
   async read(): Promise<readonly Metric[]> {
-    const given = await Promise.all(this.sources.map(source => this.readSource(source)))
-    const taken = new Set<string>()
-    return given.flatMap(({ plugin, metrics }) =>
+    const readings = await Promise.all(this.sources.map(source => this.readSource(source)))
+    const takenNames = new Set<string>()
+    return readings.flatMap(({ plugin, metrics }) =>
       metrics.filter(({ name }) => {
-        const isFree = !taken.has(name) && (plugin === undefined || !name.startsWith('tesser_'))
-        if (isFree && NAME.test(name)) return taken.add(name)
+        const isFree = !takenNames.has(name) && (plugin === undefined || !name.startsWith('tesser_'))
+        if (isFree && NAME.test(name)) return takenNames.add(name)
         const problem = isFree ? 'cannot be the name of a metric' : 'is the name of another metric'
         this.report(plugin, `${JSON.stringify(name)} ${problem}`)
         return false

@@ -49,7 +49,7 @@ export class RequestCounts {
    * @param isSample represents the untimed requests of its series
    * @param ms undefined: not measured, because it was answered in the turn of its arrival
    */
-  finished(request: FinishedRequest, isSample: boolean, ms: number | undefined): void {
+  countRequest(request: FinishedRequest, isSample: boolean, ms: number | undefined): void {
     const { cells } = this
     const plugin = this.positions.get(request.plugin) ?? 0
     const method = methodPosition(request.method)

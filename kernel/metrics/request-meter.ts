@@ -43,7 +43,7 @@ export function requestMeter(
       const ms = startedAt === 0 ? longTurn(request.beat) : performance.now() - startedAt
       const isSlow = ms !== undefined && ms >= bound
       // A slow request does not represent those that were not timed.
-      counts?.finished(request, isSameTurn && startedAt > 0 && !isSlow, ms)
+      counts?.countRequest(request, isSameTurn && startedAt > 0 && !isSlow, ms)
       if (isSlow) slow.add(request, ms)
     },
     unreadable: status => counts?.unreadable(status),

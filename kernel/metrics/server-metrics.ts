@@ -6,7 +6,7 @@ import type { Transport } from '../transport/transport.ts'
 
 /** State of the kernel as metrics. */
 export async function serverMetrics(transport: Transport, sessions: Sessions, lifecycle: Lifecycle): Promise<Metric[]> {
-  const { inFlight, connections, refused } = await transport.load()
+  const { inFlight, connections, refusals } = await transport.load()
   const labels = { version: packageJson.version, node: process.versions.node, transport: transport.name }
   return [
     gauge('tesser_build_info', 'Always 1; version of the server, of Node.js, and the HTTP implementation.', [
@@ -18,7 +18,7 @@ export async function serverMetrics(transport: Transport, sessions: Sessions, li
     counter(
       'tesser_http_connections_refused_total',
       'Connections closed at once because there were too many (server.maxConnections).',
-      refused,
+      refusals,
     ),
     gauge(
       'tesser_sessions',

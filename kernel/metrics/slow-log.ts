@@ -75,9 +75,11 @@ const wholeAddress = ({ path, query }: FinishedRequest): string =>
 /** `/rest/Employee(…)?$filter&$top`: names of a path up to the first key, and of the parameters of the protocol. */
 function outlineAddress({ path, query }: FinishedRequest): string {
   const [names = ''] = /^(?:\/[$\w-]+)*/.exec(path) ?? []
-  const rest = path.slice(names.length)
+  const keyPart = path.slice(names.length)
   // The id of an entity set gives access to it.
-  const shown = names.replaceAll(/\b[0-9A-Fa-f]{32}\b/g, '…')
+  const maskedNames = names.replaceAll(/\b[0-9A-Fa-f]{32}\b/g, '…')
   const parameters = query.split('&').flatMap(each => /^\$\w+/.exec(each) ?? [])
-  return shown + (rest.length > 1 ? '(…)' : rest) + (parameters.length > 0 ? `?${parameters.join('&')}` : '')
+  return (
+    maskedNames + (keyPart.length > 1 ? '(…)' : keyPart) + (parameters.length > 0 ? `?${parameters.join('&')}` : '')
+  )
 }

@@ -87,8 +87,8 @@ async function change(sessions: Sessions, visit: Visit, changes: SessionChanges,
 }
 
 /** @param userName undefined: unchanged; empty: no user */
-function userOf(userName: string | undefined, user: User | undefined, granted: User['granted']): User | undefined {
+function userOf(userName: string | undefined, user: User | undefined, grants: User['granted']): User | undefined {
   if (userName === undefined) return user
   const entry = userName === user?.userName ? user.entry : undefined
-  return userName === '' ? undefined : { userName, groups: [], granted, entry }
+  return userName === '' ? undefined : { userName, groups: [], granted: grants, entry }
 }

@@ -35,7 +35,7 @@ export class Guests {
   }
 
   /** True for an id that this server, or one with the same key, has made. */
-  made(id: string): boolean {
+  hasMade(id: string): boolean {
     return this.ids.madeAt(id) !== undefined
   }
 

@@ -21,7 +21,7 @@ const MAX_ALIASES = 32
  */
 export class OneTimeTokens {
   /** Tokens that are used up, until that is durable. */
-  private readonly used = new Set<string>()
+  private readonly usedTokens = new Set<string>()
 
   /** @param now milliseconds since 1970 */
   constructor(
@@ -32,9 +32,9 @@ export class OneTimeTokens {
   /** Adds a token to the record of a session. @returns changes to be stored with the record */
   create({ handle, record }: Session, hash: string, seconds: number): RecordChange[] {
     const entry: Entry = { session: handle, expires: Math.min(this.now() + seconds * 1000, record.endsAt) }
-    const { list, gone } = appended(record.tokens, hash, MAX_TOKENS)
+    const { list, surplus: oldTokens } = appended(record.tokens, hash, MAX_TOKENS)
     record.tokens = list
-    return [{ key: TOKEN_PREFIX + hash, value: entry }, ...removals(TOKEN_PREFIX, gone)]
+    return [{ key: TOKEN_PREFIX + hash, value: entry }, ...removals(TOKEN_PREFIX, oldTokens)]
   }
 
   /**
@@ -44,12 +44,12 @@ export class OneTimeTokens {
   async redeem(hash: string): Promise<string | undefined> {
     const key = TOKEN_PREFIX + hash
     const entry = this.records.get(key) as Entry | undefined
-    if (!entry || entry.expires <= this.now() || this.used.has(key)) return undefined
-    this.used.add(key)
+    if (!entry || entry.expires <= this.now() || this.usedTokens.has(key)) return undefined
+    this.usedTokens.add(key)
     try {
       await this.records.put([{ key, value: undefined }])
     } finally {
-      this.used.delete(key)
+      this.usedTokens.delete(key)
     }
     return entry.session
   }
@@ -58,9 +58,9 @@ export class OneTimeTokens {
   createAlias({ handle, record }: Session): { id: string; changes: RecordChange[] } {
     const id = randomId()
     const entry: Entry = { session: handle, expires: record.endsAt }
-    const { list, gone } = appended(record.aliases, handleOf(id), MAX_ALIASES)
+    const { list, surplus: oldAliases } = appended(record.aliases, handleOf(id), MAX_ALIASES)
     record.aliases = list
-    const changes = [{ key: ALIAS_PREFIX + handleOf(id), value: entry }, ...removals(ALIAS_PREFIX, gone)]
+    const changes = [{ key: ALIAS_PREFIX + handleOf(id), value: entry }, ...removals(ALIAS_PREFIX, oldAliases)]
     return { id, changes }
   }
 
@@ -79,17 +79,17 @@ export class OneTimeTokens {
   async sweep(): Promise<void> {
     for (const prefix of [TOKEN_PREFIX, ALIAS_PREFIX]) {
       for (const slice of recordSlices(this.records, prefix)) {
-        const expired = slice.filter(({ value }) => (value as Entry).expires <= this.now())
-        await this.records.put(expired.map(({ key }) => ({ key, value: undefined })))
+        const expiredRecords = slice.filter(({ value }) => (value as Entry).expires <= this.now())
+        await this.records.put(expiredRecords.map(({ key }) => ({ key, value: undefined })))
       }
     }
   }
 }
 
 /** Appends an element. @returns the list, and its oldest elements beyond `limit` */
-function appended(list: readonly string[] = [], element: string, limit: number): { list: string[]; gone: string[] } {
+function appended(list: readonly string[] = [], element: string, limit: number): { list: string[]; surplus: string[] } {
   const all = [...list, element]
-  return { list: all.slice(-limit), gone: all.slice(0, -limit) }
+  return { list: all.slice(-limit), surplus: all.slice(0, -limit) }
 }
 
 const removals = (prefix: string, hashes: readonly string[]): RecordChange[] =>

@@ -88,8 +88,8 @@ function isOwn(origin: string, request: PageRequest): boolean {
   if (!URL.canParse(origin)) return false
   const { protocol, host } = new URL(origin)
   // Parsing removes a default port, as in the origin.
-  const own = `${protocol}//${request.host}`
-  return host !== '' && URL.canParse(own) && new URL(own).host === host
+  const ownOrigin = `${protocol}//${request.host}`
+  return host !== '' && URL.canParse(ownOrigin) && new URL(ownOrigin).host === host
 }
 
 /** Names under which the server may be addressed. */

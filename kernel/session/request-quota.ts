@@ -64,11 +64,11 @@ export class RequestQuota {
     // A guest without a cookie is a new one each time: only the limit of the address applies to it.
     refuse(`the quota of ${options.requestsPerSession} requests a minute`, this.requests.wait(session.handle))
     refuse(`the quota of ${options.costPerSession} examined rows a minute`, this.cost.wait(session.handle))
-    const running = this.concurrent.get(address) ?? 0
-    if (options.concurrentPerAddress > 0 && running >= options.concurrentPerAddress) {
+    const runningCount = this.concurrent.get(address) ?? 0
+    if (options.concurrentPerAddress > 0 && runningCount >= options.concurrentPerAddress) {
       refuse(`the quota of ${options.concurrentPerAddress} requests at a time`, 1)
     }
-    this.concurrent.set(address, running + 1)
+    this.concurrent.set(address, runningCount + 1)
     this.addressRequests.count(address)
     this.requests.count(session.handle)
   }
@@ -86,9 +86,9 @@ export class RequestQuota {
   /** Counts the end of a request. */
   leave(address: string): void {
     if (!this.isLimited) return
-    const running = this.concurrent.get(address)! - 1
-    if (running === 0) this.concurrent.delete(address)
-    else this.concurrent.set(address, running)
+    const remainingCount = this.concurrent.get(address)! - 1
+    if (remainingCount === 0) this.concurrent.delete(address)
+    else this.concurrent.set(address, remainingCount)
   }
 
   /** Charges the cost of a request. @param rows number of examined rows */

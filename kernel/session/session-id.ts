@@ -19,7 +19,7 @@ const MARK = 0x54455353_47554553n
  * others.
  */
 export class GuestIds {
-  private readonly plain = Buffer.alloc(BATCH * BLOCK_BYTES)
+  private readonly plaintext = Buffer.alloc(BATCH * BLOCK_BYTES)
   /** In hex, as bytes: a substring would keep the whole text alive for as long as a session is known. */
   private batch = Buffer.alloc(0)
   private next = 0
@@ -33,7 +33,7 @@ export class GuestIds {
   ) {
     // Random, so that two servers with one key, or one before and after a restart, hardly ever make the same id.
     this.counter = randomBytes(4).readUInt32BE()
-    for (let at = 0; at < this.plain.length; at += BLOCK_BYTES) this.plain.writeBigUInt64BE(MARK, at)
+    for (let at = 0; at < this.plaintext.length; at += BLOCK_BYTES) this.plaintext.writeBigUInt64BE(MARK, at)
   }
 
   create(): string {
@@ -51,16 +51,16 @@ export class GuestIds {
   }
 
   private refill(): void {
-    const { plain } = this
+    const { plaintext } = this
     this.refilledAt = this.now()
     const second = Math.floor(this.refilledAt / 1000)
-    for (let at = 0; at < plain.length; at += BLOCK_BYTES) {
-      plain.writeUInt32BE(second, at + 8)
+    for (let at = 0; at < plaintext.length; at += BLOCK_BYTES) {
+      plaintext.writeUInt32BE(second, at + 8)
       this.counter = (this.counter + 1) >>> 0
-      plain.writeUInt32BE(this.counter, at + 12)
+      plaintext.writeUInt32BE(this.counter, at + 12)
     }
     const cipher = createCipheriv('aes-128-ecb', this.key, null).setAutoPadding(false)
-    this.batch = Buffer.from(cipher.update(plain).toString('hex').toUpperCase(), 'latin1')
+    this.batch = Buffer.from(cipher.update(plaintext).toString('hex').toUpperCase(), 'latin1')
     this.next = 0
   }
 }

@@ -13,9 +13,9 @@ const PREFIX = 'session/'
  * start.
  */
 export class SessionRecords implements SessionStore {
-  private readonly used = new Map<string, Session>()
+  private readonly usedSessions = new Map<string, Session>()
   /** Handles of sessions that have ended, until their records are gone. */
-  private readonly ended = new Set<string>()
+  private readonly endedHandles = new Set<string>()
   private readonly oneTimeTokens: OneTimeTokens
 
   /**
@@ -33,12 +33,12 @@ export class SessionRecords implements SessionStore {
   }
 
   inMemory(handle: string): Session | undefined {
-    return this.used.get(handle)
+    return this.usedSessions.get(handle)
   }
 
   find(hash: string, id = ''): Session | undefined {
-    const found = this.byHandle(hash, id)
-    if (found) return found
+    const match = this.byHandle(hash, id)
+    if (match) return match
     const handle = this.oneTimeTokens.sessionOf(hash)
     return handle === undefined ? undefined : this.byHandle(handle)
   }
@@ -60,16 +60,16 @@ export class SessionRecords implements SessionStore {
   }
 
   forget(handle: string): void {
-    this.used.delete(handle)
+    this.usedSessions.delete(handle)
     this.quota.remove(handle)
   }
 
   async remove({ handle, record }: Session): Promise<void> {
     const key = PREFIX + handle
     if (!this.records.get(key)) return
-    this.ended.add(handle)
+    this.endedHandles.add(handle)
     await this.records.put([{ key, value: undefined }, ...this.oneTimeTokens.removalsOf(record)])
-    this.ended.delete(handle)
+    this.endedHandles.delete(handle)
   }
 
   async redeem(hash: string): Promise<Session | undefined> {
@@ -98,14 +98,16 @@ export class SessionRecords implements SessionStore {
   async sweep(end: (session: Session) => Promise<void>): Promise<void> {
     await this.oneTimeTokens.sweep()
     for await (const session of this.all()) {
-      if (this.lifetimes.hasExpired(session.record) || this.ended.has(session.handle)) await end(session)
+      if (this.lifetimes.hasExpired(session.record) || this.endedHandles.has(session.handle)) await end(session)
       // Sessions of an earlier run of the server count too.
       else this.add(session)
     }
   }
 
   async close(): Promise<void> {
-    await this.records.put([...this.used].map(([handle, { record }]) => ({ key: PREFIX + handle, value: record })))
+    await this.records.put(
+      [...this.usedSessions].map(([handle, { record }]) => ({ key: PREFIX + handle, value: record })),
+    )
   }
 
   private async put(session: Session, further: readonly RecordChange[] = []): Promise<void> {
@@ -114,17 +116,17 @@ export class SessionRecords implements SessionStore {
   }
 
   private byHandle(handle: string, id = ''): Session | undefined {
-    const used = this.used.get(handle)
-    if (used) return used
+    const knownSession = this.usedSessions.get(handle)
+    if (knownSession) return knownSession
     const record = this.records.get(PREFIX + handle) as SessionRecord | undefined
-    if (!record || this.ended.has(handle)) return undefined
+    if (!record || this.endedHandles.has(handle)) return undefined
     const session = new Session(id, record, handle)
     this.remember(session)
     return session
   }
 
   private remember(session: Session): void {
-    this.used.set(session.handle, session)
+    this.usedSessions.set(session.handle, session)
     this.add(session)
   }
 
@@ -139,6 +141,6 @@ export class SessionRecords implements SessionStore {
   /** Session of a record; it has its id only if it has been used. */
   private sessionOf({ key, value }: { key: string; value: unknown }): Session {
     const handle = key.slice(PREFIX.length)
-    return this.used.get(handle) ?? new Session('', value as SessionRecord, handle)
+    return this.usedSessions.get(handle) ?? new Session('', value as SessionRecord, handle)
   }
 }

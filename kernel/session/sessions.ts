@@ -43,7 +43,7 @@ export type OnSessionEnd = (handle: string) => void | Promise<void>
 export class Sessions {
   private readonly lifetimes: Lifetimes
   private readonly guests: Guests
-  private readonly stored: SessionStore
+  private readonly store: SessionStore
   private readonly cookies: SessionCookies
   private readonly recent = new RecentCookies()
   private readonly onInternalError: (text: string) => void
@@ -61,13 +61,13 @@ export class Sessions {
     this.lifetimes = new Lifetimes(options, now)
     this.guests = new Guests(key, this.lifetimes, now)
     const { lifetimes } = this
-    this.stored = shared
+    this.store = shared
       ? new SharedSessions({
           ...shared,
           options,
           lifetimes,
           now,
-          onEnded: session => this.ended(session),
+          onEnded: session => this.endHere(session),
           guestKey: { own: key, use: key => this.guests.use(key) },
         })
       : new SessionRecords(records, new SessionQuota(options), lifetimes, now, excess => this.endInBackground(excess))
@@ -75,7 +75,7 @@ export class Sessions {
     this.sweeper = new Sweeper(
       () => this.removeExpired(),
       SWEEP_MS,
-      error => this.failed(error),
+      error => this.reportFailure(error),
     )
   }
 
@@ -89,12 +89,12 @@ export class Sessions {
    * @returns undefined if there is nothing to wait for
    */
   fetch(cookies: string): Promise<void> | undefined {
-    if (!this.stored.fetch) return undefined
+    if (!this.store.fetch) return undefined
     const id = this.cookies.idIn(cookies)
     if (id === undefined) return undefined
-    const fetching = this.stored.fetch(this.recent.get(cookies)?.handle ?? handleOf(id))
+    const fetching = this.store.fetch(this.recent.get(cookies)?.handle ?? handleOf(id))
     return fetching?.catch(error => {
-      if (!this.guests.made(id)) throw error
+      if (!this.guests.hasMade(id)) throw error
     })
   }
 
@@ -117,28 +117,35 @@ export class Sessions {
   async renew(
     session: Session,
     user: User | undefined,
-    granted: Granted,
+    grants: Granted,
     peer: Peer,
     idleMinutes = 0,
   ): Promise<Session> {
     const storage = this.options.keepGuestStorage && session.isGuest ? session.record.storage : {}
     // The old session first: an id that was planted must not outlive the login.
     await this.end(session)
-    if (isGuestRecord({ user, granted })) return this.guest(peer)
+    if (isGuestRecord({ user, granted: grants })) return this.guest(peer)
     const { address } = peer.client
-    const renewed = new Session(randomId(), { user, granted, storage, ...this.lifetimes.begin(idleMinutes), address })
-    await this.keep(renewed)
-    return renewed
+    const renewedSession = new Session(randomId(), {
+      user,
+      granted: grants,
+      storage,
+      ...this.lifetimes.begin(idleMinutes),
+      address,
+    })
+    await this.keep(renewedSession)
+    return renewedSession
   }
 
   /**
    * Gives a session other rights. For another user, and between guests and others, the result is another session, as after a login.
    * Resolves when it is durable.
    */
-  async grant(session: Session, user: User | undefined, granted: Granted, peer: Peer): Promise<Session> {
-    const isSame = session.user?.userName === user?.userName && session.isGuest === isGuestRecord({ user, granted })
-    if (!isSame) return this.renew(session, user, granted, peer)
-    if (!session.isGuest) await this.update(session, record => void Object.assign(record, { user, granted }))
+  async grant(session: Session, user: User | undefined, newGrants: Granted, peer: Peer): Promise<Session> {
+    const isSame =
+      session.user?.userName === user?.userName && session.isGuest === isGuestRecord({ user, granted: newGrants })
+    if (!isSame) return this.renew(session, user, newGrants, peer)
+    if (!session.isGuest) await this.update(session, record => void Object.assign(record, { user, granted: newGrants }))
     return session
   }
 
@@ -147,10 +154,10 @@ export class Sessions {
    * @throws {SessionErrors.WRONG_CREDENTIALS} the token is not valid
    */
   async restore(session: Session, tokenHash: string): Promise<Session> {
-    const target = await this.stored.redeem(tokenHash)
+    const target = await this.store.redeem(tokenHash)
     if (!target || this.lifetimes.hasExpired(target.record)) throw SessionErrors.WRONG_CREDENTIALS()
     if (target.handle === session.handle) return session
-    const id = await this.stored.addAlias(target)
+    const id = await this.store.addAlias(target)
     await this.end(session)
     return new Session(id, target.record, target.handle)
   }
@@ -180,8 +187,8 @@ export class Sessions {
     const { record, handle } = session
     if (this.lifetimes.isOver(record)) return this.end(session)
     // A guest with stored state can be idle too.
-    if (!this.stored.inMemory(handle)) this.lifetimes.restart(record)
-    await this.stored.update(session, change, tokens)
+    if (!this.store.inMemory(handle)) this.lifetimes.restart(record)
+    await this.store.update(session, change, tokens)
   }
 
   /** Sets the idle time of a record from now on, within the server's limits. */
@@ -192,15 +199,15 @@ export class Sessions {
   /** Ends a session at once. Resolves when that is durable. */
   async end(session: Session): Promise<void> {
     if (session.id === undefined) return
-    this.ended(session)
-    await this.stored.remove(session)
+    this.endHere(session)
+    await this.store.remove(session)
   }
 
   /** Ends a session on this server. */
-  private ended({ handle, record }: Session): void {
+  private endHere({ handle, record }: Session): void {
     record.expires = 0
     record.endsAt = 0
-    this.stored.forget(handle)
+    this.store.forget(handle)
     for (const listener of this.endListeners) this.inBackground(Promise.resolve(listener(handle)))
   }
 
@@ -212,7 +219,7 @@ export class Sessions {
   /** Ends all sessions that match. @returns their number */
   async endAll(matches: (session: SessionRecord, handle: string) => boolean): Promise<number> {
     let count = 0
-    for await (const session of this.stored.all()) {
+    for await (const session of this.store.all()) {
       if (!matches(session.record, session.handle)) continue
       count++
       await this.end(session)
@@ -222,7 +229,7 @@ export class Sessions {
 
   /** Number of sessions with a record; those of an earlier run and of other servers are counted within a minute. */
   get recorded(): { guests: number; users: number } {
-    return this.stored.count
+    return this.store.count
   }
 
   onEnd(listener: OnSessionEnd): void {
@@ -231,7 +238,7 @@ export class Sessions {
 
   /** Sessions with a record that have not expired. */
   async list(limit: number): Promise<{ handle: string; record: SessionRecord }[]> {
-    const sessions = await this.stored.list(limit)
+    const sessions = await this.store.list(limit)
     return sessions
       .map(({ handle, record }) => ({ handle, record }))
       .filter(({ record }) => !this.lifetimes.hasExpired(record))
@@ -250,7 +257,7 @@ export class Sessions {
   /** Records the latest uses. To be called before the engine is closed. */
   async close(): Promise<void> {
     await this.sweeper.close()
-    await this.stored.close().catch(error => this.onInternalError(`sessions were not stored: ${error}`))
+    await this.store.close().catch(error => this.onInternalError(`sessions were not stored: ${error}`))
   }
 
   private byCookies(cookies: string, peer: Peer): Session | undefined {
@@ -263,7 +270,7 @@ export class Sessions {
   private recall(cookies: string): Session | undefined {
     const recent = this.recent.get(cookies)
     if (!recent) return undefined
-    const session = this.stored.inMemory(recent.handle)
+    const session = this.store.inMemory(recent.handle)
     if (session) return this.use(session)
     // A guest without stored state. A session that has ended has no time left.
     return recent.isGuest && !this.lifetimes.hasExpired(recent.record) ? recent : undefined
@@ -271,7 +278,7 @@ export class Sessions {
 
   private byId(id: string, peer: Peer): Session | undefined {
     const handle = handleOf(id)
-    const session = this.stored.find(handle, id)
+    const session = this.store.find(handle, id)
     return session ? this.use(session) : this.guests.find(id, handle, peer)
   }
 
@@ -281,19 +288,19 @@ export class Sessions {
       this.endInBackground(session)
       return undefined
     }
-    if (this.lifetimes.extend(session.record)) this.inBackground(this.stored.extend(session))
+    if (this.lifetimes.extend(session.record)) this.inBackground(this.store.extend(session))
     return session
   }
 
   private removeExpired(): Promise<void> {
-    return this.stored.sweep(session => this.end(session))
+    return this.store.sweep(session => this.end(session))
   }
 
   private inBackground(work: Promise<unknown>): void {
-    work.catch(error => this.failed(error as Error))
+    work.catch(error => this.reportFailure(error as Error))
   }
 
-  private failed(error: Error): void {
+  private reportFailure(error: Error): void {
     this.onInternalError(`sessions could not be stored: ${error.stack}`)
   }
 }

@@ -46,7 +46,7 @@ export class SharedSessions implements SessionStore {
   private readonly copies = new Map<string, Copy>()
   private readonly fetching = new Map<string, Promise<void>>()
   /** Records that are, or were, in the table. One without a copy may have ended, and must not be added again. */
-  private readonly stored = new WeakSet<SessionRecord>()
+  private readonly storedRecords = new WeakSet<SessionRecord>()
   private readonly copyMs: number
   private hasGuestKey = false
   count = { guests: 0, users: 0 }
@@ -60,8 +60,8 @@ export class SharedSessions implements SessionStore {
   fetch(hash: string): Promise<void> | undefined {
     const copy = this.copies.get(hash)
     if (copy && this.isFresh(copy)) return undefined
-    const known = this.copyMs > 0 ? this.fetching.get(hash) : undefined
-    if (known) return known
+    const pendingFetch = this.copyMs > 0 ? this.fetching.get(hash) : undefined
+    if (pendingFetch) return pendingFetch
     const fetching = this.ask(hash).finally(() => {
       if (this.fetching.get(hash) === fetching) this.fetching.delete(hash)
     })
@@ -88,7 +88,7 @@ export class SharedSessions implements SessionStore {
       const expires = Math.min(now() + seconds * 1000, session.record.endsAt)
       return { kind: 'token', hash, expires } as const
     })
-    if (!this.inMemory(handle) && this.stored.has(session.record)) {
+    if (!this.inMemory(handle) && this.storedRecords.has(session.record)) {
       await this.ask(handle)
       if (!this.inMemory(handle)) {
         this.context.onEnded(session)
@@ -100,16 +100,16 @@ export class SharedSessions implements SessionStore {
       const { record } = copy?.session ?? session
       const startedAt = performance.now()
       // Nothing is changed here that is not stored.
-      const changed = structuredClone(record)
-      change(changed)
-      const content = contentOf(handle, changed)
+      const changedRecord = structuredClone(record)
+      change(changedRecord)
+      const content = contentOf(handle, changedRecord)
       if (!copy?.session) {
-        const excess = await table.add(content, secrets, limitOf(changed, options), now())
+        const excess = await table.add(content, secrets, limitOf(changedRecord, options), now())
         if (excess) {
-          replace(record, changed)
-          this.stored.add(record)
+          replace(record, changedRecord)
+          this.storedRecords.add(record)
           this.put(handle, { session, version: 1, knownAt: startedAt })
-          for (const each of excess) this.gone(each)
+          for (const each of excess) this.announceEnd(each)
           return
         }
         // Another request of the same guest was the first.
@@ -119,10 +119,10 @@ export class SharedSessions implements SessionStore {
       const { version } = copy
       if (await table.change(content, version, secrets)) {
         if (copy.version === version) {
-          replace(record, changed)
+          replace(record, changedRecord)
           Object.assign(copy, { version: version + 1, knownAt: startedAt })
         }
-        if (session.record !== record) replace(session.record, changed)
+        if (session.record !== record) replace(session.record, changedRecord)
         return
       }
       await this.ask(handle)
@@ -137,11 +137,11 @@ export class SharedSessions implements SessionStore {
   }
 
   forget(handle: string): void {
-    const ended = { session: undefined, version: 0, knownAt: performance.now() }
+    const endedCopy = { session: undefined, version: 0, knownAt: performance.now() }
     const copy = this.copies.get(handle)
     // Further ids have the same copy.
-    if (copy) Object.assign(copy, ended)
-    else this.put(handle, ended)
+    if (copy) Object.assign(copy, endedCopy)
+    else this.put(handle, endedCopy)
   }
 
   remove({ handle }: Session): Promise<void> {
@@ -150,8 +150,8 @@ export class SharedSessions implements SessionStore {
 
   async redeem(hash: string): Promise<Session | undefined> {
     const startedAt = performance.now()
-    const found = await this.context.table.redeem(hash, this.context.now())
-    return found && this.accept(found, startedAt).session
+    const redeemedSession = await this.context.table.redeem(hash, this.context.now())
+    return redeemedSession && this.accept(redeemedSession, startedAt).session
   }
 
   async addAlias(session: Session): Promise<string> {
@@ -165,7 +165,7 @@ export class SharedSessions implements SessionStore {
   async *all(): AsyncGenerator<Session> {
     for (let after = ''; ; ) {
       const slice = await this.context.table.list(after)
-      for (const found of slice) yield this.sessionOf(found)
+      for (const storedSession of slice) yield this.sessionOf(storedSession)
       const last = slice.at(-1)
       if (!last) return
       after = last.handle
@@ -173,14 +173,14 @@ export class SharedSessions implements SessionStore {
   }
 
   async list(limit: number): Promise<Session[]> {
-    return (await this.context.table.list('', limit)).map(found => this.sessionOf(found))
+    return (await this.context.table.list('', limit)).map(listedSession => this.sessionOf(listedSession))
   }
 
   async sweep(): Promise<void> {
     const { table } = this.context
-    for (let ended = await this.sweepSlice(); ended > 0; ) ended = await this.sweepSlice()
-    const held = [...this.copies].flatMap(([hash, { session }]) => (session?.handle === hash ? hash : []))
-    for (const handle of held.length > 0 ? await table.missing(held) : []) this.gone(handle)
+    for (let endedCount = await this.sweepSlice(); endedCount > 0; ) endedCount = await this.sweepSlice()
+    const heldHandles = [...this.copies].flatMap(([hash, { session }]) => (session?.handle === hash ? hash : []))
+    for (const handle of heldHandles.length > 0 ? await table.findMissing(heldHandles) : []) this.announceEnd(handle)
     for (const [hash, copy] of this.copies) if (!copy.session && !this.isFresh(copy)) this.copies.delete(hash)
     this.count = await table.count()
   }
@@ -189,12 +189,12 @@ export class SharedSessions implements SessionStore {
 
   private async sweepSlice(): Promise<number> {
     const { table, now, options } = this.context
-    const ended = await table.sweep(now(), options.maxGuests)
-    for (const handle of ended) {
-      if (this.inMemory(handle)) this.gone(handle)
+    const endedHandles = await table.sweep(now(), options.maxGuests)
+    for (const handle of endedHandles) {
+      if (this.inMemory(handle)) this.announceEnd(handle)
       else this.context.onEnded(new Session('', endedRecord(), handle))
     }
-    return ended.length
+    return endedHandles.length
   }
 
   private isFresh({ session, knownAt }: Copy): boolean {
@@ -206,16 +206,16 @@ export class SharedSessions implements SessionStore {
   private async ask(hash: string): Promise<void> {
     await this.askGuestKey()
     const startedAt = performance.now()
-    const found = await this.context.table.find(hash, this.context.now())
-    if (found) {
-      const copy = this.accept(found, startedAt)
-      if (hash !== found.handle) this.put(hash, copy)
+    const foundSession = await this.context.table.find(hash, this.context.now())
+    if (foundSession) {
+      const copy = this.accept(foundSession, startedAt)
+      if (hash !== foundSession.handle) this.put(hash, copy)
       return
     }
     const copy = this.copies.get(hash)
     // Begun meanwhile.
     if (copy && copy.knownAt > startedAt) return
-    if (copy?.session?.handle === hash) this.gone(hash)
+    if (copy?.session?.handle === hash) this.announceEnd(hash)
     else this.put(hash, { session: undefined, version: 0, knownAt: startedAt })
   }
 
@@ -229,27 +229,27 @@ export class SharedSessions implements SessionStore {
   }
 
   /** Takes over what the table has, unless this server knows more. */
-  private accept(found: SharedSession, startedAt: number): Copy {
-    const { handle, version } = found
-    const known = this.copies.get(handle)
-    if (!known?.session) {
+  private accept(sharedSession: SharedSession, startedAt: number): Copy {
+    const { handle, version } = sharedSession
+    const knownCopy = this.copies.get(handle)
+    if (!knownCopy?.session) {
       // Ended meanwhile.
-      if (known && known.knownAt > startedAt) return known
-      const session = this.sessionOf(found)
-      this.stored.add(session.record)
+      if (knownCopy && knownCopy.knownAt > startedAt) return knownCopy
+      const session = this.sessionOf(sharedSession)
+      this.storedRecords.add(session.record)
       const copy = { session, version, knownAt: startedAt }
       this.put(handle, copy)
       return copy
     }
-    const { record } = known.session
-    if (version > known.version) replace(record, recordOf(found))
-    else record.expires = Math.max(record.expires, found.expires)
-    known.version = Math.max(version, known.version)
-    known.knownAt = Math.max(startedAt, known.knownAt)
-    return known
+    const { record } = knownCopy.session
+    if (version > knownCopy.version) replace(record, recordOf(sharedSession))
+    else record.expires = Math.max(record.expires, sharedSession.expires)
+    knownCopy.version = Math.max(version, knownCopy.version)
+    knownCopy.knownAt = Math.max(startedAt, knownCopy.knownAt)
+    return knownCopy
   }
 
-  private gone(handle: string): void {
+  private announceEnd(handle: string): void {
     const session = this.inMemory(handle)
     if (session) this.context.onEnded(session)
   }
@@ -260,8 +260,8 @@ export class SharedSessions implements SessionStore {
     this.copies.set(hash, copy)
   }
 
-  private sessionOf(found: SharedSession): Session {
-    return this.inMemory(found.handle) ?? new Session('', recordOf(found), found.handle)
+  private sessionOf(sharedSession: SharedSession): Session {
+    return this.inMemory(sharedSession.handle) ?? new Session('', recordOf(sharedSession), sharedSession.handle)
   }
 }
 

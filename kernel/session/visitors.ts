@@ -101,8 +101,8 @@ export class Visitors {
   private byToken(token: string, request: TransportRequest): Visit | Promise<Visit> {
     const { directory, tokens } = this.identities
     if (token.startsWith(KEY_PREFIX)) return this.asUser(directory.byKey(token, this.now()), token, request)
-    const known = tokens?.recall(token)
-    if (known || !tokens) return this.asUser(known, token, request)
+    const knownUser = tokens?.recall(token)
+    if (knownUser || !tokens) return this.asUser(knownUser, token, request)
     return tokens.verify(token).then(user => this.asUser(user, token, request))
   }
 

@@ -89,8 +89,8 @@ export function endStream(pieces: AsyncIterator<unknown>): void {
 }
 
 function linesOf(headers: NonNullable<TransportResponse['headers']>): readonly string[] {
-  const known = knownLines.get(headers)
-  if (known) return known
+  const cachedLines = knownLines.get(headers)
+  if (cachedLines) return cachedLines
   const lines: string[] = []
   for (const name in headers) {
     const value = headers[name]!

@@ -11,16 +11,16 @@ export class BodyCollector extends BodyReceiver<Uint8Array> {
   #reserved = 0
 
   protected take(chunk: Uint8Array, isLast: boolean): void {
-    if (this.received > this.#reserved) this.#reserve(isLast)
-    if (this.received > this.#buffer.byteLength) this.#grow(isLast)
-    this.#buffer.set(chunk, this.received - chunk.byteLength)
+    if (this.receivedBytes > this.#reserved) this.#reserve(isLast)
+    if (this.receivedBytes > this.#buffer.byteLength) this.#grow(isLast)
+    this.#buffer.set(chunk, this.receivedBytes - chunk.byteLength)
     if (isLast) this.succeed(this.#gathered)
   }
 
   /** A message to another thread copies the whole buffer, so little of it may be unused. */
   get #gathered(): Uint8Array {
-    const gathered = this.#buffer.subarray(0, this.received)
-    return this.#buffer.byteLength > 2 * this.received ? Buffer.from(gathered) : gathered
+    const gathered = this.#buffer.subarray(0, this.receivedBytes)
+    return this.#buffer.byteLength > 2 * this.receivedBytes ? Buffer.from(gathered) : gathered
   }
 
   protected drop(): void {
@@ -40,7 +40,7 @@ export class BodyCollector extends BodyReceiver<Uint8Array> {
   }
 
   #capacity(factor: number, isLast: boolean): number {
-    const wanted = isLast ? this.received : Math.max(FIRST_CAPACITY, factor * this.received)
-    return Math.min(wanted, this.limits.bodyBytes, this.declaredLength ?? wanted)
+    const capacity = isLast ? this.receivedBytes : Math.max(FIRST_CAPACITY, factor * this.receivedBytes)
+    return Math.min(capacity, this.limits.bodyBytes, this.declaredLength ?? capacity)
   }
 }

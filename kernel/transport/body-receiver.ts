@@ -40,7 +40,7 @@ export abstract class BodyReceiver<T> implements Receiving {
   readonly isTaken = true
   protected readonly limits: ReceiveLimits
   protected readonly timer: NodeJS.Timeout
-  protected received = 0
+  protected receivedBytes = 0
   #pieces = 0
   #resolve!: (result: T) => void
   #reject!: (error: unknown) => void
@@ -78,18 +78,18 @@ export abstract class BodyReceiver<T> implements Receiving {
   push(chunk: Uint8Array, isLast: boolean): void {
     if (this.settled || this.#isReleased) return
     const { bodyBytes } = this.limits
-    this.received += chunk.byteLength
-    const chopped = choppedBody(++this.#pieces, this.received)
+    this.receivedBytes += chunk.byteLength
+    const chopped = choppedBody(++this.#pieces, this.receivedBytes)
     if (chopped) {
       this.drop()
       this.refuse(chopped)
       return
     }
     if (this.#reason === undefined) {
-      if (this.received <= bodyBytes) this.#takeOrGiveUp(chunk, isLast)
+      if (this.receivedBytes <= bodyBytes) this.#takeOrGiveUp(chunk, isLast)
       else this.#giveUp(EdgeErrors.BODY_TOO_LARGE(bodyBytes))
     }
-    if (this.#reason !== undefined && (isLast || this.received > 2 * bodyBytes)) this.refuse(this.#reason)
+    if (this.#reason !== undefined && (isLast || this.receivedBytes > 2 * bodyBytes)) this.refuse(this.#reason)
   }
 
   /** Ends the wait without a body. */

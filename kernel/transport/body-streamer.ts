@@ -54,8 +54,8 @@ export class BodyStreamer extends BodyReceiver<void> {
     }
     try {
       this.reserve(this.#heldBytes + this.#waitingBytes + chunk.byteLength)
-      const waiting = this.#take(chunk)
-      if (waiting) this.#wait(waiting, chunk.byteLength)
+      const promise = this.#take(chunk)
+      if (promise) this.#wait(promise, chunk.byteLength)
       else if (isLast && this.#waiting === 0) this.succeed()
     } catch (error) {
       this.#failed(error)
@@ -77,10 +77,10 @@ export class BodyStreamer extends BodyReceiver<void> {
     else super.timedOut()
   }
 
-  #wait(waiting: Promise<void>, bytes: number): void {
+  #wait(piecePromise: Promise<void>, bytes: number): void {
     this.#waitingBytes += bytes
     if (this.#waiting++ === 0 && !this.#isLast) this.#pause()
-    waiting
+    piecePromise
       .catch(error => this.#failed(error))
       .then(() => {
         this.#waitingBytes -= bytes

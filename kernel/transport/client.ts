@@ -30,8 +30,8 @@ export class Client {
 /** Network of an address: `10.0.0.1` itself for IPv4, `2001:db8::/64` for `2001:db8::1`. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  if (parsed.kind() === 'ipv4') return parsed.toString()
-  const groups = (parsed as ipaddr.IPv6).parts.map((group, i) => (i < NETWORK_GROUPS ? group : 0))
+  const parsedAddress = ipaddr.process(address)
+  if (parsedAddress.kind() === 'ipv4') return parsedAddress.toString()
+  const groups = (parsedAddress as ipaddr.IPv6).parts.map((group, i) => (i < NETWORK_GROUPS ? group : 0))
   return `${new ipaddr.IPv6(groups).toString()}/64`
 }

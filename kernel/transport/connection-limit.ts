@@ -31,8 +31,8 @@ export function connectionBound(configured: number, threads: readonly number[]):
  */
 export function connectionsWithin(threads: readonly number[], files = fileLimit()): number {
   const cores = availableParallelism()
-  const own = OWN_FILES + FILES_PER_THREAD * threads.reduce((sum, each) => sum + (each || cores), 0)
-  return Math.max(MIN_CONNECTIONS, Math.floor((files - own) / 2))
+  const ownFiles = OWN_FILES + FILES_PER_THREAD * threads.reduce((sum, each) => sum + (each || cores), 0)
+  return Math.max(MIN_CONNECTIONS, Math.floor((files - ownFiles) / 2))
 }
 
 /** Soft limit of open files (`ulimit -n`), which Node.js raises to the hard limit at its start. Infinity when there is none. */
@@ -71,7 +71,7 @@ export class ConnectionLimit {
   /** @returns false when the connection must be closed. Call {@link leave} at its end either way. */
   enter(): boolean {
     if (++this.#open <= this.max) return true
-    this.refused()
+    this.countRefusal()
     return false
   }
 
@@ -80,7 +80,7 @@ export class ConnectionLimit {
   }
 
   /** Counts a connection that is closed because of the limit; logs one line a minute. */
-  refused(): void {
+  countRefusal(): void {
     this.#refusals++
     const now = performance.now()
     if (now - this.#reportedAt < REPORT_PAUSE_MS) return

@@ -15,8 +15,8 @@ type Headers = Readonly<Record<string, string | readonly string[]>>
 export function jsonHeaders(headers: Record<string, string> | undefined): Record<string, string> {
   if (!headers) return JSON_HEADERS
   const names = new Set(Object.keys(headers).map(name => name.toLowerCase()))
-  const others = Object.entries(JSON_HEADERS).filter(([name]) => !names.has(name.toLowerCase()))
-  return { ...Object.fromEntries(others), ...headers }
+  const defaults = Object.entries(JSON_HEADERS).filter(([name]) => !names.has(name.toLowerCase()))
+  return { ...Object.fromEntries(defaults), ...headers }
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
@@ -38,7 +38,7 @@ export function withContentHeaders(headers: Headers | undefined, hasBody: boolea
   const type = headers?.[names.get('content-type') ?? '']
   if (!hasBody && type === undefined) return headers
   const { 'Content-Security-Policy': _, ...ofJson } = ISOLATION
-  const wanted = JSON_TYPE.test(String(type)) ? ofJson : ISOLATION
-  const missing = Object.entries(wanted).filter(([name]) => !names.has(name.toLowerCase()))
-  return missing.length > 0 ? { ...headers, ...Object.fromEntries(missing) } : headers
+  const requiredHeaders = JSON_TYPE.test(String(type)) ? ofJson : ISOLATION
+  const missingHeaders = Object.entries(requiredHeaders).filter(([name]) => !names.has(name.toLowerCase()))
+  return missingHeaders.length > 0 ? { ...headers, ...Object.fromEntries(missingHeaders) } : headers
 }

@@ -49,10 +49,10 @@ export class EncodedConnection extends Duplex {
     const lineEnd = bytes.indexOf(LINE_END)
     this.#isInRequestLine = lineEnd < 0
     const line = this.#isInRequestLine ? bytes : bytes.subarray(0, lineEnd)
-    const encoded = Array.from(line, byte =>
+    const characters = Array.from(line, byte =>
       byte < FIRST_BEYOND_ASCII ? String.fromCharCode(byte) : `%${byte.toString(16)}`,
     )
-    return Buffer.concat([Buffer.from(encoded.join(''), 'latin1'), bytes.subarray(line.length)])
+    return Buffer.concat([Buffer.from(characters.join(''), 'latin1'), bytes.subarray(line.length)])
   }
 
   get remoteAddress(): string | undefined {
@@ -68,16 +68,16 @@ export class EncodedConnection extends Duplex {
     this.#socket.resume()
   }
 
-  override _write(bytes: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
-    this.#socket.write(bytes, done)
+  override _write(bytes: Uint8Array, _encoding: string, callback: (error?: Error | null) => void): void {
+    this.#socket.write(bytes, callback)
   }
 
-  override _final(done: () => void): void {
-    this.#socket.end(done)
+  override _final(callback: () => void): void {
+    this.#socket.end(callback)
   }
 
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#socket.destroy()
-    done(error)
+    callback(error)
   }
 }

@@ -131,7 +131,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     const { trustedProxies } = options
     if (!trustedProxies || trustedProxies.isEmpty) return undefined
     try {
-      this.#client = trustedProxies.clientOf(this.client, name => guard.joined(name))
+      this.#client = trustedProxies.clientOf(this.client, name => guard.joinLines(name))
     } catch (error) {
       if (error instanceof ProtocolError) return error
       throw error
@@ -157,7 +157,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
       const response = this.edge.handler(this)
       if (response instanceof Promise) {
         response.then(
-          given => this.#answer(given),
+          settledResponse => this.#answer(settledResponse),
           error => this.#fail(error),
         )
       } else this.#answer(response)
@@ -247,7 +247,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     return this.#declaredLength !== undefined && this.#declaredLength > this.edge.options.limits.bodyBytes
   }
 
-  protected done(): void {
+  protected conclude(): void {
     const { memory, inFlight, slowReaders, options } = this.edge
     this.finished = true
     this.source?.close()
@@ -270,8 +270,8 @@ export abstract class Exchange implements FinishedRequest, Pending {
         const bytes = typeof value === 'string' ? Buffer.from(value) : value
         if (!(bytes instanceof Uint8Array)) throw new TypeError(`a stream gave ${inspect(value)}; give texts or bytes`)
         for (let start = 0; start < bytes.byteLength && !this.finished; start += PIECE_BYTES) {
-          const taken = this.sendPiece(bytes.subarray(start, start + PIECE_BYTES))
-          if (taken) await this.#whileWatched(taken)
+          const promise = this.sendPiece(bytes.subarray(start, start + PIECE_BYTES))
+          if (promise) await this.#whileWatched(promise)
         }
         this.answerBytes += bytes.byteLength
       }
@@ -282,9 +282,9 @@ export abstract class Exchange implements FinishedRequest, Pending {
     }
   }
 
-  async #whileWatched(taken: Promise<void>): Promise<void> {
+  async #whileWatched(delivery: Promise<void>): Promise<void> {
     this.watch()
-    await taken
+    await delivery
     this.edge.slowReaders.delete(this)
     this.#isWatched = false
   }
@@ -316,7 +316,7 @@ export abstract class Exchange implements FinishedRequest, Pending {
     // The older uWebSockets.js also reports the end of a connection after a complete answer.
     if (this.finished) return
     this.aborted = true
-    this.done()
+    this.conclude()
     this.receiver?.fail(new RequestAborted())
     for (const callback of this.#abortCallbacks ?? []) {
       try {

@@ -119,12 +119,12 @@ export class RequestGuard {
   }
 
   /** All lines of a name in lower case, joined with commas; an empty text when there are none. */
-  joined(name: string): string {
-    let joined = ''
+  joinLines(name: string): string {
+    let text = ''
     for (let i = 0; i < this.#count; i++) {
-      if (this.#names[i] === name) joined += joined === '' ? this.#values[i] : `,${this.#values[i]}`
+      if (this.#names[i] === name) text += text === '' ? this.#values[i] : `,${this.#values[i]}`
     }
-    return utf8(joined)
+    return utf8(text)
   }
 
   /** Approximate size of the header lines as received, in bytes. */

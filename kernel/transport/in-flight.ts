@@ -34,12 +34,12 @@ export class InFlight {
   async drained(graceMs: number, quietMs: number): Promise<void> {
     this.#draining = true
     const endsAt = performance.now() + graceMs
-    const left = (): number => Math.max(0, endsAt - performance.now())
+    const timeLeft = (): number => Math.max(0, endsAt - performance.now())
     for (;;) {
-      await this.#idle(left())
+      await this.#idle(timeLeft())
       const entered = this.#entered
-      if (quietMs > 0 && left() > 0) await delay(Math.min(quietMs, left()))
-      if (left() === 0 || this.#entered === entered) return
+      if (quietMs > 0 && timeLeft() > 0) await delay(Math.min(quietMs, timeLeft()))
+      if (timeLeft() === 0 || this.#entered === entered) return
     }
   }
 

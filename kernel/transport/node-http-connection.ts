@@ -25,7 +25,7 @@ interface Waiting {
  */
 export class NodeHttpConnection {
   /** Reads the bytes of this connection again if the parser has refused them. */
-  encoded: EncodedConnection | undefined
+  encodedConnection: EncodedConnection | undefined
   readonly #socket: Duplex
   readonly #waiting: Waiting[] = []
   #latest: IncomingMessage | undefined

@@ -36,7 +36,7 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
   const limit = new ConnectionLimit(maxConnections ?? Number.POSITIVE_INFINITY, options.onWarning)
   if (maxConnections !== undefined) {
     server.maxConnections = maxConnections
-    server.on('drop', () => limit.refused())
+    server.on('drop', () => limit.countRefusal())
   }
   await listen(server, options)
   return {
@@ -45,7 +45,7 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
     load: async () => ({
       inFlight: edge.inFlight.count,
       connections: await promisify(server.getConnections.bind(server))(),
-      refused: limit.refusals,
+      refusals: limit.refusals,
     }),
     warnings: [],
     get certificate() {
@@ -61,12 +61,12 @@ export const startNodeHttp: StartTransport = async (options, handler) => {
       // Waiting connections are accepted first.
       await new Promise(resolve => setImmediate(resolve))
       // `close` of the HTTP server would also close idle connections, on which requests may be in transit.
-      const closed = new Promise<unknown>(resolve => NetServer.prototype.close.call(server, resolve))
+      const closing = new Promise<unknown>(resolve => NetServer.prototype.close.call(server, resolve))
       await drained
       await new Promise(resolve => setImmediate(resolve))
       server.close()
       server.closeAllConnections()
-      await closed
+      await closing
     },
   }
 }
@@ -108,8 +108,8 @@ class NodeHttpConnections {
   }
 
   #connectionOf(socket: Duplex): NodeHttpConnection {
-    const known = this.#connections.get(socket)
-    if (known) return known
+    const knownConnection = this.#connections.get(socket)
+    if (knownConnection) return knownConnection
     const connection = new NodeHttpConnection(socket)
     this.#connections.set(socket, connection)
     return connection
@@ -132,10 +132,10 @@ class NodeHttpConnections {
   /** Called when the parser gave up on a connection, or a request did not arrive in time. */
   readonly onClientError = (error: ParserError, socket: Duplex): void => {
     const connection = this.#connectionOf(socket)
-    if (connection.encoded) {
+    if (connection.encodedConnection) {
       // The failed parser reports every packet as unreadable; the second one enforces timeouts.
-      if (error.code?.startsWith('HPE_')) connection.encoded.feed(error.rawPacket)
-      else if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') connection.encoded.destroy()
+      if (error.code?.startsWith('HPE_')) connection.encodedConnection.feed(error.rawPacket)
+      else if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') connection.encodedConnection.destroy()
       return
     }
     // `HPE_INVALID_EOF_STATE`: the client closed its side within a request.
@@ -144,10 +144,10 @@ class NodeHttpConnections {
       return
     }
     if (!connection.isBusy && !(socket instanceof EncodedConnection) && EncodedConnection.takes(error)) {
-      const encoded = new EncodedConnection(socket as Socket)
-      connection.encoded = encoded
-      this.server.emit(this.edge.options.tls ? 'secureConnection' : 'connection', encoded)
-      encoded.feed(error.rawPacket)
+      const encodedConnection = new EncodedConnection(socket as Socket)
+      connection.encodedConnection = encodedConnection
+      this.server.emit(this.edge.options.tls ? 'secureConnection' : 'connection', encodedConnection)
+      encodedConnection.feed(error.rawPacket)
       return
     }
     const { limits, meter } = this.edge.options
@@ -181,9 +181,9 @@ function parserError({ code, message }: ParserError, limits: TransportLimits): P
 
 /** True if the unreadable request is a HEAD, whose answer has no body, as far as its method is in the same packet. */
 function isHead({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
-  const parsed = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
-  const lastHead = parsed.lastIndexOf('\r\n\r\n')
-  return parsed.startsWith('HEAD ', lastHead < 0 ? 0 : lastHead + 4)
+  const head = rawPacket?.toString('latin1', 0, bytesParsed) ?? ''
+  const lastHead = head.lastIndexOf('\r\n\r\n')
+  return head.startsWith('HEAD ', lastHead < 0 ? 0 : lastHead + 4)
 }
 
 /** Bytes of an answer on the wire, when there is no `ServerResponse` to write it. */
@@ -209,7 +209,7 @@ class NodeHttpExchange extends Exchange {
     this.#req = req
     this.#res = res
     this.#connection = connection
-    res.on('close', () => (res.writableFinished ? this.done() : this.abort()))
+    res.on('close', () => (res.writableFinished ? this.conclude() : this.abort()))
     const target = req.url ?? ''
     const question = target.indexOf('?')
     this.path = question < 0 ? target : target.slice(0, question)
@@ -228,8 +228,8 @@ class NodeHttpExchange extends Exchange {
     return this.finished
   }
 
-  protected override done(): void {
-    super.done()
+  protected override conclude(): void {
+    super.conclude()
     this.#connection.served()
   }
 

@@ -215,7 +215,7 @@ interface TransportLoad {
   /** Number of open connections; undefined if the transport does not know it. */
   readonly connections: number | undefined
   /** Number of connections closed because there were too many, since the start. */
-  readonly refused: number
+  readonly refusals: number
 }
 
 export interface Transport {

@@ -77,15 +77,15 @@ export class TrustedProxies {
 
   /** Follows the hops, nearest first, as far as proxies are trusted. */
   #follow(peer: string, hops: readonly Hop[]): Hop {
-    const found: { -readonly [K in keyof Hop]: Hop[K] } = {}
+    const result: { -readonly [K in keyof Hop]: Hop[K] } = {}
     for (const { address, protocol, host } of hops) {
-      if (!this.#trusts(found.address ?? peer)) break
-      if (protocol) found.protocol = protocol
-      if (host) found.host = host
+      if (!this.#trusts(result.address ?? peer)) break
+      if (protocol) result.protocol = protocol
+      if (host) result.host = host
       if (address === undefined) break
-      found.address = address
+      result.address = address
     }
-    return found
+    return result
   }
 }
 
@@ -142,9 +142,9 @@ function lastItems(list: string): string[] {
 /** Address in `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, in its normal form; undefined when there is none. */
 function addressOf(node: string | undefined): string | undefined {
   if (node === undefined || node.length > 100) return undefined
-  const bare = /^\[([^\]]*)\](?::\w+)?$/.exec(node)?.[1] ?? /^([\d.]+):\w+$/.exec(node)?.[1] ?? node
+  const address = /^\[([^\]]*)\](?::\w+)?$/.exec(node)?.[1] ?? /^([\d.]+):\w+$/.exec(node)?.[1] ?? node
   // Not `isValid` alone, which accepts `1` and `0x7f.1`.
-  return (bare.includes(':') && ipaddr.isValid(bare)) || ipaddr.IPv4.isValidFourPartDecimal(bare)
-    ? ipaddr.process(bare).toString()
+  return (address.includes(':') && ipaddr.isValid(address)) || ipaddr.IPv4.isValidFourPartDecimal(address)
+    ? ipaddr.process(address).toString()
     : undefined
 }

@@ -35,38 +35,38 @@ export function startUws(name: UwsName, uws: UwsModule): StartTransport {
     let certificate = options.tls && (await readTls(options.tls)).certificate
     let listenSocket = await listen(uws, addApp(), options)
     const port = uws.us_socket_local_port(listenSocket)
-    let closed: Promise<void> | undefined
+    let closing: Promise<void> | undefined
     return {
       name,
       port,
       load: async () => ({
         inFlight: edge.inFlight.count,
         connections: limit?.open,
-        refused: limit?.refusals ?? 0,
+        refusals: limit?.refusals ?? 0,
       }),
       warnings: warnings(name, options),
       get certificate() {
         return certificate
       },
       async renewCertificate() {
-        const renewed = (await readTls(options.tls!)).certificate
+        const newCertificate = (await readTls(options.tls!)).certificate
         const app = addApp()
         const socket = await tryToListen(app, { ...options, port }, SHARED)
         if (!socket) throw new Error(`the system does not let port ${port} be listened to a second time`)
         // In the next turn connections waiting at the old socket are accepted; one that arrives in it is reset, before a handshake.
         await new Promise(resolve => setImmediate(resolve))
-        if (closed) app.close()
+        if (closing) app.close()
         else {
           uws.us_listen_socket_close(listenSocket)
           listenSocket = socket
         }
-        certificate = renewed
-        return renewed
+        certificate = newCertificate
+        return newCertificate
       },
       close(graceMs, quietMs = 0) {
         // Once only: closing a listening socket twice crashes the process.
-        closed ??= close(uws, apps, listenSocket, edge.inFlight.drained(graceMs, quietMs))
-        return closed
+        closing ??= close(uws, apps, listenSocket, edge.inFlight.drained(graceMs, quietMs))
+        return closing
       },
     }
   }
@@ -110,33 +110,33 @@ function limitConnections(app: TemplatedApp, limit: ConnectionLimit): void {
 }
 
 function warnings(name: UwsName, { limits }: TransportOptions): string[] {
-  const found: string[] = []
+  const texts: string[] = []
   if (name === 'uws-node20') {
-    found.push(
+    texts.push(
       'uws-node20 closes the connection without an answer when a request head of more than 4 KB arrives in pieces; ' +
         'send long queries in a POST body, or install a transport without this limit',
     )
   }
   if (limits.idleTimeoutMs < IDLE_TIMEOUT_MS[name]) {
-    found.push(
+    texts.push(
       `${name} closes idle connections after about ${IDLE_TIMEOUT_MS[name]} ms, not ${limits.idleTimeoutMs} ms`,
     )
   }
-  return found
+  return texts
 }
 
-const shared = new WeakMap<readonly string[], string>()
+const sharedTexts = new WeakMap<readonly string[], string>()
 
 /**
  * Value of the first header followed by all other headers, for a single call of native code. Header lines contain nothing that could
  * end them (`prepareAnswer`).
  */
 function allBehind(headerLines: readonly string[]): string {
-  const known = shared.get(headerLines)
-  if (known !== undefined) return known
+  const cachedText = sharedTexts.get(headerLines)
+  if (cachedText !== undefined) return cachedText
   let value = headerLines[1]!
   for (let i = 2; i < headerLines.length; i += 2) value += `\r\n${headerLines[i]}: ${headerLines[i + 1]}`
-  if (Object.isFrozen(headerLines)) shared.set(headerLines, value)
+  if (Object.isFrozen(headerLines)) sharedTexts.set(headerLines, value)
   return value
 }
 
@@ -235,10 +235,10 @@ class UwsExchange extends Exchange {
       if (!bodiless && size !== undefined) res.writeHeader('Content-Length', String(size))
       if (closing) res.writeHeader('Connection', 'close')
       res.endWithoutBody()
-      this.done()
+      this.conclude()
     } else if (this.method === 'HEAD' || size === 0) {
       res.end('', closing)
-      this.done()
+      this.conclude()
     } else if (isStream(body)) {
       if (closing) res.writeHeader('Connection', 'close')
       res.onWritable(() => {
@@ -248,7 +248,7 @@ class UwsExchange extends Exchange {
       void this.sendStream(body)
     } else if (closing && !isSource(body) && body.byteLength < COUNTED_BYTES) {
       res.end(body, true)
-      this.done()
+      this.conclude()
     } else {
       if (closing) res.writeHeader('Connection', 'close')
       if (isSource(body)) this.#writeSource(body)
@@ -270,11 +270,11 @@ class UwsExchange extends Exchange {
 
   protected sendEnd(): void {
     this.#res.cork(() => this.#res.end('', this.closing))
-    this.done()
+    this.conclude()
   }
 
-  protected override done(): void {
-    super.done()
+  protected override conclude(): void {
+    super.conclude()
     this.#drained?.()
   }
 
@@ -318,7 +318,7 @@ class UwsExchange extends Exchange {
           start = offset
         }
         const [drained, complete] = res.tryEnd(piece.subarray(offset - start), source.size)
-        if (complete) this.done()
+        if (complete) this.conclude()
         if (complete || !drained) return drained
         offset = start + piece.byteLength
       }
@@ -343,7 +343,7 @@ class UwsExchange extends Exchange {
     const total = bytes.byteLength
     // By index: destructuring an array from native code costs more.
     if (res.tryEnd(bytes, total)[1]) {
-      this.done()
+      this.conclude()
       return
     }
     const start = res.getWriteOffset()
@@ -352,10 +352,10 @@ class UwsExchange extends Exchange {
       setImmediate(() => this.drop())
       return
     }
-    const rest = new Uint8Array(bytes.subarray(start))
+    const remainingBytes = new Uint8Array(bytes.subarray(start))
     res.onWritable(offset => {
-      const [drained, complete] = res.tryEnd(rest.subarray(offset - start), total)
-      if (complete) this.done()
+      const [drained, complete] = res.tryEnd(remainingBytes.subarray(offset - start), total)
+      if (complete) this.conclude()
       return drained
     })
   }

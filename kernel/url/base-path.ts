@@ -12,6 +12,6 @@ export function withoutBasePath(
 ): string {
   if (!path.startsWith(basePath) || stripRestPrefix(path) !== undefined || routes.servesBelow(basePath, path))
     return path
-  const rest = path.slice(basePath.length)
-  return rest === '' ? '/' : rest.startsWith('/') ? rest : path
+  const subpath = path.slice(basePath.length)
+  return subpath === '' ? '/' : subpath.startsWith('/') ? subpath : path
 }

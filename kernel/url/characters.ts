@@ -1,4 +1,4 @@
-import { shortened, UrlErrors } from './url-errors.ts'
+import { shorten, UrlErrors } from './url-errors.ts'
 
 /** Character codes with a meaning in addresses. */
 export const AMPERSAND = 0x26
@@ -45,7 +45,7 @@ export function decode(raw: string): string {
   try {
     return decodeURIComponent(raw)
   } catch {
-    throw UrlErrors.MALFORMED_ENCODING(shortened(raw))
+    throw UrlErrors.MALFORMED_ENCODING(shorten(raw))
   }
 }
 

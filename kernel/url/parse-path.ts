@@ -13,7 +13,7 @@ import {
   SINGLE_QUOTE,
   SLASH,
 } from './characters.ts'
-import { shortened, UrlErrors } from './url-errors.ts'
+import { shorten, UrlErrors } from './url-errors.ts'
 
 /** Resource of a request. `parts` are the segments after the first, decoded: `att1,att2`, `$entityset`, an ID. */
 export type ResourcePath =
@@ -183,5 +183,5 @@ function unclosed(quote: number, index: number): ProtocolError {
 }
 
 function malformed(raw: string, index: number, expected: string): ProtocolError {
-  return UrlErrors.MALFORMED_PATH(shortened(raw), index + 1, expected)
+  return UrlErrors.MALFORMED_PATH(shorten(raw), index + 1, expected)
 }

@@ -27,6 +27,6 @@ export const UrlErrors = defineErrors('URL', {
 })
 
 /** Start of a received text, short enough for a message. */
-export function shortened(received: string): string {
+export function shorten(received: string): string {
   return received.length <= 60 ? received : `${received.slice(0, 60)}…`
 }

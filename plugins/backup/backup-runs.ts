@@ -24,8 +24,8 @@ const iso = (time: number): string => new Date(time).toISOString()
 /** The backups that a server makes, one at a time. */
 export class BackupRuns {
   /** The one that is being made. */
-  running: { readonly since: number; step: Step | undefined } | undefined
-  lastSuccess: { readonly ended: number; readonly bytes: number } | undefined
+  currentRun: { readonly since: number; step: Step | undefined } | undefined
+  lastSuccess: { readonly endedAt: number; readonly bytes: number } | undefined
   failures = 0
   /** Next time of the schedule. */
   next: () => Date | null = () => null
@@ -35,26 +35,26 @@ export class BackupRuns {
 
   /** Makes a backup, unless one is being made. Never rejects: the outcome is logged and described. */
   async run(full: boolean): Promise<void> {
-    if (this.running) return
+    if (this.currentRun) return
     const { engine, log, now, place, policy } = this.options
-    const running: NonNullable<BackupRuns['running']> = { since: now(), step: undefined }
-    this.running = running
+    const backupRun: NonNullable<BackupRuns['currentRun']> = { since: now(), step: undefined }
+    this.currentRun = backupRun
     try {
-      const made = await engine.backup(place, { ...policy, full }, step => {
-        running.step = step
+      const result = await engine.backup(place, { ...policy, full }, step => {
+        backupRun.step = step
       })
-      const ended = now()
-      const { name, kind, bytes, stamp, removed } = made
-      this.lastSuccess = { ended, bytes }
-      this.last = { ended: iso(ended), name, kind, bytes, stamp }
-      log.info({ name, kind, bytes, stamp, removed, ms: ended - running.since }, 'backup made')
+      const endedAt = now()
+      const { name, kind, bytes, stamp, removed } = result
+      this.lastSuccess = { endedAt, bytes }
+      this.last = { ended: iso(endedAt), name, kind, bytes, stamp }
+      log.info({ name, kind, bytes, stamp, removed, ms: endedAt - backupRun.since }, 'backup made')
     } catch (error) {
       this.failures++
       const { message } = error as Error
       this.last = { ended: iso(now()), error: message }
       log.error({ reason: message }, 'backup failed')
     } finally {
-      this.running = undefined
+      this.currentRun = undefined
     }
   }
 
@@ -63,7 +63,7 @@ export class BackupRuns {
     const { backups, problems } = await this.list()
     for (const reason of problems) this.options.log.warn({ reason }, 'backups have a problem')
     const newest = backups.at(-1)
-    if (newest) this.lastSuccess ??= { ended: newest.manifest.time, bytes: bytesOf(newest) }
+    if (newest) this.lastSuccess ??= { endedAt: newest.manifest.time, bytes: bytesOf(newest) }
   }
 
   private async list(): Promise<{ backups: Listed[]; problems: string[] }> {
@@ -78,11 +78,11 @@ export class BackupRuns {
 
   /** The state of the backups, for administrators. */
   async describe(): Promise<object> {
-    const { running, last } = this
+    const { currentRun, last } = this
     const { backups, problems } = await this.list()
     const next = this.next()
     return {
-      running: running ? { since: iso(running.since), step: running.step ?? null } : null,
+      running: currentRun ? { since: iso(currentRun.since), step: currentRun.step ?? null } : null,
       last,
       next: next ? next.toISOString() : null,
       backupCount: backups.length,

@@ -95,13 +95,13 @@ async function startTimer(schedule: string, onTime: () => void) {
   }
 }
 
-function metricsOf({ running, lastSuccess, failures }: BackupRuns): Metric[] {
+function metricsOf({ currentRun, lastSuccess, failures }: BackupRuns): Metric[] {
   return [
-    gauge('backup_running', '1 while a backup is being made.', running ? 1 : 0),
+    gauge('backup_running', '1 while a backup is being made.', currentRun ? 1 : 0),
     gauge(
       'backup_last_success_timestamp_seconds',
       'Time of the last complete backup, in seconds since 1970; 0 for none.',
-      (lastSuccess?.ended ?? 0) / 1000,
+      (lastSuccess?.endedAt ?? 0) / 1000,
     ),
     gauge('backup_last_bytes', 'Bytes that the last complete backup added.', lastSuccess?.bytes ?? 0),
     {

@@ -34,7 +34,7 @@ interface ConversionOrder extends Pick<Conversion, 'format' | 'width' | 'height'
 
 interface Task {
   order: ConversionOrder
-  done(bytes: Uint8Array): void
+  finish(bytes: Uint8Array): void
   fail(error: unknown): void
 }
 
@@ -50,7 +50,7 @@ const MAX_IMAGES = 1_000
  */
 export class Converter {
   private readonly idle: Decoder[] = []
-  private readonly running = new Set<Decoder>()
+  private readonly runningDecoders = new Set<Decoder>()
   private readonly queue: Task[] = []
   /** Images that are being converted. */
   private readonly busy = new Set<string>()
@@ -68,8 +68,8 @@ export class Converter {
    */
   async convert(order: ConversionOrder): Promise<Uint8Array> {
     const { queueLimit } = this.options
-    return new Promise((done, fail) => {
-      this.queue.push({ order, done, fail })
+    return new Promise((resolve, fail) => {
+      this.queue.push({ order, finish: resolve, fail })
       if (this.queue.length > queueLimit) {
         // The newest among the tasks whose images have taken the most time.
         this.takeFrom(this.queue, (best, each) => each >= best).fail(
@@ -81,26 +81,26 @@ export class Converter {
   }
 
   close(): void {
-    for (const { done } of this.queue.splice(0)) done(NOTHING)
-    for (const decoder of [...this.idle, ...this.running]) decoder.end()
+    for (const { finish } of this.queue.splice(0)) finish(NOTHING)
+    for (const decoder of [...this.idle, ...this.runningDecoders]) decoder.end()
   }
 
   private next(): void {
-    if (this.running.size >= this.options.maxConcurrent) return
-    const waiting = this.queue.filter(({ order }) => !this.busy.has(order.image))
-    if (waiting.length === 0) return
-    const { order, done, fail } = this.takeFrom(waiting, (best, each) => each < best)
+    if (this.runningDecoders.size >= this.options.maxConcurrent) return
+    const waitingTasks = this.queue.filter(({ order }) => !this.busy.has(order.image))
+    if (waitingTasks.length === 0) return
+    const { order, finish, fail } = this.takeFrom(waitingTasks, (best, each) => each < best)
     const decoder = this.idle.pop() ?? new Decoder(this.program)
-    this.running.add(decoder)
+    this.runningDecoders.add(decoder)
     this.busy.add(order.image)
     const startedAt = performance.now()
     this.run(decoder, order)
-      .then(done, fail)
+      .then(finish, fail)
       .finally(() => {
-        this.running.delete(decoder)
+        this.runningDecoders.delete(decoder)
         this.busy.delete(order.image)
         this.spend(order.image, performance.now() - startedAt)
-        if (decoder.isAlive) this.rest(decoder)
+        if (decoder.isAlive) this.park(decoder)
         this.next()
       })
   }
@@ -108,9 +108,9 @@ export class Converter {
   /** Removes one of the tasks from the queue and returns it. @param isBetter compares the times that the images of two tasks have taken */
   private takeFrom(tasks: readonly Task[], isBetter: (best: number, each: number) => boolean): Task {
     const spentBy = ({ order }: Task): number => this.spent.get(order.image) ?? 0
-    const taken = tasks.reduce((best, each) => (isBetter(spentBy(best), spentBy(each)) ? each : best))
-    this.queue.splice(this.queue.indexOf(taken), 1)
-    return taken
+    const chosenTask = tasks.reduce((best, each) => (isBetter(spentBy(best), spentBy(each)) ? each : best))
+    this.queue.splice(this.queue.indexOf(chosenTask), 1)
+    return chosenTask
   }
 
   private spend(image: string, ms: number): void {
@@ -121,12 +121,12 @@ export class Converter {
     if (this.spent.size > MAX_IMAGES) this.spent.delete(this.spent.keys().next().value!)
   }
 
-  private async run(decoder: Decoder, { load, ...wanted }: ConversionOrder): Promise<Uint8Array> {
+  private async run(decoder: Decoder, { load, ...conversion }: ConversionOrder): Promise<Uint8Array> {
     const { maxPixels, timeoutMs } = this.options
-    return decoder.run({ ...wanted, bytes: await load(), maxPixels }, timeoutMs)
+    return decoder.run({ ...conversion, bytes: await load(), maxPixels }, timeoutMs)
   }
 
-  private rest(decoder: Decoder): void {
+  private park(decoder: Decoder): void {
     this.idle.push(decoder)
     decoder.endAfter(IDLE_MS, () => this.idle.splice(this.idle.indexOf(decoder), 1))
   }
@@ -138,7 +138,7 @@ const NOTHING = new Uint8Array(0)
 class Decoder {
   isAlive = true
   private readonly child: ChildProcess
-  private done: ((bytes: Uint8Array) => void) | undefined
+  private onResult: ((bytes: Uint8Array) => void) | undefined
   private timer: NodeJS.Timeout | undefined
 
   constructor(program: URL) {
@@ -148,20 +148,20 @@ class Decoder {
       execArgv: [],
     })
     this.child.on('message', bytes => this.settle(bytes as Uint8Array))
-    const lost = (): void => {
+    const handleExit = (): void => {
       this.isAlive = false
       this.settle(NOTHING)
     }
-    this.child.on('exit', lost)
-    this.child.on('error', lost)
+    this.child.on('exit', handleExit)
+    this.child.on('error', handleExit)
     this.child.unref()
     this.child.channel?.unref()
   }
 
   run(conversion: Conversion, timeoutMs: number): Promise<Uint8Array> {
     clearTimeout(this.timer)
-    return new Promise(done => {
-      this.done = done
+    return new Promise(resolve => {
+      this.onResult = resolve
       this.timer = setTimeout(() => this.end(), timeoutMs)
       this.child.send(conversion, error => error && this.end())
     })
@@ -183,7 +183,7 @@ class Decoder {
 
   private settle(bytes: Uint8Array): void {
     clearTimeout(this.timer)
-    this.done?.(bytes)
-    this.done = undefined
+    this.onResult?.(bytes)
+    this.onResult = undefined
   }
 }

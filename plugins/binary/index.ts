@@ -70,40 +70,43 @@ export default definePlugin({
       const find = (): Promised<StoredBinary | null> => engine.binaries.find(request.read, attribute, request.transport)
       /** @param before a value whose file was missing: it can be replaced between finding it and opening its file */
       const attempt = (before?: StoredBinary): Promised<Reply> =>
-        then(find(), found => {
-          if (!found) return EMPTY
-          if (before && before.id === found.id) throw engine.binaries.missing(found)
-          return then(show(found, attribute, variant, conditions, version), shown => shown ?? attempt(found))
+        then(find(), foundBinary => {
+          if (!foundBinary) return EMPTY
+          if (before && before.id === foundBinary.id) throw engine.binaries.missing(foundBinary)
+          return then(
+            show(foundBinary, attribute, variant, conditions, version),
+            reply => reply ?? attempt(foundBinary),
+          )
         })
       return attempt()
     }
 
     const show = (
-      found: StoredBinary,
+      binary: StoredBinary,
       attribute: BinaryAttribute,
       variant: Variant | undefined,
       conditions: Conditions,
       version: string | undefined,
     ): Promised<Reply | undefined> => {
-      const { mediaType, size } = found.value
+      const { mediaType, size } = binary.value
       const isImage = attribute.type === 'image' && mediaType.startsWith('image/')
       const conversion = isImage && variant ? conversionOf(variant, mediaType) : undefined
       const name = conversion && [conversion, variant?.width, variant?.height].join('-')
-      const tag = entityTag(found, name ?? '')
-      const headers = { ...BYTES, ETag: tag, 'Cache-Control': cacheControl(found, version) }
+      const tag = entityTag(binary, name ?? '')
+      const headers = { ...BYTES, ETag: tag, 'Cache-Control': cacheControl(binary, version) }
       if (isCurrent(conditions, tag)) return { status: 304, headers, body: '' }
-      const stored = (): Promised<Reply | undefined> => {
+      const replyWithStored = (): Promised<Reply | undefined> => {
         const type = isImage ? mediaType : BYTES['Content-Type']
-        const open = (start: number, end: number) => engine.binaries.open(found, start, end)
+        const open = (start: number, end: number) => engine.binaries.open(binary, start, end)
         return partOf({ headers, mediaType: type, tag, size, open }, conditions)
       }
-      if (conversion === undefined) return stored()
+      if (conversion === undefined) return replyWithStored()
       if (conversion === 'impossible' || size > maxInputBytes) return EMPTY
-      const image = found.id
-      const made = converted.get(`${image} ${name}`, () =>
-        converter.convert({ ...variant!, image, format: conversion, load: () => bytesOf(found) }),
+      const image = binary.id
+      const result = converted.get(`${image} ${name}`, () =>
+        converter.convert({ ...variant!, image, format: conversion, load: () => bytesOf(binary) }),
       )
-      const orGone = made instanceof Promise ? made.catch(unlessGone) : made
+      const orGone = result instanceof Promise ? result.catch(unlessGone) : result
       return then(orGone, bytes => {
         if (!bytes) return undefined
         if (bytes.length > 0) {
@@ -111,13 +114,13 @@ export default definePlugin({
           return partOf({ headers, mediaType: `image/${conversion}`, tag, size: bytes.length, open }, conditions)
         }
         // Better than nothing for clients that can show it.
-        return variant!.format === 'best' ? stored() : EMPTY
+        return variant!.format === 'best' ? replyWithStored() : EMPTY
       })
     }
 
     /** @throws {Gone} when the file is missing */
-    const bytesOf = async (found: StoredBinary): Promise<Uint8Array> => {
-      const source = await engine.binaries.open(found)
+    const bytesOf = async (storedBinary: StoredBinary): Promise<Uint8Array> => {
+      const source = await engine.binaries.open(storedBinary)
       if (!source) throw new Gone()
       return readWhole(source)
     }

@@ -39,11 +39,12 @@ export function conversionOf(
   { format, width, height }: Variant,
   mediaType: string,
 ): OutputFormat | 'impossible' | undefined {
-  const stored = mediaType.replace(/^image\//, '')
+  const storedFormat = mediaType.replace(/^image\//, '')
   const isResized = width !== undefined || height !== undefined
-  if (!isResized && (format === stored || (format === 'best' && WEB_FORMATS.has(stored)))) return undefined
-  const wanted = format === 'best' ? (isOutput(stored) && WEB_FORMATS.has(stored) ? stored : 'png') : format
-  return isOutput(wanted) ? wanted : 'impossible'
+  if (!isResized && (format === storedFormat || (format === 'best' && WEB_FORMATS.has(storedFormat)))) return undefined
+  const targetFormat =
+    format === 'best' ? (isOutput(storedFormat) && WEB_FORMATS.has(storedFormat) ? storedFormat : 'png') : format
+  return isOutput(targetFormat) ? targetFormat : 'impossible'
 }
 
 const isOutput = (format: string): format is OutputFormat => (OUTPUT_FORMATS as readonly string[]).includes(format)

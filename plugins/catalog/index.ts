@@ -53,10 +53,10 @@ export default definePlugin({
 
     service('$catalog', CATALOG, (request): Reply | Promise<Reply> => {
       const name = request.parts[0]
-      const called = name === undefined ? undefined : classes.dataStore.get(name)
-      if (called && catalog.dataClassesByName.get(called.name)?.scope !== 'public') {
+      const classFunction = name === undefined ? undefined : classes.dataStore.get(name)
+      if (classFunction && catalog.dataClassesByName.get(classFunction.name)?.scope !== 'public') {
         applyParameters(request)
-        return callFunction(engine, called, request)
+        return callFunction(engine, classFunction, request)
       }
       if (request.verb === 'POST') {
         const isDescribed = name === undefined || name === '$all' || request.view.find(name) !== undefined

@@ -42,27 +42,33 @@ export default definePlugin({
     })
     const { classes } = engine
     /** Recently requested files, by the rights of their callers and the request. */
-    const made = new Map<string, ClientFile>()
+    const clientFiles = new Map<string, ClientFile>()
     const fileFor = (request: RestRequest): ClientFile => {
       const { access, view } = request
       const name = request.parts.join('/') || 'client.ts'
       // Chosen with the file and not with a client, so that types and runtime cannot disagree.
       const dates = datesOf(request)
       const isModule = request.flag('$module')
-      const wanted = `${name} ${dates} ${isModule} ${access?.version} ${access?.privileges}`
-      const known = made.get(wanted) ?? make()
-      made.delete(wanted)
-      made.set(wanted, known)
-      if (made.size > MAX_FILES) made.delete(made.keys().next().value!)
-      return known
+      const cacheKey = `${name} ${dates} ${isModule} ${access?.version} ${access?.privileges}`
+      const file = clientFiles.get(cacheKey) ?? make()
+      clientFiles.delete(cacheKey)
+      clientFiles.set(cacheKey, file)
+      if (clientFiles.size > MAX_FILES) clientFiles.delete(clientFiles.keys().next().value!)
+      return file
 
       function make(): ClientFile {
-        const seen = { view, classes, registered, mayCall: (called: ClassFunction) => engine.mayCall(called, access) }
-        if (name === 'client.ts') return fileOf(clientText(seen, { source: '$client', dates, isModule }), 'text/plain')
+        const modelSource = {
+          view,
+          classes,
+          registered,
+          mayCall: (classFunction: ClassFunction) => engine.mayCall(classFunction, access),
+        }
+        if (name === 'client.ts')
+          return fileOf(clientText(modelSource, { source: '$client', dates, isModule }), 'text/plain')
         if (name !== 'client.js') throw ClientErrors.UNKNOWN_FILE(name.slice(0, 100))
-        const schema = JSON.stringify(schemaOf(visibleModel(seen), dates))
+        const schema = JSON.stringify(schemaOf(visibleModel(modelSource), dates))
         // A function, so that nothing in the schema is interpreted as a replacement pattern.
-        const script = built('page.js').replace('TESSER_SCHEMA', () => schema)
+        const script = readBuilt('page.js').replace('TESSER_SCHEMA', () => schema)
         return fileOf(script, 'text/javascript')
       }
     }
@@ -114,14 +120,15 @@ const fileOf = (text: string, mediaType: string): ClientFile => ({
 
 /** The file `client.ts` for a caller who sees part of a model; also used by `tesser client`. */
 export const clientText = (
-  seen: ModelSource,
+  modelSource: ModelSource,
   { isModule, ...options }: Omit<WriteOptions, 'runtime'> & { readonly isModule: boolean },
-): string => writeClient(visibleModel(seen), { ...options, runtime: isModule ? undefined : built('runtime.ts') })
+): string =>
+  writeClient(visibleModel(modelSource), { ...options, runtime: isModule ? undefined : readBuilt('runtime.ts') })
 
 const files = new Map<string, string>()
 
 /** Text of a file that the build has put beside this one. */
-function built(name: string): string {
+function readBuilt(name: string): string {
   const text = files.get(name) ?? readFileSync(outputUrl(`plugins/client/${name}`), 'utf8')
   files.set(name, text)
   return text

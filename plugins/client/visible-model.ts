@@ -44,7 +44,7 @@ export interface VisibleModel {
 export interface ModelSource {
   readonly view: View
   readonly classes: Pick<ClassRegistry, 'dataStore' | 'singletons' | 'find' | 'names'>
-  mayCall(called: ClassFunction): boolean
+  mayCall(classFunction: ClassFunction): boolean
   /** Without them the client has no parameters of plugins. */
   readonly registered?: Pick<Registered, 'declared'>
 }
@@ -58,8 +58,10 @@ export function visibleModel({ view, classes, mayCall, registered }: ModelSource
   const { dataClasses } = describeAll(view) as unknown as { dataClasses: readonly ClassDescription[] }
   return {
     dataClasses: dataClasses.map(dataClass => {
-      const own = functions(dataClass, false)
-      const kind = (wanted: string): Functions => [...new Set(own.filter(({ target }) => target.kind === wanted))]
+      const ownFunctions = functions(dataClass, false)
+      const kind = (targetKind: string): Functions => [
+        ...new Set(ownFunctions.filter(({ target }) => target.kind === targetKind)),
+      ]
       return {
         ...dataClass,
         functions: {

@@ -119,18 +119,18 @@ function writeShape(
   shows: (dataClass: string) => boolean,
 ): string {
   const { name, attributes, functions } = dataClass
-  const related = attributes.flatMap(attribute => {
+  const relatedAttributes = attributes.flatMap(attribute => {
     const relation = relations.of(attribute)
     return relation ? [{ attribute, ...relation }] : []
   })
-  const many = related.filter(({ isMany }) => isMany).map(({ attribute }) => attribute)
+  const many = relatedAttributes.filter(({ isMany }) => isMany).map(({ attribute }) => attribute)
   const read = attributes.filter(each => !many.includes(each))
-  const written = read.filter(({ readOnly, kind }) => !readOnly && kind !== 'alias')
+  const writableAttributes = read.filter(({ readOnly, kind }) => !readOnly && kind !== 'alias')
   const foreignKeys = new Set(attributes.map(({ foreignKey }) => foreignKey))
-  const needs = written.filter(({ mandatory, name }) => mandatory && !foreignKeys.has(name))
+  const needs = writableAttributes.filter(({ mandatory, name }) => mandatory && !foreignKeys.has(name))
   const vectors = attributes.filter(({ dimension }) => dimension !== undefined)
   const objects = attributes.filter(({ type, dimension }) => type === 'object' && dimension === undefined)
-  const own = [...read.map(each => each.name), '*', ...(vectors.length > 0 ? ['__SCORE'] : [])]
+  const ownNames = [...read.map(each => each.name), '*', ...(vectors.length > 0 ? ['__SCORE'] : [])]
   const keyName = dataClass.key[0]!.name
   const key = attributes.find(each => each.name === keyName)
   return `${commentOf(dataClass.description)}export interface ${shapeName(name)} ${block([
@@ -141,12 +141,12 @@ function writeShape(
       ...(vectors.length > 0 ? ['readonly __SCORE: number | null'] : []),
       ...read.map(each => `${commentOf(each.description)}${nameText(each.name)}: ${readType(each, relations, dates)}`),
     ])}`,
-    `own: ${unionOf(own.map(stringText))}`,
-    `near: ${unionOf([`${shapeName(name)}['own']`, ...related.map(behind)])}`,
+    `own: ${unionOf(ownNames.map(stringText))}`,
+    `near: ${unionOf([`${shapeName(name)}['own']`, ...relatedAttributes.map(behind)])}`,
     `inside: ${unionOf(objects.map(each => `\`${each.name}.\${string}\``))}`,
-    `to: ${block(related.map(({ attribute, target }) => `${nameText(attribute.name)}: ${shapeName(target)}`))}`,
+    `to: ${block(relatedAttributes.map(({ attribute, target }) => `${nameText(attribute.name)}: ${shapeName(target)}`))}`,
     `many: ${unionOf(many.map(each => stringText(each.name)))}`,
-    `input: ${block(written.map(each => `${commentOf(each.description)}${nameText(each.name)}?: ${writtenType(each, relations)}`))}`,
+    `input: ${block(writableAttributes.map(each => `${commentOf(each.description)}${nameText(each.name)}?: ${writtenType(each, relations)}`))}`,
     `needs: ${unionOf(needs.map(each => stringText(each.name)))}`,
     `functions: ${block(Object.entries(functions).map(([kind, all]) => `${kind}: ${writeFunctions(all, shows)}`))}`,
   ])}\n`

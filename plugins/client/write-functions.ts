@@ -20,9 +20,11 @@ function signature({ parameters, result, isStream }: ClassFunction, shows: (data
     if (isNamed) return `${name}${isOptional ? '?' : ''}: ${orNull}`
     return isOptional ? `(${orNull})?` : type
   })
-  const given = list ? `[${list.join(', ')}]` : 'readonly unknown[]'
-  const returned = result ? typeOf(result, { shows, entity: 'EntityResult', selection: 'SelectionResult' }) : 'unknown'
-  return `Declared<${given}, ${isStream ? `StreamResult<${returned}>` : returned}>`
+  const argumentTypes = list ? `[${list.join(', ')}]` : 'readonly unknown[]'
+  const resultType = result
+    ? typeOf(result, { shows, entity: 'EntityResult', selection: 'SelectionResult' })
+    : 'unknown'
+  return `Declared<${argumentTypes}, ${isStream ? `StreamResult<${resultType}>` : resultType}>`
 }
 
 interface Context {
@@ -35,33 +37,34 @@ interface Context {
 /** TypeScript type of the values that fit a schema; constraints that a type cannot express, such as a range, are left out. */
 function typeOf(schema: unknown, context: Context): string {
   if (typeof schema !== 'object' || schema === null) return 'unknown'
-  const known = schema as Schema
+  const typedSchema = schema as Schema
   for (const [keyword, type] of [
     [ENTITY_OF, context.entity],
     [SELECTION_OF, context.selection],
   ] as const) {
-    const dataClass = known[keyword]
+    const dataClass = typedSchema[keyword]
     // The name of a hidden dataclass is hidden too.
     if (typeof dataClass === 'string') return context.shows(dataClass) ? `${type}<${stringText(dataClass)}>` : 'unknown'
   }
-  if ('const' in known) return literal(known.const)
-  if (Array.isArray(known.enum)) return unionOf(known.enum.map(literal))
-  const alternatives = known.anyOf ?? known.oneOf
+  if ('const' in typedSchema) return literal(typedSchema.const)
+  if (Array.isArray(typedSchema.enum)) return unionOf(typedSchema.enum.map(literal))
+  const alternatives = typedSchema.anyOf ?? typedSchema.oneOf
   if (Array.isArray(alternatives)) return unionOf(alternatives.map(each => typeOf(each, context)))
-  if (Array.isArray(known.allOf)) return known.allOf.map(each => `(${typeOf(each, context)})`).join(' & ')
-  if (Array.isArray(known.type)) return unionOf(known.type.map(type => typeOf({ ...known, type }, context)))
-  switch (known.type) {
+  if (Array.isArray(typedSchema.allOf)) return typedSchema.allOf.map(each => `(${typeOf(each, context)})`).join(' & ')
+  if (Array.isArray(typedSchema.type))
+    return unionOf(typedSchema.type.map(type => typeOf({ ...typedSchema, type }, context)))
+  switch (typedSchema.type) {
     case 'string':
     case 'boolean':
     case 'null':
-      return known.type
+      return typedSchema.type
     case 'number':
     case 'integer':
       return 'number'
     case 'array':
-      return arrayOf(known, context)
+      return arrayOf(typedSchema, context)
     case 'object':
-      return objectOf(known, context)
+      return objectOf(typedSchema, context)
     default:
       return 'unknown'
   }
@@ -76,15 +79,15 @@ function objectOf(
   { properties, required = [], patternProperties, additionalProperties }: Schema,
   context: Context,
 ): string {
-  const needed = required as readonly string[]
+  const requiredNames = required as readonly string[]
   const members = Object.entries((properties ?? {}) as Schema).map(
-    ([name, schema]) => `${nameText(name)}${needed.includes(name) ? '' : '?'}: ${typeOf(schema, context)}`,
+    ([name, schema]) => `${nameText(name)}${requiredNames.includes(name) ? '' : '?'}: ${typeOf(schema, context)}`,
   )
-  const others = [...Object.values((patternProperties ?? {}) as Schema), additionalProperties].filter(
+  const valueSchemas = [...Object.values((patternProperties ?? {}) as Schema), additionalProperties].filter(
     each => typeof each === 'object' && each !== null,
   )
   if (members.length > 0) return `{ ${members.join('; ')} }`
-  return `Record<string, ${unionOf(others.map(each => typeOf(each, context)).concat(others.length > 0 ? [] : 'unknown'))}>`
+  return `Record<string, ${unionOf(valueSchemas.map(each => typeOf(each, context)).concat(valueSchemas.length > 0 ? [] : 'unknown'))}>`
 }
 
 const literal = (value: unknown): string =>

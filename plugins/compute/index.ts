@@ -21,8 +21,8 @@ export default definePlugin({
   register({ command, engine }) {
     command('$compute', COMPUTE, request => {
       const { read, transport } = request
-      const { function: wanted, distinct } = aggregationOf(request.parameter('$compute')!)
-      const aggregation = { function: wanted, distinct: distinct || request.flag('$distinct') }
+      const { function: aggregate, distinct } = aggregationOf(request.parameter('$compute')!)
+      const aggregation = { function: aggregate, distinct: distinct || request.flag('$distinct') }
       return encoded(engine.compute(read, read.output.attributes?.items ?? [], aggregation, transport))
     })
   },

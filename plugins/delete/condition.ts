@@ -48,8 +48,8 @@ export function demandCondition(request: RestRequest, selects: (name: string) =>
 }
 
 function unknown(name: string) {
-  const known = ['$filter', '$params', ...FLAGS, ...OF_SETS]
-  return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, known))
+  const knownNames = ['$filter', '$params', ...FLAGS, ...OF_SETS]
+  return DeleteErrors.UNKNOWN_PARAMETER(name.slice(0, 100), suggestion(name, knownNames))
 }
 
 /** Bodies of clients whose requests always have one. */

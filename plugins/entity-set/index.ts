@@ -70,7 +70,7 @@ export default definePlugin({
         timeoutSeconds: readTimeout(request.parameter('$timeout')),
       }
       const set = entitySets.open(request.dataClass!, text, requesterOf(request), options)
-      return set instanceof Promise ? set.then(made => start(request, made)) : start(request, set)
+      return set instanceof Promise ? set.then(openedSet => start(request, openedSet)) : start(request, set)
     }
 
     const start = (request: RestRequest, set: EntitySet | undefined): undefined | Promise<Reply | undefined> => {
@@ -80,12 +80,12 @@ export default definePlugin({
       return changes.some(name => request.parameters.has(name)) ? change(request, set) : undefined
     }
 
-    const change = async (request: RestRequest, found: EntitySet | undefined): Promise<Reply | undefined> => {
+    const change = async (request: RestRequest, currentSet: EntitySet | undefined): Promise<Reply | undefined> => {
       const dataClass = request.dataClass!
       const requester = requesterOf(request)
       // A deletion with `$refresh` is refused later.
       const isRefreshed = request.flag('$refresh') && !isDeletion(request)
-      const set = found && isRefreshed ? await entitySets.refresh(dataClass, found, requester) : found
+      const set = currentSet && isRefreshed ? await entitySets.refresh(dataClass, currentSet, requester) : currentSet
       let members = await entitySets.visible(dataClass, set?.members ?? NO_MEMBERS, requester)
       const keyword = request.parameter('$logicOperator')
       const reference = request.parameter('$otherCollection')
@@ -94,10 +94,10 @@ export default definePlugin({
         const operator = OPERATORS.get(keyword?.toUpperCase() ?? '')
         if (!operator) throw EntitySetRequestErrors.UNKNOWN_OPERATOR((keyword ?? '').slice(0, 100))
         if (!reference) throw EntitySetRequestErrors.NO_OTHER_COLLECTION()
-        const found = await entitySets.openOther(dataClass, reference, requester, { mustLive: isDeletion(request) })
-        const others = await entitySets.visible(dataClass, found.members, requester)
-        if (operator === 'intersects') return json(entitySets.intersects(members, others))
-        members = entitySets.combine(operator, members, others)
+        const otherSet = await entitySets.openOther(dataClass, reference, requester, { mustLive: isDeletion(request) })
+        const otherMembers = await entitySets.visible(dataClass, otherSet.members, requester)
+        if (operator === 'intersects') return json(entitySets.intersects(members, otherMembers))
+        members = entitySets.combine(operator, members, otherMembers)
       }
       if (request.flag('$clean')) members = await entitySets.clean(dataClass, members, requester)
       request.read.source = sourceOf(members)

@@ -23,9 +23,13 @@ export async function relatedRead(
   }
   const attribute = view.attribute(dataClass!, name)
   const end = attribute?.kind === 'alias' ? attribute.target : attribute
-  const passed = attribute?.kind === 'alias' ? attribute.relations : []
+  const passedRelations = attribute?.kind === 'alias' ? attribute.relations : []
   const isRelation = end?.kind === 'relatedEntities' || end?.kind === 'relatedEntity'
-  if (!isRelation || ![...passed, end].some(({ kind }) => kind === 'relatedEntities') || !view.shows(end.target)) {
+  if (
+    !isRelation ||
+    ![...passedRelations, end].some(({ kind }) => kind === 'relatedEntities') ||
+    !view.shows(end.target)
+  ) {
     throw EntitySetRequestErrors.NOT_RELATED(
       `"${name.slice(0, 100)}" is not a relation from 1 to N of ${dataClass!.name}`,
     )

@@ -15,7 +15,7 @@ import type { ClientText, RestRequest } from '../../kernel/api.ts'
  */
 export function savedAtCreation(request: RestRequest): SavedQuery | undefined {
   const { filter, params, source, orderBy } = request.read
-  const [savedFilter, savedOrder] = [given(request, '$savedfilter'), given(request, '$savedorderby')]
+  const [savedFilter, savedOrder] = [readGiven(request, '$savedfilter'), readGiven(request, '$savedorderby')]
   if (!savedFilter && !savedOrder) return undefined
   const order = savedOrder?.kind === 'flag' ? orderBy : savedOrder?.text
   return savedFilter?.kind === 'text'
@@ -25,7 +25,7 @@ export function savedAtCreation(request: RestRequest): SavedQuery | undefined {
 
 /** Query by which a set can be recreated, from a later request: texts only. Older clients send them with every request. */
 export function savedAtAccess(request: RestRequest): SavedQuery | undefined {
-  const [filter, order] = [given(request, '$savedfilter'), given(request, '$savedorderby')]
+  const [filter, order] = [readGiven(request, '$savedfilter'), readGiven(request, '$savedorderby')]
   if (filter?.kind !== 'text' && order?.kind !== 'text') return undefined
   return savedQuery({
     source: { kind: 'all' },
@@ -40,7 +40,7 @@ interface Given {
   text: ClientText | undefined
 }
 
-function given(request: RestRequest, name: string): Given | undefined {
+function readGiven(request: RestRequest, name: string): Given | undefined {
   const value = request.text(name)
   const flag = request.parameter(name)?.toLowerCase()
   if (value === undefined || flag === 'false' || flag === '0') return undefined

@@ -51,19 +51,19 @@ export default definePlugin({
     await assets('/explorer/', pages, {
       doc: 'A page on which users view and change the data; its files are below it.',
     })
-    const moved = { status: 302, headers: { Location: `${basePath}/explorer/` }, body: '' }
+    const redirect = { status: 302, headers: { Location: `${basePath}/explorer/` }, body: '' }
     route(
       '/',
       { verbs: ['GET'], yields: true, doc: 'Redirects to `/explorer/`, unless another plugin serves this path.' },
-      () => moved,
+      () => redirect,
     )
     const english = JSON.parse(await readFile(new URL('texts/en.json', pages), 'utf8'))
-    const added = await readLanguages(languages, configFolder, english)
-    const names = Object.fromEntries([...added].map(([code, { name }]) => [code, name]))
+    const extraLanguages = await readLanguages(languages, configFolder, english)
+    const names = Object.fromEntries([...extraLanguages].map(([code, { name }]) => [code, name]))
     route('/explorer/languages.json', { verbs: ['GET'], doc: 'Additional languages of the explorer.' }, () =>
       json(names),
     )
-    for (const [code, { texts }] of added) {
+    for (const [code, { texts }] of extraLanguages) {
       route(`/explorer/languages/${code}.json`, { verbs: ['GET'] }, () => json(texts))
     }
   },

@@ -23,8 +23,8 @@ export async function readLanguages(
   const problems: string[] = []
   for (const [code, file] of Object.entries(files)) {
     const texts = await readFile(resolve(folder, file), 'utf8').then(JSON.parse).catch(toError)
-    const found = texts instanceof Error ? [texts.message] : problemsOf(texts, english)
-    problems.push(...found.map(problem => `${file}: ${problem}`))
+    const fileProblems = texts instanceof Error ? [texts.message] : problemsOf(texts, english)
+    problems.push(...fileProblems.map(problem => `${file}: ${problem}`))
     languages.set(code, { name: nameOf(code), texts: texts as Texts })
   }
   if (problems.length > 0) throw new Error(`languages of the explorer:\n${problems.join('\n')}`)

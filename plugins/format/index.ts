@@ -95,8 +95,8 @@ export default definePlugin({
     })
     onRequest(request => {
       if (request.method !== 'GET') return undefined
-      const accepted = ACCEPTED.exec(request.header('accept'))
-      const format = accepted?.[1] ?? accepted?.[2]
+      const match = ACCEPTED.exec(request.header('accept'))
+      const format = match?.[1] ?? match?.[2]
       if (format && request.path.startsWith('/rest/') && !/(?:^|&)\$format=/.test(request.query))
         request.query += `&$format=${format.toLowerCase()}`
       return undefined

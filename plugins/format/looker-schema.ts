@@ -10,10 +10,10 @@ interface LookerField {
 /** One column for each scalar attribute of the list, or of the dataclass if there is no list. */
 export function schemaOf(dataClass: DataClass, items: readonly PathListItem[] | undefined, view: View): LookerField[] {
   const all = view.attributes(dataClass).map(({ name }) => name)
-  const listed = items?.flatMap(({ path: [name, ...behind] }) =>
+  const listedNames = items?.flatMap(({ path: [name, ...behind] }) =>
     name === '*' ? all : behind.length === 0 ? name! : [],
   )
-  return [...new Set(listed ?? all)].flatMap(name => {
+  return [...new Set(listedNames ?? all)].flatMap(name => {
     const attribute = view.attribute(dataClass, name)
     const type = attribute && lookerType(attribute)
     return type ? { name, ...type } : []

@@ -36,27 +36,27 @@ export default definePlugin({
       // `/Employee(1)/manager/greet` greets the manager if both have such a function.
       const onRelated = functionOnRelated(request, name, engine)
       if (onRelated) return onRelated
-      const called = classes.find(request.dataClass!.name, name, request.isEntity)
-      if (!called) return undefined
+      const classFunction = classes.find(request.dataClass!.name, name, request.isEntity)
+      if (!classFunction) return undefined
       // Read before the first `await`, after which the body is no longer available.
       if (request.verb === 'POST') request.argumentBody()
-      if (called.isStream) void request.prefersEvents
-      return () => callFunction(engine, called, request)
+      if (classFunction.isStream) void request.prefersEvents
+      return () => callFunction(engine, classFunction, request)
     })
 
     service('$singleton', SINGLETON, request => {
       const [className = '', name = ''] = request.parts
       const functions = classes.singletons.get(className)
-      const called = functions?.get(name)
-      if (!called) {
+      const singletonFunction = functions?.get(name)
+      if (!singletonFunction) {
         const mayCall = (each: ClassFunction): boolean => engine.mayCall(each, request.access)
-        const known = [...(functions?.values() ?? [])].filter(mayCall).map(each => each.name)
-        throw known.length > 0
-          ? FunctionErrors.UNKNOWN_FUNCTION(name.slice(0, 100), className, known)
+        const knownNames = [...(functions?.values() ?? [])].filter(mayCall).map(each => each.name)
+        throw knownNames.length > 0
+          ? FunctionErrors.UNKNOWN_FUNCTION(name.slice(0, 100), className, knownNames)
           : FunctionErrors.UNKNOWN_SINGLETON(className.slice(0, 100), classes.singletonNames(mayCall))
       }
       applyParameters(request)
-      return callFunction(engine, called, request)
+      return callFunction(engine, singletonFunction, request)
     })
   },
 })

@@ -18,33 +18,33 @@ export function functionOnRelated(
   const owner = request.dataClass!
   const relation = attributes.items[0]!.path.join('.')
   const attribute = view.attribute(owner, relation)
-  const related = attribute && relatedBy(attribute)
-  if (!related || !view.shows(related.target)) return undefined
-  const called = engine.classes.find(related.target.name, name, !related.isMany)
+  const relatedTarget = attribute && relatedBy(attribute)
+  if (!relatedTarget || !view.shows(relatedTarget.target)) return undefined
+  const classFunction = engine.classes.find(relatedTarget.target.name, name, !relatedTarget.isMany)
   // A function of the dataclass does not run on a selection.
-  if (!called || called.target.kind === 'dataClass') return undefined
-  request.dataClass = related.target
+  if (!classFunction || classFunction.target.kind === 'dataClass') return undefined
+  request.dataClass = relatedTarget.target
   request.read = {
     ...read,
-    dataClass: related.target.name,
-    output: { form: related.isMany ? 'collection' : 'entity' },
+    dataClass: relatedTarget.target.name,
+    output: { form: relatedTarget.isMany ? 'collection' : 'entity' },
   }
   // The body is not available after the first `await`.
   if (request.verb === 'POST') request.argumentBody()
-  if (called.isStream) void request.prefersEvents
+  if (classFunction.isStream) void request.prefersEvents
   return async () => {
     void request.callerSession
     demandUniqueAddress(read, view)
     const key = await engine.keyOf(read, request.transport)
     request.read.source = { kind: 'related', from: { dataClass: owner.name, key }, relation }
-    return callFunction(engine, called, request)
+    return callFunction(engine, classFunction, request)
   }
 }
 
 /** The dataclass to which a relation, or an alias of one, leads. */
 function relatedBy(attribute: Attribute): { target: DataClass; isMany: boolean } | undefined {
-  const passed = attribute.kind === 'alias' ? attribute.relations : []
+  const passedRelations = attribute.kind === 'alias' ? attribute.relations : []
   const end = attribute.kind === 'alias' ? attribute.target : attribute
   if (end.kind !== 'relatedEntities' && end.kind !== 'relatedEntity') return undefined
-  return { target: end.target, isMany: [...passed, end].some(({ kind }) => kind === 'relatedEntities') }
+  return { target: end.target, isMany: [...passedRelations, end].some(({ kind }) => kind === 'relatedEntities') }
 }

@@ -17,12 +17,12 @@ const LIMITS = { bodyBytes: Number.MAX_SAFE_INTEGER, totalTimeoutMs: 24 * 3_600_
  */
 export function receiveRows(request: RestRequest, signal: AbortSignal): { bytes: AsyncIterable<Buffer>; end(): void } {
   const stream = new PassThrough({ highWaterMark: HELD_BYTES })
-  const ended = new AbortController()
+  const endController = new AbortController()
   // The bytes of a piece are valid during the call.
   const take = (piece: Uint8Array): undefined | Promise<void> =>
     stream.destroyed || stream.write(Buffer.from(piece))
       ? undefined
-      : once(stream, 'drain', { signal: ended.signal }).then(
+      : once(stream, 'drain', { signal: endController.signal }).then(
           () => {},
           () => {},
         )
@@ -31,7 +31,7 @@ export function receiveRows(request: RestRequest, signal: AbortSignal): { bytes:
     error => stream.destroy(error),
   )
   const end = (): void => {
-    ended.abort()
+    endController.abort()
     stream.destroy()
   }
   signal.addEventListener('abort', end, { once: true })

@@ -35,7 +35,7 @@ export default definePlugin({
   name: 'import',
   kernel: '^1.0.0',
   register({ service, parameter, engine, now, log }) {
-    const running = new Map<string, Running>()
+    const runningImports = new Map<string, Running>()
     let count = 0
     for (const [name, spec] of Object.entries(PARAMETERS)) parameter(name as '$id', { ...spec, on: ['import'] })
 
@@ -43,13 +43,13 @@ export default definePlugin({
       const options = readOptions(request)
       const { isTrial } = options
       const id = idOf(request) ?? String(++count)
-      if (running.has(id)) throw ImportErrors.PARAMETER('$id', id, 'a name that no running import has')
+      if (runningImports.has(id)) throw ImportErrors.PARAMETER('$id', id, 'a name that no running import has')
       const stop = new AbortController()
       const { bytes, end } = receiveRows(request, stop.signal)
       const summary = { read: 0, inserted: 0, updated: 0, skipped: 0, rejected: 0, later: 0 }
       const since = now()
-      running.set(id, { dataClass, isTrial, since, summary, stop })
-      const rejected = new RejectedRows()
+      runningImports.set(id, { dataClass, isTrial, since, summary, stop })
+      const rejectedRows = new RejectedRows()
       try {
         await engine.importRows({
           ...options,
@@ -57,18 +57,18 @@ export default definePlugin({
           dataClass,
           signal: stop.signal,
           summary,
-          onRejected: (line, row) => rejected.add(line, row),
+          onRejected: (line, row) => rejectedRows.add(line, row),
         })
       } catch (error) {
         throw unreadable(error, summary.inserted + summary.updated)
       } finally {
-        running.delete(id)
+        runningImports.delete(id)
         end()
         log.info({ import: id, dataClass, trial: isTrial, ...summary, ms: now() - since }, 'import ended')
       }
       const isComplete = !stop.signal.aborted
       const head = { import: id, dataClass, trial: isTrial, ...summary, isComplete, ms: now() - since }
-      return encodedAnswer(head, rejected)
+      return encodedAnswer(head, rejectedRows)
     }
 
     const preview = async (request: RestRequest, dataClass: string, rows: number): Promise<Reply> => {
@@ -91,10 +91,10 @@ export default definePlugin({
         const rows = previewOf(request)
         return rows === undefined ? run(request, part!) : preview(request, part!, rows)
       }
-      if (method === 'GET') return json({ imports: [...running].map(describe) })
-      const found = running.get(part!)
-      if (!found) throw ImportErrors.NOT_RUNNING(part!.slice(0, 100))
-      found.stop.abort()
+      if (method === 'GET') return json({ imports: [...runningImports].map(describe) })
+      const runningImport = runningImports.get(part!)
+      if (!runningImport) throw ImportErrors.NOT_RUNNING(part!.slice(0, 100))
+      runningImport.stop.abort()
       return json({ ok: true })
     })
   },
@@ -109,9 +109,9 @@ const IMPORT: ServiceSpec = {
 }
 
 /** Errors of other classes have their own status, or are faults of the server. */
-const unreadable = (error: unknown, saved: number): unknown =>
+const unreadable = (error: unknown, savedCount: number): unknown =>
   error instanceof Error && (error.constructor === Error || error.name === 'InputError')
-    ? ImportErrors.UNREADABLE(error.message, saved)
+    ? ImportErrors.UNREADABLE(error.message, savedCount)
     : error
 
 /** An import that is running. */
@@ -146,13 +146,13 @@ class RejectedRows {
   }
 
   /** In the order of the file. */
-  get sorted(): string[] {
+  get sortedRows(): string[] {
     return this.rows.sort((one, other) => one.line - other.line).map(({ row }) => row)
   }
 }
 
 /** The rows are JSON already, with the digits of long integers, each on a line. */
-function encodedAnswer(head: object, rejected: RejectedRows): Reply {
-  const text = `${JSON.stringify(head).slice(0, -1)},"rejectedRows":[${rejected.sorted.map(row => `\n${row}`).join(',')}]}`
+function encodedAnswer(head: object, rejectedRows: RejectedRows): Reply {
+  const text = `${JSON.stringify(head).slice(0, -1)},"rejectedRows":[${rejectedRows.sortedRows.map(row => `\n${row}`).join(',')}]}`
   return { ...json({}), body: Buffer.from(text) }
 }

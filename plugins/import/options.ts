@@ -20,18 +20,18 @@ const OF_TYPE: Readonly<Record<string, Format>> = {
 
 /** How the rows of a request are read. @throws {ImportErrors} */
 export function readOptions(request: RestRequest): Options {
-  const given = <T extends string>(name: `$${string}`, known: readonly T[]): T | undefined => {
+  const readChoice = <T extends string>(name: `$${string}`, choices: readonly T[]): T | undefined => {
     const value = request.parameter(name)
-    if (value === undefined || known.includes(value as T)) return value as T | undefined
-    throw ImportErrors.PARAMETER(name, value.slice(0, 100), `one of ${known.join(', ')}`)
+    if (value === undefined || choices.includes(value as T)) return value as T | undefined
+    throw ImportErrors.PARAMETER(name, value.slice(0, 100), `one of ${choices.join(', ')}`)
   }
   return {
     format: formatOf(request),
-    existing: given('$existing', EXISTING) ?? 'reject',
+    existing: readChoice('$existing', EXISTING) ?? 'reject',
     isTrial: request.flag('$trial'),
     delimiter: delimiterOf(request.parameter('$delimiter')),
-    decimal: given('$decimal', [',', '.']),
-    dates: given('$dates', ['ymd', 'dmy', 'mdy']),
+    decimal: readChoice('$decimal', [',', '.']),
+    dates: readChoice('$dates', ['ymd', 'dmy', 'mdy']),
     encoding: request.parameter('$encoding'),
     nulls: request
       .parameter('$nulls')
@@ -57,11 +57,11 @@ export function previewOf(request: RestRequest): number | undefined {
 }
 
 function formatOf(request: RestRequest): Format {
-  const given = request.parameter('$format')
-  if (given !== undefined) {
-    const found = FORMATS.find(known => known === given)
-    if (found) return found
-    throw ImportErrors.PARAMETER('$format', given.slice(0, 100), `one of ${FORMATS.join(', ')}`)
+  const formatName = request.parameter('$format')
+  if (formatName !== undefined) {
+    const match = FORMATS.find(each => each === formatName)
+    if (match) return match
+    throw ImportErrors.PARAMETER('$format', formatName.slice(0, 100), `one of ${FORMATS.join(', ')}`)
   }
   const [, subtype = ''] =
     /^(?:text|application)\/([\w-]+)/.exec(request.transport.header('content-type').toLowerCase()) ?? []
@@ -86,10 +86,10 @@ function columnsOf(text: string | undefined): Columns {
   try {
     const value: unknown = JSON.parse(text)
     if (!isObject(value)) throw new TypeError()
-    for (const [name, given] of Object.entries(value)) {
-      if (given === null || typeof given === 'string') columns[name] = given
+    for (const [name, target] of Object.entries(value)) {
+      if (target === null || typeof target === 'string') columns[name] = target
       else {
-        const { attribute, by, ...others } = given as Record<string, unknown>
+        const { attribute, by, ...others } = target as Record<string, unknown>
         if (typeof attribute !== 'string' || typeof by !== 'string' || Object.keys(others).length > 0)
           throw new TypeError()
         columns[name] = attribute

@@ -58,7 +58,7 @@ export default definePlugin({
       quotas: () => json(quotaInfo(quota.report(LIMIT))),
       roles: () => json(rolesInfo(engine)),
     }
-    const whole = async (request: RestRequest): Promise<object> => ({
+    const describeAll = async (request: RestRequest): Promise<object> => ({
       ...Object.assign({}, ...(await Promise.all(Object.values(parts).map(part => part(request))))),
       privileges: { privileges: request.callerSession.data.privileges.map(privilege => ({ privilege })) },
     })
@@ -69,10 +69,10 @@ export default definePlugin({
       if (name === 'rights') return json(rightsInfo(engine, request.parts.slice(1)))
       if (Object.hasOwn(ownParts, name) && command === undefined) return ownParts[name]!()
       if (name !== '' && (!Object.hasOwn(parts, name) || command !== undefined)) {
-        const known = [...Object.keys(parts), ...Object.keys(ownParts), 'rights']
-        throw InfoErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100), known)
+        const knownParts = [...Object.keys(parts), ...Object.keys(ownParts), 'rights']
+        throw InfoErrors.UNKNOWN_PART(request.parts.join('/').slice(0, 100), knownParts)
       }
-      return json(await (name === '' ? whole(request) : parts[name]!(request)))
+      return json(await (name === '' ? describeAll(request) : parts[name]!(request)))
     })
   },
 })
@@ -110,8 +110,8 @@ const INFO: ServiceSpec = {
 const LIMIT = 1_000
 
 function cacheInfo(engine: PluginEngine): object {
-  const used = Object.values(engine.memoryUse() ?? {})
-  return { cacheSize: engine.memoryBytes, usedCache: used.reduce((sum, bytes) => sum + bytes, 0) }
+  const usedBytes = Object.values(engine.memoryUse() ?? {})
+  return { cacheSize: engine.memoryBytes, usedCache: usedBytes.reduce((sum, bytes) => sum + bytes, 0) }
 }
 
 async function entitySetInfo({ catalog, entitySets }: PluginEngine): Promise<object> {
@@ -160,9 +160,9 @@ const quotaInfo = ({ limits, sessions, addresses }: QuotaReport): object => ({
 })
 
 function rolesInfo(engine: PluginEngine): object {
-  const declared = engine.declaredRoles()
-  if (!declared) return { hasRoles: false }
-  const { roles, privileges, ...defaults } = declared
+  const declaredRoles = engine.declaredRoles()
+  if (!declaredRoles) return { hasRoles: false }
+  const { roles, privileges, ...defaults } = declaredRoles
   return { hasRoles: true, ...defaults, roles: roles.slice(0, LIMIT), privileges: privileges.slice(0, LIMIT) }
 }
 
@@ -188,7 +188,7 @@ function rightsInfo(engine: PluginEngine, [kind, name, ...more]: readonly string
 async function release({ verb }: RestRequest, ids: string | undefined, sessions: Sessions): Promise<Reply> {
   // A link on another site's page must not be able to log every user out.
   if (verb !== 'POST') throw InfoErrors.RELEASE_VERB(verb)
-  const wanted = ids === undefined ? undefined : new Set(ids.split(','))
-  await sessions.endAll((_record, handle) => !wanted || wanted.has(handle))
+  const handles = ids === undefined ? undefined : new Set(ids.split(','))
+  await sessions.endAll((_record, handle) => !handles || handles.has(handle))
   return json({ ok: true })
 }

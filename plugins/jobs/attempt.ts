@@ -10,7 +10,7 @@ export class Attempt {
 
   constructor(
     readonly job: Job,
-    readonly called: JobFunction,
+    readonly jobFunction: JobFunction,
   ) {}
 
   onAborted(callback: () => void): void {

@@ -38,7 +38,7 @@ export function describeFunction(
   schedules: Iterable<Schedule>,
   runner: JobRunner | undefined,
 ): object {
-  const own = [...schedules].filter(({ called }) => called.job === job)
+  const ownSchedules = [...schedules].filter(({ jobFunction }) => jobFunction.job === job)
   return {
     job,
     plugin: place.plugin,
@@ -46,8 +46,8 @@ export function describeFunction(
     backoffSeconds,
     concurrency,
     ...(deadlineSeconds !== undefined && { deadlineSeconds }),
-    ...(own.length > 0 && {
-      schedules: own.map(schedule => {
+    ...(ownSchedules.length > 0 && {
+      schedules: ownSchedules.map(schedule => {
         const next = runner?.nextOf(schedule)
         const { pattern, timeZone } = schedule
         return { pattern, ...(timeZone !== undefined && { timeZone }), ...(next !== undefined && { next: iso(next) }) }

@@ -78,15 +78,15 @@ export default definePlugin({
       const isGet = request.verb === 'GET' || request.verb === 'HEAD'
       if (first === undefined) {
         if (!isGet) throw JobErrors.UNKNOWN_ACTION(request.verb)
-        const described = functions.map(each => describeFunction(each, schedules.values(), runner))
+        const descriptions = functions.map(each => describeFunction(each, schedules.values(), runner))
         return {
-          functions: described,
+          functions: descriptions,
           counts: Object.fromEntries(JOB_STATES.map(state => [state, jobs.places(state, MAX_COUNT).length])),
         }
       }
       if (isJobId(first)) {
         if (rest.length > (isGet ? 0 : 1)) throw JobErrors.UNKNOWN_ACTION(rest.join('/').slice(0, 100))
-        return isGet ? describe(known(jobs, first)) : change(first, actionOf(request, rest[0]))
+        return isGet ? describe(demandJob(jobs, first)) : change(first, actionOf(request, rest[0]))
       }
       if (!isState(first)) throw JobErrors.UNKNOWN_PART(first.slice(0, 100))
       if (isGet) {
@@ -100,10 +100,10 @@ export default definePlugin({
     }
 
     const change = async (id: string, action: Action): Promise<object> => {
-      const job = known(jobs, id)
+      const job = demandJob(jobs, id)
       if (action === 'replay' && !jobs.declared.has(job.name)) throw JobErrors.UNKNOWN_FUNCTION(job.name)
-      if (!(await runner?.[action](id))) throw JobErrors.WRONG_STATE(id, known(jobs, id).state, PARTICIPLES[action])
-      return action === 'remove' ? { ok: true } : describe(known(jobs, id))
+      if (!(await runner?.[action](id))) throw JobErrors.WRONG_STATE(id, demandJob(jobs, id).state, PARTICIPLES[action])
+      return action === 'remove' ? { ok: true } : describe(demandJob(jobs, id))
     }
 
     const replayAll = async (name: string | undefined): Promise<object> => {
@@ -143,7 +143,7 @@ function actionOf({ verb }: RestRequest, part: string | undefined): Action {
 
 const isState = (part: string): part is JobState => (JOB_STATES as readonly string[]).includes(part)
 
-function known(jobs: PluginEngine['jobs'], id: string): Job {
+function demandJob(jobs: PluginEngine['jobs'], id: string): Job {
   const job = jobs.get(id)
   if (!job) throw JobErrors.NOT_FOUND(id)
   return job
@@ -178,9 +178,9 @@ async function select(
   name: string | undefined,
   limit: number,
 ): Promise<Job[]> {
-  const found = await find(jobs, state, name, limit)
-  if (name === undefined || found.length > 0 || jobs.declared.has(name)) return found
-  for (const each of JOB_STATES) if ((await find(jobs, each, name, 1)).length > 0) return found
+  const matches = await find(jobs, state, name, limit)
+  if (name === undefined || matches.length > 0 || jobs.declared.has(name)) return matches
+  for (const each of JOB_STATES) if ((await find(jobs, each, name, 1)).length > 0) return matches
   const hint = suggestion(name, jobs.declared.keys()) || '; /$jobs lists the functions'
   throw JobErrors.UNKNOWN_JOB(name.slice(0, 100), hint)
 }
@@ -195,14 +195,14 @@ async function find(
   const ofName = state === 'ready' ? name : undefined
   const most = name === ofName ? limit : MAX_COUNT
   const places = isEnded ? jobs.lastPlaces(state, most) : jobs.places(state, most, ofName)
-  const found: Job[] = []
+  const matches: Job[] = []
   for (const [i, place] of places.entries()) {
-    if (found.length >= limit) break
+    if (matches.length >= limit) break
     if (i % SLICE === SLICE - 1) await turn()
     const job = jobs.get(idOfPlace(place))
-    if (job && (name === undefined || job.name === name)) found.push(job)
+    if (job && (name === undefined || job.name === name)) matches.push(job)
   }
-  return found
+  return matches
 }
 
 function metricsOf(runner: JobRunner, jobs: PluginEngine['jobs'], now: number): Metric[] {
@@ -218,7 +218,7 @@ function metricsOf(runner: JobRunner, jobs: PluginEngine['jobs'], now: number): 
     values: [{ labels: {}, value }],
   })
   return [
-    gauge('jobs_running', 'Jobs that run now.', runner.running),
+    gauge('jobs_running', 'Jobs that run now.', runner.runningCount),
     gauge(
       'jobs_delay_seconds',
       'Time for which the oldest job that is ready has waited; 0 if there is none.',

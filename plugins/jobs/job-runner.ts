@@ -48,7 +48,7 @@ export class JobRunner {
   /** Number of running jobs of each function. */
   private readonly runningOf = new Map<string, number>()
   /** States of jobs that have ended and are not stored yet. */
-  private ended: JobChange[] = []
+  private endedChanges: JobChange[] = []
   /** One change of the queue at a time. */
   private readonly inTurn = pLimit(1)
   private next: ReadonlyMap<string, number> = new Map()
@@ -70,7 +70,7 @@ export class JobRunner {
   }
 
   /** Number of jobs that run now. */
-  get running(): number {
+  get runningCount(): number {
     return this.attempts.size
   }
 
@@ -121,7 +121,7 @@ export class JobRunner {
     const until = Date.now() + CLOSE_MS
     while (this.attempts.size > 0 && Date.now() < until) await new Promise(resolve => setTimeout(resolve, 10))
     const open = [...this.attempts.values()].map(({ job }) => ({ from: job, to: givenBack(job, now()) }))
-    await this.inTurn(() => jobs.store([...this.ended.splice(0), ...open])).catch(error => this.report(error))
+    await this.inTurn(() => jobs.store([...this.endedChanges.splice(0), ...open])).catch(error => this.report(error))
   }
 
   private async change(
@@ -130,14 +130,14 @@ export class JobRunner {
     to: (job: Job, now: number) => Job | undefined,
   ): Promise<Job | undefined> {
     const { jobs, now } = this.options
-    const changed = await this.inTurn(async () => {
+    const changedJob = await this.inTurn(async () => {
       const from = jobs.get(id)
       if (!from || !states.includes(from.state)) return undefined
       await jobs.store([{ from, to: to(from, now()) }])
       return from
     })
     this.wake()
-    return changed
+    return changedJob
   }
 
   private async advance(): Promise<void> {
@@ -161,22 +161,28 @@ export class JobRunner {
     const { jobs, now } = this.options
     if (this.mustRecover) await this.recover()
     const time = now()
-    const ended = this.ended.splice(0)
+    const endings = this.endedChanges.splice(0)
     const due = this.due(time).map(from => ({ from, to: { ...from, state: 'ready', time } as const }))
-    const claimed = this.claims().map(from => ({ from, to: begun(from, time) }))
+    const claimedChanges = this.claims().map(from => ({ from, to: begun(from, time) }))
     const scheduled = this.scheduled(time)
-    const changes = [...ended, ...due, ...scheduled.changes, ...claimed, ...this.outdated(time, ended.length)]
+    const changes = [
+      ...endings,
+      ...due,
+      ...scheduled.changes,
+      ...claimedChanges,
+      ...this.outdated(time, endings.length),
+    ]
     if (changes.length > 0 || scheduled.next.size > 0) {
       try {
         await jobs.store(changes, scheduled.next)
       } catch (error) {
-        this.ended.unshift(...ended)
+        this.endedChanges.unshift(...endings)
         throw error
       }
       if (scheduled.next.size > 0) this.next = jobs.schedules()
     }
-    for (const { to } of claimed) {
-      if (this.isClosed) this.ended.push({ from: to, to: givenBack(to, now()) })
+    for (const { to } of claimedChanges) {
+      if (this.isClosed) this.endedChanges.push({ from: to, to: givenBack(to, now()) })
       else this.begin(to)
     }
     if (due.length > 0 || scheduled.changes.length > 0) return 0
@@ -222,14 +228,15 @@ export class JobRunner {
     const isChecked = Math.abs(now - this.checkedAt) < LOOK_MS
     if (!isChecked) this.checkedAt = now
     for (const [name, schedule] of this.options.schedules) {
-      const stored = this.next.get(name)
-      if (isChecked && stored !== undefined && stored > now) continue
+      const storedTime = this.next.get(name)
+      if (isChecked && storedTime !== undefined && storedTime > now) continue
       const following = schedule.next(now)
-      const time = stored !== undefined && following !== undefined && stored > following ? undefined : stored
+      const time =
+        storedTime !== undefined && following !== undefined && storedTime > following ? undefined : storedTime
       if (time !== undefined && time > now) continue
       if (following !== undefined || time !== undefined) next.set(name, following)
       if (time === undefined) continue
-      const job = { id: newJobId(now), name: schedule.called.job, args: '[]', priority: 0 }
+      const job = { id: newJobId(now), name: schedule.jobFunction.job, args: '[]', priority: 0 }
       changes.push({ to: jobOf(job, now) })
     }
     for (const name of this.next.keys()) if (!this.options.schedules.has(name)) next.set(name, undefined)
@@ -237,16 +244,16 @@ export class JobRunner {
   }
 
   /** Ended jobs that are kept no longer. */
-  private outdated(now: number, ended: number): JobChange[] {
+  private outdated(now: number, endedCount: number): JobChange[] {
     const { jobs, keepDone, keepDoneMs, keepFailedMs } = this.options
-    this.endedSinceSweep += ended
+    this.endedSinceSweep += endedCount
     if (now - this.sweptAt < SWEEP_MS && this.endedSinceSweep < SWEEP_ENDED) return []
     this.sweptAt = now
     this.endedSinceSweep = 0
     const old = (state: 'done' | 'cancelled' | 'failed', ageMs: number): string[] =>
       jobs.places(state, 2 * SWEEP_ENDED).filter(place => timeOfPlace(place) < now - ageMs)
-    const kept = jobs.places('done', keepDone + 2 * SWEEP_ENDED)
-    const surplus = kept.slice(0, Math.max(0, kept.length - keepDone))
+    const donePlaces = jobs.places('done', keepDone + 2 * SWEEP_ENDED)
+    const surplus = donePlaces.slice(0, Math.max(0, donePlaces.length - keepDone))
     const places = new Set([
       ...surplus,
       ...old('done', keepDoneMs),
@@ -260,12 +267,12 @@ export class JobRunner {
   private async recover(): Promise<void> {
     const { jobs, now, log } = this.options
     this.next = jobs.schedules()
-    const stored = new Set(this.ended.map(({ from }) => from!.id))
+    const endedIds = new Set(this.endedChanges.map(({ from }) => from!.id))
     for (;;) {
-      const places = jobs.places('running', this.attempts.size + stored.size + SLICE)
-      const lost = this.jobsAt(places).filter(({ id }) => !this.attempts.has(id) && !stored.has(id))
-      if (lost.length === 0) break
-      const changes = lost.map(from => ({ from, to: interrupted(from, now()) }))
+      const places = jobs.places('running', this.attempts.size + endedIds.size + SLICE)
+      const lostJobs = this.jobsAt(places).filter(({ id }) => !this.attempts.has(id) && !endedIds.has(id))
+      if (lostJobs.length === 0) break
+      const changes = lostJobs.map(from => ({ from, to: interrupted(from, now()) }))
       await jobs.store(changes)
       for (const { to } of changes) {
         log.warn({ job: to.id, state: to.state }, `the job ${to.name} was interrupted, because the server ended`)
@@ -277,11 +284,11 @@ export class JobRunner {
 
   private begin(job: Job): void {
     const { jobs } = this.options
-    const called = jobs.declared.get(job.name)!
-    const attempt = new Attempt(job, called)
+    const declaration = jobs.declared.get(job.name)!
+    const attempt = new Attempt(job, declaration)
     this.attempts.set(job.id, attempt)
     this.count(job.name, 1)
-    jobs.run(called, job, job.attempts, attempt).then(
+    jobs.run(declaration, job, job.attempts, attempt).then(
       () => this.end(attempt, undefined),
       error => this.end(attempt, { error }),
     )
@@ -291,11 +298,14 @@ export class JobRunner {
     const { job } = attempt
     this.attempts.delete(job.id)
     this.count(job.name, -1)
-    this.ended.push({ from: job, to: this.stateAfter(attempt, problem) })
+    this.endedChanges.push({ from: job, to: this.stateAfter(attempt, problem) })
     this.wake()
   }
 
-  private stateAfter({ job, called, isCancelled }: Attempt, problem: { readonly error: unknown } | undefined): Job {
+  private stateAfter(
+    { job, jobFunction, isCancelled }: Attempt,
+    problem: { readonly error: unknown } | undefined,
+  ): Job {
     const { now, random = Math.random, log } = this.options
     if (!problem) {
       this.counts.done++
@@ -303,7 +313,7 @@ export class JobRunner {
     }
     if (isCancelled) return cancelled(job, now())
     if (this.isClosed) return givenBack(job, now())
-    const next = failed(job, problem.error, called, { now: now(), random })
+    const next = failed(job, problem.error, jobFunction, { now: now(), random })
     if (next.error !== undefined) this.counts.failedAttempts++
     if (next.state === 'failed') {
       this.counts.failed++

@@ -52,23 +52,23 @@ export const givenBack = (job: Job, time: number): Job => ({
 /** The state after an attempt that failed: the next attempt after a pause, which grows and varies, or the end. */
 export function failed(
   job: Job,
-  thrown: unknown,
+  fault: unknown,
   { attempts, backoffSeconds }: Pick<JobFunction, 'attempts' | 'backoffSeconds'>,
   { now, random }: Environment,
 ): Job {
-  if (thrown instanceof ProtocolError && NOT_TO_BLAME.has(thrown.name))
-    return givenBack(job, now + 1000 * (thrown.retryAfterSeconds ?? 1))
-  const error = messageOf(thrown).slice(0, MAX_ERROR)
+  if (fault instanceof ProtocolError && NOT_TO_BLAME.has(fault.name))
+    return givenBack(job, now + 1000 * (fault.retryAfterSeconds ?? 1))
+  const error = messageOf(fault).slice(0, MAX_ERROR)
   if (job.attempts >= attempts) return { ...job, state: 'failed', time: now, error }
   const pauseMs = Math.min(MAX_BACKOFF_MS, 1000 * backoffSeconds * 2 ** (job.attempts - 1))
   return { ...job, state: 'waiting', time: now + Math.round(pauseMs * (0.5 + random() / 2)), error }
 }
 
 /** Administrators see more than clients: the message of what the code has thrown. */
-function messageOf(thrown: unknown): string {
-  const { message, cause } = thrown as Partial<Error>
+function messageOf(fault: unknown): string {
+  const { message, cause } = fault as Partial<Error>
   const { name, message: reason } = (cause ?? {}) as Partial<Error>
-  return reason === undefined ? String(message ?? thrown) : `${name}: ${reason}`
+  return reason === undefined ? String(message ?? fault) : `${name}: ${reason}`
 }
 
 /** The state of a job that was running when the server ended: such an attempt does not count, but they have a bound of their own. */

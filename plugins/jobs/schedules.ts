@@ -5,7 +5,7 @@ import type { JobFunction } from '../../engine/index.ts'
 export interface Schedule {
   /** Identifies the schedule in the store. */
   readonly name: string
-  readonly called: JobFunction
+  readonly jobFunction: JobFunction
   readonly pattern: string
   readonly timeZone: string | undefined
   /** The first time after another one, in milliseconds since 1970; undefined: none. */
@@ -14,14 +14,16 @@ export interface Schedule {
 
 /** The schedules of all jobs, by their names. Their patterns and zones have been checked with the declarations. */
 export async function readSchedules(jobs: Iterable<JobFunction>): Promise<ReadonlyMap<string, Schedule>> {
-  const declared = [...jobs].flatMap(called => called.schedules.map(schedule => ({ called, ...schedule })))
-  if (declared.length === 0) return new Map()
+  const declarations = [...jobs].flatMap(jobFunction =>
+    jobFunction.schedules.map(schedule => ({ jobFunction, ...schedule })),
+  )
+  if (declarations.length === 0) return new Map()
   const { Cron } = await import('croner')
   return new Map(
-    declared.map(({ called, pattern, timeZone }) => {
-      const name = `${called.job}/${pattern}/${timeZone ?? ''}`
+    declarations.map(({ jobFunction, pattern, timeZone }) => {
+      const name = `${jobFunction.job}/${pattern}/${timeZone ?? ''}`
       const cron = new Cron(pattern, { paused: true, ...(timeZone !== undefined && { timezone: timeZone }) })
-      return [name, { name, called, pattern, timeZone, next: after => nextOf(cron, after) }]
+      return [name, { name, jobFunction, pattern, timeZone, next: after => nextOf(cron, after) }]
     }),
   )
 }

@@ -22,11 +22,11 @@ export default definePlugin({
 
     command('$lock', LOCK, async (request: RestRequest) => {
       request.refuseOtherPages()
-      const wanted = request.parameter('$lock')!.toLowerCase()
-      if (wanted !== 'true' && wanted !== 'false') throw LockErrors.NOT_BOOLEAN(wanted.slice(0, 100))
+      const value = request.parameter('$lock')!.toLowerCase()
+      if (value !== 'true' && value !== 'false') throw LockErrors.NOT_BOOLEAN(value.slice(0, 100))
       if (!request.isEntity) throw LockErrors.NOT_AN_ENTITY()
       const { session, read, transport } = request
-      const lock = wanted === 'true'
+      const lock = value === 'true'
       const { result, status } = await engine.lock(read, lock, request.callerSession.data, transport)
       // The session must be kept until its end, which frees the lock.
       if (lock && result) await sessions.keep(session)

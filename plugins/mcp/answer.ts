@@ -49,10 +49,10 @@ export function fitting<T>(elements: readonly T[]): readonly T[] {
 /** An answer with a value of any size: a list is cut after the elements that fit, any other value is replaced by the beginning of its JSON. */
 export function boundedAnswer(data: unknown, facts: Readonly<Record<string, unknown>> = {}): ToolResult {
   if (bytesOf(data) <= MAX_ANSWER_BYTES - HEAD_BYTES) return answerOf(data, facts)
-  const shown = Array.isArray(data) ? fitting(data) : []
-  if (shown.length > 0) {
-    const hint = `the first ${shown.length} of ${(data as unknown[]).length}; there is no room for more`
-    return answerOf(shown, { ...facts, hint })
+  const elements = Array.isArray(data) ? fitting(data) : []
+  if (elements.length > 0) {
+    const hint = `the first ${elements.length} of ${(data as unknown[]).length}; there is no room for more`
+    return answerOf(elements, { ...facts, hint })
   }
   // Quotes and characters beyond ASCII take more bytes than characters.
   const shownText = beginningOf(textOf(data), MAX_ANSWER_BYTES / 8)

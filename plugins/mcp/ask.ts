@@ -1,7 +1,7 @@
 import { parseJsonBody } from '../../engine/index.ts'
 import { readBody, type Reply, type RestRequest, type Scope } from '../../kernel/api.ts'
 import { beginningOf } from './answer.ts'
-import { type Fault, refused, ToolError } from './tool-error.ts'
+import { type Fault, refusal, ToolError } from './tool-error.ts'
 
 /** A request to the public protocol. */
 interface Question {
@@ -31,8 +31,8 @@ export function askerFor({ dispatch }: Scope, request: RestRequest, mayWrite: bo
     const method = body === undefined ? 'GET' : 'POST'
     if (method !== 'GET' && !mayWrite) throw new Error(`a tool has sent a ${method}, and writing is off`)
     const url = `/rest/${path}${queryOf(parameters)}`
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    const reply = await dispatch({ method, url, ...sent }, request)
+    const payload = body === undefined ? {} : { body: JSON.stringify(body) }
+    const reply = await dispatch({ method, url, ...payload }, request)
     const answer = { mediaType: mediaTypeOf(reply), bytes: await bodyOf(reply, maxBytes) }
     if (reply.status >= 400) throw faultOf(reply.status, answer)
     return answer
@@ -45,25 +45,25 @@ export const isJson = (mediaType: string): boolean => /\bjson\b/.test(mediaType)
 export const jsonOf = ({ bytes }: Answer): unknown => parseJsonBody(bytes, undefined, 'numbers')
 
 /** `City("12")`. @throws {ToolError} */
-export const entityPath = (dataClass: string, key: string): string => `${nameIn(dataClass)}("${encoded(key)}")`
+export const entityPath = (dataClass: string, key: string): string => `${nameIn(dataClass)}("${encode(key)}")`
 
 const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u
 
 /** A name as a part of a path in which it cannot mean anything else. @throws {ToolError} the text is not a name */
 export function nameIn(name: string): string {
   if (NAME.test(name)) return encodeURIComponent(name)
-  throw refused(`${JSON.stringify(name.slice(0, 100))} is not a name; the tool describe lists names`)
+  throw refusal(`${JSON.stringify(name.slice(0, 100))} is not a name; the tool describe lists names`)
 }
 
 function queryOf(parameters: NonNullable<Question['parameters']>): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
+  const entries = Object.entries(parameters).filter(([, value]) => value !== undefined)
   // Quotes around a value protect everything inside, including quotes.
-  const pairs = given.map(([name, value]) => `$${name}="${encoded(String(value))}"`)
+  const pairs = entries.map(([name, value]) => `$${name}="${encode(String(value))}"`)
   return pairs.length > 0 ? `?${pairs.join('&')}` : ''
 }
 
 /** Encodes brackets and quotes too, which have a meaning in addresses. */
-const encoded = (text: string): string =>
+const encode = (text: string): string =>
   encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, sign => `%${sign.charCodeAt(0).toString(16)}`)
 
 /** Content type of a reply; plugin code writes header names in any case. */
@@ -76,7 +76,7 @@ async function bodyOf(reply: Reply, maxBytes: number): Promise<Uint8Array> {
   try {
     return await readBody(reply, maxBytes)
   } catch {
-    throw refused(`the answer has more than ${maxBytes} bytes; ask for fewer entities or attributes`)
+    throw refusal(`the answer has more than ${maxBytes} bytes; ask for fewer entities or attributes`)
   }
 }
 
@@ -90,10 +90,10 @@ function faultOf(status: number, { mediaType, bytes }: Answer): ToolError {
   if (!isJson(mediaType)) return new ToolError([{ message: beginningOf(Buffer.from(bytes).toString(), 1_000) }], status)
   const answer = jsonOf({ mediaType, bytes }) as (Failed & { readonly __ENTITIES?: readonly Failed[] }) | undefined
   const ofEntities = (answer?.__ENTITIES ?? []).flatMap(({ __ERROR = [] }, entity) =>
-    __ERROR.map(fault => ({ entity, ...shown(fault) })),
+    __ERROR.map(fault => ({ entity, ...reduceFault(fault) })),
   )
-  const faults = [...(answer?.__ERROR ?? []).map(shown), ...ofEntities]
+  const faults = [...(answer?.__ERROR ?? []).map(reduceFault), ...ofEntities]
   return new ToolError(faults.length > 0 ? faults : [{ message: `the server has answered ${status}` }], status)
 }
 
-const shown = ({ message, errCode, attribute }: Fault): Fault => ({ message, errCode, attribute })
+const reduceFault = ({ message, errCode, attribute }: Fault): Fault => ({ message, errCode, attribute })

@@ -53,7 +53,8 @@ type Line = (dataClass: DataClass, classOf: (type: string) => string) => string
 /** Formats of the lines of an overview, the most detailed first. */
 const LINES: readonly Line[] = [
   (each, classOf) => lineOf(each, [...each.attributes.map(a => withType(a, classOf)), ...functionsOf(each)]),
-  (each, classOf) => lineOf(each, [...each.attributes.map(a => related(a, classOf) ?? a.name), ...functionsOf(each)]),
+  (each, classOf) =>
+    lineOf(each, [...each.attributes.map(a => relationText(a, classOf) ?? a.name), ...functionsOf(each)]),
   (each, classOf) => lineOf(each, [`${each.attributes.length} attributes`, ...relationsOf(each, classOf)]),
   (each, classOf) =>
     lineOf(
@@ -65,26 +66,28 @@ const LINES: readonly Line[] = [
 
 /** Overview of all classes, in the most detailed format that fits. @param match part of a name; other classes are left out */
 export function overviewOf({ dataClasses, methods = [], singletons = [] }: CatalogText, match?: string): string {
-  const wanted = match?.toLowerCase()
-  const has = (name: string): boolean => wanted === undefined || name.toLowerCase().includes(wanted)
-  const found = dataClasses.filter(({ name, attributes }) => has(name) || attributes.some(each => has(each.name)))
+  const word = match?.toLowerCase()
+  const has = (name: string): boolean => word === undefined || name.toLowerCase().includes(word)
+  const matchedClasses = dataClasses.filter(
+    ({ name, attributes }) => has(name) || attributes.some(each => has(each.name)),
+  )
   const classOf = classesByCollection(dataClasses)
-  const title = `${found.length} of ${dataClasses.length} classes. ${LEGEND}`
+  const title = `${matchedClasses.length} of ${dataClasses.length} classes. ${LEGEND}`
   const textOf = (line: Line, functionOf: (method: Method) => string): string => {
     const ofStore = methods.map(each => `datastore: ${functionOf(each)}`)
     const ofSingletons = singletons.flatMap(({ name, methods }) =>
       methods.map(each => `singleton ${name}: ${functionOf(each)}`),
     )
-    return [title, ...ofStore, ...ofSingletons, ...found.map(each => line(each, classOf))].join('\n')
+    return [title, ...ofStore, ...ofSingletons, ...matchedClasses.map(each => line(each, classOf))].join('\n')
   }
-  const whole = textOf(LINES[0]!, signatureOf)
-  if (tokensOf(whole) <= MAX_TOKENS) return whole
+  const fullText = textOf(LINES[0]!, signatureOf)
+  if (tokensOf(fullText) <= MAX_TOKENS) return fullText
   const texts = LINES.map(line => textOf(line, callOf))
-  const chosen = texts.find(text => tokensOf(text) <= MAX_TOKENS) ?? texts.at(-1)!
-  return shortened(`${chosen}\nThis is not all: describe some classes by name, or use match.`)
+  const fittingText = texts.find(text => tokensOf(text) <= MAX_TOKENS) ?? texts.at(-1)!
+  return shorten(`${fittingText}\nThis is not all: describe some classes by name, or use match.`)
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   const tokens = tokensOf(text)
   if (tokens <= MAX_TOKENS) return text
   const room = text.slice(0, Math.floor((text.length * (MAX_TOKENS - 20)) / tokens))
@@ -137,16 +140,16 @@ const lineOf = ({ name, key }: DataClass, parts: readonly string[]): string =>
   `${name}(${key.map(each => each.name).join()})${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`
 
 const relationsOf = ({ attributes }: DataClass, classOf: (type: string) => string): string[] =>
-  attributes.flatMap(each => related(each, classOf) ?? [])
+  attributes.flatMap(each => relationText(each, classOf) ?? [])
 
-function related({ name, kind, type }: Attribute, classOf: (type: string) => string): string | undefined {
+function relationText({ name, kind, type }: Attribute, classOf: (type: string) => string): string | undefined {
   if (kind === 'relatedEntity') return `${name}>${type}`
   return kind === 'relatedEntities' ? `${name}>>${classOf(type)}` : undefined
 }
 
 function withType(attribute: Attribute, classOf: (type: string) => string): string {
   const { name, type } = attribute
-  return related(attribute, classOf) ?? (type === 'string' ? name : `${name} ${typeOf(attribute)}`)
+  return relationText(attribute, classOf) ?? (type === 'string' ? name : `${name} ${typeOf(attribute)}`)
 }
 
 const typeOf = ({ type, dimension, scale }: Attribute): string =>

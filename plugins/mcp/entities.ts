@@ -4,9 +4,9 @@ import { type DeclaredParameter, type Registered, type RestRequest, SELECTIONS, 
 import { answerOf, fitting, type ToolResult } from './answer.ts'
 import { cutHints, filterHints, hintOf } from './hints.ts'
 import { jsonOf, nameIn } from './ask.ts'
-import { plain } from './plain.ts'
+import { simplify } from './plain.ts'
 import type { ToolContext } from './tool.ts'
-import { refused } from './tool-error.ts'
+import { refusal } from './tool-error.ts'
 
 const TEXT_BYTES = 300
 
@@ -52,33 +52,33 @@ interface Collection {
 
 /** A page of as many entities as there is room for, with a hint for continuing. @throws {ToolError} */
 export async function showEntities(
-  wanted: Entities,
+  query: Entities,
   { ask, request, mayWrite, scope }: ToolContext,
 ): Promise<ToolResult> {
-  const { class: dataClass, attributes = valuesOf(dataClass, request) } = wanted
+  const { class: dataClass, attributes = valuesOf(dataClass, request) } = query
   const answer = await ask({
     path: nameIn(dataClass),
     parameters: {
-      ...addedOf(wanted, scope.registered),
-      ...selectionOf(wanted),
-      orderby: wanted.orderBy,
-      ...pageOf({ ...wanted, attributes }),
+      ...addedOf(query, scope.registered),
+      ...selectionOf(query),
+      orderby: query.orderBy,
+      ...pageOf({ ...query, attributes }),
     },
   })
   const { __COUNT: count, __FIRST: first, __ENTITIES } = jsonOf(answer) as Collection
-  const entities = __ENTITIES.map(each => plain(each, mayWrite))
-  const shown = fitting(entities)
-  if (shown.length === 0 && entities.length > 0)
-    throw refused('one entity alone is too large; name fewer attributes, or a smaller textBytes')
-  const next = first + shown.length
-  const narrower = shown.length < entities.length ? ', or name fewer attributes' : ''
+  const entities = __ENTITIES.map(each => simplify(each, mayWrite))
+  const page = fitting(entities)
+  if (page.length === 0 && entities.length > 0)
+    throw refusal('one entity alone is too large; name fewer attributes, or a smaller textBytes')
+  const next = first + page.length
+  const narrower = page.length < entities.length ? ', or name fewer attributes' : ''
   const hints = [
     ...(next < count ? [`go on with skip: ${next}${narrower}; a filter or aggregate may say it sooner`] : []),
-    ...(count === 0 && wanted.hintForNone ? [wanted.hintForNone] : []),
-    ...filterHints(wanted, count),
-    ...cutHints(__ENTITIES.slice(0, shown.length), request.view.find(dataClass)!, request.view),
+    ...(count === 0 && query.hintForNone ? [query.hintForNone] : []),
+    ...filterHints(query, count),
+    ...cutHints(__ENTITIES.slice(0, page.length), request.view.find(dataClass)!, request.view),
   ]
-  return answerOf(shown, { count, first, shown: shown.length, hint: hintOf(hints) })
+  return answerOf(page, { count, first, shown: page.length, hint: hintOf(hints) })
 }
 
 /** Parameters of reads that plugins have added, unless a tool has a member of that name. */
@@ -88,10 +88,10 @@ export const pluginParameters = ({ declared }: Registered): DeclaredParameter[] 
     return !isBuiltIn && !isOwn && on.includes('list')
   })
 
-const addedOf = (wanted: Entities, registered: Registered): Record<string, string | undefined> =>
+const addedOf = (query: Entities, registered: Registered): Record<string, string | undefined> =>
   Object.fromEntries(
     pluginParameters(registered).map(({ name }) => {
-      const value = (wanted as unknown as Record<string, unknown>)[name.slice(1)]
+      const value = (query as unknown as Record<string, unknown>)[name.slice(1)]
       return [name.slice(1), value === undefined ? undefined : String(value)]
     }),
   )
@@ -115,8 +115,8 @@ export const pageOf = ({ attributes = [], top = 20, skip, textBytes = TEXT_BYTES
  * since the protocol will answer with the error.
  */
 export function valuesOf(dataClass: string, { view }: RestRequest): readonly string[] {
-  const found = view.find(dataClass)
-  const attributes = found ? view.attributes(found) : []
+  const classInView = view.find(dataClass)
+  const attributes = classInView ? view.attributes(classInView) : []
   return attributes.flatMap(attribute => {
     const end = attribute.kind === 'alias' ? attribute.target : attribute
     const isValue = end.kind === 'storage' || end.kind === 'calculated'

@@ -12,8 +12,8 @@ interface Asked {
 
 /** Hints about a filter. @param count number of entities that it has found */
 export function filterHints({ filter = '', params = [] }: Asked, count: number): string[] {
-  const quoted = [...filter.matchAll(QUOTED)].map(([, double, single]) => double ?? single)
-  const isForeign = [...quoted, ...params].some(each => typeof each === 'string' && FOREIGN_WILDCARD.test(each))
+  const quotedValues = [...filter.matchAll(QUOTED)].map(([, double, single]) => double ?? single)
+  const isForeign = [...quotedValues, ...params].some(each => typeof each === 'string' && FOREIGN_WILDCARD.test(each))
   const outside = filter.replaceAll(QUOTED, '')
   const isMixed = /\band\b/i.test(outside) && /\bor\b/i.test(outside) && !outside.includes('(')
   return [
@@ -28,11 +28,11 @@ export function filterHints({ filter = '', params = [] }: Asked, count: number):
  * @param entities of an answer of the protocol
  */
 export function cutHints(entities: readonly object[], dataClass: DataClass, view: View): string[] {
-  const cut = new Map<string, { readonly shown: number; readonly count: number }>()
+  const cut = new Map<string, { readonly shownCount: number; readonly count: number }>()
   visit(entities, dataClass)
   return [...cut].map(
-    ([name, { shown, count }]) =>
-      `${name} shows ${shown} of ${count}: query or aggregate the class behind it for the others`,
+    ([name, { shownCount, count }]) =>
+      `${name} shows ${shownCount} of ${count}: query or aggregate the class behind it for the others`,
   )
 
   function visit(rows: readonly object[], of: DataClass): void {
@@ -40,14 +40,14 @@ export function cutHints(entities: readonly object[], dataClass: DataClass, view
       const end = each.kind === 'alias' ? each.target : each
       return end.kind === 'relatedEntity' || end.kind === 'relatedEntities' ? [[each.name, end.target] as const] : []
     })
-    for (const row of rows) for (const [name, target] of relations) related((row as Members)[name], name, target)
+    for (const row of rows) for (const [name, target] of relations) visitRelated((row as Members)[name], name, target)
   }
 
-  function related(value: Members[string], name: string, target: DataClass): void {
+  function visitRelated(value: Members[string], name: string, target: DataClass): void {
     if (!value) return
     const { __COUNT: count, __ENTITIES: rows } = value as Partial<Collection>
     if (rows && count !== undefined && count > Math.max(rows.length, cut.get(name)?.count ?? 0))
-      cut.set(name, { shown: rows.length, count })
+      cut.set(name, { shownCount: rows.length, count })
     visit(rows ?? [value], target)
   }
 }
@@ -91,8 +91,8 @@ const OWN_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** Hints for arguments, and for a value of `function`, that other interfaces have. */
-export const nameHints = (given: Readonly<Record<string, unknown>>): string[] =>
-  [...Object.keys(given), given.function].flatMap(name => {
-    const own = typeof name === 'string' && Object.hasOwn(OWN_NAMES, name) ? OWN_NAMES[name] : undefined
-    return own === undefined ? [] : [`instead of ${name} there is ${own}`]
+export const nameHints = (input: Readonly<Record<string, unknown>>): string[] =>
+  [...Object.keys(input), input.function].flatMap(name => {
+    const ownName = typeof name === 'string' && Object.hasOwn(OWN_NAMES, name) ? OWN_NAMES[name] : undefined
+    return ownName === undefined ? [] : [`instead of ${name} there is ${ownName}`]
   })

@@ -32,14 +32,14 @@ export default definePlugin({
   }),
   register(scope, { write }) {
     serveMetadata(scope)
-    let loaded: Promise<typeof import('./serve.ts')> | undefined
+    let loading: Promise<typeof import('./serve.ts')> | undefined
     scope.route('/mcp', ROUTE, async request => {
       request.demandLogin()
       const head = headOf(request)
       const message = await messageOf(request)
       if ('status' in message) return message
-      loaded ??= import('./serve.ts')
-      const { serve } = await loaded
+      loading ??= import('./serve.ts')
+      const { serve } = await loading
       return serve(message.value, head, { scope, request, mayWrite: write })
     })
   },
@@ -82,8 +82,8 @@ const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method',
 
 /** Copies the head of a request, which is not available after the first `await`. */
 function headOf({ transport }: RestRequest): Record<string, string> {
-  const present = HEADERS.map(name => [name, transport.header(name)] as const).filter(([, value]) => value !== '')
-  return Object.fromEntries(present)
+  const entries = HEADERS.map(name => [name, transport.header(name)] as const).filter(([, value]) => value !== '')
+  return Object.fromEntries(entries)
 }
 
 /** The message in the body, or the refusal of a body that is not one message. @throws {ProtocolError} 413, 408 */

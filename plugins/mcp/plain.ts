@@ -9,17 +9,17 @@ interface Link {
  * Reduces an entity to what an agent needs: its key, its values and its expanded relations.
  * @param withStamps keeps stamps, which a save needs
  */
-export function plain(value: unknown, withStamps: boolean): unknown {
+export function simplify(value: unknown, withStamps: boolean): unknown {
   // A number with too many digits for a double is a String object.
   if (typeof value !== 'object' || value === null || value instanceof String) return value
   // Objects that are values may have such members, too.
   if ('__deferred' in value && typeof value.__deferred === 'object' && value.__deferred) return linked(value.__deferred)
   if ('__ENTITIES' in value && Array.isArray(value.__ENTITIES))
-    return value.__ENTITIES.map(each => plain(each, withStamps))
-  if (Array.isArray(value)) return value.map(each => plain(each, withStamps))
+    return value.__ENTITIES.map(each => simplify(each, withStamps))
+  if (Array.isArray(value)) return value.map(each => simplify(each, withStamps))
   const isEntity = '__KEY' in value
   const members = Object.entries(value).filter(([name]) => !isEntity || isShown(name, withStamps))
-  return Object.fromEntries(members.map(([name, each]) => [name, plain(each, withStamps)]))
+  return Object.fromEntries(members.map(([name, each]) => [name, simplify(each, withStamps)]))
 }
 
 const isShown = (name: string, withStamps: boolean): boolean =>

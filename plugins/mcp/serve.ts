@@ -11,15 +11,19 @@ const LIST_MS = 60_000
  */
 export async function serve(message: unknown, head: Record<string, string>, agent: AgentRequest): Promise<Reply> {
   const { scope, request } = agent
-  const gone = new AbortController()
-  request.transport.onAborted(() => gone.abort())
+  const disconnection = new AbortController()
+  request.transport.onAborted(() => disconnection.abort())
   const handler = createMcpHandler(() => serverFor(agent), {
     // There are no changes to notify clients of, and a stream would have to be kept open.
     maxSubscriptions: 0,
     onerror: error => scope.log.debug({ err: error }, 'a message was refused'),
   })
-  const received = new Request('http://localhost/mcp', { method: 'POST', headers: head, signal: gone.signal })
-  const response = await handler.fetch(received, { parsedBody: message })
+  const webRequest = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: head,
+    signal: disconnection.signal,
+  })
+  const response = await handler.fetch(webRequest, { parsedBody: message })
   const type = response.headers.get('content-type')
   return { status: response.status, headers: type ? { 'Content-Type': type } : {}, body: await response.text() }
 }

@@ -20,10 +20,10 @@ export function callOf({ name, parameters, allowedOnHTTPGET }: Method): string {
 /** `callOf` with types and the description of the author. */
 export function signatureOf({ name, parameters, result, description, allowedOnHTTPGET, applyTo }: Method): string {
   const types = parameters?.map(each => `${each.name}${each.isOptional ? '?' : ''}: ${typeOf(each.schema)}`)
-  const returned = result ? ` → ${typeOf(result)}` : ''
+  const resultText = result ? ` → ${typeOf(result)}` : ''
   const target = applyTo === undefined ? undefined : TARGETS[applyTo]
   const facts = [target && `function of ${target}`, !allowedOnHTTPGET && 'may write', description].filter(Boolean)
-  return `${name}(${types?.join(', ') ?? '…'})${returned}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`
+  return `${name}(${types?.join(', ') ?? '…'})${resultText}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`
 }
 
 const TARGETS: Readonly<Record<string, string>> = {

@@ -20,4 +20,4 @@ export class ToolError extends Error {
 }
 
 /** A {@link ToolError} of the tool itself. */
-export const refused = (message: string): ToolError => new ToolError([{ message }])
+export const refusal = (message: string): ToolError => new ToolError([{ message }])

@@ -42,15 +42,19 @@ const offered = ({ scope: { engine }, mayWrite }: AgentRequest): Tool[] =>
 function inputOf({ input, takesParameters }: Tool, { scope }: AgentRequest): TObject {
   const ofPlugins = takesParameters ? pluginParameters(scope.registered) : []
   if (ofPlugins.length === 0) return input
-  const added = ofPlugins.map(({ name, schema, doc }) => [
+  const entries = ofPlugins.map(({ name, schema, doc }) => [
     name.slice(1),
     Type.Optional(Type.Unsafe({ ...schema, description: doc })),
   ])
-  return Type.Object({ ...Object.fromEntries(added), ...input.properties }, { additionalProperties: false })
+  return Type.Object({ ...Object.fromEntries(entries), ...input.properties }, { additionalProperties: false })
 }
 
 /** Runs a tool. Mistakes of the agent are results that say how to correct them. @throws {ProtocolError} there is no such tool */
-export async function callTool(name: string, given: Record<string, unknown>, agent: AgentRequest): Promise<ToolResult> {
+export async function callTool(
+  name: string,
+  rawInput: Record<string, unknown>,
+  agent: AgentRequest,
+): Promise<ToolResult> {
   const tools = offered(agent)
   const tool = tools.find(each => each.name === name)
   if (!tool) {
@@ -61,9 +65,9 @@ export async function callTool(name: string, given: Record<string, unknown>, age
   }
   try {
     const schema = inputOf(tool, agent)
-    const input = withLists(schema, withoutBigints(given))
+    const input = withLists(schema, withoutBigints(rawInput))
     const problems = shapeProblems(schema, input, 'arguments')
-    if (problems.length > 0) throw new ToolError([...problems, ...nameHints(given)].map(message => ({ message })))
+    if (problems.length > 0) throw new ToolError([...problems, ...nameHints(rawInput)].map(message => ({ message })))
     const { scope, request, mayWrite } = agent
     return await tool.run(input as never, { ...agent, ask: askerFor(scope, request, mayWrite) })
   } catch (error) {
@@ -74,8 +78,8 @@ export async function callTool(name: string, given: Record<string, unknown>, age
 }
 
 /** Replaces integers beyond 2^53 by texts, which the public protocol accepts as numbers. */
-const withoutBigints = (given: object): Record<string, unknown> =>
-  JSON.parse(JSON.stringify(given, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)))
+const withoutBigints = (value: object): Record<string, unknown> =>
+  JSON.parse(JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)))
 
 /** Makes lists of texts that stand in place of a list: agents often send `"class": "City"`. */
 const withLists = ({ properties }: Tool['input'], input: Record<string, unknown>): object =>

@@ -73,8 +73,8 @@ function ofProcess(): Registry {
 
 async function textOf(metrics: Metrics): Promise<string> {
   // prom-client formats metrics that are given as JSON.
-  const given = (await metrics.read()).map(metric => ({ ...metric, aggregator: 'first' }))
-  return AggregatorRegistry.aggregate([given]).metrics()
+  const entries = (await metrics.read()).map(metric => ({ ...metric, aggregator: 'first' }))
+  return AggregatorRegistry.aggregate([entries]).metrics()
 }
 
 /** @throws {Error} the address cannot be listened on */

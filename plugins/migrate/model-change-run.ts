@@ -19,24 +19,24 @@ export class ModelChangeRun {
   state: 'none' | 'running' | 'ready' | 'failed' = 'none'
   step: Step | undefined
   private since = 0
-  private ended = 0
+  private endedAt = 0
   private changes: string[] = []
   private error: string | undefined
   private loggedAt = 0
-  private running: Promise<void> = Promise.resolve()
+  private runPromise: Promise<void> = Promise.resolve()
   private isStopped = false
 
   constructor(private readonly options: RunOptions) {}
 
   /** Goes on with a change that an earlier server has begun. */
   resume(): void {
-    const begun = this.options.modelChange.begun
-    if (begun) this.start(begun.allowLoss)
+    const earlierChange = this.options.modelChange.begun
+    if (earlierChange) this.start(earlierChange.allowLoss)
   }
 
   /** Prepares the change, unless that is being done. The outcome is logged and described. */
   start(allowLoss: boolean): void {
-    if (this.state !== 'running') this.running = this.run(allowLoss)
+    if (this.state !== 'running') this.runPromise = this.run(allowLoss)
   }
 
   private async run(allowLoss: boolean): Promise<void> {
@@ -67,7 +67,7 @@ export class ModelChangeRun {
       this.state = 'failed'
       log.error({ reason: this.error }, 'the change of the model could not be prepared')
     }
-    this.ended = now()
+    this.endedAt = now()
     this.step = undefined
   }
 
@@ -75,7 +75,7 @@ export class ModelChangeRun {
   async discard(): Promise<void> {
     this.isStopped = true
     await this.options.modelChange.discard()
-    await this.running
+    await this.runPromise
     this.state = 'none'
     this.step = undefined
     this.isStopped = false
@@ -96,13 +96,13 @@ export class ModelChangeRun {
 
   /** The state, for administrators. */
   describe(): object {
-    const { state, since, ended, step, changes, error } = this
+    const { state, since, endedAt, step, changes, error } = this
     return {
       state,
       ...(state !== 'none' && { since: iso(since), changes }),
       ...(state === 'running' && { step: step ?? null }),
-      ...(state === 'ready' && { ended: iso(ended) }),
-      ...(state === 'failed' && { ended: iso(ended), error }),
+      ...(state === 'ready' && { ended: iso(endedAt) }),
+      ...(state === 'failed' && { ended: iso(endedAt), error }),
     }
   }
 }

@@ -6,7 +6,7 @@ const OPAQUE = /[\w.~+/=-]{24,}/g
 
 /** The metadata of a provider are those of another issuer. */
 export class WrongIssuer extends Error {
-  constructor(readonly received: string) {
+  constructor(readonly issuer: string) {
     super('the issuer in the metadata of the provider is another one; if it is the address of one tenant, configure it')
   }
 }
@@ -27,9 +27,9 @@ export function describeFailure(error: unknown, clientSecret = ''): string {
       ? [`the provider answered ${error.status}`, error.error, error.error_description ?? '']
       : [error.message, causeOf(error)]
   const text = [...new Set(parts)].filter(part => part !== '').join(': ')
-  const hidden = clientSecret === '' ? text : text.replaceAll(clientSecret, '…')
+  const safeText = clientSecret === '' ? text : text.replaceAll(clientSecret, '…')
   const issuer = issuerOf(error)
-  return printable(hidden.replaceAll(OPAQUE, '…')) + (issuer === undefined ? '' : `: ${printable(issuer)}`)
+  return printable(safeText.replaceAll(OPAQUE, '…')) + (issuer === undefined ? '' : `: ${printable(issuer)}`)
 }
 
 /** Cause of an error of the library, whose own messages are general. Texts of parsers repeat what they could not read. */
@@ -40,7 +40,7 @@ function causeOf({ cause }: Error): string {
 
 /** Issuer that the provider names in its metadata, which are public, if that is what is wrong. */
 function issuerOf(error: Error): string | undefined {
-  if (error instanceof WrongIssuer) return error.received
+  if (error instanceof WrongIssuer) return error.issuer
   const { attribute, body } = (error.cause ?? {}) as { attribute?: unknown; body?: { issuer?: unknown } }
   return attribute === 'issuer' ? String(body?.issuer) : undefined
 }

@@ -29,20 +29,20 @@ export default definePlugin({
     if (problems.length > 0) throw new Error(problems.join('\n'))
     warnOfOpenProviders(options, log)
 
-    let loaded: Promise<import('./logins.ts').OidcLogins> | undefined
-    const logins = () => (loaded ??= import('./logins.ts').then(({ OidcLogins }) => new OidcLogins(scope, options)))
+    let loading: Promise<import('./logins.ts').OidcLogins> | undefined
+    const logins = () => (loading ??= import('./logins.ts').then(({ OidcLogins }) => new OidcLogins(scope, options)))
     const names = Object.keys(options.providers)
     for (const name of names) {
       const login = `${basePath}/auth/${name}/login`
       route(`/auth/${name}/login`, GET, request =>
-        shown(request, login, async () => (await logins()).begin(name, request)),
+        answerWithPage(request, login, async () => (await logins()).begin(name, request)),
       )
       route(`/auth/${name}/callback`, GET, request =>
-        shown(request, login, async () => (await logins()).finish(name, request)),
+        answerWithPage(request, login, async () => (await logins()).finish(name, request)),
       )
     }
     route('/auth/logout', { verbs: ['POST'] }, request =>
-      shown(request, `${basePath}/`, async isPage => (await logins()).logout(request, isPage)),
+      answerWithPage(request, `${basePath}/`, async isPage => (await logins()).logout(request, isPage)),
     )
     const list = names.map(name => ({
       name,
@@ -56,7 +56,11 @@ export default definePlugin({
 const GET = { verbs: ['GET'] } as const
 
 /** Answers a request, with a page for a person when it fails. @param again address to try again */
-async function shown(request: RestRequest, again: string, answer: (isPage: boolean) => Promise<Reply>): Promise<Reply> {
+async function answerWithPage(
+  request: RestRequest,
+  again: string,
+  answer: (isPage: boolean) => Promise<Reply>,
+): Promise<Reply> {
   const isPage = wantsPage(request.transport)
   // The head is read, and the address of the client, after the implementation is loaded.
   request.transport.keep()

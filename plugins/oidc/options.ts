@@ -1,7 +1,7 @@
 import { type PluginEngine, type Static, Type } from '../../kernel/api.ts'
 
 const TEXT = Type.String({ minLength: 1, maxLength: 1_000 })
-const closed = { additionalProperties: false }
+const OBJECT_OPTIONS = { additionalProperties: false }
 
 const GRANTS = Type.Object(
   {
@@ -18,7 +18,7 @@ const GRANTS = Type.Object(
     }),
     default: Type.Array(TEXT, { default: [], description: 'Names that every user of the provider has.' }),
   },
-  closed,
+  OBJECT_OPTIONS,
 )
 
 const ALLOW = Type.Object(
@@ -35,7 +35,7 @@ const ALLOW = Type.Object(
       }),
     ),
   },
-  closed,
+  OBJECT_OPTIONS,
 )
 
 /** Parameters of a request for authorization that the server sets itself. */
@@ -74,7 +74,7 @@ const PROVIDER = Type.Object(
     allow: Type.Optional(ALLOW),
     userInfo: Type.Boolean({ default: true, description: 'Asks for the claims at the UserInfo endpoint too.' }),
     parameters: Type.Record(Type.String({ pattern: `^(?!(?:${RESERVED})$)[a-z_]{1,50}$` }), TEXT, {
-      ...closed,
+      ...OBJECT_OPTIONS,
       default: {},
       description: 'Further parameters of the request for authorization, such as `prompt`.',
     }),
@@ -85,7 +85,7 @@ const PROVIDER = Type.Object(
       description: 'Accepts an issuer without TLS that is not on this machine.',
     }),
   },
-  closed,
+  OBJECT_OPTIONS,
 )
 
 export const OPTIONS = Type.Object({
@@ -93,7 +93,10 @@ export const OPTIONS = Type.Object({
     pattern: '^https?://',
     description: 'Address of the server as browsers see it, such as `https://data.example.com`.',
   }),
-  providers: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }), PROVIDER, { ...closed, minProperties: 1 }),
+  providers: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$' }), PROVIDER, {
+    ...OBJECT_OPTIONS,
+    minProperties: 1,
+  }),
 })
 
 export type OidcOptions = Static<typeof OPTIONS>
@@ -107,19 +110,19 @@ export const prefixOf = (name: string, { namePrefix, userName }: ProviderOptions
 /**
  * Everything that the schema cannot say, a sentence for each problem.
  * @param basePath `server.basePath`, which the server adds itself
- * @param declared names in roles.json; undefined without the file
+ * @param declaredRoles names in roles.json; undefined without the file
  */
 export function problemsOf(
   { publicUrl, providers }: OidcOptions,
   basePath: string,
-  declared: ReturnType<PluginEngine['declaredRoles']>,
+  declaredRoles: ReturnType<PluginEngine['declaredRoles']>,
 ): string[] {
   const entries = Object.entries(providers)
   return [
     ...publicUrlProblems(publicUrl, basePath),
     ...entries.flatMap(([name, provider]) => [
       ...issuerProblems(provider).map(problem => `providers.${name}.issuer: ${problem}`),
-      ...grantProblems(provider, declared).map(problem => `providers.${name}.${problem}`),
+      ...grantProblems(provider, declaredRoles).map(problem => `providers.${name}.${problem}`),
     ]),
     ...prefixProblems(entries),
   ]
@@ -129,8 +132,8 @@ function publicUrlProblems(publicUrl: string, basePath: string): string[] {
   if (!URL.canParse(publicUrl)) return [`publicUrl: ${JSON.stringify(publicUrl)} is not an address`]
   const { origin, protocol, hostname } = new URL(publicUrl)
   if (publicUrl !== origin) {
-    const added = basePath === '' ? '' : `; server.basePath (${basePath}) is added to it`
-    return [`publicUrl: write ${JSON.stringify(origin)}, without a path or a slash at its end${added}`]
+    const basePathHint = basePath === '' ? '' : `; server.basePath (${basePath}) is added to it`
+    return [`publicUrl: write ${JSON.stringify(origin)}, without a path or a slash at its end${basePathHint}`]
   }
   if (protocol === 'http:' && !isLoopback(hostname))
     return [
@@ -158,11 +161,11 @@ function issuerProblems({ issuer, allowHttp }: ProviderOptions): string[] {
 
 function grantProblems(
   { roles, privileges }: ProviderOptions,
-  declared: ReturnType<PluginEngine['declaredRoles']>,
+  declaredRoles: ReturnType<PluginEngine['declaredRoles']>,
 ): string[] {
   const kinds = [
-    { kind: 'roles', grants: roles, known: declared?.roles.map(({ role }) => role) },
-    { kind: 'privileges', grants: privileges, known: declared?.privileges.map(({ privilege }) => privilege) },
+    { kind: 'roles', grants: roles, known: declaredRoles?.roles.map(({ role }) => role) },
+    { kind: 'privileges', grants: privileges, known: declaredRoles?.privileges.map(({ privilege }) => privilege) },
   ]
   return kinds.flatMap(({ kind, grants, known }) => {
     if (!grants) return []
@@ -175,11 +178,11 @@ function grantProblems(
   })
 }
 
-function unknownName(kind: string, name: string, known: readonly string[] | undefined): string[] {
-  if (known?.includes(name)) return []
+function unknownName(kind: string, name: string, knownNames: readonly string[] | undefined): string[] {
+  if (knownNames?.includes(name)) return []
   return [
-    known
-      ? `${kind}: roles.json has no ${kind.slice(0, -1)} ${JSON.stringify(name)}; it has ${known.join(', ') || 'none'}`
+    knownNames
+      ? `${kind}: roles.json has no ${kind.slice(0, -1)} ${JSON.stringify(name)}; it has ${knownNames.join(', ') || 'none'}`
       : `${kind}: there is no roles.json that declares ${JSON.stringify(name)}`,
   ]
 }

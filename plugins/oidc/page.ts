@@ -22,8 +22,8 @@ export function errorPage({ message, httpStatus, retryAfterSeconds }: ProtocolEr
 <title>Login</title>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem; color-scheme: light dark }</style>
 <h1>The login did not succeed</h1>
-<p>${escaped(message)}</p>
-<p><a href="${escaped(again)}">Log in again</a></p>
+<p>${escapeHtml(message)}</p>
+<p><a href="${escapeHtml(again)}">Log in again</a></p>
 </html>
 `
   const wait = retryAfterSeconds === undefined ? undefined : { 'Retry-After': String(retryAfterSeconds) }
@@ -37,4 +37,4 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, each => ESCAPES[each]!)
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, each => ESCAPES[each]!)

@@ -24,7 +24,7 @@ export interface Checks {
  */
 export class PendingLogins {
   private readonly key = randomBytes(32)
-  private readonly used = new Set<string>()
+  private readonly usedIds = new Set<string>()
 
   /** @param now milliseconds since 1970 */
   constructor(private readonly now: () => number) {}
@@ -45,14 +45,14 @@ export class PendingLogins {
    */
   async take(state: string, provider: string, browser: string): Promise<(PendingLogin & Checks) | undefined> {
     const checks = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
-    const opened = await jwtDecrypt(state, this.key, { ...checks, currentDate: new Date(this.now()) }).catch(
+    const decryptedState = await jwtDecrypt(state, this.key, { ...checks, currentDate: new Date(this.now()) }).catch(
       () => undefined,
     )
-    if (!opened) return undefined
-    const { jti = '', returnTo, ...payload } = opened.payload
-    if (payload.provider !== provider || payload.browser !== hashOf(browser) || this.used.has(jti)) return undefined
-    this.used.add(jti)
-    if (this.used.size > REMEMBERED) this.used.delete(this.used.values().next().value!)
+    if (!decryptedState) return undefined
+    const { jti = '', returnTo, ...payload } = decryptedState.payload
+    if (payload.provider !== provider || payload.browser !== hashOf(browser) || this.usedIds.has(jti)) return undefined
+    this.usedIds.add(jti)
+    if (this.usedIds.size > REMEMBERED) this.usedIds.delete(this.usedIds.values().next().value!)
     return { provider, returnTo: returnTo as string, ...this.checksOf(state) }
   }
 

@@ -66,7 +66,7 @@ export class Provider {
       checkToken(claims)
       const asksMore = this.options.userInfo && config.serverMetadata().userinfo_endpoint !== undefined
       if (!asksMore) return claims
-      return merged(await oauth.fetchUserInfo(config, tokens.access_token, claims.sub), claims)
+      return mergeClaims(await oauth.fetchUserInfo(config, tokens.access_token, claims.sub), claims)
     } catch (error) {
       this.tell('a login failed', error)
       throw isOutage(error) ? this.unavailable(error) : OidcErrors.LOGIN_FAILED(this.label)
@@ -130,8 +130,9 @@ function clientAuth({ clientSecret, clientAuthentication }: ProviderOptions): oa
   if (clientSecret === undefined) return oauth.None()
   const methods = { basic: oauth.ClientSecretBasic(clientSecret), post: oauth.ClientSecretPost(clientSecret) }
   return (server, ...rest) => {
-    const known = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-    const usual = known.includes('client_secret_post') && !known.includes('client_secret_basic') ? 'post' : 'basic'
+    const methodNames = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const usual =
+      methodNames.includes('client_secret_post') && !methodNames.includes('client_secret_basic') ? 'post' : 'basic'
     return methods[clientAuthentication ?? usual](server, ...rest)
   }
 }
@@ -144,7 +145,7 @@ function checkToken({ iat, sub }: oauth.IDToken): void {
 }
 
 /** Claims of both answers; the signed token is right where they differ. The confirmation of an address comes with it. */
-function merged(userInfo: Claims, token: Claims): Claims {
+function mergeClaims(userInfo: Claims, token: Claims): Claims {
   const { email_verified: confirmed } = token.email === undefined ? userInfo : token
   return { ...userInfo, ...token, email_verified: confirmed }
 }

@@ -12,9 +12,9 @@ const PATH = /^\/(?!\/)[!-[\]-~]*$/
  * @throws {OidcErrors.RETURN_TO} 400, for everything that is not a path of this server
  */
 export function returnToIn(query: string, basePath: string, publicUrl: string): string {
-  const given = new URLSearchParams(query).getAll('returnTo')
-  const [path = `${basePath}/`] = given
-  const isPath = given.length <= 1 && path.length <= MAX_LENGTH && PATH.test(path)
+  const values = new URLSearchParams(query).getAll('returnTo')
+  const [path = `${basePath}/`] = values
+  const isPath = values.length <= 1 && path.length <= MAX_LENGTH && PATH.test(path)
   if (!isPath || !isBelow(basePath, path, publicUrl)) throw OidcErrors.RETURN_TO(`${basePath}/`, MAX_LENGTH)
   return path
 }
@@ -22,6 +22,6 @@ export function returnToIn(query: string, basePath: string, publicUrl: string): 
 /** True if a browser stays below a path, and a proxy that decodes slashes too. */
 function isBelow(basePath: string, path: string, publicUrl: string): boolean {
   const { origin, pathname } = new URL(path, publicUrl)
-  const decoded = new URL(`${publicUrl}${pathname.replaceAll(/%2f|%5c/gi, '/')}`).pathname
-  return origin === publicUrl && [pathname, decoded].every(each => `${each}/`.startsWith(`${basePath}/`))
+  const decodedPath = new URL(`${publicUrl}${pathname.replaceAll(/%2f|%5c/gi, '/')}`).pathname
+  return origin === publicUrl && [pathname, decodedPath].every(each => `${each}/`.startsWith(`${basePath}/`))
 }

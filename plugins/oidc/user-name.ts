@@ -18,8 +18,8 @@ export interface Email {
 
 /** The only spelling of an e-mail address; undefined for a text that is none. */
 export function emailOf(text: string): Email | undefined {
-  const [, local, written] = (text.length <= MAX_NAME && !INVISIBLE.test(text) && EMAIL.exec(text)) || []
-  const domain = domainToASCII(written ?? '')
+  const [, local, domainText] = (text.length <= MAX_NAME && !INVISIBLE.test(text) && EMAIL.exec(text)) || []
+  const domain = domainToASCII(domainText ?? '')
   // Letters of ASCII alone: `toLowerCase` makes a k of the sign for Kelvin.
   const lower = local?.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
   return DOMAIN.test(domain) ? { address: `${lower}@${domain}`, domain } : undefined

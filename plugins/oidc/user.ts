@@ -25,7 +25,7 @@ export function userOf(name: string, provider: ProviderOptions, claims: Claims):
     if (!textsAt(claims, claim).some(value => values.includes(value)))
       throw new Refused(`its claim ${claim} has none of the values in providers.${name}.allow.claims`)
   }
-  const [ofRoles, ofPrivileges] = [granted(claims, roles), granted(claims, privileges)]
+  const [ofRoles, ofPrivileges] = [grantsOf(claims, roles), grantsOf(claims, privileges)]
   return {
     userName: prefixOf(name, provider) + userNameIn(claims, provider.userName),
     fullName: fullNameIn(claims),
@@ -53,21 +53,21 @@ function userNameIn(claims: Claims, claim: string): string {
 /** Name for people, without characters that hide or turn parts of it. */
 function fullNameIn({ name }: Claims): string | undefined {
   if (typeof name !== 'string') return undefined
-  const shown = name.slice(0, MAX_NAME).replaceAll(new RegExp(INVISIBLE, 'gu'), '').trim()
-  return shown === '' ? undefined : shown
+  const visibleName = name.slice(0, MAX_NAME).replaceAll(new RegExp(INVISIBLE, 'gu'), '').trim()
+  return visibleName === '' ? undefined : visibleName
 }
 
 /** E-mail address that the provider has confirmed to be the user's: others can be any that the user has typed. */
 function confirmedEmail({ email, email_verified: verified }: Claims): Email {
   if (email === undefined || email === null || email === '')
     throw new Refused('it has no e-mail address; the scope email asks for it')
-  const found = typeof email === 'string' ? emailOf(email) : undefined
-  if (!found) throw new Refused('its e-mail address (email) is not one that can be used, such as ada@example.com')
+  const address = typeof email === 'string' ? emailOf(email) : undefined
+  if (!address) throw new Refused('its e-mail address (email) is not one that can be used, such as ada@example.com')
   if (verified !== true) throw new Refused('its e-mail address is not confirmed (email_verified)')
-  return found
+  return address
 }
 
-function granted(claims: Claims, grants: Grants | undefined): { names: string[]; groups: string[] } {
+function grantsOf(claims: Claims, grants: Grants | undefined): { names: string[]; groups: string[] } {
   if (!grants) return { names: [], groups: [] }
   const values = grants.claim === undefined ? [] : textsAt(claims, grants.claim)
   const groups = [...new Set(values)].filter(value => Object.hasOwn(grants.map, value))

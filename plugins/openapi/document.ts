@@ -17,7 +17,7 @@ interface DocumentOptions {
   readonly classes: PluginEngine['classes']
   /** Dataclasses and attributes that the caller may see. */
   readonly view: View
-  readonly mayCall: (called: ClassFunction) => boolean
+  readonly mayCall: (classFunction: ClassFunction) => boolean
   readonly isAdministrator: boolean
   /** Registrations of the plugins. */
   readonly registered: Registered
@@ -44,8 +44,8 @@ export function openApiDocument({
   const schemas: Record<string, JsonSchema> = {}
   const surroundings = { parameters, isAdministrator, schemas, dataClass: dataClasses[0]?.name }
   const functions = functionsOf(classes, view, mayCall, parameters)
-  const released = registered.services.get('$entityset')
-  const release = released?.operations?.['POST /$release']
+  const setService = registered.services.get('$entityset')
+  const release = setService?.operations?.['POST /$release']
   const paths = {
     ...routePaths(registered, catalog.restPath, surroundings),
     ...servicePaths(registered.services, surroundings),
@@ -53,7 +53,7 @@ export function openApiDocument({
       ...pathsOf(dataClass, view, parameters),
       ...(release && {
         [`/${dataClass.name}/$entityset/$release`]: {
-          post: operationOf({ ...release, id: `${dataClass.name}.${release.id}` }, released.tag!, surroundings),
+          post: operationOf({ ...release, id: `${dataClass.name}.${release.id}` }, setService.tag!, surroundings),
         },
       }),
     })),

@@ -18,28 +18,30 @@ interface FunctionParts {
   readonly parameters: Readonly<Record<string, object>>
 }
 
-const shown = (schema: JsonSchema, view: View): JsonSchema =>
+const reduceSchema = (schema: JsonSchema, view: View): JsonSchema =>
   visibleSchema(schema, name => view.find(name) !== undefined)
 
 const partName = ({ owner, target, name }: ClassFunction): string =>
   `${componentName(owner)}.${target.kind}.${componentName(name)}`
 
-export function functionParts(called: ClassFunction, view: View): FunctionParts {
-  const schema = argumentsSchema(called, view)
-  const needed = called.parameters?.filter(({ isOptional }) => !isOptional).length ?? 0
-  const example = called.parameters?.slice(0, Math.max(needed, 1)).map(each => sampleOfSchema(shown(each.schema, view)))
+export function functionParts(classFunction: ClassFunction, view: View): FunctionParts {
+  const schema = argumentsSchema(classFunction, view)
+  const requiredCount = classFunction.parameters?.filter(({ isOptional }) => !isOptional).length ?? 0
+  const example = classFunction.parameters
+    ?.slice(0, Math.max(requiredCount, 1))
+    .map(each => sampleOfSchema(reduceSchema(each.schema, view)))
   const content = jsonContent(schema, { ...(example && { example }) })
-  const of = <T>(part: T): Record<string, T> => ({ [partName(called)]: part })
-  const given = {
+  const of = <T>(part: T): Record<string, T> => ({ [partName(classFunction)]: part })
+  const parameter = {
     ...ARGUMENTS,
-    required: needed > 0,
+    required: requiredCount > 0,
     schema: { ...JSON_TEXT, contentSchema: schema },
     ...(example && { example: JSON.stringify(example) }),
   }
   return {
     requestBodies: of({ content }),
-    responses: of(responseOf(called, view)),
-    parameters: called.allowedOnHTTPGET ? { [`${partName(called)}.arguments`]: given } : {},
+    responses: of(responseOf(classFunction, view)),
+    parameters: classFunction.allowedOnHTTPGET ? { [`${partName(classFunction)}.arguments`]: parameter } : {},
   }
 }
 
@@ -48,19 +50,19 @@ export function functionParts(called: ClassFunction, view: View): FunctionParts 
  * @param id distinguishes the address from others of the function
  * @param more parameters of the address
  */
-export function functionPath(called: ClassFunction, id: string, more: readonly object[] = []): object {
-  const { fullName, owner, description, allowedOnHTTPGET } = called
+export function functionPath(classFunction: ClassFunction, id: string, more: readonly object[] = []): object {
+  const { fullName, owner, description, allowedOnHTTPGET } = classFunction
   const operation = (verb: string): object => ({
     operationId: `${id}.${verb}`,
     summary: description ?? `The function ${fullName}`,
     tags: [owner],
   })
-  const responses = { '200': ref('responses', partName(called)), ...FAILURE }
+  const responses = { '200': ref('responses', partName(classFunction)), ...FAILURE }
   return {
     ...(more.length > 0 && { parameters: more }),
-    post: { ...operation('post'), requestBody: ref('requestBodies', partName(called)), responses },
+    post: { ...operation('post'), requestBody: ref('requestBodies', partName(classFunction)), responses },
     ...(allowedOnHTTPGET && {
-      get: { ...operation('get'), parameters: [ref('parameters', `${partName(called)}.arguments`)], responses },
+      get: { ...operation('get'), parameters: [ref('parameters', `${partName(classFunction)}.arguments`)], responses },
     }),
   }
 }
@@ -69,13 +71,13 @@ const ARGUMENTS = { name: '$params', in: 'query', description: 'Arguments of the
 
 function argumentsSchema({ parameters }: ClassFunction, view: View): JsonSchema {
   if (!parameters) return { type: 'array' }
-  const needed = parameters.filter(({ isOptional }) => !isOptional).length
+  const requiredCount = parameters.filter(({ isOptional }) => !isOptional).length
   const elements = parameters.map(({ name, schema, isOptional }) => {
-    const own = shown(schema, view)
-    return isOptional ? { title: name, anyOf: [own, { type: 'null' }] } : { ...own, title: name }
+    const elementSchema = reduceSchema(schema, view)
+    return isOptional ? { title: name, anyOf: [elementSchema, { type: 'null' }] } : { ...elementSchema, title: name }
   })
   if (elements.length === 0) return { type: 'array', maxItems: 0 }
-  const lengths = lengthsOf(Math.max(needed, 1), elements.length)
+  const lengths = lengthsOf(Math.max(requiredCount, 1), elements.length)
   const tuples = lengths.map(length => ({
     type: 'array',
     prefixItems: elements.slice(0, length),
@@ -95,14 +97,14 @@ function lengthsOf(least: number, most: number): number[] {
 const MAX_OPTIONAL = 3
 
 function responseOf({ result, isStream }: ClassFunction, view: View): object {
-  if (isStream) return { description: STREAM, content: streamOf(result ? shown(result, view) : {}, view) }
+  if (isStream) return { description: STREAM, content: streamOf(result ? reduceSchema(result, view) : {}, view) }
   if (!result) return { description: 'Whatever the function returns.', content: ANYTHING }
   const answer = (schema: JsonSchema): object => ({ description: 'The answer.', content: jsonContent(schema) })
   const bodies = alternativesOf(result)
   const isEntities = (schema: JsonSchema): boolean => ENTITY_OF in schema || SELECTION_OF in schema
   if (!bodies.some(isEntities)) return answer(wrapped(result))
-  const found = bodies.filter(each => each !== result || !Array.isArray(result.anyOf)).map(each => bodyOf(each, view))
-  return answer(found.length === 1 ? found[0]! : { anyOf: found })
+  const schemas = bodies.filter(each => each !== result || !Array.isArray(result.anyOf)).map(each => bodyOf(each, view))
+  return answer(schemas.length === 1 ? schemas[0]! : { anyOf: schemas })
 }
 
 const STREAM =

@@ -28,20 +28,20 @@ export default definePlugin({
   register({ service, engine, sessions, registered }) {
     const { catalog, classes } = engine
     /** Documents by rights, the most recently used at the end; one may have a megabyte. */
-    const made = new Map<string, Document>()
+    const documents = new Map<string, Document>()
     const documentFor = ({ view, access, isAdministrator }: RestRequest): Document => {
       const rights = `${isAdministrator} ${access?.version} ${access?.privileges}`
-      const known = made.get(rights) ?? make()
-      made.delete(rights)
-      made.set(rights, known)
-      if (made.size > MAX_DOCUMENTS) made.delete(made.keys().next().value!)
-      return known
+      const entry = documents.get(rights) ?? make()
+      documents.delete(rights)
+      documents.set(rights, entry)
+      if (documents.size > MAX_DOCUMENTS) documents.delete(documents.keys().next().value!)
+      return entry
 
       function make(): Document {
         const text = JSON.stringify(
           openApiDocument({
             ...{ catalog, classes, view, isAdministrator, registered },
-            mayCall: called => engine.mayCall(called, access),
+            mayCall: classFunction => engine.mayCall(classFunction, access),
             version: KERNEL_VERSION,
             cookieName: sessions.options.cookieName,
           }),
@@ -58,11 +58,11 @@ export default definePlugin({
       const tag = `"${document.tag}${coding ? `-${coding}` : ''}"`
       const headers = { ...HEADERS, ETag: tag }
       if (isCurrent(conditionsOf(request), tag)) return { status: 304, headers, body: '' }
-      const shown = { ...headers, 'Content-Type': 'application/json; charset=UTF-8' }
-      if (!coding) return { status: 200, headers: shown, body: document.bytes }
+      const replyHeaders = { ...headers, 'Content-Type': 'application/json; charset=UTF-8' }
+      if (!coding) return { status: 200, headers: replyHeaders, body: document.bytes }
       return codedOf(document, coding).then(body => ({
         status: 200,
-        headers: { ...shown, 'Content-Encoding': coding },
+        headers: { ...replyHeaders, 'Content-Encoding': coding },
         body,
       }))
     })

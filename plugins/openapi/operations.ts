@@ -74,14 +74,14 @@ export function operationOf(
 ): object {
   const inPath = Object.entries(path).map(([name, { doc: description, schema, example }]) => {
     const isDataClass = schema.format === 'dataclass'
-    const shown = isDataClass ? surroundings.dataClass : example
+    const exampleValue = isDataClass ? surroundings.dataClass : example
     return {
       name,
       in: 'path',
       required: true,
       ...(description !== undefined && { description }),
       schema: isDataClass ? { type: 'string' } : schema,
-      ...(shown !== undefined && { example: shown }),
+      ...(exampleValue !== undefined && { example: exampleValue }),
     }
   })
   const parameters = [...inPath, ...surroundings.parameters.on([id])]
@@ -118,15 +118,15 @@ function contentOf(
   return { content: Object.fromEntries(content) }
 }
 
-/** The schema with a reference in place of each part that has an `$id`; these parts are added to `found`. */
-function withRefs(schema: JsonSchema, found: Record<string, JsonSchema>): JsonSchema {
+/** The schema with a reference in place of each part that has an `$id`; these parts are added to `schemaParts`. */
+function withRefs(schema: JsonSchema, schemaParts: Record<string, JsonSchema>): JsonSchema {
   const visit = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(visit)
     if (typeof part !== 'object' || part === null) return part
-    const { $id, ...own } = part as Record<string, unknown>
-    const visited = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, visit(value)]))
+    const { $id, ...members } = part as Record<string, unknown>
+    const visited = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, visit(value)]))
     if (typeof $id !== 'string') return visited
-    found[$id] = visited
+    schemaParts[$id] = visited
     return schemaRef($id)
   }
   return visit(schema) as JsonSchema

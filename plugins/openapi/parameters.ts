@@ -54,25 +54,25 @@ export class Parameters {
   /** The same, none of which is required. */
   optional(operations: readonly string[]): JsonSchema[] {
     return this.#declared(operations).map(each => {
-      const { required: _, ...parameter } = shown(each)
+      const { required: _, ...parameter } = parameterOf(each)
       return this.#add(`${this.#names.get(each)}-optional`, parameter)
     })
   }
 
   /** `$method` with the values that operations take; none if they take none. */
   method(operations: readonly DataOperation[], isRequired = false): JsonSchema[] {
-    const found = [...this.registered.methods].filter(([, { on = [] }]) => operations.some(each => on.includes(each)))
-    if (found.length === 0) return []
-    const names = found.map(([name]) => name)
-    const description = found.map(([name, { doc }]) => (found.length === 1 ? doc : `\`${name}\`: ${doc ?? name}`))
+    const methods = [...this.registered.methods].filter(([, { on = [] }]) => operations.some(each => on.includes(each)))
+    if (methods.length === 0) return []
+    const names = methods.map(([name]) => name)
+    const description = methods.map(([name, { doc }]) => (methods.length === 1 ? doc : `\`${name}\`: ${doc ?? name}`))
     const parameter: Parameter = {
       name: '$method',
       in: 'query',
       ...(isRequired && { required: true }),
       description: description.join(' '),
-      schema: { type: 'string', ...(found.length === 1 ? { const: names[0] } : { enum: names }) },
+      schema: { type: 'string', ...(methods.length === 1 ? { const: names[0] } : { enum: names }) },
       // Trying an example must not delete anything.
-      ...(!found[0]![1].verbs.includes('DELETE') && { example: names[0] }),
+      ...(!methods[0]![1].verbs.includes('DELETE') && { example: names[0] }),
     }
     return [this.#add(`method-${names.join('-')}${isRequired ? '-required' : ''}`, parameter)]
   }
@@ -80,24 +80,25 @@ export class Parameters {
   /** Properties of a JSON body that has the parameters of an operation. */
   properties(operation: DataOperation): Record<string, JsonSchema> {
     const refs = this.method([operation]).map(each => this.components[String(each.$ref).split('/').at(-1)!]!)
-    const all = [...this.#declared([operation]).map(each => shown(each)), ...refs]
+    const all = [...this.#declared([operation]).map(each => parameterOf(each)), ...refs]
     return Object.fromEntries(all.map(({ name, ...each }) => [name, propertyOf(each)]))
   }
 
   #declared(operations: readonly string[]): DeclaredParameter[] {
-    const found = new Map<string, DeclaredParameter>()
+    const declarations = new Map<string, DeclaredParameter>()
     for (const each of this.registered.declared) {
       const isOn = operations.some(operation => operationsOf(each).includes(operation))
-      if (isOn && !found.has(each.name)) found.set(each.name, each)
+      if (isOn && !declarations.has(each.name)) declarations.set(each.name, each)
     }
-    return [...found.values()]
+    return [...declarations.values()]
   }
 
-  #ref(declared: DeclaredParameter, dataClass: DataClass | undefined): JsonSchema {
-    const name = this.#names.get(declared)!
-    if (!dataClass || EXAMPLES[String(declared.schema.format)] === undefined) return this.#add(name, shown(declared))
-    const example = exampleFor(String(declared.schema.format), dataClass, this.view)
-    const { example: _, ...parameter } = shown(declared)
+  #ref(declaration: DeclaredParameter, dataClass: DataClass | undefined): JsonSchema {
+    const name = this.#names.get(declaration)!
+    if (!dataClass || EXAMPLES[String(declaration.schema.format)] === undefined)
+      return this.#add(name, parameterOf(declaration))
+    const example = exampleFor(String(declaration.schema.format), dataClass, this.view)
+    const { example: _, ...parameter } = parameterOf(declaration)
     return this.#add(`${componentName(dataClass.name)}.${name}`, {
       ...parameter,
       ...(example !== undefined && { example }),
@@ -113,23 +114,23 @@ export class Parameters {
 const operationsOf = ({ on = SELECTIONS }: DeclaredParameter): readonly string[] => on
 
 /** Names of components: `top`; further declarations of a parameter have their plugin behind it. None has a dot, as those of dataclasses do. */
-function componentNames(declared: readonly DeclaredParameter[]): Map<DeclaredParameter, string> {
+function componentNames(declarations: readonly DeclaredParameter[]): Map<DeclaredParameter, string> {
   const names = new Map<DeclaredParameter, string>()
-  const used = new Set<string>()
-  for (const each of declared) {
+  const usedNames = new Set<string>()
+  for (const each of declarations) {
     if (operationsOf(each).length === 0) continue
-    const own = componentName(each.name.slice(1))
-    const base = used.has(own) ? `${own}-${componentName(each.plugin)}` : own
+    const plainName = componentName(each.name.slice(1))
+    const base = usedNames.has(plainName) ? `${plainName}-${componentName(each.plugin)}` : plainName
     let name = base
-    for (let i = 2; used.has(name); i++) name = `${base}-${i}`
-    used.add(name)
+    for (let i = 2; usedNames.has(name); i++) name = `${base}-${i}`
+    usedNames.add(name)
     names.set(each, name)
   }
   return names
 }
 
-function shown({ name, doc, schema, example, required }: DeclaredParameter): Parameter {
-  const { format, ...plain } = schema
+function parameterOf({ name, doc, schema, example, required }: DeclaredParameter): Parameter {
+  const { format, ...plainSchema } = schema
   // Formats of texts of the query language mean nothing to others.
   const general = EXAMPLES[String(format)]
   const usual = example ?? general
@@ -138,7 +139,7 @@ function shown({ name, doc, schema, example, required }: DeclaredParameter): Par
     in: 'query',
     ...(required && { required }),
     description: doc,
-    schema: general === undefined ? schema : plain,
+    schema: general === undefined ? schema : plainSchema,
     ...(usual !== undefined && { example: usual }),
   }
 }

@@ -8,7 +8,7 @@ import { isSaved, relatedBy } from './schemas.ts'
 type Paths = Record<string, object>
 
 const of = (...names: string[]): JsonSchema[] => names.map(name => ref('parameters', `rest.${name}`))
-const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
+const sharedSchema = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 const LINES = { 'text/csv': { schema: { type: 'string' } }, 'application/x-ndjson': { schema: { type: 'string' } } }
 const BYTES = { schema: { type: 'string', format: 'binary' } }
 
@@ -42,16 +42,16 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
   const { verbs, parts } = parameters.registered
   const name = componentName(dataClass.name)
   const { name: title } = dataClass
-  const own = (...names: string[]): JsonSchema[] => names.map(each => ref('parameters', `${name}.${each}`))
+  const ownParameters = (...names: string[]): JsonSchema[] => names.map(each => ref('parameters', `${name}.${each}`))
   const on = (...operations: DataOperation[]): JsonSchema[] => [
     ...parameters.on(operations, dataClass),
     ...parameters.method(operations),
   ]
-  const operation: Operation = (id, summary, { parameters: taken = [], ...more }) => ({
+  const operation: Operation = (id, summary, { parameters: operationParameters = [], ...more }) => ({
     operationId: `${title}.${id}`,
     summary,
     tags: [title],
-    ...(taken.length > 0 && { parameters: taken }),
+    ...(operationParameters.length > 0 && { parameters: operationParameters }),
     ...more,
   })
   const get = (id: string, summary: string, more: Described): object | undefined =>
@@ -63,12 +63,16 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
   const maySave = verbs.has('POST') && isSaved(dataClass, view)
   const mayDrop = verbs.has('DELETE') && view.may('drop', dataClass)
   /** The verb DELETE, and POST with the equivalent `$method`. */
-  const drop = (id: string, summary: string, taken: JsonSchema[] = []): { delete: object; post: object } | undefined =>
+  const drop = (
+    id: string,
+    summary: string,
+    parameterList: JsonSchema[] = [],
+  ): { delete: object; post: object } | undefined =>
     mayDrop
       ? {
-          delete: operation(id, summary, { parameters: taken, responses: DONE }),
+          delete: operation(id, summary, { parameters: parameterList, responses: DONE }),
           post: operation(`${id}.byMethod`, summary, {
-            parameters: [...taken, ...parameters.method(['delete'], true)],
+            parameters: [...parameterList, ...parameters.method(['delete'], true)],
             responses: DONE,
           }),
         }
@@ -82,7 +86,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
       ...(maySave && { post: save(dataClass, operation, mayDrop, on) }),
     },
     [`/${title}/{attributes}`]: get('listAttributes', `Some attributes of ${title}, aggregates, different values`, {
-      parameters: [...own('list'), ...on('listValues')],
+      parameters: [...ownParameters('list'), ...on('listValues')],
       responses: answer('values'),
     }),
     ...(parts.has('$query') && {
@@ -97,7 +101,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
           'queryAttributes',
           'Some attributes, aggregates, different values, with the parameters in the body',
           {
-            parameters: own('list'),
+            parameters: ownParameters('list'),
             requestBody: ref('requestBodies', 'ValuesQuery'),
             responses: answer('values'),
           },
@@ -105,7 +109,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
       },
     }),
     [`/${title}({key})`]: {
-      parameters: own('key'),
+      parameters: ownParameters('key'),
       ...get('get', `One entity of ${title}`, {
         parameters: [...on('get'), ...of('ifNoneMatch')],
         responses: oneOf(title),
@@ -116,7 +120,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
           ? operation('lockOrDelete', 'Locks or unlocks the entity for the session, or deletes it', {
               parameters: [...parameters.optional(['lock']), ...parameters.method(['delete'])],
               'x-one-of': ['$lock', '$method'],
-              responses: ok({ anyOf: [LOCKED, shared('Ok')] }),
+              responses: ok({ anyOf: [LOCKED, sharedSchema('Ok')] }),
             })
           : operation('lock', 'Locks or unlocks the entity for the session', {
               parameters: on('lock'),
@@ -125,7 +129,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
       }),
     },
     [`/${title}({key},{keys})`]: {
-      parameters: [...own('key'), ...of('keys')],
+      parameters: [...ownParameters('key'), ...of('keys')],
       ...get('getSeveral', `Entities of ${title} by their keys`, {
         parameters: on('getSeveral'),
         responses: answer('collection'),
@@ -138,7 +142,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
       }),
     },
     [`/${title}({key})/{attributes}`]: {
-      parameters: own('key', 'list'),
+      parameters: ownParameters('key', 'list'),
       ...get('getAttributes', 'Some attributes of one entity', {
         parameters: [...on('getValues'), ...of('ifNoneMatch')],
         responses: oneOf(title),
@@ -153,7 +157,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
     }),
   }
   for (const attribute of view.attributes(dataClass))
-    Object.assign(paths, attributePaths(attribute, view, { parameters, operation, own, on, get }))
+    Object.assign(paths, attributePaths(attribute, view, { parameters, operation, ownParameters, on, get }))
   return withOperations(paths)
 }
 
@@ -175,7 +179,7 @@ const oneOf = (dataClass: string): object => ({
 const NOT_MODIFIED = ref('responses', 'NotModified')
 const LOCKED: JsonSchema = {
   type: 'object',
-  properties: { result: { type: 'boolean' }, __STATUS: shared('Status') },
+  properties: { result: { type: 'boolean' }, __STATUS: sharedSchema('Status') },
   required: ['result', '__STATUS'],
 }
 interface Described {
@@ -188,15 +192,15 @@ type Operation = (id: string, summary: string, more: Described) => object
 export function responsesOf({ name }: DataClass): Record<string, object> {
   const description = `Entities of ${name}.`
   const values = { type: ['number', 'string', 'boolean', 'null', 'array', 'object'], additionalProperties: true }
-  const own = componentName(name)
+  const componentPrefix = componentName(name)
   return {
-    [`${own}.entity`]: {
+    [`${componentPrefix}.entity`]: {
       description: `One entity of ${name}.`,
       headers: { ETag: ref('headers', 'ETag') },
       content: jsonContent(partRef(name)),
     },
-    [`${own}.collection`]: { description, content: jsonContent(partRef(name, '.collection')) },
-    [`${own}.values`]: {
+    [`${componentPrefix}.collection`]: { description, content: jsonContent(partRef(name, '.collection')) },
+    [`${componentPrefix}.values`]: {
       description,
       content: { ...jsonContent({ anyOf: [partRef(name, '.selection'), values] }), ...LINES },
     },
@@ -210,16 +214,16 @@ function save(
   on: (...operations: DataOperation[]) => JsonSchema[],
 ): object {
   const one = partRef(name, '.save')
-  const { '200': saved } = ok(partRef(name, '.saved')) as { 200: object }
-  const failed = { anyOf: [partRef(name, '.saved'), shared('Errors')] }
+  const { '200': savedResponse } = ok(partRef(name, '.saved')) as { 200: object }
+  const failureSchema = { anyOf: [partRef(name, '.saved'), sharedSchema('Errors')] }
   return operation('save', `Creates and changes entities${mayDrop ? ', or deletes them' : ''}`, {
     parameters: [...on('save', ...(mayDrop ? (['delete'] as const) : [])), ...of('ifMatch')],
     requestBody: { required: !mayDrop, content: jsonContent({ anyOf: [one, { type: 'array', items: one }] }) },
     responses: {
-      '200': saved,
+      '200': savedResponse,
       default: {
         description: 'Something was not saved: it has `__STATUS` and `__ERROR`. Or nothing could be tried.',
-        content: jsonContent(failed),
+        content: jsonContent(failureSchema),
       },
     },
   })
@@ -228,7 +232,7 @@ function save(
 interface Makers {
   readonly parameters: Parameters
   readonly operation: Operation
-  readonly own: (...names: string[]) => JsonSchema[]
+  readonly ownParameters: (...names: string[]) => JsonSchema[]
   readonly on: (...operations: DataOperation[]) => JsonSchema[]
   readonly get: (id: string, summary: string, more: Described) => object | undefined
 }
@@ -236,17 +240,17 @@ interface Makers {
 /** Addresses of a relation, of an image, of a blob, and of entities by a unique attribute. */
 function attributePaths(attribute: Attribute, view: View, makers: Makers): Record<string, object | undefined> {
   const { dataClass, name } = attribute
-  const { own, on, get } = makers
+  const { ownParameters, on, get } = makers
   const at = `/${dataClass.name}({key})/${name}`
   const relation = relatedBy(attribute)
   if (relation) {
     const { target, isMany } = relation
     if (!view.shows(target)) return {}
-    return { [at]: { parameters: own('key'), ...relatedGet(attribute, target, isMany, makers) } }
+    return { [at]: { parameters: ownParameters('key'), ...relatedGet(attribute, target, isMany, makers) } }
   }
   if (attribute.kind !== 'storage') return {}
   if (attribute.type === 'image' || attribute.type === 'blob') {
-    return { [at]: { parameters: own('key'), ...binaryOperations(attribute, view, makers) } }
+    return { [at]: { parameters: ownParameters('key'), ...binaryOperations(attribute, view, makers) } }
   }
   if (!attribute.unique || attribute === dataClass.key) return {}
   const value = {

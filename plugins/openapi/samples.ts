@@ -99,8 +99,8 @@ function numberOfSchema({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, 
 
 function arrayOfSchema({ items, prefixItems = [], minItems = 0 }: JsonSchema): unknown[] {
   const first = (prefixItems as JsonSchema[]).map(sampleOfSchema)
-  const missing = Math.max(0, Math.min(minItems as number, 100) - first.length)
-  return [...first, ...Array.from({ length: missing }, () => sampleOfSchema((items as JsonSchema) || {}))]
+  const missingCount = Math.max(0, Math.min(minItems as number, 100) - first.length)
+  return [...first, ...Array.from({ length: missingCount }, () => sampleOfSchema((items as JsonSchema) || {}))]
 }
 
 function objectOfSchema({ properties = {}, required = [] }: JsonSchema): object {
@@ -114,8 +114,8 @@ function objectOfSchema({ properties = {}, required = [] }: JsonSchema): object 
 export function comparable(dataClass: DataClass, view: View): StorageAttribute[] {
   const isComparable = (attribute: Attribute): attribute is StorageAttribute =>
     attribute.kind === 'storage' && !attribute.calculation && 'comparison' in TYPES[attribute.type]
-  const found = view.attributes(dataClass).filter(isComparable)
-  return [...found.filter(each => each !== dataClass.key), ...found.filter(each => each === dataClass.key)]
+  const attributes = view.attributes(dataClass).filter(isComparable)
+  return [...attributes.filter(each => each !== dataClass.key), ...attributes.filter(each => each === dataClass.key)]
 }
 
 /** Text of a condition, as an example for an attribute. */

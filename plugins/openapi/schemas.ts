@@ -26,7 +26,7 @@ const SERVICE: Readonly<Record<string, JsonSchema>> = {
   __ERROR: { type: 'array', items: schemaRef('rest.Error'), description: 'Why it was not saved.' },
   __INDEX: { type: 'integer', description: 'Position in a batch, of an entity that was not saved.' },
 }
-const shared = (name: string): JsonSchema => schemaRef(`rest.${name}`)
+const sharedSchema = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 
 /** Members common to all entities; the schemas of dataclasses refer to it. */
 export const ENTITY_SCHEMA: JsonSchema = { type: 'object', properties: SERVICE }
@@ -35,26 +35,26 @@ export const ENTITY_SCHEMA: JsonSchema = { type: 'object', properties: SERVICE }
 export function schemasOf(dataClass: DataClass, view: View): Record<string, JsonSchema> {
   const values = (isStored: boolean): JsonSchema =>
     Object.fromEntries(
-      view.attributes(dataClass).map(each => [each.name, described(each, sentSchema(each, view, isStored))]),
+      view.attributes(dataClass).map(each => [each.name, withDescription(each, sentSchema(each, view, isStored))]),
     )
   const name = componentName(dataClass.name)
   const entity = partRef(dataClass.name)
   const { properties, required, example } = saveParts(dataClass, view)
-  const found: Record<string, JsonSchema> = {
+  const schemas: Record<string, JsonSchema> = {
     [name]: {
       description: `${dataClass.description ?? `An entity of ${dataClass.name}.`} Attributes that were not asked for are absent.`,
-      allOf: [shared('Entity')],
+      allOf: [sharedSchema('Entity')],
       type: 'object',
       properties: values(true),
     },
     [`${name}.returned`]: {
       description: `An entity of ${dataClass.name} that a function returns. A new one may lack its key and mandatory values.`,
-      allOf: [shared('Entity')],
+      allOf: [sharedSchema('Entity')],
       type: 'object',
       properties: values(false),
     },
     [`${name}.collection`]: {
-      allOf: [shared('Collection')],
+      allOf: [sharedSchema('Collection')],
       type: 'object',
       properties: { __ENTITIES: { type: 'array', items: entity } },
       required: ['__ENTITIES'],
@@ -64,15 +64,15 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
       anyOf: [
         partRef(dataClass.name, '.collection'),
         { type: 'array', items: entity },
-        shared('Table'),
-        shared('Brief'),
+        sharedSchema('Table'),
+        sharedSchema('Brief'),
       ],
     },
   }
-  if (!isSaved(dataClass, view)) return found
-  const saved = { anyOf: [shared('Failed'), entity] }
+  if (!isSaved(dataClass, view)) return schemas
+  const savedSchema = { anyOf: [sharedSchema('Failed'), entity] }
   return {
-    ...found,
+    ...schemas,
     [`${name}.save`]: {
       description: `Values of an entity of ${dataClass.name}: with \`__KEY\` and \`__STAMP\` one that exists is changed, otherwise one is made.`,
       type: 'object',
@@ -84,10 +84,10 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
       description:
         'The entity as it is on the server, or all of them, in the order of the body. `validate` answers with those that fail.',
       anyOf: [
-        { type: 'object', properties: { __ENTITIES: { type: 'array', items: saved } }, required: ['__ENTITIES'] },
-        { type: 'array', items: saved },
-        shared('Ok'),
-        ...saved.anyOf,
+        { type: 'object', properties: { __ENTITIES: { type: 'array', items: savedSchema } }, required: ['__ENTITIES'] },
+        { type: 'array', items: savedSchema },
+        sharedSchema('Ok'),
+        ...savedSchema.anyOf,
       ],
     },
   }
@@ -114,13 +114,13 @@ export const COLLECTION_SCHEMA: JsonSchema = {
 
 /** The dataclass to which a relation, or an alias of one, leads. */
 export function relatedBy(attribute: Attribute): { target: DataClass; isMany: boolean } | undefined {
-  const passed = attribute.kind === 'alias' ? attribute.relations : []
+  const passedRelations = attribute.kind === 'alias' ? attribute.relations : []
   const end = attribute.kind === 'alias' ? attribute.target : attribute
   if (!isRelation(end)) return undefined
-  return { target: end.target, isMany: [...passed, end].some(({ kind }) => kind === 'relatedEntities') }
+  return { target: end.target, isMany: [...passedRelations, end].some(({ kind }) => kind === 'relatedEntities') }
 }
 
-const described = ({ description }: Attribute, schema: JsonSchema): JsonSchema =>
+const withDescription = ({ description }: Attribute, schema: JsonSchema): JsonSchema =>
   description === undefined ? schema : { ...schema, description }
 
 /** @param isStored false for values that may not have been saved */
@@ -128,16 +128,16 @@ function sentSchema(attribute: Attribute, view: View, isStored: boolean): JsonSc
   const relation = relatedBy(attribute)
   if (relation) {
     const { name } = relation.target
-    const related = view.shows(relation.target)
+    const relatedSchemas = view.shows(relation.target)
       ? relation.isMany
         ? [partRef(name, '.collection'), { type: 'array', items: partRef(name) }]
         : [partRef(name)]
       : []
-    return { anyOf: [shared('Link'), { type: 'null' }, ...related] }
+    return { anyOf: [sharedSchema('Link'), { type: 'null' }, ...relatedSchemas] }
   }
   const end = (attribute.kind === 'alias' ? attribute.target : attribute) as StorageAttribute
-  if (end.type === 'image' || end.type === 'blob') return { anyOf: [shared('Link'), { type: 'null' }] }
-  const schema = TYPES[end.type].jsonSchemas(end).sent
+  if (end.type === 'image' || end.type === 'blob') return { anyOf: [sharedSchema('Link'), { type: 'null' }] }
+  const schema = TYPES[end.type].jsonSchemas(end).output
   return isStored && isNeverNull(attribute) ? schema : nullable(schema)
 }
 
@@ -165,9 +165,9 @@ function saveParts(
     dataClass.attributes.flatMap(each => (each.kind === 'relatedEntity' ? [each.foreignKey] : [])),
   )
   for (const attribute of view.attributes(dataClass)) {
-    const taken = takenSchema(attribute, view)
-    if (!taken) continue
-    properties[attribute.name] = described(attribute, taken)
+    const inputSchema = takenSchema(attribute, view)
+    if (!inputSchema) continue
+    properties[attribute.name] = withDescription(attribute, inputSchema)
     if (attribute.kind !== 'storage') continue
     const isNeeded = (attribute.mandatory || attribute === dataClass.key) && !isFilled(attribute)
     if (isNeeded) required.push(attribute.name)
@@ -192,18 +192,19 @@ function takenSchema(attribute: Attribute, view: View): JsonSchema | undefined {
     return { description: `Key of an entity of ${attribute.target.name}.`, anyOf: [key, object] }
   }
   if (attribute.kind === 'calculated') {
-    return attribute.calculation?.settable ? nullable(TYPES[attribute.type].jsonSchemas(attribute).taken) : undefined
+    return attribute.calculation?.settable ? nullable(TYPES[attribute.type].jsonSchemas(attribute).input) : undefined
   }
   if (attribute.kind !== 'storage' || attribute.readOnly) return undefined
   if (attribute.calculation && !attribute.calculation.settable) return undefined
-  if (attribute.type === 'image' || attribute.type === 'blob') return { anyOf: [shared('Upload'), { type: 'null' }] }
+  if (attribute.type === 'image' || attribute.type === 'blob')
+    return { anyOf: [sharedSchema('Upload'), { type: 'null' }] }
   return bounded(attribute)
 }
 
 /** The type's schema with the bounds of the model. */
 function bounded(attribute: StorageAttribute): JsonSchema {
   const { minValue, maxValue, minLength, maxLength, pattern, mandatory } = attribute
-  const schema = TYPES[attribute.type].jsonSchemas(attribute).taken
+  const schema = TYPES[attribute.type].jsonSchemas(attribute).input
   const bounds = {
     minimum: minValue ?? schema.minimum,
     maximum: maxValue ?? schema.maximum,
@@ -212,17 +213,17 @@ function bounded(attribute: StorageAttribute): JsonSchema {
     pattern: pattern === undefined ? undefined : ecmaPattern(pattern),
     default: defaultJson(attribute),
   }
-  const known = Object.entries({ ...schema, ...bounds }).filter(([, value]) => value !== undefined)
-  const shown = Object.fromEntries(known)
-  return mandatory ? shown : nullable(shown)
+  const keywords = Object.entries({ ...schema, ...bounds }).filter(([, value]) => value !== undefined)
+  const keptSchema = Object.fromEntries(keywords)
+  return mandatory ? keptSchema : nullable(keptSchema)
 }
 
 /** An RE2 pattern that must match the whole value; undefined if it is not valid in JavaScript. */
 function ecmaPattern(pattern: string): string | undefined {
-  const whole = `^(?:${pattern})$`
+  const wholePattern = `^(?:${pattern})$`
   try {
-    new RegExp(whole, 'u')
-    return whole
+    new RegExp(wholePattern, 'u')
+    return wholePattern
   } catch {
     return undefined
   }

@@ -16,18 +16,18 @@ export function tagsOf(
   { services, routes, patterns }: Registered,
 ): object[] {
   const ofPlugins = [...services.values(), ...routes.values(), ...patterns.values()]
-  const described = new Map([
+  const descriptions = new Map([
     ...dataClasses.map(({ name, description }) => [name, description ?? `Entities of ${name}.`] as const),
     ...Object.entries(SERVICES).filter(([name]) => !dataClasses.some(each => each.name === name)),
   ])
-  const used = new Set<string>()
+  const usedNames = new Set<string>()
   for (const item of Object.values(paths) as Record<string, { tags?: string[] }>[]) {
-    for (const { tags = [] } of Object.values(item)) for (const name of tags) used.add(name)
+    for (const { tags = [] } of Object.values(item)) for (const name of tags) usedNames.add(name)
   }
-  const others = [...used].filter(name => !described.has(name))
+  const otherNames = [...usedNames].filter(name => !descriptions.has(name))
   return [
-    ...[...described].filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description })),
-    ...others.map(name => ({
+    ...[...descriptions].filter(([name]) => usedNames.has(name)).map(([name, description]) => ({ name, description })),
+    ...otherNames.map(name => ({
       name,
       description: ofPlugins.find(({ tag, plugin }) => (tag ?? plugin) === name)?.doc ?? `Functions of ${name}.`,
     })),

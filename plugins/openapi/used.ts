@@ -2,19 +2,19 @@ type Components = Readonly<Record<string, Readonly<Record<string, object>>>>
 
 /** Components to which the paths of a document refer, directly or by others; sections without any are left out. */
 export function usedComponents(paths: object, components: Components): Record<string, Record<string, object>> {
-  const used = new Set<string>()
+  const references = new Set<string>()
   const visit = (part: object): void => {
     for (const [, ref] of JSON.stringify(part).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)) {
-      if (used.has(ref!)) continue
-      used.add(ref!)
+      if (references.has(ref!)) continue
+      references.add(ref!)
       const [section, name] = ref!.split('/') as [string, string]
       visit(components[section]![name]!)
     }
   }
   visit(paths)
   const sections = Object.entries(components).map(([section, parts]) => {
-    const kept = Object.entries(parts).filter(([name]) => used.has(`${section}/${name}`))
-    return [section, Object.fromEntries(kept)] as const
+    const keptParts = Object.entries(parts).filter(([name]) => references.has(`${section}/${name}`))
+    return [section, Object.fromEntries(keptParts)] as const
   })
   return Object.fromEntries(sections.filter(([, parts]) => Object.keys(parts).length > 0))
 }

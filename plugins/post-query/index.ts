@@ -17,12 +17,12 @@ export default definePlugin({
     part('$query', async request => {
       if (request.verb !== 'POST') throw PostQueryErrors.NOT_POST(request.verb)
       const members = await request.jsonMembers()
-      const merged = new Map(request.parameters)
+      const parameters = new Map(request.parameters)
       for (const [name, value] of members) {
         if (!name.startsWith('$')) throw PostQueryErrors.NOT_A_PARAMETER(name.slice(0, 100))
-        merged.set(name, value)
+        parameters.set(name, value)
       }
-      request.parameters = merged
+      request.parameters = parameters
       request.verb = 'GET'
     })
   },

@@ -51,14 +51,14 @@ const isOwn = (view: View, dataClass: DataClass, name: string): boolean => {
 }
 
 /** By view: true for dataclasses all of whose attributes have own values. */
-const known = new WeakMap<View, Map<DataClass, boolean>>()
+const resultsByView = new WeakMap<View, Map<DataClass, boolean>>()
 
 function hasOwnValues(view: View, dataClass: DataClass): boolean {
-  const found = known.get(view)?.get(dataClass)
-  if (found !== undefined) return found
-  const own = view.attributes(dataClass).every(({ name }) => isOwn(view, dataClass, name))
-  known.set(view, new Map(known.get(view)).set(dataClass, own))
-  return own
+  const cachedResult = resultsByView.get(view)?.get(dataClass)
+  if (cachedResult !== undefined) return cachedResult
+  const result = view.attributes(dataClass).every(({ name }) => isOwn(view, dataClass, name))
+  resultsByView.set(view, new Map(resultsByView.get(view)).set(dataClass, result))
+  return result
 }
 
 const rights = new WeakMap<Access, string>()
@@ -66,11 +66,11 @@ const UNRESTRICTED = digest('')
 
 function rightsOf(access: Access | undefined): string {
   if (!access) return UNRESTRICTED
-  const found = rights.get(access)
-  if (found !== undefined) return found
-  const made = digest(`${access.version} ${access.privileges}`)
-  rights.set(access, made)
-  return made
+  const cachedDigest = rights.get(access)
+  if (cachedDigest !== undefined) return cachedDigest
+  const newDigest = digest(`${access.version} ${access.privileges}`)
+  rights.set(access, newDigest)
+  return newDigest
 }
 
 function digest(text: string): string {

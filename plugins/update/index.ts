@@ -98,7 +98,7 @@ function addressedDataClass(request: RestRequest, engine: PluginEngine, selects:
 function unknownFunction(name: string, { read, access, isEntity }: RestRequest, engine: PluginEngine) {
   const { dataClass } = read
   const { classes } = engine
-  const mayCall = (called: ClassFunction): boolean => engine.mayCall(called, access)
+  const mayCall = (classFunction: ClassFunction): boolean => engine.mayCall(classFunction, access)
   const other = classes.find(dataClass, name, !isEntity)
   if (other && mayCall(other)) {
     return FunctionErrors.OTHER_TARGET(name, dataClass, isEntity ? `${dataClass}/${name}` : `${dataClass}(key)/${name}`)

@@ -33,30 +33,30 @@ export async function streamFileOfForm(
   form.on('error', (error: Error) => fail(UploadErrors.BAD_FORM(error.message)))
   form.on('partsLimit', () => fail(UploadErrors.BAD_FORM(`it has more than ${LIMITS.parts} parts`)))
   form.on('file', (_field, file, _name, _encoding, mediaType) => {
-    const taken = (async () => {
+    const transfer = (async () => {
       if (files.length > 0) throw UploadErrors.FILES_OF_FORM('several files')
       checkLabel(mediaType.toLowerCase())
       for await (const piece of file) await take(piece as Uint8Array)
     })()
-    taken.catch(fail)
-    files.push(taken)
+    transfer.catch(fail)
+    files.push(transfer)
   })
   const parse = async (piece: Buffer): Promise<void> => {
     for (let start = 0; start < piece.length && !hasFailed; start += SLICE_BYTES) {
       await new Promise<void>(resolve => void form.write(piece.subarray(start, start + SLICE_BYTES), () => resolve()))
     }
   }
-  let parsed = Promise.resolve()
+  let parsing = Promise.resolve()
   const write = (piece: Uint8Array): Promise<void> => {
     // The buffer of a piece is reused, and the next piece may arrive while this one is parsed.
-    const own = Buffer.from(piece)
-    parsed = parsed.then(() => parse(own))
-    return parsed
+    const copy = Buffer.from(piece)
+    parsing = parsing.then(() => parse(copy))
+    return parsing
   }
   await request.streamBody(piece => Promise.race([write(piece), failure]), limits)
-  const finished = once(form, 'finish')
+  const completion = once(form, 'finish')
   form.end()
-  await Promise.race([finished, failure])
+  await Promise.race([completion, failure])
   if (files.length === 0) throw UploadErrors.FILES_OF_FORM('no file')
   await Promise.all(files)
 }

@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 export type Resolve = (
   host: string,
   options: { readonly all: true; readonly family?: number },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
 /** Problem of the address of a hook, which is not shown: it may be a secret. */
@@ -30,8 +30,8 @@ export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]
  * Source: IANA, Special-Purpose Address Registries.
  */
 export function forbidden(address: string): string | undefined {
-  const parsed = ipaddr.parse(address)
-  const range = rangeOf(parsed)
+  const parsedAddress = ipaddr.parse(address)
+  const range = rangeOf(parsedAddress)
   return range === undefined
     ? undefined
     : `is ${address}, which is not a public address (${range}); allowPrivate allows it`
@@ -41,16 +41,16 @@ export function forbidden(address: string): string | undefined {
 const GLOBAL: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96]
 
-function rangeOf(parsed: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
-  if (parsed instanceof ipaddr.IPv4) {
-    const range = parsed.range()
+function rangeOf(parsedAddress: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
+  if (parsedAddress instanceof ipaddr.IPv4) {
+    const range = parsedAddress.range()
     return range === 'unicast' ? undefined : range
   }
-  if (parsed.isIPv4MappedAddress()) return rangeOf(parsed.toIPv4Address())
-  if (parsed.match(NAT64)) return rangeOf(new ipaddr.IPv4(parsed.toByteArray().slice(12)))
-  const range = parsed.range()
+  if (parsedAddress.isIPv4MappedAddress()) return rangeOf(parsedAddress.toIPv4Address())
+  if (parsedAddress.match(NAT64)) return rangeOf(new ipaddr.IPv4(parsedAddress.toByteArray().slice(12)))
+  const range = parsedAddress.range()
   if (range !== 'unicast') return range
-  return parsed.match(GLOBAL) ? undefined : 'reserved'
+  return parsedAddress.match(GLOBAL) ? undefined : 'reserved'
 }
 
 /**
@@ -58,20 +58,20 @@ function rangeOf(parsed: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
  * address that was checked, so that an answer of DNS that changes meanwhile has no effect.
  */
 export function checkedLookup(resolver: Resolve = resolve as Resolve): LookupFunction {
-  return (host, options, done) => {
+  return (host, options, callback) => {
     // The caller says whether it wants one address or all of them.
-    const found = done as (error: Error | null, address?: string | LookupAddress[], family?: number) => void
+    const finish = callback as (error: Error | null, address?: string | LookupAddress[], family?: number) => void
     const family = Number(options.family) || 0
     resolver(host, { all: true, ...(family > 0 && { family }) }, (error, addresses) => {
-      if (error) return found(error)
+      if (error) return finish(error)
       const [first] = addresses
-      if (!first) return found(new Error(`${host} has no address`))
+      if (!first) return finish(new Error(`${host} has no address`))
       for (const { address } of addresses) {
         const problem = forbidden(address)
-        if (problem) return found(new Error(`${host} ${problem}`))
+        if (problem) return finish(new Error(`${host} ${problem}`))
       }
-      if (options.all) found(null, addresses)
-      else found(null, first.address, first.family)
+      if (options.all) finish(null, addresses)
+      else finish(null, first.address, first.family)
     })
   }
 }

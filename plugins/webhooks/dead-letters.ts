@@ -34,7 +34,7 @@ const PAGE = 20
 
 /** The events of one hook that were given up, in the records of the plugin. */
 export class DeadLetters {
-  private readonly kept = new Map<string, Kept>()
+  private readonly entries = new Map<string, Kept>()
   private readonly prefix: string
 
   constructor(
@@ -52,61 +52,64 @@ export class DeadLetters {
   }
 
   get size(): number {
-    return this.kept.size
+    return this.entries.size
   }
 
   /** The letters without their bodies, the oldest event first. */
   list(): readonly Omit<DeadLetter, 'body'>[] {
-    return [...this.kept.values()].map(({ letter }) => letter)
+    return [...this.entries.values()].map(({ letter }) => letter)
   }
 
   get(id: string): DeadLetter | undefined {
-    const kept = this.kept.get(id)
-    return kept && (this.records.get(kept.record) as DeadLetter | undefined)
+    const entry = this.entries.get(id)
+    return entry && (this.records.get(entry.record) as DeadLetter | undefined)
   }
 
   /** Adds a letter, or replaces one. @param besides written in the same commit */
   async put(letter: DeadLetter, order: string, besides: RecordChanges = []): Promise<void> {
-    const known = this.kept.get(letter.id)
-    const record = known?.record ?? `${this.prefix}${order}`
-    const removed = this.limit === 0 ? [] : this.excess(letter)
+    const knownEntry = this.entries.get(letter.id)
+    const record = knownEntry?.record ?? `${this.prefix}${order}`
+    const removedRecords = this.limit === 0 ? [] : this.excess(letter)
     const changes =
-      this.limit === 0 ? [] : [{ key: record, value: letter }, ...removed.map(key => ({ key, value: undefined }))]
+      this.limit === 0
+        ? []
+        : [{ key: record, value: letter }, ...removedRecords.map(key => ({ key, value: undefined }))]
     await this.records.put([...changes, ...besides])
     if (this.limit > 0) this.note(record, letter)
-    for (const kept of [...this.kept.values()]) if (removed.includes(kept.record)) this.forget(kept.letter.id)
+    for (const entry of [...this.entries.values()])
+      if (removedRecords.includes(entry.record)) this.forget(entry.letter.id)
   }
 
   async remove(id: string): Promise<void> {
-    const kept = this.kept.get(id)
-    if (!kept) return
-    await this.records.put([{ key: kept.record, value: undefined }])
+    const entry = this.entries.get(id)
+    if (!entry) return
+    await this.records.put([{ key: entry.record, value: undefined }])
     this.forget(id)
   }
 
   /** Records of the oldest letters, for which there is no room beside another one. */
   private excess(letter: DeadLetter): string[] {
-    const others = [...this.kept.values()].filter(kept => kept.letter.id !== letter.id)
-    let count = others.length + 1
-    let bytes = sizeOf(letter) + others.reduce((sum, kept) => sum + kept.bytes, 0)
-    const removed: string[] = []
-    for (const kept of others) {
+    const otherEntries = [...this.entries.values()].filter(entry => entry.letter.id !== letter.id)
+    let count = otherEntries.length + 1
+    let bytes = sizeOf(letter) + otherEntries.reduce((sum, entry) => sum + entry.bytes, 0)
+    const excessRecords: string[] = []
+    for (const entry of otherEntries) {
       if (count <= this.limit && bytes <= MAX_BYTES) break
-      removed.push(kept.record)
+      excessRecords.push(entry.record)
       count--
-      bytes -= kept.bytes
+      bytes -= entry.bytes
     }
-    return removed
+    return excessRecords
   }
 
   private note(record: string, { body, ...letter }: DeadLetter): void {
     this.forget(letter.id)
     const bytes = sizeOf({ ...letter, body })
-    this.kept.set(letter.id, { record, bytes, letter })
+    this.entries.set(letter.id, { record, bytes, letter })
   }
 
   private forget(id: string): void {
-    this.kept.delete(id)
+    this.entries.delete(id)
   }
 }
 

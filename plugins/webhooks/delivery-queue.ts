@@ -12,7 +12,7 @@ export class DeliveryQueue<T extends Queued> {
   /** Deliveries of each entity, in order: the first of them is ready, running or waiting. */
   private readonly entities = new Map<string, T[]>()
   private ready: T[] = []
-  private running = 0
+  private runningCount = 0
   /** In the order of the log. */
   private readonly open = new Set<T>()
 
@@ -33,8 +33,8 @@ export class DeliveryQueue<T extends Queued> {
 
   add(delivery: T): void {
     this.open.add(delivery)
-    const others = this.entities.get(delivery.key)
-    if (others) others.push(delivery)
+    const earlierDeliveries = this.entities.get(delivery.key)
+    if (earlierDeliveries) earlierDeliveries.push(delivery)
     else {
       this.entities.set(delivery.key, [delivery])
       this.ready.push(delivery)
@@ -43,18 +43,18 @@ export class DeliveryQueue<T extends Queued> {
   }
 
   finish(delivery: T): void {
-    this.running--
+    this.runningCount--
     this.open.delete(delivery)
-    const others = this.entities.get(delivery.key)!
-    others.shift()
-    if (others.length > 0) this.ready.push(others[0]!)
+    const deliveries = this.entities.get(delivery.key)!
+    deliveries.shift()
+    if (deliveries.length > 0) this.ready.push(deliveries[0]!)
     else this.entities.delete(delivery.key)
     this.start()
   }
 
   /** Ends an attempt. The delivery runs again when {@link resume} is called. */
   postpone(): void {
-    this.running--
+    this.runningCount--
     this.start()
   }
 
@@ -71,8 +71,8 @@ export class DeliveryQueue<T extends Queued> {
   }
 
   private start(): void {
-    while (this.running < this.concurrency && this.ready.length > 0) {
-      this.running++
+    while (this.runningCount < this.concurrency && this.ready.length > 0) {
+      this.runningCount++
       this.run(this.ready.shift()!)
     }
   }

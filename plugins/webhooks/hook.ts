@@ -57,7 +57,7 @@ export class Hook {
   private readonly aborting = new AbortController()
   private openBytes = 0
   /** Durable place, and the place up to which events were read. */
-  private saved: Place
+  private savedPlace: Place
   private position: Place
   private lastRecord = 0
   private saving: Promise<void> | undefined
@@ -70,7 +70,7 @@ export class Hook {
     place: Place,
   ) {
     const { options, records } = context
-    this.saved = place
+    this.savedPlace = place
     this.position = place
     this.lastRecord = place.sequence
     this.letters = new DeadLetters(records, options.name, options.deadLetters)
@@ -93,7 +93,7 @@ export class Hook {
 
   /** Sequence of the last record that is not needed any longer. */
   get readTo(): number {
-    return this.saved.sequence
+    return this.savedPlace.sequence
   }
 
   get pending(): number {
@@ -121,7 +121,7 @@ export class Hook {
     let isFailing = false
     while (!this.isClosed) {
       const { commits, log, options } = this.context
-      const seen = commits.commits
+      const commitCount = commits.commits
       try {
         const { dataClass, events: kinds, filter, attributes } = options
         const batch = await commits.read({
@@ -133,7 +133,7 @@ export class Hook {
         isFailing = false
         this.take(batch)
         if (batch.next.sequence >= batch.last) {
-          await commits.commitAfter(seen)
+          await commits.commitAfter(commitCount)
           await this.pause(GATHER_MS)
         }
       } catch (error) {
@@ -154,7 +154,7 @@ export class Hook {
     this.cancelSave?.()
     this.onRoom?.()
     await this.saving
-    if (place.sequence !== this.saved.sequence || place.index !== this.saved.index) await this.save(place)
+    if (place.sequence !== this.savedPlace.sequence || place.index !== this.savedPlace.index) await this.save(place)
     this.context.sender.close()
   }
 
@@ -195,14 +195,14 @@ export class Hook {
       )
     this.position = next
     this.lastRecord = Math.max(last, next.sequence)
-    for (const given of changes) {
-      const isTooLarge = (given.entity?.length ?? 0) > MAX_LENGTH
-      const change = isTooLarge ? { ...given, entity: undefined, problem: TOO_LARGE } : given
+    for (const rawChange of changes) {
+      const isTooLarge = (rawChange.entity?.length ?? 0) > MAX_LENGTH
+      const change = isTooLarge ? { ...rawChange, entity: undefined, problem: TOO_LARGE } : rawChange
       const bytes = (change.entity?.length ?? 0) + change.key.length
       this.openBytes += bytes
       this.queue.add({ key: change.key, change, bytes, attempts: 0, since: undefined })
     }
-    if (this.position.sequence - this.saved.sequence >= SAVE_RECORDS) this.saveSoon()
+    if (this.position.sequence - this.savedPlace.sequence >= SAVE_RECORDS) this.saveSoon()
   }
 
   private async deliver(delivery: Delivery): Promise<void> {
@@ -309,7 +309,7 @@ export class Hook {
     const changes: RecordChanges = [{ key: cursorKey(options.name), value: place }]
     try {
       await records.put(changes)
-      this.saved = place
+      this.savedPlace = place
       onSaved()
     } catch (error) {
       log.warn({ hook: options.name, reason: (error as Error).message }, 'the place of the hook was not written')

@@ -44,10 +44,10 @@ export class Hooks {
       })
     }
     // A hook that comes back is a new one.
-    const gone = records
+    const staleCursors = records
       .list(cursorKey(''), MAX_PLACES)
       .filter(({ key }) => !hooks.has(key.slice(cursorKey('').length)))
-    await records.put(gone.map(({ key }) => ({ key, value: undefined })))
+    await records.put(staleCursors.map(({ key }) => ({ key, value: undefined })))
     onSaved()
     return new Hooks(hooks)
   }
@@ -69,22 +69,22 @@ export class Hooks {
       if (method !== 'GET' && method !== 'HEAD') throw WebhooksErrors.WRONG_VERB(method)
       return json({ hooks: [...this.hooks.values()].map(describe) })
     }
-    const found = this.hooks.get(name)
-    if (!found) throw WebhooksErrors.UNKNOWN_HOOK(name.slice(0, 100), [...this.hooks.keys()].join(', '))
+    const entry = this.hooks.get(name)
+    if (!entry) throw WebhooksErrors.UNKNOWN_HOOK(name.slice(0, 100), [...this.hooks.keys()].join(', '))
     if (id === undefined) {
       if (method !== 'GET' && method !== 'HEAD') throw WebhooksErrors.WRONG_VERB(method)
-      return json({ ...describe(found), letters: found.hook.letters.list().map(shown) })
+      return json({ ...describe(entry), letters: entry.hook.letters.list().map(describeLetter) })
     }
-    const letter = found.hook.letters.get(id)
+    const letter = entry.hook.letters.get(id)
     if (!letter) throw WebhooksErrors.UNKNOWN_LETTER(id.slice(0, 100), name)
-    if (method === 'POST') return this.resend(found.hook, letter)
+    if (method === 'POST') return this.resend(entry.hook, letter)
     if (method === 'DELETE') {
       if (this.sending.has(letter.id)) throw WebhooksErrors.IN_PROGRESS(letter.id)
-      await found.hook.letters.remove(id)
+      await entry.hook.letters.remove(id)
       return json({ result: true })
     }
     // As it was sent: parsed, its numbers could change.
-    return encoded(Buffer.from(`${JSON.stringify(shown(letter)).slice(0, -1)},"event":${letter.body}}`))
+    return encoded(Buffer.from(`${JSON.stringify(describeLetter(letter)).slice(0, -1)},"event":${letter.body}}`))
   }
 
   metrics(): Metric[] {
@@ -169,7 +169,7 @@ function describe({ options, hook }: { options: HookOptions; hook: Hook }): obje
   }
 }
 
-const shown = ({ id, type, key, time, givenUp, attempts, reason }: Omit<DeadLetter, 'body'>): object => ({
+const describeLetter = ({ id, type, key, time, givenUp, attempts, reason }: Omit<DeadLetter, 'body'>): object => ({
   id,
   type,
   key,

@@ -43,11 +43,11 @@ export class Sender {
   async send(id: string, body: string, signal: AbortSignal): Promise<Outcome> {
     const host = hostOf(this.url)
     const problem = isIP(host) !== 0 && !this.hook.allowPrivate ? forbidden(host) : undefined
-    if (problem) return failed(`${host} ${problem}`)
+    if (problem) return failureOf(`${host} ${problem}`)
     try {
       return await this.attempt(id, body, signal)
     } catch (error) {
-      return failed(signal.aborted ? String((signal.reason as Error).message) : messageOf(error as Error))
+      return failureOf(signal.aborted ? String((signal.reason as Error).message) : messageOf(error as Error))
     }
   }
 
@@ -93,7 +93,7 @@ export class Sender {
 function outcomeOf({ statusCode: status = 0, headers }: http.IncomingMessage, now: number): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' }
   if (status === 410) return { kind: 'gone', reason: 'answered 410, that it does not want the event' }
-  if (status >= 300 && status < 400) return failed(`answered ${status}, a redirect, which is not followed`)
+  if (status >= 300 && status < 400) return failureOf(`answered ${status}, a redirect, which is not followed`)
   const retryAfterMs = 1000 * Math.min(secondsOf(headers['retry-after'], now), MAX_RETRY_AFTER_SECONDS)
   return { kind: 'failed', reason: `answered ${status}`, retryAfterMs }
 }
@@ -106,7 +106,7 @@ function secondsOf(header: string | undefined, now: number): number {
   return Math.max(0, (Date.parse(header) - now) / 1000) || 0
 }
 
-const failed = (reason: string): Outcome => ({ kind: 'failed', reason, retryAfterMs: 0 })
+const failureOf = (reason: string): Outcome => ({ kind: 'failed', reason, retryAfterMs: 0 })
 
 /** An error of a connection to several addresses has its messages inside. */
 const messageOf = (error: Error): string =>

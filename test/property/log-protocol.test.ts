@@ -9,7 +9,7 @@ import {
   type LogEffect,
   type LogEvent,
   type LogState,
-  opened,
+  initialState,
   step,
 } from '../../engine/log/protocol.ts'
 import { type Random, randomOf } from '../support/base/random.ts'
@@ -81,7 +81,7 @@ function run(seed: number, protocol: Protocol): string | undefined {
   const isFailing = (): boolean => random.chance(failureRate)
   const initial = Array.from({ length: ROWS }, () => 0)
   const file = new DataFile(initial)
-  let state: LogState = opened(0)
+  let state: LogState = initialState(0)
   /** The log on the disk. A record that failed may be there as well. */
   let log: LogRecord[] = []
   let last = 0

@@ -34,15 +34,15 @@ export function defineAttributes(prototype: EntityBase, binding: Binding): void 
   const calculated = new Map(membersOf(authorClass).map(member => [member.name, member]))
   for (const attribute of binding.dataClass.attributes) {
     const { name } = attribute
-    const own = accessorIn(prototype, name)
-    if (!own && name in prototype) continue
-    const member = own && calculated.get(name)
-    const code = member ? named(own, placeOf(member, authorClass.name)) : own
+    const ownAccessor = accessorIn(prototype, name)
+    if (!ownAccessor && name in prototype) continue
+    const member = ownAccessor && calculated.get(name)
+    const code = member ? accessorAt(ownAccessor, placeOf(member, authorClass.name)) : ownAccessor
     // A stored value is one for every caller.
     const isUnrestricted = member?.kind === 'calculated' && (member.unrestricted || member.stored)
     const seeing = code && isUnrestricted ? seeingAll(code, binding) : code
     const accessor = guarded(seeing ?? accessorOf(attribute, binding), attribute, binding)
-    Object.defineProperty(prototype, name, { ...accessor, enumerable: own?.enumerable ?? true })
+    Object.defineProperty(prototype, name, { ...accessor, enumerable: ownAccessor?.enumerable ?? true })
   }
 }
 
@@ -56,7 +56,7 @@ function accessorIn(prototype: object, name: string): PropertyDescriptor | undef
 }
 
 /** Accessor of a plugin class, run under its names. */
-const named = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDescriptor => ({
+const accessorAt = ({ get, set }: PropertyDescriptor, place: CodePlace): PropertyDescriptor => ({
   get(this: EntityBase) {
     return runAs(place, () => get!.call(this) as unknown)
   },
@@ -182,7 +182,7 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
   }
   return {
     get() {
-      return internals.related(this, relation, () => {
+      return internals.relatedEntity(this, relation, () => {
         const rowId = rowIdOf(this)
         if (rowId === undefined) return null
         const table = language.snapshots.current.table(target)
@@ -191,10 +191,10 @@ function relatedEntityAccessor(relation: RelatedEntityAttribute, { language, lay
       })
     },
     set(value) {
-      const related = value ?? null
-      const isFitting = related === null || (isEntityOf(related, bindingOf()) && !related.isNew())
-      if (!isFitting) throw UsageErrors.wrongEntity(name, nameOf(related), target.name)
-      internals.setRelated(this, relation, related as EntityBase | null)
+      const relatedEntity = value ?? null
+      const isFitting = relatedEntity === null || (isEntityOf(relatedEntity, bindingOf()) && !relatedEntity.isNew())
+      if (!isFitting) throw UsageErrors.wrongEntity(name, nameOf(relatedEntity), target.name)
+      internals.setRelated(this, relation, relatedEntity as EntityBase | null)
     },
   }
 }

@@ -27,8 +27,8 @@ export function bindClasses(
     const { kind, dataClass } = subjectOf(each)
     if (dataClass === undefined) continue
     if (!catalog.dataClassesByName.has(dataClass)) {
-      const known = catalog.dataClasses.map(({ name }) => name)
-      throw LanguageErrors.WRONG_BASE(each.name, dataClass, suggestion(dataClass, known))
+      const names = catalog.dataClasses.map(({ name }) => name)
+      throw LanguageErrors.WRONG_BASE(each.name, dataClass, suggestion(dataClass, names))
     }
     const first = authors.get(`${kind} ${dataClass}`)
     if (first) throw LanguageErrors.TWO_CLASSES(first.name, each.name, `${kind} class of ${dataClass}`)

@@ -60,7 +60,7 @@ const TRANSACTION_TIMEOUT_MS = 2_000
 /** The code that runs: its call, and the rights that apply to it. */
 export class CallScope {
   /** Options of the code that runs, unless it has waited. */
-  private running: CallOptions | undefined
+  private runningOptions: CallOptions | undefined
   /** Cached rights of the last promotion. */
   private raised: { from: Access; privileges: readonly string[]; access: Access } | undefined
 
@@ -71,15 +71,15 @@ export class CallScope {
    * @throws what `work` throws
    */
   run<T>(call: CallOptions, work: () => T): T {
-    const { running, options: outer } = this
+    const { runningOptions: outerOptions, options: outer } = this
     const { language } = this
     const options = { state: { examined: 0 }, ...outer, ...call }
     const before = setCurrent(language)
-    this.running = options
+    this.runningOptions = options
     try {
       return inContext({ data: { language, options } satisfies WaitingScope }, work)
     } finally {
-      this.running = running
+      this.runningOptions = outerOptions
       setCurrent(before)
       if (!outer) this.language.snapshots.rest()
     }
@@ -87,12 +87,12 @@ export class CallScope {
 
   /** Called when code that has waited waits again or ends. */
   endStretch(): void {
-    if (!this.running) this.language.snapshots.rest()
+    if (!this.runningOptions) this.language.snapshots.rest()
   }
 
   /** Options of the code that runs, or that goes on after it has waited. */
   get options(): CallOptions | undefined {
-    if (this.running) return this.running
+    if (this.runningOptions) return this.runningOptions
     const scope = waitingScope()
     return scope?.language === this.language ? scope.options : undefined
   }
@@ -187,7 +187,7 @@ export class CallScope {
 
   /** Runs `work`, which sees what restrict events hide from the caller. */
   seeingAll<T>(work: () => T): T {
-    const isRestricted = this.language.options.hooks?.visible !== undefined && !this.options?.seesAll
+    const isRestricted = this.language.options.hooks?.findVisible !== undefined && !this.options?.seesAll
     return isRestricted ? this.run({ seesAll: true }, work) : work()
   }
 

@@ -28,10 +28,10 @@ export const EntitySelection = factory(
 /** Factory of the base classes of one kind: each stores the dataclass of its subclasses. */
 function factory(name: string, base: new () => object, kind: ClassKind): unknown {
   return function make(dataClass: string): new () => object {
-    const made = class extends base {
+    const baseClass = class extends base {
       static readonly [SUBJECT] = { kind, dataClass }
     }
-    noteBase(made, giveMetadata(made), `${name}('${dataClass}')`, make)
-    return made
+    noteBase(baseClass, giveMetadata(baseClass), `${name}('${dataClass}')`, make)
+    return baseClass
   }
 }

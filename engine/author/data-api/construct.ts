@@ -4,19 +4,19 @@ const GIVEN = Symbol('tesser.given')
 type Constructible<T = object> = (new () => T) & { [GIVEN]?: unknown }
 
 /** Makes an instance and passes an argument to the base class, whose constructor plugin code calls without arguments. */
-export function construct<T extends object>(made: Constructible<T>, argument: object): T {
-  const outer = made[GIVEN]
-  made[GIVEN] = argument
+export function construct<T extends object>(target: Constructible<T>, argument: object): T {
+  const outer = target[GIVEN]
+  target[GIVEN] = argument
   try {
-    return new made()
+    return new target()
   } finally {
-    made[GIVEN] = outer
+    target[GIVEN] = outer
   }
 }
 
 /** Returns the argument to the constructor of the base class, once. @returns undefined: plugin code called the constructor */
-export function takeArgument<A extends object>(made: Constructible): A | undefined {
-  const argument = made[GIVEN] as A | undefined
-  made[GIVEN] = undefined
+export function takeArgument<A extends object>(target: Constructible): A | undefined {
+  const argument = target[GIVEN] as A | undefined
+  target[GIVEN] = undefined
   return argument
 }

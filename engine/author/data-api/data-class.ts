@@ -10,7 +10,7 @@ import { internals } from './entity-internals.ts'
 import type { SelectionBase } from './entity-selection.ts'
 import { queryTexts } from './query-values.ts'
 import { saveEntities } from './save-entities.ts'
-import { plain } from './values.ts'
+import { toPlain } from './values.ts'
 
 const EVERYTHING = { predicate: undefined, orderBy: [] }
 
@@ -49,10 +49,10 @@ export class DataClassBase {
   fromCollection(objects: readonly object[]): SelectionBase {
     const entities = objects.map(object => this.#fromObject(object as Record<string, unknown>))
     const failures = saveEntities(entities.flatMap(entity => entity ?? []))
-    const saved = this.newSelection()
-    let done = 0
-    for (const entity of entities) if (entity && !failures[done++]) saved.add(entity)
-    return saved
+    const savedSelection = this.newSelection()
+    let position = 0
+    for (const entity of entities) if (entity && !failures[position++]) savedSelection.add(entity)
+    return savedSelection
   }
 
   getCount(): number {
@@ -75,7 +75,7 @@ export class DataClassBase {
 
   #find(key: unknown): EntityBase | null {
     const binding = this[BINDING]
-    const value = convertKey(binding.dataClass, plain(key))
+    const value = convertKey(binding.dataClass, toPlain(key))
     // A value that cannot be a key matches no entity.
     if (value instanceof ProtocolError || value === null) return null
     const rowId = binding.language.snapshots.current.table(binding.dataClass).findKey(value)
@@ -86,10 +86,11 @@ export class DataClassBase {
   #fromObject(object: Record<string, unknown>): EntityBase | undefined {
     const { key } = this[BINDING].dataClass
     const sentKey = object.__KEY ?? object[key.name]
-    const existing = sentKey === undefined || sentKey === null ? null : this.#find(sentKey)
-    if (existing && object.__STAMP !== undefined && object.__STAMP !== internals.row(existing)!.stamp) return undefined
-    const entity = existing ?? this.new()
-    entity.fromObject(!existing && object.__KEY !== undefined ? { ...object, [key.name]: object.__KEY } : object)
+    const storedEntity = sentKey === undefined || sentKey === null ? null : this.#find(sentKey)
+    if (storedEntity && object.__STAMP !== undefined && object.__STAMP !== internals.row(storedEntity)!.stamp)
+      return undefined
+    const entity = storedEntity ?? this.new()
+    entity.fromObject(!storedEntity && object.__KEY !== undefined ? { ...object, [key.name]: object.__KEY } : object)
     return entity
   }
 }

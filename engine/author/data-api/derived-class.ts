@@ -19,10 +19,10 @@ export function derived<T extends object>(base: new () => T, language: Language)
     const place = placeOf(member, base.name)
     const { kind, dataClass } = subjectOf(base)
     const resources = ofFunction(kind, kind === 'singleton' ? base.name : dataClass, name)
-    const called = Reflect.get(base.prototype, name) as (...args: unknown[]) => unknown
+    const method = Reflect.get(base.prototype, name) as (...args: unknown[]) => unknown
     function promoted(this: unknown, ...args: unknown[]): unknown {
       const govern = <T>(work: () => T): T => startAs(place, () => language.scope.promoting(resources, work))
-      const result = govern(() => Reflect.apply(called, this, args) as unknown)
+      const result = govern(() => Reflect.apply(method, this, args) as unknown)
       // Its code has not run yet.
       return member.flow === 'generator' && isGenerator(result) ? governedGenerator(result, govern) : result
     }

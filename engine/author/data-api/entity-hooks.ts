@@ -15,7 +15,7 @@ export interface EntityHooks {
   /** Called after a value has been assigned. */
   touched?(entity: EntityBase, attribute: StorageAttribute): void
   /** Entities of a dataclass that the call may see; undefined: all of them. The member exists only if there are restrict events. */
-  readonly visible?: ((dataClass: DataClass, language: Language) => Visible | undefined) | undefined
+  readonly findVisible?: ((dataClass: DataClass, language: Language) => Visible | undefined) | undefined
   /** Called after a new entity has been made. */
   constructed?(entity: EntityBase): void
   /** True if {@link beforeSave} may run code for entities of a dataclass. */

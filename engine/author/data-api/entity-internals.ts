@@ -23,16 +23,16 @@ interface EntityInternals {
   changes(entity: EntityBase): ReadonlyMap<StorageAttribute, Value>
   /** An object value, the same instance each time, so that changes inside it are detected. */
   object(entity: EntityBase, attribute: StorageAttribute, read: () => unknown): unknown
-  related(entity: EntityBase, relation: RelatedEntityAttribute, find: () => EntityBase | null): EntityBase | null
-  setRelated(entity: EntityBase, relation: RelatedEntityAttribute, related: EntityBase | null): void
+  relatedEntity(entity: EntityBase, relation: RelatedEntityAttribute, find: () => EntityBase | null): EntityBase | null
+  setRelated(entity: EntityBase, relation: RelatedEntityAttribute, relatedEntity: EntityBase | null): void
   /** Message for the writer: the entity, its expected stamp, and its assigned values. */
-  toSave(entity: EntityBase): { element: object; seen: number; values: Record<string, unknown> }
+  toSave(entity: EntityBase): { element: object; expectedStamp: number; values: Record<string, unknown> }
   /** Gives a new entity automatic values, which are not changes. */
   fill(entity: EntityBase, row: RowView): void
   /** Gives a new entity the values that the writer would fill in, until they are taken back. */
   show(entity: EntityBase, bytes: Uint8Array | undefined): void
   /** After a save. */
-  saved(entity: EntityBase, rowId: number, bytes: Uint8Array): void
+  afterSave(entity: EntityBase, rowId: number, bytes: Uint8Array): void
   /** Takes over the row of another object of the same entity, unless it has unsaved values. */
   follow(entity: EntityBase, other: EntityBase): void
   /** @returns a function that brings back the values that it has now */
@@ -42,6 +42,6 @@ interface EntityInternals {
 export let internals!: EntityInternals
 
 /** Called once by the class of entities, which alone sees their private members. */
-export function shareInternals(own: EntityInternals): void {
-  internals = own
+export function shareInternals(implementation: EntityInternals): void {
+  internals = implementation
 }

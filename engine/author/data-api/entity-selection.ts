@@ -71,7 +71,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   }
 
   /** The selection without entities that have been deleted since its rows were found. */
-  static existing(selection: SelectionBase): SelectionBase {
+  static withoutDeleted(selection: SelectionBase): SelectionBase {
     const { language, dataClass } = selection[BINDING]
     const rows = selection.#find()
     return selection.#of(rows.narrow(existingRows(rows.set, language.snapshots.current.table(dataClass))))
@@ -80,8 +80,8 @@ export class SelectionBase implements Iterable<EntityBase> {
   /** Condition for its entities, if they are in a database. */
   static conditionOf(selection: SelectionBase): RemoteCondition {
     const { language, dataClass } = selection[BINDING]
-    const asked = selection.#asked()
-    if (asked && !asked.among) return asked.predicate ?? ALWAYS
+    const question = selection.#asked()
+    if (question && !question.among) return question.predicate ?? ALWAYS
     const { context } = language.snapshots
     return finderOf(dataClass, context).question!(selection.#find(), ALL, dataClass, context).among!
   }
@@ -99,15 +99,16 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { context } = language.snapshots
     const finder = finderOf(dataClass, context)
     // After an await some may have been deleted.
-    const rows = from && this.#version !== language.snapshots.version ? finder.present(from, dataClass, context) : from
+    const rows =
+      from && this.#version !== language.snapshots.version ? finder.withoutDeleted(from, dataClass, context) : from
     this.#rows = finder.among(rows, query, dataClass, context, page)
     this.#pending = undefined
-    language.snapshots.settled(this)
+    language.snapshots.removePending(this)
   }
 
   get length(): number {
-    const asked = this.#asked()
-    if (asked) return countRemote(asked, this[BINDING].language.snapshots.context)
+    const question = this.#asked()
+    if (question) return countRemote(question, this[BINDING].language.snapshots.context)
     const { selection } = this.#find()
     return selection instanceof RowSet ? selection.size : selection.length
   }
@@ -255,22 +256,23 @@ export class SelectionBase implements Iterable<EntityBase> {
     if (!isRelation(target)) throw UsageErrors.notARelation(relation, dataClass.name)
     let rows = this.#find().set
     for (const step of attribute.kind === 'alias' ? [...attribute.relations, target] : [target]) {
-      const found: number[] = []
+      const relatedIds: number[] = []
       if (!isByRow(step)) {
         rows = relatedRows([step], rows, snapshot)
         continue
       }
       if (step.kind === 'relatedEntities') {
         const table = snapshot.table(step.target)
-        for (const rowId of rows) for (const related of table.referencing(step.inverse, rowId)) found.push(related)
+        for (const rowId of rows)
+          for (const relatedId of table.referencing(step.inverse, rowId)) relatedIds.push(relatedId)
       } else {
         const read = cellReader(snapshot.table(step.dataClass), step, rows.size)
         for (const rowId of rows) {
-          const related = read(rowId)
-          if (related !== undefined) found.push(related as number)
+          const relatedId = read(rowId)
+          if (relatedId !== undefined) relatedIds.push(relatedId as number)
         }
       }
-      rows = visibleOf(RowSet.fromIds(found), snapshot.table(step.target))
+      rows = visibleOf(RowSet.fromIds(relatedIds), snapshot.table(step.target))
     }
     return language.bindings.get(target.target)!.selection(Rows.ofSet(rows))
   }
@@ -281,8 +283,8 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { dataClass, language } = this[BINDING]
     const attribute = language.scope.reading(view => visibleAttribute(dataClass, name, view))
     if (!isRelation(attribute.kind === 'alias' ? attribute.target : attribute)) return this.extract(names.join('.'))
-    const related = this.related(name)
-    return rest.length === 0 ? related : related.valuesAt(rest)
+    const relatedSelection = this.related(name)
+    return rest.length === 0 ? relatedSelection : relatedSelection.valuesAt(rest)
   }
 
   toCollection(
@@ -319,18 +321,18 @@ export class SelectionBase implements Iterable<EntityBase> {
     let { version } = language.snapshots
     let table = language.snapshots.current.table(dataClass)
     let position = 0
-    let fetched = 0
+    let fetchedTo = 0
     return {
       next() {
         while (position < rowIds.length) {
           if (version !== language.snapshots.version) {
             version = language.snapshots.version
             table = language.snapshots.current.table(dataClass)
-            fetched = position
+            fetchedTo = position
           }
-          if (table.fetch && position >= fetched) {
-            fetched = position + FETCHED
-            table.fetch(rowIds.subarray(position, fetched))
+          if (table.fetch && position >= fetchedTo) {
+            fetchedTo = position + FETCHED
+            table.fetch(rowIds.subarray(position, fetchedTo))
           }
           const rowId = rowIds[position++]!
           if (rowExists(table, rowId)) return { done: false, value: binding.entity(rowId, reading) }
@@ -363,7 +365,7 @@ export class SelectionBase implements Iterable<EntityBase> {
   #listed(rowIds: Uint32Array): Rows {
     const { language, dataClass } = this[BINDING]
     const { context } = language.snapshots
-    return finderOf(dataClass, context).listed(rowIds, dataClass, context)
+    return finderOf(dataClass, context).inOrder(rowIds, dataClass, context)
   }
 
   /** The question to a database that it is, if it has not been asked. */
@@ -378,8 +380,8 @@ export class SelectionBase implements Iterable<EntityBase> {
   /** Its entities, for an aggregate. */
   #selected(): Selected {
     const { language, dataClass } = this[BINDING]
-    const asked = this.#asked()
-    if (asked) return asked
+    const question = this.#asked()
+    if (question) return question
     const rows = this.#find()
     const { context } = language.snapshots
     return finderOf(dataClass, context).question?.(rows, ALL, dataClass, context) ?? rows.set
@@ -436,8 +438,8 @@ export class SelectionBase implements Iterable<EntityBase> {
     const { dataClass, instance } = this[BINDING]
     const isOurs = isSelection(other) || isEntity(other)
     if (isOurs && other.getDataClass() === instance) return
-    const received = isOurs ? `something of ${other[BINDING].dataClass.name}` : typeof other
-    throw UsageErrors.incompatible(received, `an entity or a selection of ${dataClass.name}`)
+    const description = isOurs ? `something of ${other[BINDING].dataClass.name}` : typeof other
+    throw UsageErrors.incompatible(description, `an entity or a selection of ${dataClass.name}`)
   }
 }
 

@@ -15,7 +15,7 @@ import type { Reading } from './reading.ts'
 import { saveEntities } from './save-entities.ts'
 import { saveStatusOf, statusOf, success, throwError } from './status.ts'
 import { assignObject, toObject } from './to-object.ts'
-import { plain, toAuthor, toJson } from './values.ts'
+import { toPlain, toAuthor, toJson } from './values.ts'
 import { lockStatus } from '../../write/contract/save-failure.ts'
 
 /** Argument of the constructor: a plugin class may have its own constructor without parameters. */
@@ -32,7 +32,7 @@ interface More {
   readonly changes: Map<StorageAttribute, Value>
   /** Objects that were read; their contents may have been changed. */
   readonly objects: Map<StorageAttribute, unknown>
-  readonly related: Map<RelatedEntityAttribute, EntityBase | null>
+  readonly relatedEntities: Map<RelatedEntityAttribute, EntityBase | null>
   /** Something was read from a state older than its row. */
   isStale: boolean
   isDropped: boolean
@@ -54,14 +54,14 @@ export class EntityBase {
   #more: More | undefined
 
   constructor() {
-    const made = takeArgument<Made>(new.target)
-    if (!made) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
+    const argument = takeArgument<Made>(new.target)
+    if (!argument) throw LanguageErrors.NOT_CONSTRUCTIBLE(new.target.name)
     // Before anything asks for the binding, which a class that is only checked does not have.
     // biome-ignore lint/correctness/noConstructorReturn: the fields of subclasses are defined on what is returned
-    if (made.fields) return noteFields(this, made.fields)
-    this.#rowId = made.rowId
-    if (made.rowId === undefined) this.#row = this[BINDING].newRows.defaults
-    this.#reading = made.reading
+    if (argument.fields) return noteFields(this, argument.fields)
+    this.#rowId = argument.rowId
+    if (argument.rowId === undefined) this.#row = this[BINDING].newRows.defaults
+    this.#reading = argument.reading
   }
 
   get [KIND](): 'entity' {
@@ -97,28 +97,33 @@ export class EntityBase {
         if (!objects.has(attribute)) objects.set(attribute, read())
         return objects.get(attribute)
       },
-      related(entity, relation, find) {
-        const { related } = entity.#edit()
-        const known = related.get(relation)
+      relatedEntity(entity, relation, find) {
+        const { relatedEntities } = entity.#edit()
+        const knownEntity = relatedEntities.get(relation)
         const { eventRun } = entity[BINDING].language.writes
-        if (eventRun && !(known && known.#collect().size > 0)) return eventRun.relatedOf(entity, relation, known, find)
-        if (known !== undefined) return known
-        const found = find()
-        related.set(relation, found)
-        return found
+        if (eventRun && !(knownEntity && knownEntity.#collect().size > 0))
+          return eventRun.relatedOf(entity, relation, knownEntity, find)
+        if (knownEntity !== undefined) return knownEntity
+        const foundEntity = find()
+        relatedEntities.set(relation, foundEntity)
+        return foundEntity
       },
-      setRelated(entity, relation, related) {
+      setRelated(entity, relation, relatedEntity) {
         entity.#assign(
           relation.foreignKey,
-          related ? (internals.row(related)!.value(relation.target.key) as Value) : null,
+          relatedEntity ? (internals.row(relatedEntity)!.value(relation.target.key) as Value) : null,
         )
-        entity.#edit().related.set(relation, related)
+        entity.#edit().relatedEntities.set(relation, relatedEntity)
       },
       toSave(entity) {
         const row = entity.isNew() ? undefined : entity.#load()
-        const seen = row ? entity.#sentStamp(row) : 0
+        const expectedStamp = row ? entity.#sentStamp(row) : 0
         const values = [...entity.#collect()].map(([attribute, value]) => [attribute.name, toJson(attribute, value)])
-        return { element: row ? { __KEY: row.key, __STAMP: seen } : {}, seen, values: Object.fromEntries(values) }
+        return {
+          element: row ? { __KEY: row.key, __STAMP: expectedStamp } : {},
+          expectedStamp,
+          values: Object.fromEntries(values),
+        }
       },
       fill(entity, row) {
         entity.#row = row
@@ -128,7 +133,7 @@ export class EntityBase {
         const { layout, newRows } = entity[BINDING]
         entity.#row = bytes ? new RowView(layout, bytes) : newRows.defaults
       },
-      saved(entity, rowId, bytes) {
+      afterSave(entity, rowId, bytes) {
         const { language, layout } = entity[BINDING]
         for (const [attribute, value] of entity.#more?.changes ?? []) {
           if (attribute.type !== 'image' && attribute.type !== 'blob') continue
@@ -143,7 +148,7 @@ export class EntityBase {
       keep(entity) {
         const more = entity.#more
         const changes = new Map(more?.changes)
-        const related = new Map(more?.related)
+        const relatedEntities = new Map(more?.relatedEntities)
         const objects = [...(more?.objects ?? [])].map(([attribute, object]) => ({
           attribute,
           object,
@@ -153,8 +158,14 @@ export class EntityBase {
           const { isStale, isDropped } = entity.#edit()
           for (const { object, json } of objects)
             if (JSON.stringify(object) !== json) overwrite(object, JSON.parse(json))
-          const kept = new Map(objects.map(({ attribute, object }) => [attribute, object]))
-          entity.#more = { changes: new Map(changes), objects: kept, related: new Map(related), isStale, isDropped }
+          const keptObjects = new Map(objects.map(({ attribute, object }) => [attribute, object]))
+          entity.#more = {
+            changes: new Map(changes),
+            objects: keptObjects,
+            relatedEntities: new Map(relatedEntities),
+            isStale,
+            isDropped,
+          }
         }
       },
     })
@@ -176,7 +187,13 @@ export class EntityBase {
   }
 
   #edit(): More {
-    this.#more ??= { changes: new Map(), objects: new Map(), related: new Map(), isStale: false, isDropped: false }
+    this.#more ??= {
+      changes: new Map(),
+      objects: new Map(),
+      relatedEntities: new Map(),
+      isStale: false,
+      isDropped: false,
+    }
     return this.#more
   }
 
@@ -245,7 +262,7 @@ export class EntityBase {
     // Found by key, not by row id: after a transaction that was rolled back the row id may be another entity's.
     const rowId = row && language.snapshots.current.table(dataClass).findKey(row.value(dataClass.key) as Value)
     if (rowId === undefined) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
-    const { deleted, error } = language.writes.drop({
+    const { deleted: deletedCount, error } = language.writes.drop({
       dataClass: dataClass.name,
       rowIds: Uint32Array.of(rowId),
       atomic: false,
@@ -253,7 +270,7 @@ export class EntityBase {
     })
     if (error) return error
     // Another caller has deleted it since the snapshot.
-    if (deleted === 0) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
+    if (deletedCount === 0) return LanguageErrors.ENTITY_GONE(dataClass.name).toData()
     this.#rowId = undefined
     this.#edit().isDropped = true
     return undefined
@@ -295,7 +312,7 @@ export class EntityBase {
     const valueIn = (entity: EntityBase, name: string): unknown => (entity as unknown as Record<string, unknown>)[name]
     return names
       .map(name => ({ attributeName: name, value: valueIn(this, name), otherValue: valueIn(other, name) }))
-      .filter(({ value, otherValue }) => JSON.stringify(plain(value)) !== JSON.stringify(plain(otherValue)))
+      .filter(({ value, otherValue }) => JSON.stringify(toPlain(value)) !== JSON.stringify(toPlain(otherValue)))
   }
 
   toObject(
@@ -361,12 +378,12 @@ export class EntityBase {
     const { layout, language } = this[BINDING]
     // Loads the row, so that attributes that are not assigned keep their present values.
     this.#load()
-    const { changes, objects, related } = this.#edit()
+    const { changes, objects, relatedEntities } = this.#edit()
     changes.set(attribute, value)
     objects.delete(attribute)
     for (const relation of layout.references) {
       if (relation.foreignKey !== attribute) continue
-      related.delete(relation)
+      relatedEntities.delete(relation)
       language.writes.eventRun?.forget(this, relation)
     }
   }
@@ -377,8 +394,8 @@ export class EntityBase {
     const changes = new Map(this.#more?.changes)
     for (const [attribute, object] of this.#more?.objects ?? []) {
       const slot = this[BINDING].layout.slotOf.get(attribute)!
-      const stored = this.#row?.json(slot) ?? 'null'
-      if (!changes.has(attribute) && JSON.stringify(object) !== stored) changes.set(attribute, object as Value)
+      const storedJson = this.#row?.json(slot) ?? 'null'
+      if (!changes.has(attribute) && JSON.stringify(object) !== storedJson) changes.set(attribute, object as Value)
     }
     return changes
   }
@@ -388,8 +405,8 @@ export class EntityBase {
     const { dataClass, fields } = this[BINDING]
     for (const name of Object.keys(this)) {
       if (fields.has(name)) continue
-      const known = dataClass.attributes.map(attribute => attribute.name)
-      throw UsageErrors.unknownAttribute(name, dataClass.name, suggestion(name, known))
+      const attributeNames = dataClass.attributes.map(attribute => attribute.name)
+      throw UsageErrors.unknownAttribute(name, dataClass.name, suggestion(name, attributeNames))
     }
   }
 

@@ -44,7 +44,7 @@ export class EventRun {
   /** Their reads. Undefined before the first one, and in a transaction, where no other client writes. */
   recorded: RecordedSnapshot | undefined
   /** Reads of events of a database, which are its own: what has been read before them may be old. */
-  own: Snapshot | undefined
+  ownSnapshot: Snapshot | undefined
   needsTransaction = false
   /** Time of automatic values of its entities, once one has been asked for. */
   moment: number | undefined
@@ -55,9 +55,9 @@ export class EventRun {
   /** Rows of the entities whose events have run. */
   private readonly earlier = new Set<number>()
   private isFirst = true
-  private readonly related = new Map<EntityBase, Map<RelatedEntityAttribute, Related>>()
+  private readonly relatedEntities = new Map<EntityBase, Map<RelatedEntityAttribute, Related>>()
   private readonly replacements: (readonly [before: EntityBase, related: EntityBase])[] = []
-  private readonly saved = new Set<EntityBase>()
+  private readonly savedEntities = new Set<EntityBase>()
 
   /** The entity whose events run now. */
   entity: EntityBase | undefined
@@ -107,32 +107,32 @@ export class EventRun {
     before: EntityBase | null | undefined,
     find: () => EntityBase | null,
   ): EntityBase | null {
-    const ofEntity = this.related.get(entity) ?? new Map<RelatedEntityAttribute, Related>()
-    this.related.set(entity, ofEntity)
+    const ofEntity = this.relatedEntities.get(entity) ?? new Map<RelatedEntityAttribute, Related>()
+    this.relatedEntities.set(entity, ofEntity)
     const { version } = entity[BINDING].language.snapshots
-    const known = ofEntity.get(relation)
-    if (known && (known.version === version || isCurrent(known.entity))) {
-      known.version = version
-      return known.entity
+    const entry = ofEntity.get(relation)
+    if (entry && (entry.version === version || isCurrent(entry.entity))) {
+      entry.version = version
+      return entry.entity
     }
-    const found = find()
-    ofEntity.set(relation, { entity: found, version })
-    if (before && found) this.replacements.push([before, found])
-    return found
+    const foundEntity = find()
+    ofEntity.set(relation, { entity: foundEntity, version })
+    if (before && foundEntity) this.replacements.push([before, foundEntity])
+    return foundEntity
   }
 
   /** Forgets a related entity: its key has changed. */
   forget(entity: EntityBase, relation: RelatedEntityAttribute): void {
-    this.related.get(entity)?.delete(relation)
+    this.relatedEntities.get(entity)?.delete(relation)
   }
 
   hasSaved(entity: EntityBase): void {
-    this.saved.add(entity)
+    this.savedEntities.add(entity)
   }
 
   /** Objects that entities had before, and those that the events have read in their place and saved. */
-  get replaced(): readonly (readonly [before: EntityBase, saved: EntityBase])[] {
-    return this.replacements.filter(([, related]) => this.saved.has(related))
+  get savedReplacements(): readonly (readonly [before: EntityBase, saved: EntityBase])[] {
+    return this.replacements.filter(([, replacement]) => this.savedEntities.has(replacement))
   }
 }
 
@@ -142,8 +142,8 @@ function isCurrent(entity: EntityBase | null): boolean {
   if (!entity || rowId === undefined) return false
   const { language, dataClass } = entity[BINDING]
   if (!language.writes.changesOf(dataClass).mayEventsWrite || internals.changes(entity).size > 0) return true
-  const stored = language.snapshots.unrestricted.table(dataClass).row(rowId)
-  return stored !== undefined && stored.stamp === internals.row(entity)!.stamp
+  const storedRow = language.snapshots.unrestricted.table(dataClass).row(rowId)
+  return storedRow !== undefined && storedRow.stamp === internals.row(entity)!.stamp
 }
 
 const isSame = (a: EntityBase, b: EntityBase): boolean =>

@@ -8,13 +8,15 @@ const governed = new WeakSet<object>()
 export function governedGenerator(generator: Generated, govern: <T>(work: () => T) => T): Generated {
   const step =
     (name: 'next' | 'return' | 'throw') =>
-    (...given: [unknown]): unknown =>
-      govern(() => Reflect.apply(generator[name], generator, given) as unknown)
+    (...args: [unknown]): unknown =>
+      govern(() => Reflect.apply(generator[name], generator, args) as unknown)
   // With the helpers of its kind, and as an iterable.
-  const made = Object.create(Object.getPrototypeOf(Object.getPrototypeOf(generator) as object) as object) as Generated
-  Object.assign(made, { next: step('next'), return: step('return'), throw: step('throw') })
-  governed.add(made)
-  return made
+  const wrapper = Object.create(
+    Object.getPrototypeOf(Object.getPrototypeOf(generator) as object) as object,
+  ) as Generated
+  Object.assign(wrapper, { next: step('next'), return: step('return'), throw: step('throw') })
+  governed.add(wrapper)
+  return wrapper
 }
 
 /** True for the result of a generator function. */

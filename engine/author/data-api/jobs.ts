@@ -60,10 +60,10 @@ export function newJob(
   if (!Number.isInteger(priority) || Math.abs(priority) > MAX_PRIORITY)
     throw LanguageErrors.BAD_JOB(
       name,
-      `priority is an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}; received ${shown(priority)}`,
+      `priority is an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}; received ${excerptOf(priority)}`,
     )
   if (key !== undefined && (!(typeof key === 'string' || typeof key === 'number') || key === ''))
-    throw LanguageErrors.BAD_JOB(name, `key is a text or a number; received ${shown(key)}`)
+    throw LanguageErrors.BAD_JOB(name, `key is a text or a number; received ${excerptOf(key)}`)
   const id = newJobId(Date.now())
   const entities = args.flatMap((each, i) => (isEntity(each) ? i : []))
   return {
@@ -86,18 +86,18 @@ function referenceTo(entity: EntityBase, saving: object | undefined, id: string)
 function argumentsOf(name: string, args: readonly unknown[], reference: (entity: EntityBase) => object): string {
   let text: string
   try {
-    const given = args.map(each => (isEntity(each) ? reference(each as EntityBase) : each))
-    text = JSON.stringify(given, function (this: Record<string, unknown>, key, value: unknown) {
+    const values = args.map(each => (isEntity(each) ? reference(each as EntityBase) : each))
+    text = JSON.stringify(values, function (this: Record<string, unknown>, key, value: unknown) {
       // As it is, before its own `toJSON` was called.
-      const given = this[key]
-      if (isEntity(given)) throw new TypeError('an entity inside of another value')
-      if (isSelection(given)) throw new TypeError(`a selection of ${given[BINDING].dataClass.name}`)
-      if (['function', 'symbol', 'bigint'].includes(typeof given)) throw new TypeError(shown(given))
+      const original = this[key]
+      if (isEntity(original)) throw new TypeError('an entity inside of another value')
+      if (isSelection(original)) throw new TypeError(`a selection of ${original[BINDING].dataClass.name}`)
+      if (['function', 'symbol', 'bigint'].includes(typeof original)) throw new TypeError(excerptOf(original))
       return value
     })
   } catch (error) {
-    const received = String((error as Error).message).split('\n')[0]!
-    throw LanguageErrors.BAD_JOB(name, `its arguments are entities and values as in JSON; received ${received}`)
+    const reason = String((error as Error).message).split('\n')[0]!
+    throw LanguageErrors.BAD_JOB(name, `its arguments are entities and values as in JSON; received ${reason}`)
   }
   if (text.length <= MAX_JOB_ARGUMENTS) return readable(name, text)
   const limit = `its arguments may have ${MAX_JOB_ARGUMENTS} characters as JSON; received ${text.length}`
@@ -123,7 +123,7 @@ function timeOf(name: string, at: unknown): number {
   if (time !== undefined && time >= 0) return time
   throw LanguageErrors.BAD_JOB(
     name,
-    `at is a Date, milliseconds or a text such as "2026-01-31T15:23:00Z"; received ${shown(at)}`,
+    `at is a Date, milliseconds or a text such as "2026-01-31T15:23:00Z"; received ${excerptOf(at)}`,
   )
 }
 
@@ -134,4 +134,4 @@ export function jobProgress(value: unknown): string {
   return text
 }
 
-const shown = (value: unknown): string => inspect(value, { depth: 0, breakLength: Infinity }).slice(0, 100)
+const excerptOf = (value: unknown): string => inspect(value, { depth: 0, breakLength: Infinity }).slice(0, 100)

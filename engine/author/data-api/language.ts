@@ -83,25 +83,27 @@ export class Language {
   binding(name: string): Binding {
     const dataClass = this.catalog.dataClassesByName.get(name)
     if (dataClass) return this.bindings.get(dataClass)!
-    const known = this.catalog.dataClasses.map(each => each.name)
-    throw EngineErrors.UNKNOWN_DATACLASS(name, suggestion(name, known))
+    const names = this.catalog.dataClasses.map(each => each.name)
+    throw EngineErrors.UNKNOWN_DATACLASS(name, suggestion(name, names))
   }
 
   /** The only instance of a singleton class in this thread, made on first use. */
   singleton(name: string): object | undefined {
     let instance = this.singletons.get(name)
     if (!instance) {
-      const found = this.options.classes?.find(each => each.name === name && subjectOf(each).kind === 'singleton')
-      if (!found) return undefined
-      instance = new (derived(found as new () => object, this))()
+      const singletonClass = this.options.classes?.find(
+        each => each.name === name && subjectOf(each).kind === 'singleton',
+      )
+      if (!singletonClass) return undefined
+      instance = new (derived(singletonClass as new () => object, this))()
       this.singletons.set(name, instance)
     }
     return instance
   }
 
   /** Name of the job that a function is: see `@job`. */
-  jobName(called: unknown): string | undefined {
+  jobName(method: unknown): string | undefined {
     this.jobNames ??= jobNames(this, this.options.classes ?? [])
-    return this.jobNames.get(called)
+    return this.jobNames.get(method)
   }
 }

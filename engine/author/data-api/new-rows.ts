@@ -18,11 +18,11 @@ export class NewRows {
   private readonly filled: readonly StorageAttribute[]
 
   constructor(private readonly layout: RowLayout) {
-    const stored = layout.slots.filter(attribute => attribute.kind === 'storage')
+    const attributes = layout.slots.filter(attribute => attribute.kind === 'storage')
     const isAutomatic = ({ autoFill }: StorageAttribute): boolean => autoFill === 'now' || autoFill === 'user'
-    this.areAutomatic = stored.some(isAutomatic)
-    this.filled = stored.filter(each => each.default !== undefined || isAutomatic(each))
-    this.defaults = stored.some(each => each.default !== undefined)
+    this.areAutomatic = attributes.some(isAutomatic)
+    this.filled = attributes.filter(each => each.default !== undefined || isAutomatic(each))
+    this.defaults = attributes.some(each => each.default !== undefined)
       ? this.row(attribute => attribute.default ?? null)
       : undefined
   }

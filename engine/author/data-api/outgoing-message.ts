@@ -86,18 +86,18 @@ interface BodyStream {
 
 function streamOf(body: unknown): BodyStream | undefined {
   if (typeof body !== 'object' || body === null) return undefined
-  const given = body as Partial<AsyncIterable<unknown> & Iterator<unknown> & Iterable<unknown> & { destroy(): void }>
-  if (typeof given[Symbol.asyncIterator] === 'function') {
-    const isReadable = typeof given.destroy === 'function'
+  const source = body as Partial<AsyncIterable<unknown> & Iterator<unknown> & Iterable<unknown> & { destroy(): void }>
+  if (typeof source[Symbol.asyncIterator] === 'function') {
+    const isReadable = typeof source.destroy === 'function'
     return {
       isAsync: true,
-      values: () => given[Symbol.asyncIterator]!(),
-      ...(isReadable && { destroy: () => given.destroy!() }),
+      values: () => source[Symbol.asyncIterator]!(),
+      ...(isReadable && { destroy: () => source.destroy!() }),
     }
   }
   // Arrays, maps and the like are values.
-  if (typeof given[Symbol.iterator] !== 'function' || typeof given.next !== 'function') return undefined
-  return { isAsync: false, values: () => given[Symbol.iterator]!() }
+  if (typeof source[Symbol.iterator] !== 'function' || typeof source.next !== 'function') return undefined
+  return { isAsync: false, values: () => source[Symbol.iterator]!() }
 }
 
 function contentOf(body: unknown): [string | Uint8Array, string] {

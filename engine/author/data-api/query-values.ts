@@ -1,6 +1,6 @@
 import { noParams, type Params } from '../../query/parse/parse-params.ts'
 import type { QueryTexts } from '../../query/plan/query-cache.ts'
-import { plain } from './values.ts'
+import { toPlain } from './values.ts'
 
 /** Texts of a query of plugin code. The last value may be `{ parameters, attributes }`. */
 export function queryTexts(text: string, values: readonly unknown[]): QueryTexts {
@@ -20,8 +20,8 @@ const mapOf = (object: object): Map<string, unknown> =>
   new Map(Object.entries(object).map(([name, value]) => [name, plainValue(value)]))
 
 function plainValue(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain)
-  return isComparison(value) ? { ...value, vector: plain(value.vector) } : plain(value)
+  if (Array.isArray(value)) return value.map(toPlain)
+  return isComparison(value) ? { ...value, vector: toPlain(value.vector) } : toPlain(value)
 }
 
 /** Operand of a vector comparison. */

@@ -40,8 +40,8 @@ export class Reading {
     const { language, dataClass } = this.binding
     // A column belongs to one snapshot.
     if (this.version !== language.snapshots.version) return undefined
-    const known = this.cursors[slot]
-    if (known !== undefined) return known
+    const cursor = this.cursors[slot]
+    if (cursor !== undefined) return cursor
     const count = (this.counts[slot] ?? 0) + 1
     this.counts[slot] = count
     if (count !== ROWS_BEFORE_COLUMN) return undefined

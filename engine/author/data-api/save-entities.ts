@@ -46,16 +46,16 @@ function saveWithEvents(
   needsTransaction: boolean,
 ): Map<EntityBase, Outcome> {
   const outcomes = new Map<EntityBase, Outcome>()
-  let left = entities
+  let remainingEntities = entities
   let runs = 0
   for (; runs < SHARED_RUNS && !needsTransaction && !language.writes.isInTransaction; runs++) {
-    const done = saveShared(left, language)
-    if (!done) break
-    for (const [entity, outcome] of done) outcomes.set(entity, outcome)
-    left = left.filter(entity => !done.has(entity))
-    if (left.length === 0) return outcomes
+    const sharedOutcomes = saveShared(remainingEntities, language)
+    if (!sharedOutcomes) break
+    for (const [entity, outcome] of sharedOutcomes) outcomes.set(entity, outcome)
+    remainingEntities = remainingEntities.filter(entity => !sharedOutcomes.has(entity))
+    if (remainingEntities.length === 0) return outcomes
   }
-  for (const entity of left) outcomes.set(entity, saveAlone(entity, language, runs))
+  for (const entity of remainingEntities) outcomes.set(entity, saveAlone(entity, language, runs))
   return outcomes
 }
 
@@ -71,7 +71,7 @@ function saveShared(entities: readonly EntityBase[], language: Language): Map<En
     dataClass,
     false,
     () => runShared(entities, restore, language),
-    done => done !== undefined && [...done.values()].includes(undefined),
+    outcomes => outcomes !== undefined && [...outcomes.values()].includes(undefined),
   )
   if (run) return run.result
   undo(entities, restore, language)
@@ -101,12 +101,12 @@ function runShared(
     if (failure || !isChanged(entity)) outcomes.set(entity, failure)
     else saving.push({ entity, assigned })
   }
-  const sent = send(saving, language, dataClass.name, run)
-  for (const [entity, outcome] of sent) outcomes.set(entity, outcome)
-  const left = entities.flatMap((entity, i) => (outcomes.has(entity) ? [] : [i]))
+  const sentOutcomes = send(saving, language, dataClass.name, run)
+  for (const [entity, outcome] of sentOutcomes) outcomes.set(entity, outcome)
+  const remainingPositions = entities.flatMap((entity, i) => (outcomes.has(entity) ? [] : [i]))
   undo(
-    left.map(i => entities[i]!),
-    left.map(i => restore[i]!),
+    remainingPositions.map(i => entities[i]!),
+    remainingPositions.map(i => restore[i]!),
     language,
   )
   return outcomes
@@ -182,17 +182,17 @@ function send(
 ): Map<EntityBase, Outcome> {
   const outcomes = new Map<EntityBase, Outcome>()
   if (entities.length === 0) return outcomes
-  for (const [i, { rowId, row, failure, isOutdated }] of written(entities, language, dataClass, run).entries()) {
+  for (const [i, { rowId, row, failure, isOutdated }] of writeEntities(entities, language, dataClass, run).entries()) {
     if (isOutdated) continue
     const { entity } = entities[i]!
     if (!failure)
-      language.writes.changesOf(entity[BINDING].dataClass).afterChange(() => internals.saved(entity, rowId!, row!))
+      language.writes.changesOf(entity[BINDING].dataClass).afterChange(() => internals.afterSave(entity, rowId!, row!))
     outcomes.set(entity, failure)
   }
   return outcomes
 }
 
-function written(
+function writeEntities(
   entities: readonly Saving[],
   language: Language,
   dataClass: string,
@@ -204,8 +204,8 @@ function written(
     assigned,
     jobs: hooks?.jobsOf?.(entity),
   }))
-  const hooked = saving.map(({ seen, values, assigned, jobs }) => ({
-    expectedStamp: seen,
+  const hooked = saving.map(({ expectedStamp, values, assigned, jobs }) => ({
+    expectedStamp: expectedStamp,
     values,
     assigned,
     unchanged: [],

@@ -38,8 +38,8 @@ const hashOfToken = (token: string): string => createHash('sha256').update(token
 /** `Session` of plugin code during one task. Source: protocol notes, 8.5. */
 export class TaskSession implements CallSession {
   readonly storage: Record<string, unknown>
-  private readonly stored: ReadonlyMap<string, string>
-  private readonly changed: SessionChanges = {}
+  private readonly storedJson: ReadonlyMap<string, string>
+  private readonly pendingChanges: SessionChanges = {}
   private expanded: readonly string[]
   private granted: Granted
   private user: string
@@ -56,7 +56,7 @@ export class TaskSession implements CallSession {
   ) {
     // The session of this call alone: it came with a message.
     this.storage = Object.assign(Object.create(null), data.storage) as Record<string, unknown>
-    this.stored = new Map(Object.entries(data.storage).map(([name, value]) => [name, JSON.stringify(value)]))
+    this.storedJson = new Map(Object.entries(data.storage).map(([name, value]) => [name, JSON.stringify(value)]))
     this.granted = data.granted
     this.expanded = data.privileges
     this.user = data.userName
@@ -70,7 +70,7 @@ export class TaskSession implements CallSession {
   lockHolder(): LockHolder {
     const holder = lockHolder(this.data)
     if (this.data.isOfToken) return holder
-    this.changed.hasLocks = true
+    this.pendingChanges.hasLocks = true
     // If the call is stopped early, the guest's session is not kept; its locks must not last forever.
     return this.isGuest() ? { ...holder, lastsMs: GUEST_LOCK_MS } : holder
   }
@@ -84,21 +84,21 @@ export class TaskSession implements CallSession {
   }
 
   get idleTimeout(): number {
-    return this.changed.idleMinutes ?? this.data.idleMinutes
+    return this.pendingChanges.idleMinutes ?? this.data.idleMinutes
   }
 
   set idleTimeout(minutes: number) {
     if (!(minutes > 0)) throw LanguageErrors.NO_IDLE_TIMEOUT(String(minutes))
-    this.changed.idleMinutes = minutes
+    this.pendingChanges.idleMinutes = minutes
   }
 
   get quotas(): CallSession['quotas'] {
-    const { data, changed, context } = this
-    const quotas = (): EntitySetQuotas => changed.entitySets ?? data.entitySets
+    const { data, pendingChanges, context } = this
+    const quotas = (): EntitySetQuotas => pendingChanges.entitySets ?? data.entitySets
     const change = (name: keyof EntitySetQuotas, value: number | undefined): void => {
       if (value !== undefined && !(Number.isFinite(value) && value > 0)) throw LanguageErrors.NO_QUOTA(String(value))
       const { [name]: _, ...others } = quotas()
-      changed.entitySets = value === undefined ? others : { ...others, [name]: value }
+      pendingChanges.entitySets = value === undefined ? others : { ...others, [name]: value }
     }
     return {
       get defaultEntitySetTimeout() {
@@ -183,14 +183,16 @@ export class TaskSession implements CallSession {
   createOTP(seconds = this.idleTimeout * 60): string {
     if (!(seconds > 0)) throw LanguageErrors.NO_TOKEN_TIME(String(seconds))
     const token = randomBytes(16).toString('hex').toUpperCase()
-    this.changed.tokens = [...(this.changed.tokens ?? []), { hash: hashOfToken(token), seconds }].slice(-MAX_TOKENS)
+    this.pendingChanges.tokens = [...(this.pendingChanges.tokens ?? []), { hash: hashOfToken(token), seconds }].slice(
+      -MAX_TOKENS,
+    )
     return token
   }
 
   restore(token: string): boolean {
     const hash = hashOfToken(String(token))
     if (!this.context.hasToken(hash)) return false
-    this.changed.restored = hash
+    this.pendingChanges.restored = hash
     return true
   }
 
@@ -199,29 +201,29 @@ export class TaskSession implements CallSession {
     const entries = Object.entries(this.storage).map(
       ([name, value]) => [name, JSON.stringify(value) ?? 'null'] as const,
     )
-    const changed = entries.filter(([name, json]) => this.stored.get(name) !== json)
+    const changedEntries = entries.filter(([name, json]) => this.storedJson.get(name) !== json)
     // Storage of a guest or of another user is not carried over to the new user.
-    const bytes = (this.isSomebodyElse() ? changed : entries).reduce(
+    const bytes = (this.isSomebodyElse() ? changedEntries : entries).reduce(
       (sum, [name, json]) => sum + Buffer.byteLength(name) + Buffer.byteLength(json),
       0,
     )
     const limit = this.isGuest() ? this.data.guestStorageBytes : MAX_STORAGE
-    if (bytes > limit && changed.length > 0) throw LanguageErrors.STORAGE_TOO_LARGE(bytes, limit)
-    const removed = [...this.stored.keys()].filter(name => !Object.hasOwn(this.storage, name))
-    if (changed.length > 0 || removed.length > 0) {
-      this.changed.storage = Object.fromEntries<unknown>([
-        ...changed.map(([name, json]) => [name, JSON.parse(json) as unknown] as const),
-        ...removed.map(name => [name, undefined] as const),
+    if (bytes > limit && changedEntries.length > 0) throw LanguageErrors.STORAGE_TOO_LARGE(bytes, limit)
+    const removedNames = [...this.storedJson.keys()].filter(name => !Object.hasOwn(this.storage, name))
+    if (changedEntries.length > 0 || removedNames.length > 0) {
+      this.pendingChanges.storage = Object.fromEntries<unknown>([
+        ...changedEntries.map(([name, json]) => [name, JSON.parse(json) as unknown] as const),
+        ...removedNames.map(name => [name, undefined] as const),
       ])
     }
-    return Object.keys(this.changed).length > 0 ? this.changed : undefined
+    return Object.keys(this.pendingChanges).length > 0 ? this.pendingChanges : undefined
   }
 
   private grant(rights: Granted, userName?: string): void {
     this.granted = rights
     this.expanded = this.context.expand(rights)
     if (userName !== undefined) this.user = userName
-    this.changed.granted = { ...rights, ...(userName !== undefined && { userName }) }
+    this.pendingChanges.granted = { ...rights, ...(userName !== undefined && { userName }) }
     this.changeRights()
   }
 }

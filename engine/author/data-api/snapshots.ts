@@ -24,7 +24,7 @@ export class Snapshots {
   readonly pending = new Set<Pending>()
   private open: Snapshot | undefined
   /** Restricted snapshots of one version, by the rights of the session. */
-  private seen:
+  private restrictedCache:
     | { readonly of: Snapshot; readonly version: number; readonly byRights: Map<string, Snapshot> }
     | undefined
   /** Reads from databases, by the snapshots that they belong to. */
@@ -38,26 +38,26 @@ export class Snapshots {
     const { unrestricted } = this
     const { hooks } = this.language.options
     const { isUnrestricted, seesAll, restricting } = this.language.scope.options!
-    if (!hooks?.visible || isUnrestricted || seesAll) return unrestricted
+    if (!hooks?.findVisible || isUnrestricted || seesAll) return unrestricted
     if (restricting) return restricting
     // Restrict events may find other entities after each write.
-    if (this.seen?.of !== unrestricted || this.seen.version !== this.version)
-      this.seen = { of: unrestricted, version: this.version, byRights: new Map() }
-    const { byRights } = this.seen
+    if (this.restrictedCache?.of !== unrestricted || this.restrictedCache.version !== this.version)
+      this.restrictedCache = { of: unrestricted, version: this.version, byRights: new Map() }
+    const { byRights } = this.restrictedCache
     const { rightsKey } = this.language.scope
     let snapshot = byRights.get(rightsKey)
     if (!snapshot) {
-      snapshot = this.restricted(unrestricted, dataClass => hooks.visible!(dataClass, this.language))
+      snapshot = this.restrict(unrestricted, dataClass => hooks.findVisible!(dataClass, this.language))
       byRights.set(rightsKey, snapshot)
     }
     return snapshot
   }
 
   /** A snapshot of the call without the entities that are not visible. */
-  restricted(unrestricted: Snapshot, visible: (dataClass: DataClass) => Visible | undefined): Snapshot {
-    const ofRemote = (dataClass: DataClass) => visible(dataClass) as readonly RemoteCondition[] | undefined
+  restrict(unrestricted: Snapshot, findVisible: (dataClass: DataClass) => Visible | undefined): Snapshot {
+    const ofRemote = (dataClass: DataClass) => findVisible(dataClass) as readonly RemoteCondition[] | undefined
     const ofStore = (dataClass: DataClass) =>
-      dataClass.place.isStore ? (visible(dataClass) as RowSet | undefined) : undefined
+      dataClass.place.isStore ? (findVisible(dataClass) as RowSet | undefined) : undefined
     return this.withDatabases(unrestricted, base => new RestrictedSnapshot(base, ofStore), ofRemote)
   }
 
@@ -65,7 +65,7 @@ export class Snapshots {
   withDatabases(
     local: Snapshot,
     wrap: (snapshot: Snapshot) => Snapshot,
-    visible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined,
+    findVisible?: (dataClass: DataClass) => readonly RemoteCondition[] | undefined,
   ): Snapshot {
     const { remote, store } = this.language.options
     if (!remote) return wrap(local)
@@ -78,7 +78,7 @@ export class Snapshots {
       user: () => this.language.writes.databaseChanges.user,
       knowsCounts: () => !this.language.writes.databaseChanges.hasBegun,
       numbers: state.numbers,
-      ...(visible && { visible }),
+      ...(findVisible && { visible: findVisible }),
     })
     const snapshot = wrap(new RemoteSnapshot(local, reads))
     this.reads.set(snapshot, reads)
@@ -118,7 +118,7 @@ export class Snapshots {
     this.pending.add(pending)
   }
 
-  settled(pending: Pending): void {
+  removePending(pending: Pending): void {
     this.pending.delete(pending)
   }
 
@@ -132,7 +132,7 @@ export class Snapshots {
   }
 
   moveOn(): void {
-    this.seen = undefined
+    this.restrictedCache = undefined
     this.open?.release()
     this.open = undefined
     this.version++

@@ -41,21 +41,23 @@ export function assignObject(entity: EntityBase, binding: Binding, values: objec
     if (name.startsWith('__')) continue
     const attribute = dataClass.attributesByName.get(name)
     if (!attribute) {
-      const known = dataClass.attributes.map(each => each.name)
-      throw UsageErrors.unknownAttribute(name, dataClass.name, suggestion(name, known))
+      const names = dataClass.attributes.map(each => each.name)
+      throw UsageErrors.unknownAttribute(name, dataClass.name, suggestion(name, names))
     }
     if (attribute.kind === 'relatedEntities') continue
     const isLink = attribute.kind === 'relatedEntity' && value !== null && !isEntity(value)
-    const target = isLink ? related(attribute, value, language.binding(attribute.target.name)) : (value as unknown)
+    const target = isLink
+      ? relatedEntity(attribute, value, language.binding(attribute.target.name))
+      : (value as unknown)
     ;(entity as unknown as Record<string, unknown>)[name] = target
   }
 }
 
-function related({ name }: Attribute, link: unknown, target: Binding): EntityBase {
+function relatedEntity({ name }: Attribute, link: unknown, target: Binding): EntityBase {
   const key = typeof link === 'object' && link !== null && '__KEY' in link ? link.__KEY : link
-  const found = target.instance.get(key)
-  if (!found) throw UsageErrors.wrongEntity(name, JSON.stringify(key) ?? 'nothing', target.dataClass.name)
-  return found
+  const entity = target.instance.get(key)
+  if (!entity) throw UsageErrors.wrongEntity(name, JSON.stringify(key) ?? 'nothing', target.dataClass.name)
+  return entity
 }
 
 function treeOf(filter: string | readonly string[], binding: Binding): Tree {
@@ -76,12 +78,12 @@ function addAll(tree: Tree, { dataClass, language }: Binding): void {
   for (const attribute of language.scope.view.attributes(dataClass)) {
     if (attribute.scope === 'private') continue
     const isBinary = attribute.kind === 'storage' && (attribute.type === 'image' || attribute.type === 'blob')
-    const isMany = shown(attribute).kind === 'relatedEntities' || passesMany(attribute)
+    const isMany = targetOf(attribute).kind === 'relatedEntities' || passesMany(attribute)
     if (!isBinary && !isMany) tree.set(attribute.name, undefined)
   }
 }
 
-const shown = (attribute: Attribute): Attribute => (attribute.kind === 'alias' ? attribute.target : attribute)
+const targetOf = (attribute: Attribute): Attribute => (attribute.kind === 'alias' ? attribute.target : attribute)
 const passesMany = (attribute: Attribute): boolean =>
   attribute.kind === 'alias' && attribute.relations.some(({ kind }) => kind === 'relatedEntities')
 
@@ -90,7 +92,7 @@ function add(tree: Tree, [name, ...rest]: readonly string[], binding: Binding): 
     addAll(tree, binding)
     return
   }
-  const attribute = shown(binding.language.scope.reading(view => visibleAttribute(binding.dataClass, name!, view)))
+  const attribute = targetOf(binding.language.scope.reading(view => visibleAttribute(binding.dataClass, name!, view)))
   const isRelation = attribute.kind === 'relatedEntity' || attribute.kind === 'relatedEntities'
   const inner = isRelation && rest.length > 0 ? (tree.get(name!) ?? new Map()) : tree.get(name!)
   // Members of an object are shown with it.
@@ -117,7 +119,7 @@ function shape(
 ): unknown {
   const one = (entity: EntityBase): unknown => {
     if (!inner) return { __KEY: entity.getKey() }
-    const attribute = shown(binding.dataClass.attributesByName.get(name)!)
+    const attribute = targetOf(binding.dataClass.attributesByName.get(name)!)
     const target = (attribute as Attribute & { kind: 'relatedEntity' }).target
     return write(entity, inner, binding.language.binding(target.name), options)
   }

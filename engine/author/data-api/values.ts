@@ -74,7 +74,7 @@ export function fromAuthor(attribute: ValueAttribute, value: AuthorValue): Value
     if (value instanceof Uint8Array) return new BinaryValue(DEFAULT_MEDIA_TYPE[attribute.type], value)
     if (isBinary(value)) return new BinaryValue(value.mediaType, value.bytes)
   }
-  const converted = convertValue(attribute, plain(value), true)
+  const converted = convertValue(attribute, toPlain(value), true)
   if (converted instanceof ProtocolError) throw converted
   return converted
 }
@@ -89,7 +89,7 @@ export function toJson(attribute: ValueAttribute, value: Value): unknown {
 }
 
 /** Plain form of a value in a query or an assignment. */
-export function plain(value: AuthorValue): unknown {
+export function toPlain(value: AuthorValue): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid date' : value.toISOString()
   if (value instanceof Float32Array || value instanceof Float64Array) return [...value]
   return typeof value === 'bigint' ? String(value) : (value ?? null)

@@ -59,11 +59,11 @@ export class Writes {
   /** A request to the writer, with the rights of the running code. */
   saveRequest(request: Omit<SaveRequest, 'kind'>): SaveRequest {
     this.writer()
-    const whole: SaveRequest = { kind: 'save', ...this.language.scope.rights, ...request }
+    const fullRequest: SaveRequest = { kind: 'save', ...this.language.scope.rights, ...request }
     const { newRows } = this.language.binding(request.dataClass)
     return newRows.areAutomatic
-      ? { ...whole, user: this.language.scope.userName, moment: request.moment ?? this.moment }
-      : whole
+      ? { ...fullRequest, user: this.language.scope.userName, moment: request.moment ?? this.moment }
+      : fullRequest
   }
 
   /**
@@ -104,7 +104,7 @@ export class Writes {
 
   /** Writes new values of stored calculated attributes. */
   putCalculated(request: CalculatedRequest): void {
-    this.written(writer => writer.write(request))
+    this.writeToStore(writer => writer.write(request))
   }
 
   /** Enqueues a job with the transaction, or with the save or deletion whose event runs. @returns the id of the job, or of the one with its key */
@@ -113,9 +113,9 @@ export class Writes {
     if (this.collected) {
       const { jobs } = this.collected
       const { key, name } = job
-      const known = key === undefined ? undefined : jobs.find(other => other.key === key && other.name === name)
-      if (!known) jobs.push(job)
-      return known?.id ?? this.holder(job) ?? job.id
+      const collectedJob = key === undefined ? undefined : jobs.find(other => other.key === key && other.name === name)
+      if (!collectedJob) jobs.push(job)
+      return collectedJob?.id ?? this.holder(job) ?? job.id
     }
     const { result } = writer.write({ kind: 'enqueue', jobs: [job] })
     return result.ids[0]!
@@ -152,7 +152,7 @@ export class Writes {
       this.language.options.writer!.finish(keep)
     }
     if (!keep) return
-    for (const [before, saved] of run.replaced) internals.follow(before, saved)
+    for (const [before, replacement] of run.savedReplacements) internals.follow(before, replacement)
     if (outer) for (const each of later) outer.later.push(each)
   }
 
@@ -239,7 +239,7 @@ export class Writes {
   }
 
   /** Writes to the store, and moves on to the state after it. */
-  written<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {
+  writeToStore<R>(write: (writer: WriterLink) => { result: R; changes: Parameters<Overlay['add']>[0] }): R {
     const writer = this.writer()
     this.demandWrite()
     this.language.snapshots.settleAll()

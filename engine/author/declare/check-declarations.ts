@@ -21,8 +21,8 @@ export class DeclarationError extends Error {
 
 /** @throws {DeclarationError} with all that {@link declarationProblems} finds, and classes that are not exported */
 export async function checkDeclarations({ classes, problems }: LoadedClasses, catalog: Catalog): Promise<void> {
-  const found = [...problems, ...(await declarationProblems(classes, catalog))]
-  if (found.length > 0) throw new DeclarationError(found)
+  const allProblems = [...problems, ...(await declarationProblems(classes, catalog))]
+  if (allProblems.length > 0) throw new DeclarationError(allProblems)
 }
 
 /**
@@ -33,42 +33,42 @@ export async function checkDeclarations({ classes, problems }: LoadedClasses, ca
 export async function declarationProblems(classes: readonly ClassDescriptor[], catalog: Catalog): Promise<string[]> {
   const isScheduled = classes.some(({ members }) => members.some(({ kind }) => kind === 'schedule'))
   const { timeProblems } = isScheduled ? await import('./check-schedule.ts') : { timeProblems: () => [] }
-  return classes.flatMap(described => [
-    ...described.members.flatMap(member =>
-      [...memberProblems(member, described, catalog), ...timeProblems(member)].map(
-        problem => `${whereOf(member, described)}: ${member.className ?? described.name}.${member.name}: ${problem}`,
+  return classes.flatMap(descriptor => [
+    ...descriptor.members.flatMap(member =>
+      [...memberProblems(member, descriptor, catalog), ...timeProblems(member)].map(
+        problem => `${whereOf(member, descriptor)}: ${member.className ?? descriptor.name}.${member.name}: ${problem}`,
       ),
     ),
-    ...[...misnamed(described, catalog), ...nameProblems(described, catalog), ...shadowed(described, classes)].map(
-      problem => `${whereOf(described, described)}: ${described.name}: ${problem}`,
+    ...[...misnamed(descriptor, catalog), ...nameProblems(descriptor, catalog), ...shadowed(descriptor, classes)].map(
+      problem => `${whereOf(descriptor, descriptor)}: ${descriptor.name}: ${problem}`,
     ),
   ])
 }
 
 /** `plugin acme, /acme/classes.ts:12` */
-export function whereOf({ plugin, place }: Origin, described: ClassDescriptor): string {
-  const known = [plugin ?? described.plugin, place ?? described.place]
-  return known[0] === undefined ? 'a plugin' : `plugin ${known[0]}${known[1] === undefined ? '' : `, ${known[1]}`}`
+export function whereOf({ plugin, place }: Origin, descriptor: ClassDescriptor): string {
+  const origin = [plugin ?? descriptor.plugin, place ?? descriptor.place]
+  return origin[0] === undefined ? 'a plugin' : `plugin ${origin[0]}${origin[1] === undefined ? '' : `, ${origin[1]}`}`
 }
 
-function memberProblems(member: Member, described: ClassDescriptor, catalog: Catalog): string[] {
-  if (member.flow === 'generator' && (member.kind !== 'function' || isLoginOf(described, member)))
+function memberProblems(member: Member, descriptor: ClassDescriptor, catalog: Catalog): string[] {
+  if (member.flow === 'generator' && (member.kind !== 'function' || isLoginOf(descriptor, member)))
     return [flowProblem(member)]
   if (member.flow === 'async' && !mayWait(member)) return [flowProblem(member)]
   switch (member.kind) {
     case 'function':
-      return functionProblems(member, described, catalog)
+      return functionProblems(member, descriptor, catalog)
     case 'event':
-      return eventProblems(member, described, catalog)
+      return eventProblems(member, descriptor, catalog)
     case 'queryOf':
     case 'orderByOf':
-      return handlerProblems(member, described, catalog)
+      return handlerProblems(member, descriptor, catalog)
     case 'calculated':
-      return described.kind === 'entity' ? [] : [misplaced(member, 'entity', described)]
+      return descriptor.kind === 'entity' ? [] : [misplaced(member, 'entity', descriptor)]
     case 'job':
-      return JOB_KINDS.includes(described.kind) ? jobProblems(member) : [misplaced(member, 'dataClass', described)]
+      return JOB_KINDS.includes(descriptor.kind) ? jobProblems(member) : [misplaced(member, 'dataClass', descriptor)]
     case 'schedule':
-      return scheduleProblems(member, described)
+      return scheduleProblems(member, descriptor)
   }
 }
 
@@ -100,7 +100,7 @@ function flowProblem(member: Member): string {
   }
 }
 
-function functionProblems(member: Of<'function'>, described: ClassDescriptor, catalog: Catalog): string[] {
+function functionProblems(member: Of<'function'>, descriptor: ClassDescriptor, catalog: Catalog): string[] {
   const { name, deadlineSeconds, description } = member
   const problems: string[] = []
   if (deadlineSeconds !== undefined && !(typeof deadlineSeconds === 'number' && deadlineSeconds > 0)) {
@@ -108,7 +108,7 @@ function functionProblems(member: Of<'function'>, described: ClassDescriptor, ca
   }
   if (description !== undefined && typeof description !== 'string') problems.push('description is not a text')
   if (name.startsWith('$')) problems.push('names in addresses that begin with "$" belong to the protocol')
-  if (described.kind === 'dataStore' && catalog.dataClassesByName.has(name)) {
+  if (descriptor.kind === 'dataStore' && catalog.dataClassesByName.has(name)) {
     problems.push(`$catalog/${name} is the description of the dataclass ${name}; the function needs another name`)
   }
   return problems
@@ -129,16 +129,16 @@ const EVENTS_OF_ATTRIBUTES: ReadonlySet<EventKind> = new Set([
 const EVENTS_OF_VALUES: ReadonlySet<EventKind> = new Set(['touched', 'validateSave', 'saving'])
 const EVENTS: readonly EventKind[] = [...EVENTS_OF_ATTRIBUTES, 'constructor', 'afterSave', 'afterDrop', 'restrict']
 
-function eventProblems(member: Of<'event'>, described: ClassDescriptor, catalog: Catalog): string[] {
+function eventProblems(member: Of<'event'>, descriptor: ClassDescriptor, catalog: Catalog): string[] {
   const { event, attribute: name } = member
   if (!EVENTS.includes(event)) return [`there is no event "${String(event)}"${suggestion(String(event), EVENTS)}`]
   const kind = event === 'restrict' ? 'dataClass' : 'entity'
-  if (described.kind !== kind) return [misplaced(member, kind, described)]
+  if (descriptor.kind !== kind) return [misplaced(member, kind, descriptor)]
   if (name === undefined) return []
   if (!EVENTS_OF_ATTRIBUTES.has(event)) {
     return [`the event "${event}" does not belong to an attribute; use @event('${event}')`]
   }
-  const dataClass = catalog.dataClassesByName.get(described.dataClass!)!
+  const dataClass = catalog.dataClassesByName.get(descriptor.dataClass!)!
   const attribute = dataClass.attributesByName.get(name)
   if (!attribute) return [`${dataClass.name} has no attribute "${name}"${suggestAttribute(name, dataClass)}`]
   const reason = EVENTS_OF_VALUES.has(event) ? neverAssigned(attribute) : undefined
@@ -160,12 +160,12 @@ function neverAssigned(attribute: Attribute): string | undefined {
   }
 }
 
-function handlerProblems(member: Of<'queryOf' | 'orderByOf'>, described: ClassDescriptor, catalog: Catalog): string[] {
+function handlerProblems(member: Of<'queryOf' | 'orderByOf'>, descriptor: ClassDescriptor, catalog: Catalog): string[] {
   const { attribute: name, kind } = member
-  if (described.kind !== 'entity') return [misplaced(member, 'entity', described)]
-  const dataClass = catalog.dataClassesByName.get(described.dataClass!)!
+  if (descriptor.kind !== 'entity') return [misplaced(member, 'entity', descriptor)]
+  const dataClass = catalog.dataClassesByName.get(descriptor.dataClass!)!
   const attribute = dataClass.attributesByName.get(name)
-  const calculated = described.members.filter(each => each.kind === 'calculated').map(each => each.name)
+  const calculated = descriptor.members.filter(each => each.kind === 'calculated').map(each => each.name)
   if (!attribute || !calculated.includes(name)) {
     const hint = suggestion(name, calculated)
     return [
@@ -177,14 +177,14 @@ function handlerProblems(member: Of<'queryOf' | 'orderByOf'>, described: ClassDe
   if (attribute.kind !== 'calculated') {
     return [`"${name}" is stored: queries look at its values, and never ask a handler`]
   }
-  const isUnrestricted = described.members.some(
+  const isUnrestricted = descriptor.members.some(
     each => each.kind === 'calculated' && each.name === name && each.unrestricted,
   )
   if (isUnrestricted)
     return [
       `"${name}" is unrestricted: a query would find only what its caller sees, so its values are compared instead`,
     ]
-  const first = described.members.find(each => each.kind === kind && each.attribute === name)
+  const first = descriptor.members.find(each => each.kind === kind && each.attribute === name)
   return first === member ? [] : [`${first!.name} is the @${kind} of "${name}" already`]
 }
 
@@ -193,10 +193,12 @@ const KINDS: Readonly<Record<string, ClassKind>> = { Entity: 'entity', Selection
 /** A class whose name suggests another base class: its functions would be expected there. */
 function misnamed({ name, kind, dataClass }: ClassDescriptor, catalog: Catalog): string[] {
   const [, subject = '', suffix = ''] = /^(.+)(Entity|Selection)$/.exec(name) ?? []
-  const named = KINDS[suffix]
-  if (dataClass === undefined || !named || !catalog.dataClassesByName.has(subject)) return []
-  if (kind === named && dataClass === subject) return []
-  return [`its name is that of a class that extends ${BASES[named](subject)}, but it extends ${BASES[kind](dataClass)}`]
+  const nameKind = KINDS[suffix]
+  if (dataClass === undefined || !nameKind || !catalog.dataClassesByName.has(subject)) return []
+  if (kind === nameKind && dataClass === subject) return []
+  return [
+    `its name is that of a class that extends ${BASES[nameKind](subject)}, but it extends ${BASES[kind](dataClass)}`,
+  ]
 }
 
 /** Names that hide an attribute or cannot be addressed. */
@@ -238,11 +240,11 @@ const BASES: Record<ClassKind, (dataClass: string) => string> = {
 }
 
 /** A member of a class of the wrong kind. */
-function misplaced(member: Member, wanted: ClassKind, { kind, dataClass = '…' }: ClassDescriptor): string {
+function misplaced(member: Member, expectedKind: ClassKind, { kind, dataClass = '…' }: ClassDescriptor): string {
   const argument = member.kind === 'event' ? `('${member.event}')` : ''
   return (
     `@${decoratorOf(member)}${argument} has no effect in a class that extends ${BASES[kind](dataClass)}; ` +
-    `it belongs in one that extends ${BASES[wanted](dataClass)}`
+    `it belongs in one that extends ${BASES[expectedKind](dataClass)}`
   )
 }
 

@@ -10,10 +10,10 @@ type Names = readonly string[] | undefined
 
 /** Reasons why declared parameters and results cannot be used, a sentence each: plugin, file and line, what was found. */
 export function signatureProblems(classes: readonly ClassDescriptor[], dataClasses: Names): string[] {
-  return classes.flatMap(described =>
-    described.members.flatMap(member => {
+  return classes.flatMap(descriptor =>
+    descriptor.members.flatMap(member => {
       if (member.kind !== 'function') return []
-      const where = `${whereOf(member, described)}: ${member.className ?? described.name}.${member.name}`
+      const where = `${whereOf(member, descriptor)}: ${member.className ?? descriptor.name}.${member.name}`
       return problemsOf(member, dataClasses).map(problem => `${where}: ${problem}`)
     }),
   )

@@ -49,7 +49,7 @@ export interface JobFunction extends ClassFunction {
 /** Maximum time of an attempt of a job that waits. */
 const JOB_SECONDS = 300
 
-type MayCall = (called: ClassFunction) => boolean
+type MayCall = (classFunction: ClassFunction) => boolean
 type Functions = ReadonlyMap<string, ClassFunction>
 const NONE: Functions = new Map()
 
@@ -66,7 +66,7 @@ export class ClassRegistry {
 
   constructor(
     readonly classes: readonly ClassDescriptor[] = [],
-    own: readonly OwnFunction[] = [],
+    ownFunctions: readonly OwnFunction[] = [],
   ) {
     const singletons = new Map<string, Functions>()
     for (const each of classes) {
@@ -81,18 +81,18 @@ export class ClassRegistry {
     this.singletons = singletons
     this.jobs = new Map(classes.flatMap(jobFunctions).map(each => [each.job, each]))
     this.dataStore = this.tables.get(keyOf('dataStore')) ?? NONE
-    for (const each of own) {
+    for (const each of ownFunctions) {
       const functions = this.ofPlugins.get(each.plugin) ?? new Map<string, ClassFunction>()
       this.ofPlugins.set(each.plugin, functions)
-      const called = this.called(targetOf(each.kind, each.className), each.dataClass, each.name)
-      functions.set(`${each.className}.${each.name}`, called ?? notExposed(each))
+      const exposedFunction = this.byTarget(targetOf(each.kind, each.className), each.dataClass, each.name)
+      functions.set(`${each.className}.${each.name}`, exposedFunction ?? notExposed(each))
     }
   }
 
   /** The function `Class.name` of a plugin, or an exposed one of another plugin. */
   byName(plugin: string, name: string): ClassFunction | undefined {
-    const own = this.ofPlugins.get(plugin)?.get(name)
-    if (own) return own
+    const ownFunction = this.ofPlugins.get(plugin)?.get(name)
+    if (ownFunction) return ownFunction
     return [...this.ofPlugins.values()].map(functions => functions.get(name)).find(each => each?.exposed)
   }
 
@@ -116,7 +116,7 @@ export class ClassRegistry {
   }
 
   /** The function that a call names. */
-  called(target: CallTarget, dataClass: string | undefined, name: string): ClassFunction | undefined {
+  byTarget(target: CallTarget, dataClass: string | undefined, name: string): ClassFunction | undefined {
     if (target.kind === 'singleton') return this.singletons.get(target.className)?.get(name)
     if (target.kind === 'dataStore') return this.dataStore.get(name)
     return this.tables.get(keyOf(target.kind, dataClass))?.get(name)
@@ -140,13 +140,13 @@ export class ClassRegistry {
   /** `methods` of a dataclass in the catalog. Source: design decisions, 2. */
   describe(dataClass: string, mayCall: MayCall): object[] {
     return (['dataClass', 'entitySelection', 'entity'] as const).flatMap(kind =>
-      described(this.of(kind, dataClass), kind === 'entitySelection' ? 'entityCollection' : kind, mayCall),
+      describeFunctions(this.of(kind, dataClass), kind === 'entitySelection' ? 'entityCollection' : kind, mayCall),
     )
   }
 
   /** `methods` of the catalog: functions of the datastore. */
   describeDataStore(mayCall: MayCall): object[] {
-    return described(this.dataStore, 'dataStore', mayCall)
+    return describeFunctions(this.dataStore, 'dataStore', mayCall)
   }
 
   /** `singletons` of the catalog. Source: base specification, 2.4. */
@@ -164,7 +164,7 @@ export class ClassRegistry {
 
 const callable = (functions: Functions, mayCall: MayCall): ClassFunction[] => [...functions.values()].filter(mayCall)
 
-const described = (functions: Functions, applyTo: string, mayCall: MayCall): object[] =>
+const describeFunctions = (functions: Functions, applyTo: string, mayCall: MayCall): object[] =>
   callable(functions, mayCall).map(({ name, allowedOnHTTPGET }) => ({
     name,
     applyTo,
@@ -179,20 +179,20 @@ function exposedFunctions({ kind, name: className, dataClass, members }: ClassDe
   return new Map(
     members.filter(isExposed).map(member => {
       const { name, allowedOnHTTPGET, deadlineSeconds, description, parameters, result } = member
-      const named = namesOf({ kind, dataClass }, className, name)
-      const declared = { allowedOnHTTPGET, deadlineSeconds, description, parameters, result }
+      const names = namesOf({ kind, dataClass }, className, name)
+      const signature = { allowedOnHTTPGET, deadlineSeconds, description, parameters, result }
       const place = placeOf(member, className)
       const flow = { isAsync: member.flow === 'async', isStream: member.flow === 'generator' }
-      return [name, { ...named, ...declared, ...flow, exposed: true, place }]
+      return [name, { ...names, ...signature, ...flow, exposed: true, place }]
     }),
   )
 }
 
 function notExposed({ plugin, className, name, isAsync, ...subject }: OwnFunction): ClassFunction {
   const place = { plugin, class: className, function: name }
-  const named = namesOf(subject, className, name)
+  const names = namesOf(subject, className, name)
   return {
-    ...named,
+    ...names,
     exposed: false,
     allowedOnHTTPGET: false,
     deadlineSeconds: undefined,
@@ -206,22 +206,27 @@ const targetOf = (kind: ClassKind, className: string): CallTarget =>
   kind === 'singleton' ? { kind, className } : { kind }
 
 function namesOf({ kind, dataClass }: Subject, className: string, name: string) {
-  const shown = kind === 'dataStore' ? 'ds' : className
-  return { name, fullName: `${shown}.${name}`, owner: dataClass ?? shown, target: targetOf(kind, className) }
+  const displayName = kind === 'dataStore' ? 'ds' : className
+  return {
+    name,
+    fullName: `${displayName}.${name}`,
+    owner: dataClass ?? displayName,
+    target: targetOf(kind, className),
+  }
 }
 
 type FunctionMember = Extract<Member, { kind: 'function' }>
 const isExposed = (member: Member): member is FunctionMember => member.kind === 'function' && member.exposed
 
-function jobFunctions({ members, ...described }: ClassDescriptor): JobFunction[] {
-  const { kind, name: className, dataClass } = described
+function jobFunctions({ members, ...descriptor }: ClassDescriptor): JobFunction[] {
+  const { kind, name: className, dataClass } = descriptor
   const target = targetOf(kind, className)
   return members.flatMap(member => {
     if (member.kind !== 'job') return []
     const { name, attempts = 10, backoffSeconds = 2, concurrency = 8 } = member
     const isAsync = member.flow === 'async'
     const schedules = members.filter(each => each.kind === 'schedule' && each.name === name)
-    const job = jobName(described, name)
+    const job = jobName(descriptor, name)
     return {
       ...{ job, name, fullName: job, target, dataClass, owner: dataClass ?? className },
       ...{ exposed: false, allowedOnHTTPGET: false, isAsync, isStream: false, place: placeOf(member, className) },

@@ -22,14 +22,14 @@ function keyOf(authorClass: AuthorClass): string {
 
 function combine(first: AuthorClass, second: AuthorClass): AuthorClass {
   if (subjectOf(first).kind === 'singleton') throw new Error(`there are two singletons ${first.name}`)
-  const taken = ownProperties(first)
-  const added = ownProperties(second)
-  const both = [...added.keys()].filter(name => taken.has(name))
+  const firstProperties = ownProperties(first)
+  const secondProperties = ownProperties(second)
+  const both = [...secondProperties.keys()].filter(name => firstProperties.has(name))
   if (both.length > 0) {
     throw new Error(`the classes ${second.name} and ${first.name} both have ${both.map(String).join(', ')}`)
   }
   const combined = extend(first as unknown as new () => object)
-  Object.defineProperties(combined.prototype, Object.fromEntries(added))
+  Object.defineProperties(combined.prototype, Object.fromEntries(secondProperties))
   addMembers(
     combined,
     membersOf(second).map(member => ({ className: second.name, ...member })),

@@ -36,7 +36,7 @@ function newAjv(): Ajv2020 {
     },
     { code: '' },
   )
-  const made = new Ajv2020({
+  const compiler = new Ajv2020({
     verbose: true,
     strictTypes: false,
     strictTuples: false,
@@ -45,7 +45,7 @@ function newAjv(): Ajv2020 {
     meta: false,
     code: { regExp },
   })
-  made.addVocabulary([ENTITY_OF, SELECTION_OF])
-  addFormats.default(made, { mode: 'full', formats: [...FORMATS] })
-  return made
+  compiler.addVocabulary([ENTITY_OF, SELECTION_OF])
+  addFormats.default(compiler, { mode: 'full', formats: [...FORMATS] })
+  return compiler
 }

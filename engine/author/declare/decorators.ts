@@ -71,7 +71,7 @@ function noting(member: (name: string) => DeclaredMember) {
 
 function functionDecorator(allowedOnHTTPGET: boolean): FunctionDecorator {
   const member = (context: MemberContext, options: FunctionOptions): DeclaredMember => ({
-    ...declared(checkOptions(options, FUNCTION_OPTIONS)),
+    ...plainOptions(checkOptions(options, FUNCTION_OPTIONS)),
     ...{ kind: 'function', name: context.name as string, exposed: true, allowedOnHTTPGET },
   })
   function decorator(first: unknown, context?: MemberContext) {
@@ -84,7 +84,7 @@ function functionDecorator(allowedOnHTTPGET: boolean): FunctionDecorator {
 }
 
 /** Options as plain data, which can be sent to other threads. */
-const declared = ({ parameters, result, ...options }: FunctionOptions) => ({
+const plainOptions = ({ parameters, result, ...options }: FunctionOptions) => ({
   ...options,
   ...(parameters && { parameters: parametersOf(parameters) }),
   ...(result && { result: plainSchema(result) }),

@@ -49,11 +49,11 @@ export type AuthorClass = abstract new (...args: any[]) => object
 
 /** Plugin classes among the exports of a module. */
 export function authorClasses(exports: Readonly<Record<string, unknown>>): AuthorClass[] {
-  const found = [...new Set(Object.values(exports))].filter(
+  const classes = [...new Set(Object.values(exports))].filter(
     (value): value is AuthorClass => typeof value === 'function' && SUBJECT in value && !Object.hasOwn(value, SUBJECT),
   )
   // A class that another one extends is part of that one.
-  return found.filter(each => !found.some(other => Object.prototype.isPrototypeOf.call(each, other)))
+  return classes.filter(each => !classes.some(other => Object.prototype.isPrototypeOf.call(each, other)))
 }
 
 export const subjectOf = (authorClass: AuthorClass): Subject =>
@@ -91,8 +91,8 @@ export const jobName = (
 export function ownFunctions(authorClass: AuthorClass, plugin: string): OwnFunction[] {
   const subject = subjectOf(authorClass)
   if (subject.kind === 'entity' || subject.kind === 'entitySelection') return []
-  const called: readonly string[] = ['function', 'job', 'schedule']
-  const handlers = new Set(membersOf(authorClass).flatMap(({ kind, name }) => (called.includes(kind) ? [] : name)))
+  const callKinds: readonly string[] = ['function', 'job', 'schedule']
+  const handlers = new Set(membersOf(authorClass).flatMap(({ kind, name }) => (callKinds.includes(kind) ? [] : name)))
   return [...ownProperties(authorClass)].flatMap(([name, { value }]) => {
     if (typeof name !== 'string' || typeof value !== 'function' || handlers.has(name)) return []
     if (isGeneratorFunction(value)) return []
@@ -110,14 +110,14 @@ const anonymous = (base: new () => object) => class extends base {}
 
 /** Methods and accessors from plugin code, without those of our base classes. */
 export function ownProperties({ prototype }: AuthorClass): Map<string | symbol, PropertyDescriptor> {
-  const found = new Map<string | symbol, PropertyDescriptor>()
+  const properties = new Map<string | symbol, PropertyDescriptor>()
   for (let owner = prototype as object; !isOurs(owner); owner = Object.getPrototypeOf(owner) as object) {
     for (const name of Reflect.ownKeys(owner)) {
-      if (name === 'constructor' || found.has(name)) continue
-      found.set(name, Object.getOwnPropertyDescriptor(owner, name)!)
+      if (name === 'constructor' || properties.has(name)) continue
+      properties.set(name, Object.getOwnPropertyDescriptor(owner, name)!)
     }
   }
-  return found
+  return properties
 }
 
 const isOurs = (prototype: object): boolean => Object.hasOwn(prototype.constructor, SUBJECT)

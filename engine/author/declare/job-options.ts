@@ -24,8 +24,8 @@ export const SCHEDULE_OPTIONS: readonly (keyof ScheduleOptions)[] = ['timeZone']
 
 /** The problems of the values of options. */
 export function jobProblems(options: JobOptions): string[] {
-  const whole = ['attempts', 'concurrency'] as const
-  const problems = whole.flatMap(name => {
+  const integerOptions = ['attempts', 'concurrency'] as const
+  const problems = integerOptions.flatMap(name => {
     const value = options[name]
     return value === undefined || (Number.isSafeInteger(value) && value > 0)
       ? []
@@ -40,10 +40,10 @@ export function jobProblems(options: JobOptions): string[] {
 }
 
 /** @throws {TypeError} for an unknown option: a typing error would otherwise go unnoticed */
-export function checkOptions<T extends object>(options: T, known: readonly string[]): T {
+export function checkOptions<T extends object>(options: T, optionNames: readonly string[]): T {
   for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue
-    const hint = suggestion(name, known) || `; it has ${known.join(', ')}`
+    if (optionNames.includes(name)) continue
+    const hint = suggestion(name, optionNames) || `; it has ${optionNames.join(', ')}`
     throw new TypeError(`the decorator has no option "${name}"${hint}`)
   }
   return options

@@ -57,8 +57,8 @@ export function note(
 ): void {
   const kind = member.kind === 'calculated' ? 'getter' : 'method'
   if (context.static || context.private || typeof context.name !== 'string' || context.kind !== kind) {
-    const found = `${context.static ? 'static ' : ''}${context.private ? 'private ' : ''}${context.kind} ${String(context.name)}`
-    throw new TypeError(`@${decoratorOf(member)} is for a public ${kind} of instances; received the ${found}`)
+    const description = `${context.static ? 'static ' : ''}${context.private ? 'private ' : ''}${context.kind} ${String(context.name)}`
+    throw new TypeError(`@${decoratorOf(member)} is for a public ${kind} of instances; received the ${description}`)
   }
   const metadata = context.metadata as Metadata
   // Members of a base class are in the prototype of the metadata.
@@ -82,12 +82,12 @@ export function membersOf(authorClass: object): Member[] {
 
 /** The metadata of a class, then of its base classes: only classes with decorators. */
 export function metadataOf(authorClass: object): Metadata[] {
-  const found: Metadata[] = []
+  const chain: Metadata[] = []
   let metadata = (authorClass as { [METADATA]?: Metadata | null })[METADATA]
   for (; metadata; metadata = Object.getPrototypeOf(metadata) as Metadata | null) {
-    if (Object.hasOwn(metadata, MEMBERS)) found.push(metadata)
+    if (Object.hasOwn(metadata, MEMBERS)) chain.push(metadata)
   }
-  return found
+  return chain
 }
 
 /** Gives a base class its own metadata, from which the metadata of its subclasses inherits. */

@@ -24,7 +24,7 @@ const nameOfBase = new WeakMap<object, { readonly name: string; readonly isNoted
 
 /** The classes that one module of a plugin declares, exported or not, recorded while it is imported. */
 export class ModuleDeclarations {
-  private readonly declared = new Map<object, Declared>()
+  private readonly declarations = new Map<object, Declared>()
 
   constructor(readonly plugin: string) {}
 
@@ -38,18 +38,18 @@ export class ModuleDeclarations {
     }
   }
 
-  add(declared: Declared): void {
-    if (!this.declared.has(declared.mark)) this.declared.set(declared.mark, declared)
+  add(declaration: Declared): void {
+    if (!this.declarations.has(declaration.mark)) this.declarations.set(declaration.mark, declaration)
   }
 
   /** Classes that are neither exported nor extended by an exported one. @param marks see {@link marksOf} */
   unexported(marks: ReadonlySet<object>): Declared[] {
-    return [...this.declared.values()].filter(({ mark }) => !marks.has(mark))
+    return [...this.declarations.values()].filter(({ mark }) => !marks.has(mark))
   }
 
   /** Places of the exported classes. */
   exportedPlaces(marks: ReadonlySet<object>): string[] {
-    return [...this.declared.values()].flatMap(({ mark, place }) => (marks.has(mark) ? (place ?? []) : []))
+    return [...this.declarations.values()].flatMap(({ mark, place }) => (marks.has(mark) ? (place ?? []) : []))
   }
 }
 

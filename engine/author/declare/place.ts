@@ -4,12 +4,12 @@ import { outputUrl } from '../../base/output-root.ts'
 const FRAME = /[ (]((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()]*):(\d+):\d+\)?$/
 
 /**
- * File and line of the caller of `called`: `/acme/classes.ts:12`. In the source if source maps are enabled. Helpers that compilers
+ * File and line of the caller of `callee`: `/acme/classes.ts:12`. In the source if source maps are enabled. Helpers that compilers
  * add, whose names begin with two underscores, are skipped.
  */
-export function placeOfCaller(called: (...args: never[]) => unknown): string | undefined {
+export function placeOfCaller(callee: (...args: never[]) => unknown): string | undefined {
   const holder: { stack?: string } = {}
-  Error.captureStackTrace(holder, called)
+  Error.captureStackTrace(holder, callee)
   return placesIn(holder.stack)[0]
 }
 

@@ -30,7 +30,7 @@ export class RunningCall implements CallTimes {
   /** Asynchronous events that its answer waits for. */
   readonly events: {
     readonly place: CodePlace | undefined
-    readonly ended: Promise<PromiseSettledResult<unknown>[]>
+    readonly settlement: Promise<PromiseSettledResult<unknown>[]>
   }[] = []
   private controller: AbortController | undefined
   private reason: DOMException | undefined
@@ -47,7 +47,7 @@ export class RunningCall implements CallTimes {
 
   /** Makes its answer wait for an event. */
   waitFor(event: PromiseLike<unknown>, place: CodePlace | undefined): void {
-    this.events.push({ place, ended: Promise.allSettled([event]) })
+    this.events.push({ place, settlement: Promise.allSettled([event]) })
   }
 
   /** Begins a stretch of code that runs without waiting. */
@@ -65,9 +65,9 @@ export class RunningCall implements CallTimes {
   }
 
   /** True if code has thrown the reason of its signal, or an error of Node.js with that cause: it has done as the signal says. */
-  isReason(thrown: unknown): boolean {
+  isReason(exception: unknown): boolean {
     const { reason } = this
-    return reason !== undefined && (thrown === reason || (isNativeError(thrown) && thrown.cause === reason))
+    return reason !== undefined && (exception === reason || (isNativeError(exception) && exception.cause === reason))
   }
 
   abort(reason: DOMException): void {

@@ -2,18 +2,18 @@ import type { CodePlace } from './code-place.ts'
 import { codeContext, inContext } from './running-call.ts'
 
 /** Innermost plugin code that is running in this thread. */
-let running: CodePlace | undefined
+let runningPlace: CodePlace | undefined
 /** Calls of {@link asCode} that have not returned. */
 let depth = 0
 let observe: (isRunning: boolean) => void = () => {}
 /** Place at which each error was first thrown: errors pass through the code of their callers. */
 const places = new WeakMap<object, CodePlace>()
 
-export const runningCode = (): CodePlace | undefined => running ?? codeContext()?.place
+export const runningCode = (): CodePlace | undefined => runningPlace ?? codeContext()?.place
 
 /** Place of the code that threw, if known. */
-export const placeOfFault = (thrown: unknown): CodePlace | undefined =>
-  typeof thrown === 'object' && thrown !== null ? places.get(thrown) : undefined
+export const placeOfFault = (exception: unknown): CodePlace | undefined =>
+  typeof exception === 'object' && exception !== null ? places.get(exception) : undefined
 
 /** Sets the place of an error of plugin code that is not thrown in it. */
 export function at<E extends object>(place: CodePlace, error: E): E {
@@ -38,15 +38,15 @@ export function asCode<T>(work: () => T): T {
 
 /** Runs plugin code under its names. */
 export function runAs<T>(place: CodePlace, work: () => T): T {
-  const outer = running
-  running = place
+  const outer = runningPlace
+  runningPlace = place
   try {
     return asCode(work)
   } catch (error) {
     if (typeof error === 'object' && error !== null && !places.has(error)) places.set(error, place)
     throw error
   } finally {
-    running = outer
+    runningPlace = outer
   }
 }
 

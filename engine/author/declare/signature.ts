@@ -134,8 +134,8 @@ function withTuples(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withTuples)
   if (typeof schema !== 'object' || schema === null) return schema
   const { items, additionalItems, ...rest } = schema as Record<string, unknown>
-  const others = Object.entries(rest).map(([name, value]) => [name, DATA.has(name) ? value : withTuples(value)])
-  const shown = Object.fromEntries(others) as Record<string, unknown>
-  if (!Array.isArray(items)) return { ...shown, ...(items !== undefined && { items: withTuples(items) }) }
-  return { ...shown, prefixItems: items.map(withTuples), items: additionalItems ?? false }
+  const entries = Object.entries(rest).map(([name, value]) => [name, DATA.has(name) ? value : withTuples(value)])
+  const keywords = Object.fromEntries(entries) as Record<string, unknown>
+  if (!Array.isArray(items)) return { ...keywords, ...(items !== undefined && { items: withTuples(items) }) }
+  return { ...keywords, prefixItems: items.map(withTuples), items: additionalItems ?? false }
 }

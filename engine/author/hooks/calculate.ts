@@ -28,8 +28,8 @@ export function nextSlice(
   const table = snapshot.table(dataClass)
   const rowIds = table.live.slice(from, SLICE)
   const rows = Array.from(rowIds, (rowId): CalculatedRow => {
-    const seen = table.row(rowId)!.stamp
-    return { rowId, seen, values: valuesOf(rowId) }
+    const stamp = table.row(rowId)!.stamp
+    return { rowId, seenStamp: stamp, values: valuesOf(rowId) }
   })
   const slice = { done: from + rows.length, total: table.live.size }
   const isLast = slice.done >= slice.total

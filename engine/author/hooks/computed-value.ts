@@ -13,9 +13,9 @@ import { UsageErrors } from '../declare/usage-error.ts'
  * @throws {UsageError} it is not a value of the attribute's type; what the code throws
  */
 export function computedValue(entity: EntityBase, attribute: ValueAttribute): Value {
-  const computed = (entity as unknown as Record<string, unknown>)[attribute.name]
+  const result = (entity as unknown as Record<string, unknown>)[attribute.name]
   try {
-    return fromAuthor(attribute, computed)
+    return fromAuthor(attribute, result)
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
     const { dataClass, name } = attribute

@@ -39,22 +39,22 @@ export function dropWithEvents(
 ): DeleteResult {
   const { dataClass } = language.binding(request.dataClass)
   if (!context.classes.onDrop(dataClass)) return send(request)
-  let deleted = 0
+  let deletedCount = 0
   let runs = 0
   if (!language.writes.isInTransaction && !context.inTransaction.has(dataClass)) {
     for (; runs < SHARED_RUNS; runs++) {
       const drop = new Drop(dataClass, language, context)
       const result = dropShared(drop, request, language, send)
       if (!result) break
-      deleted += result.deleted
+      deletedCount += result.deleted
       const { changed, ...rest } = result
       if (changed) continue
       drop.tell()
-      return { ...rest, deleted }
+      return { ...rest, deleted: deletedCount }
     }
   }
   const alone = dropAlone(request, dataClass, language, context, send, runs)
-  return { ...alone, deleted: deleted + alone.deleted }
+  return { ...alone, deleted: deletedCount + alone.deleted }
 }
 
 /** @returns undefined: nothing has been deleted, as the events need a transaction */
@@ -89,7 +89,7 @@ function dropAlone(
   runs: number,
 ): DeleteResult {
   const { rowIds, stamps, atomic } = request
-  const left = Array.from(rowIds, (_, i) => i)
+  const openPositions = Array.from(rowIds, (_, i) => i)
   /** Stopped by references of others, which may be among those that are deleted later, or refer to one another. */
   const blocked: number[] = []
   const total: { deleted: number; error: ErrorData | undefined } = { deleted: 0, error: undefined }
@@ -121,16 +121,16 @@ function dropAlone(
   const step = (): boolean => {
     const endsAt = atomic ? Number.POSITIVE_INFINITY : performance.now() + TRANSACTION_MS
     do {
-      const position = left.shift()
+      const position = openPositions.shift()
       if (position === undefined) drop(blocked.splice(0), false)
       else drop([position], rowIds.length > 1)
-    } while (left.length + blocked.length > 0 && performance.now() < endsAt)
+    } while (openPositions.length + blocked.length > 0 && performance.now() < endsAt)
     return !(atomic && total.error)
   }
   const stepAlone = (): boolean | undefined => {
-    const before = { left: [...left], blocked: [...blocked], total: { ...total } }
+    const before = { left: [...openPositions], blocked: [...blocked], total: { ...total } }
     const undo = (): void => {
-      left.splice(0, left.length, ...before.left)
+      openPositions.splice(0, openPositions.length, ...before.left)
       blocked.splice(0, blocked.length, ...before.blocked)
       later.length = 0
       Object.assign(total, before.total)
@@ -143,7 +143,7 @@ function dropAlone(
     return isKept
   }
   const isInTransaction = language.writes.isInTransaction && !atomic
-  while (left.length + blocked.length > 0) {
+  while (openPositions.length + blocked.length > 0) {
     const isKept = isInTransaction ? step() : stepAlone()
     if (isKept === undefined) return { kind: 'delete', deleted: total.deleted, error: changedMeanwhile(dataClass) }
     if (!isKept) total.deleted = 0
@@ -200,26 +200,26 @@ class Drop {
   ): DeleteResult | undefined {
     const { rowIds, atomic } = request
     const expected = this.language.writes.isInTransaction ? new ExpectedRows(request, this.rootTable) : undefined
-    const stopped = this.look(rowIds)
+    const obstacles = this.look(rowIds)
     if (this.events.needsTransaction) {
       this.context.inTransaction.add(this.root)
       return undefined
     }
     if (this.hasReadEarlier) return undefined
-    const free = rowIds.filter(rowId => !stopped.rowIds.has(rowId))
-    if ((stopped.error && atomic) || free.length === 0) {
-      return { kind: 'delete', deleted: 0, ...(stopped.error && { error: stopped.error }) }
+    const free = rowIds.filter(rowId => !obstacles.rowIds.has(rowId))
+    if ((obstacles.error && atomic) || free.length === 0) {
+      return { kind: 'delete', deleted: 0, ...(obstacles.error && { error: obstacles.error }) }
     }
     const { stamps, ifMatch } = expected?.after(this.rootTable) ?? request
-    const freeStamps = stamps?.filter((_, i) => !stopped.rowIds.has(rowIds[i]!))
+    const freeStamps = stamps?.filter((_, i) => !obstacles.rowIds.has(rowIds[i]!))
     const hooked = this.hooked()
     const result = send({ ...request, rowIds: free, ...(freeStamps && { stamps: freeStamps }), ifMatch, hooked })
-    return result && stopped.error ? { ...result, error: stopped.error } : result
+    return result && obstacles.error ? { ...result, error: obstacles.error } : result
   }
 
   /** Runs the events that may stop the deletion. @returns rows that have to stay, and the error of the first one */
   private look(rowIds: Iterable<number>): { rowIds: Set<number>; error: ErrorData | undefined } {
-    const stopped = new Set<number>()
+    const keptIds = new Set<number>()
     let error: ErrorData | undefined
     for (const rowId of rowIds) {
       // Events of earlier entities may have deleted it.
@@ -229,23 +229,23 @@ class Drop {
       for (const { dataClass, rowId } of rows.values()) this.events.recorded?.forgetRow(dataClass, rowId)
       this.hasReadEarlier ||= this.hasReadDeletable()
       if (failure) {
-        stopped.add(rowId)
+        keptIds.add(rowId)
         error ??= failure
       } else for (const [id, row] of rows) this.willDelete(id, row)
     }
-    return { rowIds: stopped, error }
+    return { rowIds: keptIds, error }
   }
 
   /** Runs the events of a row and of all that is deleted with it, which these events may change. */
   private lookAtAll(root: TableRow): { rows: ReadonlyMap<number, TableRow>; failure: ErrorData | undefined } {
-    let known: ReadonlyMap<number, TableRow> = new Map()
+    let knownRows: ReadonlyMap<number, TableRow> = new Map()
     for (;;) {
       const rows = withCascades([root], this.referencing)
-      const added = [...rows].filter(([id]) => !known.has(id))
+      const newRows = [...rows].filter(([id]) => !knownRows.has(id))
       let failure: ErrorData | undefined
-      for (const [, row] of added) failure ??= this.isGone(row) ? undefined : this.lookAt(row)
-      if (failure || added.length === 0 || this.events.mark === undefined) return { rows, failure }
-      known = rows
+      for (const [, row] of newRows) failure ??= this.isGone(row) ? undefined : this.lookAt(row)
+      if (failure || newRows.length === 0 || this.events.mark === undefined) return { rows, failure }
+      knownRows = rows
     }
   }
 
@@ -266,15 +266,15 @@ class Drop {
       const now = this.language.writes.isInTransaction
         ? this.language.snapshots.unrestricted.table(dataClass).row(rowId)?.stamp
         : undefined
-      const seen = now ?? this.entity(dataClass, rowId).getStamp()
-      rows.push({ dataClass: dataClass.name, rowId, seen, ...(jobs.length > 0 && { jobs }) })
+      const stamp = now ?? this.entity(dataClass, rowId).getStamp()
+      rows.push({ dataClass: dataClass.name, rowId, seenStamp: stamp, ...(jobs.length > 0 && { jobs }) })
     }
     const unlinked = new Map<number, { row: TableRow; relations: RelatedEntityAttribute[] }>()
     for (const { row, relation } of findUnlinked(this.deletable, this.referencing)) {
       if (!names.has(row.dataClass)) continue
-      const known = unlinked.get(identify(row)) ?? { row, relations: [] }
-      known.relations.push(relation)
-      unlinked.set(identify(row), known)
+      const entry = unlinked.get(identify(row)) ?? { row, relations: [] }
+      entry.relations.push(relation)
+      unlinked.set(identify(row), entry)
     }
     for (const { row, relations } of unlinked.values()) rows.push(this.unlink(row, relations))
     return { dataClasses: this.dataClasses.map(({ name }) => name), rows, reads: this.events.recorded?.reads }
@@ -317,8 +317,8 @@ class Drop {
     const events = this.context.classes.events(dataClass)
     if (!events || !this.context.classes.hasDropEvents(dataClass)) return undefined
     const id = identify(row)
-    const known = this.looked.get(id)
-    if (known) return known.failure
+    const earlierLook = this.looked.get(id)
+    if (earlierLook) return earlierLook.failure
     const entity = this.entity(dataClass, rowId)
     const chain = this.events.chainTo(entity)
     if (this.context.dropping.has(id) || chain) return busyFailure('drop', dataClass.name, chain).error
@@ -345,9 +345,9 @@ class Drop {
         const refusal = events.run(kind, entity, names)
         if (refusal) return failureOf(eventFailure(refusal.error, kind === 'validateDrop', consequence), consequence)
       }
-    } catch (thrown) {
-      if (!(thrown instanceof ProtocolError || this.events.needsTransaction)) this.context.onFault(thrown)
-      return thrownFailure(thrown, dataClass.name, consequence).error
+    } catch (exception) {
+      if (!(exception instanceof ProtocolError || this.events.needsTransaction)) this.context.onFault(exception)
+      return thrownFailure(exception, dataClass.name, consequence).error
     }
     return undefined
   }
@@ -355,13 +355,13 @@ class Drop {
   /** Stored calculated values of an entity that loses these relations. */
   private unlink({ dataClass, rowId }: Unlinked['row'], relations: readonly RelatedEntityAttribute[]): HookedRow {
     const entity = this.entity(dataClass, rowId)
-    const seen = entity.getStamp()
+    const entityStamp = entity.getStamp()
     for (const { foreignKey } of relations) internals.put(entity, foreignKey, null)
     const values = this.language.writes.runEvents(this.events, () =>
       this.language.scope.asEvent(() => this.context.calculated(entity)),
     )
     this.events.recorded?.forgetRow(dataClass, rowId)
-    return { dataClass: dataClass.name, rowId, seen, values }
+    return { dataClass: dataClass.name, rowId, seenStamp: entityStamp, values }
   }
 
   private entity(dataClass: DataClass, rowId: number): EntityBase {

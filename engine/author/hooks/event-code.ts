@@ -106,27 +106,27 @@ const AFTERWARDS: ReadonlySet<EventKind> = new Set(['afterSave', 'afterDrop'])
  */
 function errorOf(kind: EventKind, work: () => unknown): EventError | undefined {
   try {
-    const returned = work()
-    if (returned === undefined || returned === null) return undefined
-    if (isThenable(returned)) {
+    const result = work()
+    if (result === undefined || result === null) return undefined
+    if (isThenable(result)) {
       const { call, place } = codeContext() ?? {}
       if (AFTERWARDS.has(kind) && call) {
-        call.waitFor(returned, place)
+        call.waitFor(result, place)
         return undefined
       }
       // Its rejection has no other reader.
-      returned.then(undefined, () => {})
+      result.then(undefined, () => {})
       throw new TypeError(`the code of the event ${kind} returned a promise; only afterSave and afterDrop may wait`)
     }
     if (!STOPPABLE.has(kind)) return undefined
-    if (isEventError(returned)) return returned
+    if (isEventError(result)) return result
     throw new TypeError(
-      `the code of the event ${kind} returned ${inspect(returned, { breakLength: Infinity }).slice(0, 100)}; ` +
+      `the code of the event ${kind} returned ${inspect(result, { breakLength: Infinity }).slice(0, 100)}; ` +
         'an error object { errCode: 1, message: "…" } stops it, undefined or null lets it go on',
     )
-  } catch (thrown) {
-    if (!(thrown instanceof Error) && isEventError(thrown)) return { ...thrown, seriousError: true }
-    throw thrown
+  } catch (exception) {
+    if (!(exception instanceof Error) && isEventError(exception)) return { ...exception, seriousError: true }
+    throw exception
   }
 }
 

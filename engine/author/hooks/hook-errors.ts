@@ -23,7 +23,7 @@ export function eventFailure(
   const { errCode, message, extraDescription } = error
   const isMild = isValidation && error.seriousError !== true
   const status = isMild ? MILD : isValidation ? SERIOUS : OTHER_STATUS
-  const own = new ProtocolError({
+  const ownError = new ProtocolError({
     name: 'HOOKS.EVENT',
     httpStatus: 422,
     entries: [
@@ -37,7 +37,7 @@ export function eventFailure(
     ],
     saveStatus: status,
   })
-  return { status, error: (isMild ? own : own.followedBy(consequence)).toData() }
+  return { status, error: (isMild ? ownError : ownError.followedBy(consequence)).toData() }
 }
 
 /**
@@ -52,9 +52,9 @@ export function busyFailure(action: 'save' | 'drop', dataClass: string, chain?: 
 /**
  * Failure for a thrown value that is not an error object: a protocol error, as of a query, or a fault, which is logged.
  */
-export function thrownFailure(thrown: unknown, dataClass: string, consequence: ProtocolError): SaveFailure {
-  const name = thrown instanceof Error ? errorText(thrown.name) : `a thrown ${typeof thrown}`
-  const error = thrown instanceof ProtocolError ? thrown : WriteErrors.EVENT_FAILED(dataClass, name)
+export function thrownFailure(exception: unknown, dataClass: string, consequence: ProtocolError): SaveFailure {
+  const name = exception instanceof Error ? errorText(exception.name) : `a thrown ${typeof exception}`
+  const error = exception instanceof ProtocolError ? exception : WriteErrors.EVENT_FAILED(dataClass, name)
   return { status: OTHER_STATUS, error: errorWithoutKnownSecrets(error.followedBy(consequence).toData()) }
 }
 

@@ -24,19 +24,19 @@ export class HookedClasses {
   private readonly byName = new Map<string, EventCode>()
   private readonly restricting = new Map<string, EventCode>()
   private readonly calculated = new Map<string, ReadonlySet<string>>()
-  private readonly known = {
+  private readonly cache = {
     stored: new WeakMap<DataClass, readonly StorageAttribute[]>(),
     onSave: new WeakMap<DataClass, boolean>(),
     onDrop: new WeakMap<DataClass, boolean>(),
   }
 
   constructor(classes: readonly ClassDescriptor[]) {
-    for (const described of classes) {
-      const { kind, dataClass, members } = described
+    for (const descriptor of classes) {
+      const { kind, dataClass, members } = descriptor
       // The restrict event belongs to the class of the dataclass.
-      if (kind === 'dataClass') this.restricting.set(dataClass!, new EventCode(dataClass!, described))
+      if (kind === 'dataClass') this.restricting.set(dataClass!, new EventCode(dataClass!, descriptor))
       if (kind !== 'entity') continue
-      this.byName.set(dataClass!, new EventCode(dataClass!, described))
+      this.byName.set(dataClass!, new EventCode(dataClass!, descriptor))
       this.calculated.set(
         dataClass!,
         new Set(members.filter(member => member.kind === 'calculated').map(({ name }) => name)),
@@ -61,10 +61,10 @@ export class HookedClasses {
 
   /** True if a save has to pass through plugin code first. */
   onSave(dataClass: DataClass): boolean {
-    return remember(this.known.onSave, dataClass, () => {
+    return remember(this.cache.onSave, dataClass, () => {
       const events = this.events(dataClass)
       return (
-        this.stored(dataClass).length > 0 ||
+        this.storedAttributes(dataClass).length > 0 ||
         SAVE_EVENTS.some(kind => events?.has(kind)) ||
         this.restrict(dataClass) !== undefined ||
         dataClass.attributes.some(attribute => {
@@ -85,35 +85,35 @@ export class HookedClasses {
 
   /** True if the deletion of an entity may reach one that has to pass through plugin code first. */
   onDrop(dataClass: DataClass): boolean {
-    return remember(this.known.onDrop, dataClass, () => this.reach(dataClass).length > 0)
+    return remember(this.cache.onDrop, dataClass, () => this.reach(dataClass).length > 0)
   }
 
   /**
    * Dataclasses that the deletion of an entity may reach and that have code for it: drop events or stored calculated values.
    */
   reach(dataClass: DataClass): DataClass[] {
-    const deleted = new Set([dataClass])
+    const deletedClasses = new Set([dataClass])
     const unlinked = new Set<DataClass>()
-    for (const each of deleted) {
+    for (const each of deletedClasses) {
       for (const relation of each.referencedBy) {
-        if (relation.onDelete === 'cascade') deleted.add(relation.dataClass)
+        if (relation.onDelete === 'cascade') deletedClasses.add(relation.dataClass)
         else if (relation.onDelete === 'setNull') unlinked.add(relation.dataClass)
       }
     }
-    const found = new Set([...deleted].filter(each => this.hasDropEvents(each)))
-    for (const each of unlinked) if (this.stored(each).length > 0) found.add(each)
-    return [...found]
+    const hookedClasses = new Set([...deletedClasses].filter(each => this.hasDropEvents(each)))
+    for (const each of unlinked) if (this.storedAttributes(each).length > 0) hookedClasses.add(each)
+    return [...hookedClasses]
   }
 
   /** True if saves or deletions of entities of a dataclass depend on what code reads. */
   decides(dataClass: DataClass): boolean {
     const events = this.events(dataClass)
-    return this.stored(dataClass).length > 0 || DECIDING_EVENTS.some(kind => events?.has(kind))
+    return this.storedAttributes(dataClass).length > 0 || DECIDING_EVENTS.some(kind => events?.has(kind))
   }
 
   /** Stored calculated attributes that have code. */
-  stored(dataClass: DataClass): readonly StorageAttribute[] {
-    return remember(this.known.stored, dataClass, () =>
+  storedAttributes(dataClass: DataClass): readonly StorageAttribute[] {
+    return remember(this.cache.stored, dataClass, () =>
       storedCalculated(dataClass).filter(attribute => this.hasCode(attribute)),
     )
   }
@@ -123,10 +123,10 @@ export class HookedClasses {
   }
 }
 
-function remember<T>(known: WeakMap<DataClass, T>, dataClass: DataClass, find: () => T): T {
-  const found = known.get(dataClass) ?? find()
-  known.set(dataClass, found)
-  return found
+function remember<T>(cache: WeakMap<DataClass, T>, dataClass: DataClass, find: () => T): T {
+  const value = cache.get(dataClass) ?? find()
+  cache.set(dataClass, value)
+  return value
 }
 
 /** Calculated attributes that classes declare. */

@@ -46,11 +46,11 @@ export interface Preview {
  * Source: protocol notes, 3.8 and 9.
  */
 export class Hooks implements EntityHooks {
-  readonly visible: EntityHooks['visible']
+  readonly findVisible: EntityHooks['findVisible']
   /** Weak: the end is never reported for saves that only validate, or whose code throws. */
   private readonly saving = new WeakMap<EntityBase, Saving>()
   /** Entities whose own events tried to save them: the end of that attempt is not the end of the save. */
-  private readonly refused = new WeakSet<EntityBase>()
+  private readonly refusedEntities = new WeakSet<EntityBase>()
   /** Dataclasses whose events before a save have written, or have read other entities of the same dataclass. */
   private readonly writing = new Set<DataClass>()
   private readonly readingOwn = new Set<DataClass>()
@@ -58,7 +58,7 @@ export class Hooks implements EntityHooks {
   private readonly touching = new WeakMap<EntityBase, Set<StorageAttribute>>()
 
   /** Entities that are shown with their unsaved values, by row id. */
-  private shown: { readonly dataClass: DataClass; readonly byRow: ReadonlyMap<number, EntityBase> } | undefined
+  private shownEntities: { readonly dataClass: DataClass; readonly byRow: ReadonlyMap<number, EntityBase> } | undefined
 
   /** @param onFault called with faults that can no longer be reported to the client, for the log */
   constructor(
@@ -67,7 +67,7 @@ export class Hooks implements EntityHooks {
   ) {
     this.drops = new DropContext(classes, onFault, entity => this.calculated(entity))
     const restrictions = new Restrictions(classes)
-    if (classes.restricted.size > 0) this.visible = restrictions.visible.bind(restrictions)
+    if (classes.restricted.size > 0) this.findVisible = restrictions.visible.bind(restrictions)
   }
 
   /** Runs the constructor event of a new entity in memory. */
@@ -113,7 +113,7 @@ export class Hooks implements EntityHooks {
     if (!this.classes.onSave(dataClass) || !(entity.isNew() || entity.touched())) return undefined
     const chain = entity[BINDING].language.writes.eventRun?.chainTo(entity)
     if (this.saving.has(entity) || chain) {
-      this.refused.add(entity)
+      this.refusedEntities.add(entity)
       return busyFailure('save', dataClass.name, chain)
     }
     if (entity.isNew()) fillAutomatic(entity)
@@ -124,8 +124,9 @@ export class Hooks implements EntityHooks {
       const run = () => events?.run(kind, entity, saving.attributes)
       const refusal = entity[BINDING].language.writes.collecting({ entity, jobs: saving.jobs }, run)
       if (refusal) {
-        const named = refusal.error.attribute ?? refusal.attribute
-        const attribute = typeof named === 'string' ? view?.attribute(dataClass, named)?.name : undefined
+        const attributeName = refusal.error.attribute ?? refusal.attribute
+        const attribute =
+          typeof attributeName === 'string' ? view?.attribute(dataClass, attributeName)?.name : undefined
         const consequence = notSaved(entity[BINDING].dataClass, entity.isNew() ? null : entity.getKey())
         return eventFailure(refusal.error, kind === 'validateSave', consequence, attribute)
       }
@@ -143,7 +144,7 @@ export class Hooks implements EntityHooks {
   }
 
   afterSave(entity: EntityBase, failure: SaveFailure | undefined): void {
-    if (this.refused.delete(entity)) return
+    if (this.refusedEntities.delete(entity)) return
     const saving = this.saving.get(entity)
     if (!saving) return
     const details = {
@@ -169,13 +170,13 @@ export class Hooks implements EntityHooks {
   showing<T>({ language, dataClass }: Binding, previews: readonly Preview[], work: () => T): T {
     if (previews.length === 0) return work()
     for (const { entity, row } of previews) internals.show(entity, row)
-    this.shown = { dataClass, byRow: new Map(previews.map(({ rowId, entity }) => [rowId, entity])) }
+    this.shownEntities = { dataClass, byRow: new Map(previews.map(({ rowId, entity }) => [rowId, entity])) }
     // Invalidates values that were computed from the stored entities.
     language.snapshots.version++
     try {
       return work()
     } finally {
-      this.shown = undefined
+      this.shownEntities = undefined
       language.snapshots.version++
       for (const { entity } of previews) internals.show(entity, undefined)
     }
@@ -183,8 +184,9 @@ export class Hooks implements EntityHooks {
 
   /** Entity from which calculated attributes are computed; undefined for an unsaved one that is not shown. */
   entityOf(binding: Binding, rowId: number): EntityBase | undefined {
-    const shown = this.shown?.dataClass === binding.dataClass ? this.shown.byRow.get(rowId) : undefined
-    return shown ?? (isUnsaved(rowId) ? undefined : binding.entity(rowId))
+    const shownEntity =
+      this.shownEntities?.dataClass === binding.dataClass ? this.shownEntities.byRow.get(rowId) : undefined
+    return shownEntity ?? (isUnsaved(rowId) ? undefined : binding.entity(rowId))
   }
 
   drop(request: DropRequest, language: Language, send: (request: DropRequest) => DeleteResult): DeleteResult {
@@ -193,8 +195,8 @@ export class Hooks implements EntityHooks {
 
   /** Current values of the stored calculated attributes of an entity, as JSON. */
   calculated(entity: EntityBase): Record<string, unknown> {
-    const stored = this.classes.stored(entity[BINDING].dataClass)
-    return Object.fromEntries(stored.map(each => [each.name, toJson(each, computedValue(entity, each))]))
+    const storedAttributes = this.classes.storedAttributes(entity[BINDING].dataClass)
+    return Object.fromEntries(storedAttributes.map(each => [each.name, toJson(each, computedValue(entity, each))]))
   }
 
   /** {@link calculated} for stored entities; null values if the code fails. */
@@ -208,7 +210,7 @@ export class Hooks implements EntityHooks {
   }
 
   private calculate(entity: EntityBase): void {
-    for (const attribute of this.classes.stored(entity[BINDING].dataClass)) {
+    for (const attribute of this.classes.storedAttributes(entity[BINDING].dataClass)) {
       internals.put(entity, attribute, computedValue(entity, attribute))
     }
   }

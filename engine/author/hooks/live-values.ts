@@ -106,8 +106,8 @@ class CalculatedByCode {
     const event: Record<string, unknown> = { ...details, attributeName: name, dataClassName: dataClass.name }
     const methods = binding.entityPrototype as unknown as Record<string, (event: object) => unknown>
     const code = methods[method.name]!
-    const returned = this.read(() => runAs(method.place, () => Reflect.apply(code, binding.instance, [event])))
-    return event.result ?? returned
+    const returnValue = this.read(() => runAs(method.place, () => Reflect.apply(code, binding.instance, [event])))
+    return event.result ?? returnValue
   }
 
   private faultOf({ place }: Handler): HandlerText['fault'] {

@@ -14,7 +14,7 @@ import { internals } from '../data-api/entity-internals.ts'
 import { toJson } from '../data-api/values.ts'
 import type { NewJob } from '../../jobs/job.ts'
 import { convertValue, foreignKeyFor } from '../../write/value/convert.ts'
-import { isJsonObject, own } from '../../base/json-object.ts'
+import { isJsonObject, ownMember } from '../../base/json-object.ts'
 import { type PreparedElement, UNSEEN } from '../../write/contract/requests.ts'
 import { sameValue } from '../../write/entity/entity-change.ts'
 import { linkedKey } from '../../write/entity/read-element.ts'
@@ -46,31 +46,31 @@ export function prepareElement(element: unknown, context: PrepareContext, run: E
   if (!isJsonObject(element)) return { hooked: NOTHING_SEEN }
   const { view, binding, hooks } = context
   const { dataClass, language } = binding
-  const key = own(element, '__KEY') ?? null
-  let seen = UNSEEN
+  const key = ownMember(element, '__KEY') ?? null
+  let stamp = UNSEEN
   // Nothing has been sent to the writer yet, so a failure concerns only this element.
   try {
     // Looked up before any right is checked: a refusal shows the entity, and a hidden one must answer as a missing one.
     const entity = find(key, context)
     if (key !== null && !entity) return { hooked: { ...NOTHING_SEEN, failure: notFound(key, dataClass) } }
-    seen = entity?.getStamp() ?? 0
+    stamp = entity?.getStamp() ?? 0
     // The writer refuses it, so no plugin code runs.
     if (!view.may(entity ? 'update' : 'create', dataClass))
-      return { hooked: { expectedStamp: seen, values: {}, unchanged: [] } }
+      return { hooked: { expectedStamp: stamp, values: {}, unchanged: [] } }
     return language.writes.runEvents(run, () => {
       const jobs: NewJob[] = []
-      const own = entity ?? language.writes.collecting({ jobs }, () => binding.entity(undefined))
-      run.entity = own
-      return prepareEntity(element, own, { seen, jobs }, context)
+      const target = entity ?? language.writes.collecting({ jobs }, () => binding.entity(undefined))
+      run.entity = target
+      return prepareEntity(element, target, { stamp, jobs }, context)
     })
-  } catch (thrown) {
-    if (!(thrown instanceof ProtocolError || run.needsTransaction)) hooks.onFault(thrown)
+  } catch (exception) {
+    if (!(exception instanceof ProtocolError || run.needsTransaction)) hooks.onFault(exception)
     return {
       hooked: {
-        expectedStamp: seen,
+        expectedStamp: stamp,
         values: {},
         unchanged: [],
-        failure: thrownFailure(thrown, dataClass.name, notSaved(dataClass, key)),
+        failure: thrownFailure(exception, dataClass.name, notSaved(dataClass, key)),
       },
     }
   }
@@ -86,7 +86,7 @@ function find(key: unknown, { view, binding }: PrepareContext): EntityBase | und
 /** An element whose entity has been found or made. */
 interface Begun {
   /** Stamp of the entity. */
-  readonly seen: number
+  readonly stamp: number
   /** Jobs that its events have enqueued. */
   readonly jobs: NewJob[]
 }
@@ -94,34 +94,35 @@ interface Begun {
 function prepareEntity(
   element: Record<string, unknown>,
   entity: EntityBase,
-  { seen, jobs }: Begun,
+  { stamp, jobs }: Begun,
   { trusted, view, binding, hooks }: PrepareContext,
 ): Prepared {
   const { dataClass, language } = binding
   const action = entity.isNew() ? 'create' : 'update'
-  const sent = new Map<StorageAttribute, Value>()
-  const given = Object.entries(element).flatMap(([name, json]) => {
+  const sentValues = new Map<StorageAttribute, Value>()
+  const inputs = Object.entries(element).flatMap(([name, json]) => {
     if (name.startsWith('__')) return []
     // Creating does not require read permission.
     const attribute = view.shows(dataClass) ? view.attribute(dataClass, name) : dataClass.attributesByName.get(name)
     return attribute && view.includes(attribute) ? [{ attribute, json }] : []
   })
-  const unchanged = new Set(given.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
+  const unchanged = new Set(inputs.filter(({ attribute, json }) => isAsBefore(entity, attribute, json)))
   language.writes.collecting({ entity, jobs }, () => {
-    for (const each of given) {
+    for (const each of inputs) {
       if (unchanged.has(each) || !view.may(action, dataClass, each.attribute)) continue
-      assign(entity, each.attribute, each.json, { trusted, sent, binding })
+      assign(entity, each.attribute, each.json, { trusted, sentValues, binding })
     }
   })
   const failure = language.scope.asEvent(() => hooks.beforeSave(entity, view))
   const values: Record<string, unknown> = {}
   for (const [attribute, value] of internals.changes(entity)) {
-    if (!sent.has(attribute) || sent.get(attribute) !== value) values[attribute.name] = toJson(attribute, value)
+    if (!sentValues.has(attribute) || sentValues.get(attribute) !== value)
+      values[attribute.name] = toJson(attribute, value)
   }
   const names = Array.from(unchanged, ({ attribute }) => attribute.name)
   jobs.push(...(hooks.jobsOf(entity) ?? []))
   const prepared = {
-    ...{ expectedStamp: seen, values, unchanged: names },
+    ...{ expectedStamp: stamp, values, unchanged: names },
     ...(failure && { failure }),
     ...(jobs.length > 0 && { jobs }),
   }
@@ -133,18 +134,19 @@ function prepareEntity(
  * be called before anything is assigned.
  */
 function isAsBefore(entity: EntityBase, attribute: Attribute, json: unknown): boolean {
-  const passed = attribute.kind === 'alias' ? attribute.relations : []
+  const relations = attribute.kind === 'alias' ? attribute.relations : []
   const end = attribute.kind === 'alias' ? attribute.target : attribute
   if ((end.kind !== 'calculated' && end.kind !== 'storage') || entity.isNew()) return false
   // Values of many entities cannot be changed through an alias: the writer ignores them.
-  if (passed.some(({ kind }) => kind === 'relatedEntities') || (passed.length === 0 && !end.calculation)) return false
+  if (relations.some(({ kind }) => kind === 'relatedEntities') || (relations.length === 0 && !end.calculation))
+    return false
   const value = convertValue(end, json, false)
   if (value instanceof ProtocolError) return false
   const owner =
-    passed.length > 0
+    relations.length > 0
       ? valueAt(
           entity,
-          passed.map(({ name }) => name),
+          relations.map(({ name }) => name),
         )
       : entity
   return sameValue(owner instanceof EntityBase ? valueIn(owner, end) : null, value)
@@ -158,13 +160,13 @@ const valueIn = (entity: EntityBase, attribute: ValueAttribute): Value =>
 interface Assignment {
   readonly trusted: boolean
   /** Values that the writer takes from the element itself. */
-  readonly sent: Map<StorageAttribute, Value>
+  readonly sentValues: Map<StorageAttribute, Value>
   readonly binding: Binding
 }
 
 /** Assigns the values that a client sends, as far as they are valid and can be set; the writer reports the others. */
 function assign(entity: EntityBase, attribute: Attribute, json: unknown, context: Assignment): void {
-  const { trusted, sent, binding } = context
+  const { trusted, sentValues, binding } = context
   const { calculation, type } = attribute as Partial<ValueAttribute>
   if (calculation) {
     if (!calculation.settable) return
@@ -172,8 +174,8 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
     const number = exactJson === 'numbers' ? undefined : beyondDoubles(json)
     if (number !== undefined)
       throw WriteErrors.WRONG_TYPE(attribute.name, excerpt(number), 'a number of double precision')
-    const given = exactJson ? withDigits(type!, json) : rounded(json)
-    ;(entity as unknown as Record<string, unknown>)[attribute.name] = given
+    const exactValue = exactJson ? withDigits(type!, json) : rounded(json)
+    ;(entity as unknown as Record<string, unknown>)[attribute.name] = exactValue
     return
   }
   switch (attribute.kind) {
@@ -206,7 +208,7 @@ function assign(entity: EntityBase, attribute: Attribute, json: unknown, context
   function set(target: StorageAttribute, value: Value): void {
     // The key of an existing entity stays.
     if (target === binding.dataClass.key && !entity.isNew()) return
-    sent.set(target, value)
+    sentValues.set(target, value)
     // Unchanged attributes are not touched, so that a save that changes nothing has no events.
     if (!entity.isNew() && sameValue(internals.row(entity)!.value(target) as Value, value)) return
     internals.assign(entity, target, value)

@@ -25,7 +25,7 @@ interface Running {
  */
 export class Restrictions {
   /** Innermost last. */
-  private readonly running: Running[] = []
+  private readonly runs: Running[] = []
   /** Results for one version of the data that do not depend on a running dataclass, by the rights of the session. */
   private readonly knownByRights = new Map<string, Map<DataClass, Visible | undefined>>()
   private knownVersion = -1
@@ -39,23 +39,23 @@ export class Restrictions {
   visible(dataClass: DataClass, language: Language): Visible | undefined {
     const code = this.classes.restrict(dataClass)
     if (!code) return undefined
-    const { running, knownByRights } = this
-    const index = running.findIndex(each => each.dataClass === dataClass)
+    const { runs, knownByRights } = this
+    const index = runs.findIndex(each => each.dataClass === dataClass)
     if (index >= 0) {
-      for (const inner of running.slice(index + 1)) inner.dependsOn = Math.min(inner.dependsOn, index)
+      for (const inner of runs.slice(index + 1)) inner.dependsOn = Math.min(inner.dependsOn, index)
       return undefined
     }
     if (this.knownVersion !== language.snapshots.version) {
       knownByRights.clear()
       this.knownVersion = language.snapshots.version
     }
-    const known = knownByRights.get(language.scope.rightsKey) ?? new Map<DataClass, Visible | undefined>()
-    knownByRights.set(language.scope.rightsKey, known)
-    if (known.has(dataClass)) return known.get(dataClass)
+    const knownResults = knownByRights.get(language.scope.rightsKey) ?? new Map<DataClass, Visible | undefined>()
+    knownByRights.set(language.scope.rightsKey, knownResults)
+    if (knownResults.has(dataClass)) return knownResults.get(dataClass)
     const { unrestricted } = language.snapshots
-    const own: Running = { dataClass, dependsOn: running.length }
-    const restricting = language.snapshots.restricted(unrestricted, other => this.visible(other, language))
-    running.push(own)
+    const ownRun: Running = { dataClass, dependsOn: runs.length }
+    const restricting = language.snapshots.restrict(unrestricted, other => this.visible(other, language))
+    runs.push(ownRun)
     try {
       const rows = language.scope.run({ canWrite: false, access: undefined, restricting }, () => {
         const selections = code.ofWhole('restrict').flatMap(method => ask(dataClass, method, language) ?? [])
@@ -63,10 +63,10 @@ export class Restrictions {
           ? visibleIn(selections, finderOf(dataClass, language.snapshots.context))
           : undefined
       })
-      if (own.dependsOn === running.length - 1) known.set(dataClass, rows)
+      if (ownRun.dependsOn === runs.length - 1) knownResults.set(dataClass, rows)
       return rows
     } finally {
-      running.pop()
+      runs.pop()
     }
   }
 }

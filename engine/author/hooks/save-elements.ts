@@ -9,7 +9,7 @@ import { unsavedId } from '../../query/serialise/row-writer.ts'
 import { DATABASE_RUNS, EventRun, SHARED_RUNS } from '../data-api/event-run.ts'
 import { FailureDigest } from '../../write/entity/failure-digest.ts'
 import { openBody, type SaveBody } from '../../write/body/parse-body.ts'
-import { isJsonObject, own } from '../../base/json-object.ts'
+import { isJsonObject, ownMember } from '../../base/json-object.ts'
 import type { SavedEntity, SaveRequest, SaveResult } from '../../write/contract/requests.ts'
 import { changedFailure, notFound } from '../../write/contract/save-failure.ts'
 import {
@@ -58,7 +58,7 @@ export function saveElements<Answer>(
   limits: SaveLimits,
   language: Language,
   hooks: Hooks,
-  answer: (saved: SaveResult) => Answer,
+  answer: (saveResult: SaveResult) => Answer,
 ): Answer | OneWrite<Answer> {
   const binding = language.binding(request.dataClass)
   const { mode, atomic, trusted = false } = request
@@ -84,7 +84,7 @@ export function saveElements<Answer>(
       if (!entity) continue
       if (!saved.failure) fine.set(entities.length - 1, entity)
       if (mode !== 'update') continue
-      if (!failure) internals.saved(entity, rowId!, row!)
+      if (!failure) internals.afterSave(entity, rowId!, row!)
       language.scope.asEvent(() => hooks.afterSave(entity, failure))
     }
   }
@@ -125,7 +125,7 @@ export function saveElements<Answer>(
 /** Elements that are sent to the writer together. */
 interface Slice {
   readonly request: Omit<SaveRequest, 'kind'>
-  readonly sent: readonly unknown[]
+  readonly sentElements: readonly unknown[]
   readonly elements: readonly Prepared[]
 }
 
@@ -160,8 +160,8 @@ class Saving {
       if (!now) break
       for (let i = 0, next = 0; i < decided.length; i++) decided[i] ??= now[next++]
     }
-    const left = this.alone(elements.filter(isOpen), runs)
-    return decided.map(each => each ?? left.shift()!)
+    const aloneDecisions = this.alone(elements.filter(isOpen), runs)
+    return decided.map(each => each ?? aloneDecisions.shift()!)
   }
 
   /** @returns outcomes; undefined for elements whose code has to run again, and instead of all of them if they need a transaction */
@@ -200,14 +200,14 @@ class Saving {
   }
 
   /** Outcomes of a slice; undefined for elements whose code has to run again. */
-  decided({ sent, elements }: Slice, { entities, globalStamp }: SaveResult): (Decided | undefined)[] {
+  decided({ sentElements, elements }: Slice, { entities, globalStamp }: SaveResult): (Decided | undefined)[] {
     const { hooks } = this.context
     this.globalStamp = globalStamp
     // In a request for all or nothing, the others are decided with them.
     const isOpen = isOneTransaction(this.request) && entities.some(({ isOutdated }) => isOutdated)
     return entities.map((saved, i) => {
       const { entity } = elements[i]!
-      if (!isOpen && !saved.isOutdated) return { sent: sent[i], saved, ...elements[i]! }
+      if (!isOpen && !saved.isOutdated) return { sent: sentElements[i], saved, ...elements[i]! }
       if (entity) hooks.interrupted(entity)
       return undefined
     })
@@ -224,7 +224,7 @@ class Saving {
     const decided: Decided[] = []
     while (decided.length < elements.length) {
       const later: (() => void)[] = []
-      const outcomes: { preview: Decided; saved: Decided }[] = []
+      const outcomes: { preview: Decided; decision: Decided }[] = []
       const work = (): boolean => {
         later.length = 0
         outcomes.length = 0
@@ -233,7 +233,7 @@ class Saving {
         while (decided.length + outcomes.length < elements.length && performance.now() < endsAt)
         return (
           this.request.mode === 'update' &&
-          !(this.request.atomic && outcomes.some(({ saved }) => saved.saved.failure !== undefined))
+          !(this.request.atomic && outcomes.some(({ decision }) => decision.saved.failure !== undefined))
         )
       }
       const isKept = language.writes.changesOf(dataClass).alone(dataClass, isOne, runs, work, this.moment)
@@ -241,14 +241,14 @@ class Saving {
         decided.push(...elements.slice(decided.length).map(element => changedMeanwhile(element, dataClass)))
         continue
       }
-      for (const { preview, saved } of outcomes) decided.push(isKept ? saved : preview)
+      for (const { preview, decision } of outcomes) decided.push(isKept ? decision : preview)
       if (isKept) for (const each of later) each()
     }
     return decided
   }
 
   /** @param later receives the work for the time after the commit */
-  private saveAlone(element: unknown, later: (() => void)[]): { preview: Decided; saved: Decided } {
+  private saveAlone(element: unknown, later: (() => void)[]): { preview: Decided; decision: Decided } {
     const { language, context } = this
     const { mode, atomic } = this.request
     const run = this.newRun()
@@ -262,9 +262,9 @@ class Saving {
       }
       // Entities that are not kept are shown with its new values and the old stamp. Source: protocol notes, 5.5.
       const preview = mode !== 'update' || atomic ? save(mode === 'update' ? 'refresh' : mode) : undefined
-      const saved = preview?.saved.failure ? preview : save('update')
-      isKept = saved.saved.failure === undefined
-      return { preview: isKept && preview ? preview : saved, saved }
+      const decision = preview?.saved.failure ? preview : save('update')
+      isKept = decision.saved.failure === undefined
+      return { preview: isKept && preview ? preview : decision, decision }
     } finally {
       language.writes.endRun(run, isKept)
       if (isKept) later.push(...run.later)
@@ -278,17 +278,17 @@ class Saving {
   }
 
   private sliceOf(
-    sent: readonly unknown[],
+    sentElements: readonly unknown[],
     elements: readonly Prepared[],
     mode: SaveRequest['mode'],
     run?: EventRun,
   ): Slice {
     const { request } = this
-    const isAll = sent.length === this.length
-    const body = isAll ? request.body : Buffer.from(stringifyExact(sent))
+    const isAll = sentElements.length === this.length
+    const body = isAll ? request.body : Buffer.from(stringifyExact(sentElements))
     const parts = isAll ? (request.parts ?? partsOf(body)) : partsOf(body)
     return {
-      sent,
+      sentElements,
       elements,
       request: {
         ...request,
@@ -307,9 +307,9 @@ class Saving {
 }
 
 /** Outcome of an element of a database that others were in the way of, again and again. */
-const changedMeanwhile = (sent: unknown, dataClass: DataClass): Decided => {
-  const key = (isJsonObject(sent) ? own(sent, '__KEY') : undefined) ?? null
-  return { sent, hooked: NOTHING_SEEN, saved: { failure: changedFailure(dataClass, DATABASE_RUNS, key) } }
+const changedMeanwhile = (element: unknown, dataClass: DataClass): Decided => {
+  const key = (isJsonObject(element) ? ownMember(element, '__KEY') : undefined) ?? null
+  return { sent: element, hooked: NOTHING_SEEN, saved: { failure: changedFailure(dataClass, DATABASE_RUNS, key) } }
 }
 
 const previewOf = (entity: EntityBase, { row, rowId }: SavedEntity, index: number): readonly Preview[] =>
@@ -327,8 +327,10 @@ function hideUnseen(
   for (const [i, sentKey] of sentKeys) {
     const { rowId, failure } = entities[i]!
     if (rowId === undefined) continue
-    const seen = language.snapshots.current.table(dataClass).row(rowId)?.copy()
-    entities[i] = seen ? { row: seen.bytes, rowId, failure: failure! } : { failure: notFound(sentKey, dataClass) }
+    const currentRow = language.snapshots.current.table(dataClass).row(rowId)?.copy()
+    entities[i] = currentRow
+      ? { row: currentRow.bytes, rowId, failure: failure! }
+      : { failure: notFound(sentKey, dataClass) }
   }
 }
 
@@ -342,9 +344,9 @@ function* sliced(body: SaveBody, size: number, isOne: boolean): Generator<unknow
   let keys = new Set<string>()
   for (let i = 0; i < body.length; i++) {
     const element = body.element(i)
-    const sent = isJsonObject(element) ? own(element, '__KEY') : undefined
+    const sentKey = isJsonObject(element) ? ownMember(element, '__KEY') : undefined
     // An object is not a key, and converting one to text can recurse deeply.
-    const key = isOne || sent === undefined || typeof sent === 'object' ? undefined : String(sent)
+    const key = isOne || sentKey === undefined || typeof sentKey === 'object' ? undefined : String(sentKey)
     if (slice.length === size || (key !== undefined && keys.has(key))) {
       yield slice
       slice = []

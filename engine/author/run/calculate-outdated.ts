@@ -24,7 +24,7 @@ export async function calculateOutdated(options: CalculateOptions): Promise<void
   const { catalog, data, hooked, code, onProgress } = options
   for (const dataClass of catalog.dataClasses) {
     if (!areOutdated(data.records.fingerprints(dataClass.tableNumber), dataClass)) continue
-    const hasCode = hooked.stored(dataClass).length > 0
+    const hasCode = hooked.storedAttributes(dataClass).length > 0
     for (let done = 0, isOver = false; !isOver; ) {
       const work = hasCode ? code!.calculate(dataClass.name, done) : clear(dataClass, done, options)
       const slice = await work.catch(error => {

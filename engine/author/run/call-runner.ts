@@ -81,7 +81,7 @@ interface RunnerOptions extends Omit<Extract<ToFunctionThread, { open: unknown }
   readonly checkArguments: typeof checkArguments | undefined
   /** Words of the thread, see `tasks.ts`. */
   readonly progress: Int32Array
-  readonly waiting: WaitingCalls
+  readonly waitingCalls: WaitingCalls
   readonly outbox: Outbox
   readonly forgotten: ForgottenPromises
 }
@@ -103,7 +103,7 @@ export class CallRunner {
     const hasRemote = store.catalog.dataClasses.some(({ remote }) => remote)
     const descriptors = classes.map(describeClass)
     this.functions = new ClassRegistry(descriptors)
-    this.hooks = new Hooks(new HookedClasses(descriptors), thrown => outbox.log(lineOf(thrown)))
+    this.hooks = new Hooks(new HookedClasses(descriptors), exception => outbox.log(lineOf(exception)))
     this.sessionContext = sessionContext(store.records, options.sharesSessions)
     this.language = new Language({
       store,
@@ -137,10 +137,10 @@ export class CallRunner {
       job: jobOf(task),
     }
     const finish: Finish = outcome => {
-      const changed = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
+      const finalOutcome = outcomeOf(() => ({ ...outcome, session: session?.changes() }))
       call.hasEnded = true
       call.alone.clear()
-      return { ...changed, examined: state.examined }
+      return { ...finalOutcome, examined: state.examined }
     }
     return inContext({ call }, () => {
       const first = outcomeOf(() => {
@@ -150,9 +150,9 @@ export class CallRunner {
         return this.language.scope.run(options, () => this.outcome(task, args, call))
       })
       if ('later' in first || 'stream' in first || 'begin' in first || call.events.length > 0) {
-        const waiting = this.wait(task, call, options, finish)
-        waiting.goOn(first)
-        return waiting
+        const waitingTask = this.wait(task, call, options, finish)
+        waitingTask.goOn(first)
+        return waitingTask
       }
       return finish(this.withoutForgotten(first, task, call))
     })
@@ -167,24 +167,25 @@ export class CallRunner {
 
   /** A task whose code waits, or whose result is a stream. */
   private wait(task: FunctionTask, call: RunningCall, options: CallOptions, finish: Finish): WaitingTask {
-    const { outbox, waiting } = this.options
+    const { outbox, waitingCalls } = this.options
     const run = <T>(work: () => T): T => this.language.scope.run(options, work)
     return new WaitingTask(task, call, {
       run,
-      written: result => outcomeOf(() => run(() => writeResult(existing(result), task as CallTask, this.language))),
+      writeResult: result =>
+        outcomeOf(() => run(() => writeResult(withoutDeleted(result), task as CallTask, this.language))),
       complete: work => outcomeOf(() => run(work)),
-      failed: thrown =>
+      failureOf: exception =>
         outcomeOf(() => {
-          if (!call.isReason(thrown)) return failedCode(thrown)
+          if (!call.isReason(exception)) return failedCode(exception)
           // A call that has exceeded its deadline has ended by then.
           throw FunctionErrors.CALLER_GONE(nameOf(task))
         }),
-      checked: outcome => this.withoutForgotten(outcome, task, call),
+      check: outcome => this.withoutForgotten(outcome, task, call),
       finish,
-      onFault: (thrown, place) => outbox.log({ ...lineOf(thrown), ...(place && { place }) }),
+      onFault: (exception, place) => outbox.log({ ...lineOf(exception), ...(place && { place }) }),
       onHead: head => outbox.post({ call: call.id, head }),
       onChunk: chunk => outbox.chunk(call, chunk),
-      onEnd: outcome => waiting.end(call, outcome),
+      onEnd: outcome => waitingCalls.end(call, outcome),
     })
   }
 
@@ -194,7 +195,7 @@ export class CallRunner {
     const trace = this.options.forgotten.find(call)
     if (trace === undefined) return outcome
     const error = FunctionErrors.FORGOTTEN_PROMISE(`the function ${task.fullName}`)
-    const place = task.inner ?? (this.called(task) ?? this.functions.jobs.get(task.fullName))?.place
+    const place = task.inner ?? (this.functionOf(task) ?? this.functions.jobs.get(task.fullName))?.place
     const fault = { ...faultOf(error), stack: `${error.message}\n${trace}` }
     this.options.outbox.log({ ...lineOf(error), place, error: fault, trace: call.trace, job: task.job })
     return { error: error.toData() }
@@ -215,12 +216,12 @@ export class CallRunner {
     const { sets, access } = task
     const values = parseArguments(task, this.options.argumentBounds)
     const check = this.options.checkArguments
-    const called = check && this.called(task)
-    return called ? check(called, values, sets, this.language.views.of(access)) : values
+    const classFunction = check && this.functionOf(task)
+    return classFunction ? check(classFunction, values, sets, this.language.views.of(access)) : values
   }
 
-  private called({ target, read, function: name }: CallTask): ClassFunction | undefined {
-    return this.functions.called(target, read?.dataClass, name)
+  private functionOf({ target, read, function: name }: CallTask): ClassFunction | undefined {
+    return this.functions.byTarget(target, read?.dataClass, name)
   }
 
   /** Tasks are declared in `engine/author/run/tasks.ts`. */
@@ -262,8 +263,8 @@ export class CallRunner {
     return rowIds.length === 0 ? { kind: 'delete', deleted: 0 } : language.writes.drop({ ...request, rowIds })
   }
 
-  private save({ request: sent, output }: SaveTask): TaskOutcome | Writing {
-    const request = receivedSave(sent)
+  private save({ request: sentRequest, output }: SaveTask): TaskOutcome | Writing {
+    const request = receivedSave(sentRequest)
     const { language } = this
     const { limits } = language
     const { layouts } = language.options.store
@@ -271,7 +272,7 @@ export class CallRunner {
     const { onFault } = this.hooks
     const view = language.views.of(request.access)
     const answer = output && prepareSaved(dataClass, { mode: request.mode, output }, { view, layouts, limits, onFault })
-    const saved = saveElements(
+    const saving = saveElements(
       request,
       this.options.saveLimits,
       language,
@@ -282,12 +283,12 @@ export class CallRunner {
           : result,
       }),
     )
-    if (!('write' in saved)) return saved
+    if (!('write' in saving)) return saving
     return {
-      begin: done => this.later.write(saved.write, done),
+      begin: onAnswer => this.later.write(saving.write, onAnswer),
       complete: result => {
         if (result instanceof ProtocolError) throw result
-        return saved.complete(result)
+        return saving.complete(result)
       },
     }
   }
@@ -304,8 +305,8 @@ export class CallRunner {
 }
 
 /** A result without entities that have been deleted while the function waited. */
-const existing = (result: unknown): unknown =>
-  result instanceof SelectionBase ? SelectionBase.existing(result) : result
+const withoutDeleted = (result: unknown): unknown =>
+  result instanceof SelectionBase ? SelectionBase.withoutDeleted(result) : result
 
 /** True for tasks of the server itself, to which restrict events do not apply. */
 const isOfServer = (task: FunctionTask): boolean =>
@@ -333,36 +334,36 @@ function accessOf(task: FunctionTask): Access | undefined {
 function outcomeOf<Outcome>(work: () => Outcome): Outcome | TaskOutcome {
   try {
     return work()
-  } catch (thrown) {
-    return failed(thrown)
+  } catch (exception) {
+    return failedOutcome(exception)
   }
 }
 
-function failed(thrown: unknown): TaskOutcome {
+function failedOutcome(exception: unknown): TaskOutcome {
   try {
-    return asCode(() => outcomeOfThrown(thrown))
+    return asCode(() => outcomeOfThrown(exception))
   } catch {
     // The thrown value is a proxy or has an accessor that throws.
-    return { fault: UNREADABLE, place: placeOfFault(thrown) }
+    return { fault: UNREADABLE, place: placeOfFault(exception) }
   }
 }
 
 /** Failure of code that had waited: like that of code whose place is known. */
-function failedCode(thrown: unknown): TaskOutcome {
-  const outcome = failed(thrown)
+function failedCode(exception: unknown): TaskOutcome {
+  const outcome = failedOutcome(exception)
   return 'error' in outcome ? { ...outcome, error: errorWithoutKnownSecrets(outcome.error) } : outcome
 }
 
-function outcomeOfThrown(thrown: unknown): TaskOutcome {
-  if (thrown instanceof ProtocolError) {
-    const error = thrown.toData()
-    const place = placeOfFault(thrown)
+function outcomeOfThrown(exception: unknown): TaskOutcome {
+  if (exception instanceof ProtocolError) {
+    const error = exception.toData()
+    const place = placeOfFault(exception)
     // Plugin code may have put a secret into what it asked of the data API.
-    const told = { error: place ? errorWithoutKnownSecrets(error) : error }
-    return isMisuse(error) ? { ...told, fault: faultOf(thrown), place: place ?? runningCode() } : told
+    const answer = { error: place ? errorWithoutKnownSecrets(error) : error }
+    return isMisuse(error) ? { ...answer, fault: faultOf(exception), place: place ?? runningCode() } : answer
   }
-  const error = errorOfThrown(thrown)
-  return error ? { error } : { fault: faultOf(thrown), place: placeOfFault(thrown) ?? runningCode() }
+  const error = errorOfThrown(exception)
+  return error ? { error } : { fault: faultOf(exception), place: placeOfFault(exception) ?? runningCode() }
 }
 
 const isMisuse = ({ name, httpStatus }: ErrorData): boolean => name.startsWith('LANGUAGE.') && httpStatus === 500
@@ -370,9 +371,9 @@ const isMisuse = ({ name, httpStatus }: ErrorData): boolean => name.startsWith('
 const UNREADABLE = faultOf(new TypeError('what was thrown cannot be read: it throws an error itself'))
 
 /** A log line about failed code that cannot be reported to a client. */
-export const lineOf = (thrown: unknown): CodeLogLine => ({
+export const lineOf = (exception: unknown): CodeLogLine => ({
   level: 'error',
   text: 'code of a plugin failed',
-  place: placeOfFault(thrown) ?? runningCode(),
-  error: faultOf(thrown),
+  place: placeOfFault(exception) ?? runningCode(),
+  error: faultOf(exception),
 })

@@ -6,7 +6,7 @@ import type { ClassFunction } from '../declare/class-registry.ts'
 import { compileSchema } from '../declare/compile-schema.ts'
 import { FunctionErrors } from '../declare/function-errors.ts'
 import { alternativesOf, ENTITY_OF, SELECTION_OF } from '../declare/signature.ts'
-import { expectationOf, received } from './expectation.ts'
+import { expectationOf, describeValue } from './expectation.ts'
 import type { CallTask } from './tasks.ts'
 
 /**
@@ -27,7 +27,7 @@ export function checkArguments(
     throw FunctionErrors.SURPLUS_ARGUMENTS(fullName, names.join(', ').slice(0, 200), values.length)
   }
   const isShown = (name: string): boolean => view.find(name) !== undefined
-  const checked = values.map((value, i) => {
+  const args = values.map((value, i) => {
     const { name, schema, isOptional } = parameters[i]!
     const validate = compileSchema(schema)
     const isValid = validate(value) && isOfClass(value, schema, sets)
@@ -38,9 +38,9 @@ export function checkArguments(
   })
   const next = parameters[values.length]
   if (next && !next.isOptional) {
-    throw FunctionErrors.WRONG_ARGUMENT(fullName, values.length + 1, next.name, missing(next.schema, isShown))
+    throw FunctionErrors.WRONG_ARGUMENT(fullName, values.length + 1, next.name, describeMissing(next.schema, isShown))
   }
-  return checked
+  return args
 }
 
 /** True if an entity set has the declared dataclass, which a schema cannot check. Opening refuses unknown sets. */
@@ -69,15 +69,15 @@ function explain(
   switch (error.keyword) {
     case 'required': {
       const name = String(error.params.missingProperty)
-      return { at: `${at}${step(name)}`, problem: missing(parent.properties?.[name] ?? {}, isShown) }
+      return { at: `${at}${step(name)}`, problem: describeMissing(parent.properties?.[name] ?? {}, isShown) }
     }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(error.params.additionalProperty ?? error.params.unevaluatedProperty)
-      const known = Object.keys(parent.properties ?? {})
+      const names = Object.keys(parent.properties ?? {})
       return {
         at: `${at}${step(name)}`,
-        problem: `is not one of its properties${suggestion(name.slice(0, 100), known)}`,
+        problem: `is not one of its properties${suggestion(name.slice(0, 100), names)}`,
       }
     }
     default:
@@ -86,9 +86,9 @@ function explain(
 }
 
 const wrong = (schema: JsonSchema, value: unknown, isShown: IsShown): string =>
-  `has to be ${expectationOf(schema, isShown)}; received ${received(value)}`
+  `has to be ${expectationOf(schema, isShown)}; received ${describeValue(value)}`
 
-const missing = (schema: JsonSchema, isShown: IsShown): string =>
+const describeMissing = (schema: JsonSchema, isShown: IsShown): string =>
   `is missing; it has to be ${expectationOf(schema, isShown)}`
 
 const MAX_PATH = 100

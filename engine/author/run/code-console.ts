@@ -35,9 +35,9 @@ export class CodeConsole {
 
   private write(level: LogLevel, text: string): void {
     const { call } = codeContext() ?? {}
-    const counted = call ?? this.outside
-    if (++counted.lines > this.maxLines) return
-    const shown = cutText(text, MAX_LENGTH, `… (${text.length} characters)`)
-    this.log({ level, text: shown, place: runningCode() ?? this.usual, trace: call?.trace })
+    const counter = call ?? this.outside
+    if (++counter.lines > this.maxLines) return
+    const shortText = cutText(text, MAX_LENGTH, `… (${text.length} characters)`)
+    this.log({ level, text: shortText, place: runningCode() ?? this.usual, trace: call?.trace })
   }
 }

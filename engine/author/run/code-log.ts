@@ -24,17 +24,17 @@ export interface Fault {
   readonly stack: string
 }
 
-export function faultOf(thrown: unknown): Fault {
-  if (thrown instanceof Error) {
-    const { name, message, stack } = thrown
+export function faultOf(exception: unknown): Fault {
+  if (exception instanceof Error) {
+    const { name, message, stack } = exception
     return {
       name: errorText(String(name)),
       message: errorText(String(message)),
-      stack: errorText(withCauses(thrown, String(stack))),
+      stack: errorText(withCauses(exception, String(stack))),
     }
   }
-  const text = errorText(describe(thrown))
-  return { name: `a thrown ${typeof thrown}`, message: text, stack: text }
+  const text = errorText(describe(exception))
+  return { name: `a thrown ${typeof exception}`, message: text, stack: text }
 }
 
 /** Maximum number of causes shown below an error. */
@@ -50,11 +50,11 @@ function withCauses(error: Error, stack: string): string {
   return text
 }
 
-function describe(thrown: unknown): string {
+function describe(exception: unknown): string {
   try {
-    return JSON.stringify(thrown) ?? String(thrown)
+    return JSON.stringify(exception) ?? String(exception)
   } catch {
-    return typeof thrown
+    return typeof exception
   }
 }
 

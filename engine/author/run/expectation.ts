@@ -13,12 +13,12 @@ export function expectationOf(schema: JsonSchema, isShown: (dataClass: string) =
   const of = (name: unknown): string => (isShown(String(name)) ? ` of ${String(name)}` : '')
   if (schema[ENTITY_OF] !== undefined) return `an entity${of(schema[ENTITY_OF])} ({"__ENTITY":true,"__DATACLASS":…})`
   if (schema[SELECTION_OF] !== undefined) return `an entity set${of(schema[SELECTION_OF])} ({"__DATASET":"…"})`
-  if ('const' in schema) return quoted(schema.const)
-  if (Array.isArray(schema.enum)) return listed(schema.enum.map(quoted))
+  if ('const' in schema) return quote(schema.const)
+  if (Array.isArray(schema.enum)) return listAlternatives(schema.enum.map(quote))
   const alternatives = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined
-  if (alternatives) return listed([...new Set(alternatives.map(each => expectationOf(each, isShown)))])
+  if (alternatives) return listAlternatives([...new Set(alternatives.map(each => expectationOf(each, isShown)))])
   const { type } = schema
-  return listed((Array.isArray(type) ? type : [type]).map(each => ofType(String(each), schema, isShown)))
+  return listAlternatives((Array.isArray(type) ? type : [type]).map(each => ofType(String(each), schema, isShown)))
 }
 
 function ofType(type: string, schema: JsonSchema, isShown: (dataClass: string) => boolean): string {
@@ -70,19 +70,19 @@ const range = (least: unknown, most: unknown): string =>
   least !== undefined && least === most ? ` of ${String(least)}` : between(least, most).replace(' from', ' of')
 
 /** Short description of a client's value, at bounded cost. */
-export function received(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return `an array with ${value.length} element${value.length === 1 ? '' : 's'}`
   // Numbers with more digits than a double holds.
   if (typeof value === 'bigint' || value instanceof String) return `${cut(String(value))}, which a double cannot hold`
   if (typeof value === 'object' && value !== null) return 'an object'
-  return quoted(typeof value === 'string' ? value.slice(0, MAX_QUOTED + 1) : value)
+  return quote(typeof value === 'string' ? value.slice(0, MAX_QUOTED + 1) : value)
 }
 
-const quoted = (value: unknown): string => cut(JSON.stringify(value) ?? 'nothing')
+const quote = (value: unknown): string => cut(JSON.stringify(value) ?? 'nothing')
 const cut = (text: string): string => (text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text)
 
-function listed(alternatives: readonly string[]): string {
-  const shown = alternatives.slice(0, MAX_LISTED)
-  if (shown.length < alternatives.length) return `one of ${shown.join(', ')}, …`
-  return shown.length < 3 ? shown.join(' or ') : `one of ${shown.join(', ')}`
+function listAlternatives(alternatives: readonly string[]): string {
+  const shortList = alternatives.slice(0, MAX_LISTED)
+  if (shortList.length < alternatives.length) return `one of ${shortList.join(', ')}, …`
+  return shortList.length < 3 ? shortList.join(' or ') : `one of ${shortList.join(', ')}`
 }

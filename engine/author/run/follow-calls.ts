@@ -37,10 +37,10 @@ export function followCalls({ begins, ends, switches }: Observer): void {
   // The promise that is forgotten most is that of `fetch`, which is not one of an asynchronous function in each version of Node.js.
   const { fetch } = globalThis
   globalThis.fetch = async (...request) => fetch(...request)
-  promiseHooks.createHook({ init: begun, settled: promise => codeContext()?.call?.alone.delete(promise) })
+  promiseHooks.createHook({ init: noteBegin, settled: promise => codeContext()?.call?.alone.delete(promise) })
 }
 
-function begun(promise: Promise<unknown>, parent: Promise<unknown> | undefined): void {
+function noteBegin(promise: Promise<unknown>, parent: Promise<unknown> | undefined): void {
   const call = codeContext()?.call
   if (!call || call.hasEnded) return
   // A promise with a parent is made by `await` or `then`: something waits for the parent.
@@ -56,7 +56,7 @@ function traceOfBegin(): { readonly stack?: string } {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = FRAMES
   const trace: { stack?: string } = {}
-  Error.captureStackTrace(trace, begun)
+  Error.captureStackTrace(trace, noteBegin)
   Error.stackTraceLimit = stackTraceLimit
   return trace
 }
@@ -79,14 +79,14 @@ export class ForgottenPromises {
   /** Lines of the stack trace of the first one: the function that is not awaited, and its caller in the plugin. */
   find({ alone }: RunningCall): string | undefined {
     for (const { stack = '' } of alone.values()) {
-      const [begun = '', ...callers] = stack
+      const [firstFrame = '', ...callers] = stack
         .split('\n')
         .slice(1)
         .filter(frame => !frame.includes(HOOKS))
-      if (CONSTRUCTOR.test(begun) || (INTERNAL.test(begun) && INTERNAL.test(callers[0] ?? ''))) continue
+      if (CONSTRUCTOR.test(firstFrame) || (INTERNAL.test(firstFrame) && INTERNAL.test(callers[0] ?? ''))) continue
       const caller = callers.find(frame => this.ownerOf(frame) !== 'server')
       // A library may begin something for itself.
-      if (caller !== undefined && this.ownerOf(caller) === 'plugin') return `${begun}\n${caller}`
+      if (caller !== undefined && this.ownerOf(caller) === 'plugin') return `${firstFrame}\n${caller}`
     }
     return undefined
   }

@@ -90,10 +90,10 @@ export class FunctionClient {
   get load(): { threads: number; running: number; waiting: number; suspended: number; broken: number } {
     const { alive, breaker } = this.state
     const [functions, singletons] = [this.functions.load, this.singletons.load]
-    const waiting = functions.waiting + singletons.waiting
+    const waitingCount = functions.waiting + singletons.waiting
     const suspended = [...alive].reduce((sum, slot) => sum + slot.waitingCount, 0)
-    const running = Math.max(0, functions.open + singletons.open - waiting - suspended)
-    return { threads: alive.size, running, waiting, suspended, broken: breaker.openCount }
+    const runningCount = Math.max(0, functions.open + singletons.open - waitingCount - suspended)
+    return { threads: alive.size, running: runningCount, waiting: waitingCount, suspended, broken: breaker.openCount }
   }
 
   /** Ids of the live threads. */
@@ -124,8 +124,8 @@ export class FunctionClient {
       caller,
     }
     const { args } = task
-    const sent = { ...task, args: args instanceof Uint8Array ? shortText(args) : args }
-    return this.run<CallResult>(sent, options, target.kind === 'singleton' ? this.singletons : this.functions)
+    const sentTask = { ...task, args: args instanceof Uint8Array ? shortText(args) : args }
+    return this.run<CallResult>(sentTask, options, target.kind === 'singleton' ? this.singletons : this.functions)
   }
 
   /** @returns the bytes of the answer, owned by the caller */
@@ -200,8 +200,8 @@ export class FunctionClient {
       const { fault } = outcome
       throw Object.assign(FunctionErrors.THREW(options.name, fault.name), { cause: fault })
     }
-    const sent = { ...task, session: session?.data, traceparent: caller?.traceparent }
-    const outcome = await pool.run(sent, options, conclude)
+    const sentTask = { ...task, session: session?.data, traceparent: caller?.traceparent }
+    const outcome = await pool.run(sentTask, options, conclude)
     // A task has only outcomes of its kind.
     return ('stream' in outcome ? outcome : await conclude(outcome)) as unknown as Outcome
   }

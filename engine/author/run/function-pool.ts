@@ -27,7 +27,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
   private readonly slots = new Set<WorkerSlot>()
   private watchTimer: NodeJS.Timeout | undefined
   /** Set until the first thread has loaded the classes. */
-  private describing: { resolve(loaded: LoadedClasses): void; reject(error: unknown): void } | undefined
+  private describing: { resolve(loadedClasses: LoadedClasses): void; reject(error: unknown): void } | undefined
 
   constructor(
     private readonly options: FunctionPoolOptions,
@@ -56,7 +56,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
 
   /** Number of unanswered calls, and of those that wait for a thread. */
   get load(): { open: number; waiting: number } {
-    return { open: this.openCount, waiting: this.waiting.length }
+    return { open: this.openCount, waiting: this.waitingTasks.length }
   }
 
   /**
@@ -95,9 +95,9 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
     const { queueLimit, asyncLimit } = this.options
     const { asyncCount } = this.state
     if (isAsync) return asyncCount >= asyncLimit ? FunctionErrors.BUSY_WAITING(asyncCount) : undefined
-    if (this.waiting.length < queueLimit) return undefined
-    const queued = this.waiting.filter(call => !call.isAsync).length
-    return queued >= queueLimit ? FunctionErrors.BUSY(queued) : undefined
+    if (this.waitingTasks.length < queueLimit) return undefined
+    const queueLength = this.waitingTasks.filter(call => !call.isAsync).length
+    return queueLength >= queueLimit ? FunctionErrors.BUSY(queueLength) : undefined
   }
 
   /** Fails all calls. The threads are to be closed then. */
@@ -108,7 +108,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
   }
 
   protected override sendNext(): void {
-    const { waiting, slots } = this
+    const { waitingTasks: waiting, slots } = this
     for (const slot of this.idle()) {
       if (waiting.length === 0) return
       // Spread evenly over the threads; the remaining calls are sent with the next batches.
@@ -134,18 +134,18 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
     this.watch()
   }
 
-  loaded(classes: LoadedClasses): void {
+  onLoad(classes: LoadedClasses): void {
     this.describing?.resolve(classes)
     this.describing = undefined
   }
 
-  idled(rest: readonly PendingCall[]): void {
+  onIdle(calls: readonly PendingCall[]): void {
     // They have waited longest.
-    this.waiting.unshift(...rest)
+    this.waitingTasks.unshift(...calls)
     this.sendNext()
   }
 
-  answered(call: PendingCall, outcome: FunctionOutcome, ranMs: number): void {
+  onAnswer(call: PendingCall, outcome: FunctionOutcome, ranMs: number): void {
     this.count(call, ranMs)
     if (!this.settle(call)) return
     this.state.breaker.succeeded(call.name)
@@ -153,7 +153,7 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
     else call.resolve(outcome)
   }
 
-  streams(call: PendingCall, head: StreamHead, flow: StreamFlow): void {
+  onStream(call: PendingCall, head: StreamHead, flow: StreamFlow): void {
     if (!call.isOpen) {
       flow.gone()
       return
@@ -165,24 +165,24 @@ export class FunctionPool extends TaskQueue<FunctionOutcome | StreamOutcome, Pen
     call.resolve({ stream: { ...head, body: call.stream } })
   }
 
-  ended(slot: WorkerSlot, { reason, running, isCode, failed, rest }: SlotEnd): void {
+  onEnd(slot: WorkerSlot, { reason, runningCall, isCode, failures, unbegunCalls }: SlotEnd): void {
     this.slots.delete(slot)
-    this.waiting.unshift(...rest)
+    this.waitingTasks.unshift(...unbegunCalls)
     if (this.describing) {
       this.describing.reject(new Error(reason))
       return
     }
-    const { name, place, task } = running ?? {}
+    const { name, place, task } = runningCall ?? {}
     const text = `a function thread ended${name ? ` in ${name}` : ''}: ${reason}`
     this.state.onLog({ level: 'error', text, place, job: task && jobOf(task) })
     // Other costs of a task are up to the client, which must not get the function refused for others.
-    if (running && isCode) this.state.breaker.endedThread(running.name)
-    for (const [call, error] of failed) this.fail(call, error)
+    if (runningCall && isCode) this.state.breaker.endedThread(runningCall.name)
+    for (const [call, error] of failures) this.fail(call, error)
     if (slot.isLoaded) this.sendNext()
     else setTimeout(() => this.sendNext(), RESTART_MS).unref()
   }
 
-  exited(slot: WorkerSlot): void {
+  onExit(slot: WorkerSlot): void {
     this.state.alive.delete(slot)
     this.state.hooks?.onThreadEnd()
     if (slot.isLoaded) this.sendNext()

@@ -66,8 +66,8 @@ export class JobClient {
 
   /** Times at which schedules come next, by their names. */
   schedules(): ReadonlyMap<string, number> {
-    const found = this.options.records.list(SCHEDULES, MAX_SCHEDULES)
-    return new Map(found.map(({ key, value }) => [key.slice(SCHEDULES.length), value as number]))
+    const entries = this.options.records.list(SCHEDULES, MAX_SCHEDULES)
+    return new Map(entries.map(({ key, value }) => [key.slice(SCHEDULES.length), value as number]))
   }
 
   /** Stores new states, and the next times of schedules; undefined removes one. Resolves when they are durable. */
@@ -87,13 +87,18 @@ export class JobClient {
    * Makes an attempt of a job. @param attempt 1 for the first one
    * @throws {ProtocolError} one that its code throws; it failed, exceeded its deadline, or cannot be called now
    */
-  async run(called: JobFunction, { id, key, args, entities }: Job, attempt: number, caller: Caller): Promise<void> {
-    const { dataClass, target, name, fullName, isAsync } = called
+  async run(
+    jobFunction: JobFunction,
+    { id, key, args, entities }: Job,
+    attempt: number,
+    caller: Caller,
+  ): Promise<void> {
+    const { dataClass, target, name, fullName, isAsync } = jobFunction
     const read = dataClass === undefined ? undefined : { dataClass, ...NO_ROWS }
     const job = { id, attempt, entities, ...(key !== undefined && { key }) }
-    const named = { target, function: name, fullName, isAsync }
-    const task: CallTask = { kind: 'call', ...named, args: Buffer.from(args), sets: undefined, keep: false, read, job }
-    await this.options.code!.call(called, task, caller)
+    const callee = { target, function: name, fullName, isAsync }
+    const task: CallTask = { kind: 'call', ...callee, args: Buffer.from(args), sets: undefined, keep: false, read, job }
+    await this.options.code!.call(jobFunction, task, caller)
   }
 }
 

@@ -19,15 +19,15 @@ export function logConsole(write: (level: LogLevel, text: string) => void): Cons
   const stream = (usual: LogLevel) =>
     new Writable({
       decodeStrings: false,
-      write(chunk, _, done) {
+      write(chunk, _, callback) {
         write(level ?? usual, String(chunk).replace(/\n$/, ''))
-        done()
+        callback()
       },
     })
-  const made = new Console({ stdout: stream('info'), stderr: stream('error'), colorMode: false })
+  const codeConsole = new Console({ stdout: stream('info'), stderr: stream('error'), colorMode: false })
   for (const [method, of] of Object.entries(LEVELS) as ['debug' | 'warn' | 'assert' | 'trace', LogLevel][]) {
-    const original = made[method].bind(made) as (...args: unknown[]) => void
-    made[method] = (...args: unknown[]) => {
+    const original = codeConsole[method].bind(codeConsole) as (...args: unknown[]) => void
+    codeConsole[method] = (...args: unknown[]) => {
       level = of
       try {
         original(...args)
@@ -36,5 +36,5 @@ export function logConsole(write: (level: LogLevel, text: string) => void): Cons
       }
     }
   }
-  return made
+  return codeConsole
 }

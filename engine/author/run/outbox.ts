@@ -40,17 +40,17 @@ export class Outbox {
 
   /** @param ranMs milliseconds from the begin of the call */
   answer({ id }: RunningCall, outcome: FunctionOutcome, ranMs: number): void {
-    this.outcomes.push({ call: id, outcome: encoded(outcome), ranMs })
+    this.outcomes.push({ call: id, outcome: encodeOutcome(outcome), ranMs })
     if (!this.gathering) this.sendOutcomes()
   }
 
-  /** @param done number of tasks of the batch, at its end */
-  sendOutcomes(done?: number): void {
+  /** @param doneCount number of tasks of the batch, at its end */
+  sendOutcomes(doneCount?: number): void {
     const { outcomes } = this
-    if (outcomes.length === 0 && done === undefined) return
+    if (outcomes.length === 0 && doneCount === undefined) return
     this.outcomes = []
     this.post(
-      { outcomes, done },
+      { outcomes, doneCount },
       outcomes.flatMap(({ outcome }) => buffersOf(outcome)),
     )
   }
@@ -64,9 +64,9 @@ export class Outbox {
     this.gathering = 'batch'
   }
 
-  endBatch(done: number): void {
+  endBatch(doneCount: number): void {
     this.gathering = undefined
-    this.sendOutcomes(done)
+    this.sendOutcomes(doneCount)
   }
 
   /** Runs work in which several tasks may end. */
@@ -81,7 +81,7 @@ export class Outbox {
   }
 }
 
-function encoded(outcome: FunctionOutcome): FunctionOutcome {
+function encodeOutcome(outcome: FunctionOutcome): FunctionOutcome {
   if ('body' in outcome) {
     const body = bytesOfLong(outcome.body)
     return body === outcome.body ? outcome : { ...outcome, body }

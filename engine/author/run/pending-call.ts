@@ -43,11 +43,11 @@ export class PendingCall extends PendingTask<FunctionOutcome | StreamOutcome> im
    */
   constructor(
     readonly task: FunctionTask,
-    { name, place, caller, isAsync = false, ...own }: RunOptions,
+    { name, place, caller, isAsync = false, ...deadlines }: RunOptions,
     limits: { readonly deadlineMs: number; readonly asyncDeadlineMs: number },
     readonly conclude: (outcome: FunctionOutcome) => Promise<unknown>,
   ) {
-    const { deadlineMs = limits.deadlineMs, asyncDeadlineMs = limits.asyncDeadlineMs } = own
+    const { deadlineMs = limits.deadlineMs, asyncDeadlineMs = limits.asyncDeadlineMs } = deadlines
     const queueMs = Math.max(deadlineMs, limits.deadlineMs)
     super(caller, Date.now() + queueMs)
     this.name = name

@@ -25,9 +25,9 @@ const MAX_ARGUMENTS = 1_000
  */
 export function parseArguments({ args }: CallTask, bounds: JsonBounds): readonly unknown[] {
   const bytes = typeof args === 'string' ? Buffer.from(args, 'latin1') : args
-  const received = bytes && parseJsonBody(bytes, bounds)
-  if (received === undefined) return []
-  const list = listOf(received)
+  const json = bytes && parseJsonBody(bytes, bounds)
+  if (json === undefined) return []
+  const list = listOf(json)
   if (list.length > MAX_ARGUMENTS) throw FunctionErrors.TOO_MANY_ARGUMENTS(list.length, MAX_ARGUMENTS)
   return list
 }
@@ -45,17 +45,17 @@ export function convertArguments(
   return values.map((value, i) => {
     if (!isObject(value)) return value
     // Values of a job may come from clients, and stay values.
-    if (job) return job.entities?.includes(i) ? existing(value, language) : value
+    if (job) return job.entities?.includes(i) ? findEntity(value, language) : value
     if (value.__ENTITY === true) return toEntity(value, i + 1, language.views.of(access), language)
     if (typeof value.__DATASET === 'string') return toSelection(value.__DATASET, i + 1, { sets, access }, language)
     return value
   })
 }
 
-function listOf(received: unknown): readonly unknown[] {
-  if (Array.isArray(received)) return received
-  if (isObject(received) && Array.isArray(received.params) && Object.keys(received).length === 1) return received.params
-  return [received]
+function listOf(json: unknown): readonly unknown[] {
+  if (Array.isArray(json)) return json
+  if (isObject(json) && Array.isArray(json.params) && Object.keys(json).length === 1) return json.params
+  return [json]
 }
 
 /** Selection of an entity set, which the kernel thread has looked up. */
@@ -76,27 +76,27 @@ function toSelection(
 }
 
 /** The entity that a job was enqueued with; null if it has been deleted since. */
-function existing({ __DATACLASS: name, __KEY: key }: JsonObject, language: Language): object | null {
+function findEntity({ __DATACLASS: name, __KEY: key }: JsonObject, language: Language): object | null {
   return language.binding(String(name)).instance.get(key)
 }
 
 /** An existing or a new entity with the given values assigned. Nothing is saved; a given stamp is checked by a later save. */
-function toEntity(given: JsonObject, position: number, view: View, language: Language): object {
-  const binding = shownBinding(given.__DATACLASS, position, view, language)
-  const key = given.__KEY
+function toEntity(object: JsonObject, position: number, view: View, language: Language): object {
+  const binding = shownBinding(object.__DATACLASS, position, view, language)
+  const key = object.__KEY
   if (key !== undefined && key !== null && typeof key !== 'string' && typeof key !== 'number') {
     throw FunctionErrors.BAD_ARGUMENT(position, '"__KEY" is a text or a number')
   }
   const isNew = key === undefined || key === null
   const entity = isNew ? binding.instance.new() : binding.instance.get(key)
   if (!entity) throw FunctionErrors.NO_ENTITY(position, binding.dataClass.name, String(key).slice(0, 100))
-  const stamp = given.__STAMP
+  const stamp = object.__STAMP
   if (!isNew && stamp !== undefined) {
     if (!Number.isInteger(stamp)) throw FunctionErrors.BAD_ARGUMENT(position, '"__STAMP" is an integer')
     internals.seenAt(entity, stamp as number)
   }
   try {
-    entity.fromObject(shownValues(given, position, view, binding))
+    entity.fromObject(shownValues(object, position, view, binding))
   } catch (error) {
     // The client sent a value that does not fit.
     if (error instanceof ProtocolError) throw new ProtocolError({ ...error.toData(), httpStatus: 400 })
@@ -114,8 +114,8 @@ function shownBinding(name: unknown, position: number, view: View, language: Lan
 }
 
 /** The given values, without metadata. Checked against the caller's view, because functions may see more than their callers. */
-function shownValues(given: JsonObject, position: number, view: View, { dataClass }: Binding): JsonObject {
-  const values = Object.entries(given).filter(([name]) => !name.startsWith('__') && name !== 'uri')
+function shownValues(object: JsonObject, position: number, view: View, { dataClass }: Binding): JsonObject {
+  const values = Object.entries(object).filter(([name]) => !name.startsWith('__') && name !== 'uri')
   for (const [name] of values) {
     if (!view.attribute(dataClass, name)) {
       throw FunctionErrors.BAD_ARGUMENT(position, `${dataClass.name} has no attribute "${name.slice(0, 100)}"`)

@@ -25,7 +25,7 @@ interface Surroundings {
   /** @returns its size as the client will report it */
   onChunk(chunk: string | Uint8Array): number
   /** Called once: after the last value, or with what was thrown instead of it. */
-  onEnd(failure: { readonly thrown: unknown } | undefined): void
+  onEnd(failure: { readonly exception: unknown } | undefined): void
 }
 
 /** Values are sent together up to this size, in characters or bytes. */
@@ -85,9 +85,9 @@ export class ResultStream {
   }
 
   /** Ends it with an error; code that still runs has no effect. */
-  stop(thrown: unknown): void {
+  stop(exception: unknown): void {
     if (this.isOver) return
-    this.end({ thrown })
+    this.end({ exception })
     // Its data can no longer be reached.
     inContext({ call: this.surroundings.call }, () => this.close(work => work()))
   }
@@ -106,8 +106,8 @@ export class ResultStream {
     if (this.isOver || this.isGone) return
     try {
       this.surroundings.run(work)
-    } catch (thrown) {
-      this.end({ thrown })
+    } catch (exception) {
+      this.end({ exception })
     }
   }
 
@@ -133,7 +133,7 @@ export class ResultStream {
       const next = values.next()
       call.beginsFunction = false
       if (isThenable(next)) {
-        settle(next, this.arrived, this.failed)
+        settle(next, this.arrived, this.onFailure)
         this.flushSoon()
         return
       }
@@ -147,16 +147,16 @@ export class ResultStream {
       this.take()
     })
 
-  private readonly failed = (thrown: unknown): void => this.end({ thrown })
+  private readonly onFailure = (exception: unknown): void => this.end({ exception })
 
   private add({ done, value }: IteratorResult<unknown>): void {
     if (done) {
       this.end(undefined)
       return
     }
-    const written = this.stream.write(value)
-    if (written.length > 0) this.parts.push(written)
-    this.size += written.length
+    const part = this.stream.write(value)
+    if (part.length > 0) this.parts.push(part)
+    this.size += part.length
     const { call } = this.surroundings
     call.ranMs = 0
     call.waitsSince = performance.now()
@@ -178,7 +178,7 @@ export class ResultStream {
     this.drop()
     if (this.isGone) return
     this.sendHead()
-    this.ahead += this.surroundings.onChunk(joined(parts))
+    this.ahead += this.surroundings.onChunk(joinParts(parts))
   }
 
   private sendHead(): void {
@@ -191,7 +191,7 @@ export class ResultStream {
     this.size = 0
   }
 
-  private end(failure: { thrown: unknown } | undefined): void {
+  private end(failure: { exception: unknown } | undefined): void {
     if (this.isOver) return
     this.flush()
     if (!failure) this.sendHead()
@@ -201,22 +201,22 @@ export class ResultStream {
 
   private close(run: (work: () => void) => void): void {
     const { values } = this.stream
-    const ended = (): void => this.end(undefined)
+    const finish = (): void => this.end(undefined)
     try {
       this.stream.destroy?.()
       run(() => {
         const last = values.return?.()
-        if (isThenable(last)) settle(last, ended, this.failed)
-        else ended()
+        if (isThenable(last)) settle(last, finish, this.onFailure)
+        else finish()
       })
-    } catch (thrown) {
-      this.end({ thrown })
+    } catch (exception) {
+      this.end({ exception })
     }
   }
 }
 
 /** One chunk of the parts. Bytes are copied, because their buffer may be shared. */
-function joined(parts: readonly (string | Uint8Array)[]): string | Uint8Array {
+function joinParts(parts: readonly (string | Uint8Array)[]): string | Uint8Array {
   if (parts.every(part => typeof part === 'string')) return parts.join('')
   return Buffer.concat(parts.map(part => (typeof part === 'string' ? Buffer.from(part) : part)))
 }

@@ -27,10 +27,10 @@ export function runCall(
   call: RunningCall,
 ): TaskOutcome | Later | Streaming {
   const target = targetOf(task, language)
-  const called = Reflect.get(target, task.function) as unknown
-  if (typeof called !== 'function') throw new TypeError(`${task.fullName} is not a function`)
+  const method = Reflect.get(target, task.function) as unknown
+  if (typeof method !== 'function') throw new TypeError(`${task.fullName} is not a function`)
   const args = task.inner ? values : convertArguments(values, task, language)
-  const begin = () => Reflect.apply(called, target, args) as unknown
+  const begin = () => Reflect.apply(method, target, args) as unknown
   call.beginsFunction = task.isAsync
   const result = task.inner ? startAs(task.inner, begin) : begin()
   call.beginsFunction = false

@@ -4,13 +4,13 @@ const { then } = Promise.prototype
 export function settle(
   later: PromiseLike<unknown>,
   onResult: (result: unknown) => void,
-  onError: (thrown: unknown) => void,
+  onError: (exception: unknown) => void,
 ): void {
   let promise: Promise<unknown>
   try {
     promise = Promise.resolve(later)
-  } catch (thrown) {
-    promise = Promise.reject(thrown)
+  } catch (exception) {
+    promise = Promise.reject(exception)
   }
   void Reflect.apply(then, promise, [onResult, onError])
 }

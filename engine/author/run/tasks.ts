@@ -231,8 +231,8 @@ export type FromFunctionThread =
   | { readonly opened: true }
   /** A module cannot be used; the thread ends. */
   | { readonly refused: string }
-  /** `done` tasks of the batch were run: those without an outcome wait. The thread waits for the next batch. */
-  | { readonly outcomes: readonly CallOutcome[]; readonly done?: number | undefined }
+  /** `doneCount` tasks of the batch were run: those without an outcome wait. The thread waits for the next batch. */
+  | { readonly outcomes: readonly CallOutcome[]; readonly doneCount?: number | undefined }
   /** The answer to the call with this number is a stream; chunks and the outcome follow. */
   | { readonly call: number; readonly head: StreamHead }
   | { readonly call: number; readonly chunk: Uint8Array | string }

@@ -49,10 +49,10 @@ export class WaitingCalls {
   }
 
   /** @returns false if the call has ended: the error can only be logged */
-  fail({ id }: RunningCall, thrown: unknown): boolean {
-    const waiting = this.calls.get(id)
-    waiting?.task.stop(thrown)
-    return waiting !== undefined
+  fail({ id }: RunningCall, exception: unknown): boolean {
+    const entry = this.calls.get(id)
+    entry?.task.stop(exception)
+    return entry !== undefined
   }
 
   /** Code of a call goes on. */

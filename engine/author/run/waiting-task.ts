@@ -9,8 +9,8 @@ import type { FunctionOutcome, FunctionTask, StreamHead, TaskOutcome } from './t
 
 /** A save that the writer works on. */
 export interface Writing {
-  /** Sends it. @param done called with the answer of the writer */
-  begin(done: (result: SaveResult | ProtocolError) => void): void
+  /** Sends it. @param onAnswer called with the answer of the writer */
+  begin(onAnswer: (result: SaveResult | ProtocolError) => void): void
   /** Goes on with the answer. @throws one that is an error */
   complete(result: SaveResult | ProtocolError): TaskOutcome
 }
@@ -19,15 +19,15 @@ interface Surroundings {
   /** Runs code of the task. */
   run(work: () => void): void
   /** Writes the result of a function. */
-  written(result: unknown): TaskOutcome | Streaming
+  writeResult(result: unknown): TaskOutcome | Streaming
   /** Runs the rest of a save. */
   complete(work: () => TaskOutcome): TaskOutcome
-  failed(thrown: unknown): TaskOutcome
+  failureOf(exception: unknown): TaskOutcome
   /** The outcome, or an error if the call has forgotten something. */
-  checked(outcome: TaskOutcome): TaskOutcome
+  check(outcome: TaskOutcome): TaskOutcome
   finish(outcome: TaskOutcome): FunctionOutcome
   /** Called with faults that can no longer be reported to a client. */
-  onFault(thrown: unknown, place?: RunningCall['events'][number]['place']): void
+  onFault(exception: unknown, place?: RunningCall['events'][number]['place']): void
   onHead(head: StreamHead): void
   onChunk(chunk: string | Uint8Array): number
   onEnd(outcome: FunctionOutcome): void
@@ -41,7 +41,7 @@ export const nameOf = (task: FunctionTask): string =>
 export class WaitingTask {
   /** For messages. */
   readonly name: string
-  private known: TaskOutcome | undefined
+  private knownOutcome: TaskOutcome | undefined
   private stream: ResultStream | undefined
   private isWriting = false
 
@@ -54,7 +54,7 @@ export class WaitingTask {
   }
 
   goOn(first: TaskOutcome | Later | Streaming | Writing): void {
-    const { written, complete, failed, checked } = this.surroundings
+    const { writeResult, complete, failureOf, check } = this.surroundings
     if ('begin' in first) {
       this.isWriting = true
       first.begin(result => {
@@ -66,23 +66,23 @@ export class WaitingTask {
     if ('later' in first) {
       settle(
         first.later,
-        result => this.take(written(result)),
-        thrown => this.decided(checked(failed(thrown))),
+        result => this.take(writeResult(result)),
+        exception => this.decided(check(failureOf(exception))),
       )
     } else if ('stream' in first) this.take(first)
     else this.decided(first)
   }
 
   /** Ends it with an error, unless its outcome is known: only events run then, and the error is logged. */
-  stop(thrown: unknown): void {
-    const { known, surroundings, call } = this
+  stop(exception: unknown): void {
+    const { knownOutcome, surroundings, call } = this
     if (this.stream) {
-      this.stream.stop(thrown)
+      this.stream.stop(exception)
       return
     }
-    if (known && !call.hasEnded) surroundings.onFault(thrown)
+    if (knownOutcome && !call.hasEnded) surroundings.onFault(exception)
     // The writer may save it yet.
-    this.end(known ?? surroundings.failed(this.isWriting ? WriterErrors.OUTCOME_UNKNOWN() : thrown))
+    this.end(knownOutcome ?? surroundings.failureOf(this.isWriting ? WriterErrors.OUTCOME_UNKNOWN() : exception))
   }
 
   /** The client has gone. The code learns that, and may go on. */
@@ -99,7 +99,7 @@ export class WaitingTask {
   private take(result: TaskOutcome | Streaming): void {
     const { surroundings, call } = this
     if (!('stream' in result)) {
-      this.decided(surroundings.checked(result))
+      this.decided(surroundings.check(result))
       return
     }
     if (call.hasEnded) return
@@ -107,20 +107,20 @@ export class WaitingTask {
     this.stream = new ResultStream(result.stream, {
       ...{ call, run, onHead, onChunk },
       onEnd: failure =>
-        this.decided(surroundings.checked(failure ? surroundings.failed(failure.thrown) : { ended: true })),
+        this.decided(surroundings.check(failure ? surroundings.failureOf(failure.exception) : { ended: true })),
     })
     this.stream.start()
   }
 
   private decided(outcome: TaskOutcome): void {
-    this.known = outcome
+    this.knownOutcome = outcome
     if (this.call.events.length === 0) this.end(outcome)
     else void this.events().then(() => this.end(outcome))
   }
 
   private async events(): Promise<void> {
-    for (const { place, ended } of this.call.events) {
-      const [event] = await ended
+    for (const { place, settlement } of this.call.events) {
+      const [event] = await settlement
       // The outcome of the save is decided already.
       if (event!.status === 'rejected' && !this.call.isReason(event!.reason))
         this.surroundings.onFault(event!.reason, place)

@@ -68,27 +68,27 @@ export interface FunctionState {
 /** The pool that a thread belongs to. */
 export interface SlotOwner {
   /** The classes of the modules have been loaded: the thread can open the store. */
-  loaded(classes: LoadedClasses): void
-  answered(call: PendingCall, outcome: FunctionOutcome, ranMs: number): void
+  onLoad(classes: LoadedClasses): void
+  onAnswer(call: PendingCall, outcome: FunctionOutcome, ranMs: number): void
   /** The answer of a call is a stream, whose chunks and outcome follow. */
-  streams(call: PendingCall, head: StreamHead, flow: StreamFlow): void
-  /** The thread waits for a batch. `rest` are calls of its batch that it did not begin. */
-  idled(rest: readonly PendingCall[]): void
-  ended(slot: WorkerSlot, end: SlotEnd): void
+  onStream(call: PendingCall, head: StreamHead, flow: StreamFlow): void
+  /** The thread waits for a batch. `calls` are calls of its batch that it did not begin. */
+  onIdle(calls: readonly PendingCall[]): void
+  onEnd(slot: WorkerSlot, end: SlotEnd): void
   /** The thread has exited, which may be later if its code could not be interrupted. */
-  exited(slot: WorkerSlot): void
+  onExit(slot: WorkerSlot): void
 }
 
 export interface SlotEnd {
   readonly reason: string
   /** The call whose code was running. */
-  readonly running: PendingCall | undefined
+  readonly runningCall: PendingCall | undefined
   /** True if plugin code was running, and took most of the time. */
   readonly isCode: boolean
   /** The call that was running, and those whose code was waiting. */
-  readonly failed: readonly (readonly [PendingCall, ProtocolError])[]
+  readonly failures: readonly (readonly [PendingCall, ProtocolError])[]
   /** Calls that it did not begin. */
-  readonly rest: readonly PendingCall[]
+  readonly unbegunCalls: readonly PendingCall[]
 }
 
 /** Maximum time between sending a batch and its first task. A thread that needs longer is running code that no call asked for. */
@@ -117,14 +117,14 @@ export class WorkerSlot {
   readonly threadId: number
   private readonly worker: Worker
   private readonly port: MessagePort
-  private readonly gone: Promise<void>
+  private readonly exit: Promise<void>
   private readonly progress = new Int32Array(new SharedArrayBuffer(4 * PROGRESS_WORDS))
   private batch: readonly PendingCall[] = []
   /** Number of the call of its first task. */
   private first = 1
   /** Tasks that were sent and have no outcome yet, by the numbers of their calls: those of the batch, and those whose code waits. */
   private readonly open = new Numbered<PendingCall>()
-  private sent = 0
+  private sentCount = 0
   private measuredAt = 0
   private waitsSince = Date.now()
   private phase: 'starting' | 'loading' | 'opening' | 'open' = 'starting'
@@ -160,14 +160,14 @@ export class WorkerSlot {
     this.worker.on('error', error => {
       this.reason ??= endOf(error)
     })
-    this.gone = new Promise(resolve => {
+    this.exit = new Promise(resolve => {
       this.worker.on('exit', () => {
         // Messages that it sent before its end.
         this.receiveAll()
         port1.close()
         this.end(this.reason ?? 'its code ended the thread (process.exit?)')
         for (const disconnect of this.onGone) disconnect()
-        owner.exited(this)
+        owner.onExit(this)
         resolve()
       })
     })
@@ -197,15 +197,15 @@ export class WorkerSlot {
   send(batch: readonly PendingCall[]): void {
     this.isIdle = false
     // They fit into a word of the progress.
-    this.first = this.first > MAX_NUMBER ? 1 : this.first + this.sent
-    this.sent = batch.length
+    this.first = this.first > MAX_NUMBER ? 1 : this.first + this.sentCount
+    this.sentCount = batch.length
     this.batch = batch
     for (const [i, task] of batch.entries()) this.open.set(this.first + i, task)
     this.waitsSince = Date.now()
     Atomics.store(this.progress, CURRENT, 0)
-    const sent = batch.map(({ task, deadlineMs, waitMs }) => ({ task, deadlineMs, waitMs }))
+    const sentTasks = batch.map(({ task, deadlineMs, waitMs }) => ({ task, deadlineMs, waitMs }))
     const clockOffsetMs = this.state.now() - Date.now()
-    this.port.postMessage({ batch: sent, first: this.first, clockOffsetMs } satisfies ToFunctionThread)
+    this.port.postMessage({ batch: sentTasks, first: this.first, clockOffsetMs } satisfies ToFunctionThread)
   }
 
   /**
@@ -265,7 +265,7 @@ export class WorkerSlot {
     this.hasEnded = true
     this.port.postMessage({ close: true } satisfies ToFunctionThread)
     const timer = setInterval(() => this.canBeKilled && this.kill(), CLOSE_MS)
-    await this.gone
+    await this.exit
     clearInterval(timer)
   }
 
@@ -303,16 +303,16 @@ export class WorkerSlot {
       for (const { call, outcome, ranMs } of message.outcomes) {
         const pending = open.get(call)!
         open.delete(call)
-        owner.answered(pending, outcome, ranMs)
+        owner.onAnswer(pending, outcome, ranMs)
       }
-      if (message.done !== undefined && !this.hasEnded) this.batchDone(message.done)
+      if (message.doneCount !== undefined && !this.hasEnded) this.batchDone(message.doneCount)
     } else if ('call' in message) {
       const { call } = message
       const pending = open.get(call)!
       if ('chunk' in message) pending.stream?.push(message.chunk)
       else {
         const taken = (size: number) => this.tell(call, { taken: call, size })
-        owner.streams(pending, message.head, { taken, gone: () => this.tell(call, { gone: call }) })
+        owner.onStream(pending, message.head, { taken, gone: () => this.tell(call, { gone: call }) })
       }
     } else if ('importing' in message) {
       if (this.phase === 'starting') this.waitsSince = Date.now()
@@ -321,29 +321,29 @@ export class WorkerSlot {
     } else if ('opened' in message) {
       this.phase = 'open'
       this.isIdle = !this.hasEnded
-      if (this.isIdle) owner.idled([])
+      if (this.isIdle) owner.onIdle([])
     } else if ('refused' in message) this.reason = message.refused
     else if (this.hasEnded) return
     else if ('classes' in message) {
       this.phase = 'opening'
-      owner.loaded(message)
+      owner.onLoad(message)
     } else if ('connect' in message) this.onGone.push(state.hooks!.connect(message.connect, message.to))
     else if ('job' in message) state.onProgress?.(message.job, message.progress)
     else state.onLog(message.log)
   }
 
-  /** @param done number of tasks that were begun */
-  private batchDone(done: number): void {
+  /** @param doneCount number of tasks that were begun */
+  private batchDone(doneCount: number): void {
     const { batch, first, open } = this
     this.isIdle = true
     this.batch = []
     for (const [i, pending] of batch.entries()) {
       const call = first + i
-      if (i >= done) open.delete(call)
+      if (i >= doneCount) open.delete(call)
       // Its code waits.
       else if (open.has(call)) pending.caller?.onAborted(() => this.tell(call, { gone: call }))
     }
-    this.owner.idled(batch.slice(done))
+    this.owner.onIdle(batch.slice(doneCount))
   }
 
   /** Tells the thread something about a call that has no outcome yet. */
@@ -353,8 +353,8 @@ export class WorkerSlot {
 
   /** Receives what the thread has sent up to now. */
   private receiveAll(): void {
-    for (let left = receiveMessageOnPort(this.port); left; left = receiveMessageOnPort(this.port))
-      this.receive(left.message)
+    for (let packet = receiveMessageOnPort(this.port); packet; packet = receiveMessageOnPort(this.port))
+      this.receive(packet.message)
   }
 
   private end(how: string, isLate = false): void {
@@ -366,24 +366,24 @@ export class WorkerSlot {
     const phase = Atomics.load(this.progress, PHASE)
     const ranMs = (Date.now() - Atomics.load(this.progress, RUNNING_SINCE)) | 0
     const isLoading = this.phase === 'loading' && importing
-    const begun = batch[current - 1]
+    const begunCall = batch[current - 1]
     const { resumed } = this
-    const running = begun ?? resumed
-    const rest = batch.slice(current)
+    const runningCall = begunCall ?? resumed
+    const unbegunCalls = batch.slice(current)
     const reason = isLoading ? `plugin ${importing.plugin}: ${importing.source} cannot be loaded: ${how}` : how
     const errorOf = (call: PendingCall): ProtocolError => {
       const { name, deadlineMs } = call
-      if (call !== running) return FunctionErrors.INTERRUPTED(name, reason).retryAfter(RETRY_AFTER_SECONDS)
+      if (call !== runningCall) return FunctionErrors.INTERRUPTED(name, reason).retryAfter(RETRY_AFTER_SECONDS)
       // No plugin code had run for it.
-      if (begun && phase === READING) return FunctionErrors.UNREADABLE_ARGUMENTS(name, reason)
+      if (begunCall && phase === READING) return FunctionErrors.UNREADABLE_ARGUMENTS(name, reason)
       return isLate ? FunctionErrors.DEADLINE(name, deadlineMs / 1000) : FunctionErrors.ENDED_THREAD(name, reason)
     }
-    this.owner.ended(this, {
+    this.owner.onEnd(this, {
       reason,
-      running,
-      isCode: begun ? phase === RUNNING && !(isLate && ranMs < begun.deadlineMs / 2) : resumed !== undefined,
-      failed: this.calls.filter(call => !rest.includes(call)).map(call => [call, errorOf(call)]),
-      rest,
+      runningCall,
+      isCode: begunCall ? phase === RUNNING && !(isLate && ranMs < begunCall.deadlineMs / 2) : resumed !== undefined,
+      failures: this.calls.filter(call => !unbegunCalls.includes(call)).map(call => [call, errorOf(call)]),
+      unbegunCalls,
     })
   }
 }

@@ -32,7 +32,7 @@ export function writeResult(result: unknown, task: CallTask, language: Language)
   if (result instanceof SelectionBase) return selectionOutcome(result, task, language)
   if (result instanceof OutgoingMessage) return writeMessageStream(result, task) ?? { message: result.toAnswer() }
   const json = asCode(() => toJson(result, task.fullName, language.views.of(task.access)))
-  return { body: limited(`{"result":${json ?? 'null'}}`, language) }
+  return { body: limitText(`{"result":${json ?? 'null'}}`, language) }
 }
 
 /**
@@ -41,11 +41,11 @@ export function writeResult(result: unknown, task: CallTask, language: Language)
  */
 function valueJson(value: unknown, task: CallTask, language: Language): string {
   if (value instanceof EntityBase) return textOf(entityBody(value, task, language))
-  if (value instanceof SelectionBase) return textOf(selectionBody(SelectionBase.existing(value), task, language))
+  if (value instanceof SelectionBase) return textOf(selectionBody(SelectionBase.withoutDeleted(value), task, language))
   if (value instanceof OutgoingMessage || isGenerator(value)) {
     throw FunctionErrors.BAD_RESULT(task.fullName, 'a value of a generator is neither a message nor a generator')
   }
-  return limited(asCode(() => toJson(value, task.fullName, language.views.of(task.access))) ?? 'null', language)
+  return limitText(asCode(() => toJson(value, task.fullName, language.views.of(task.access))) ?? 'null', language)
 }
 
 const textOf = (body: Uint8Array | string): string => (typeof body === 'string' ? body : Buffer.from(body).toString())
@@ -80,15 +80,15 @@ function entityBody(entity: EntityBase, task: CallTask, language: Language): Uin
   const rowId = internals.rowId(entity)
   const name = entity[BINDING].dataClass.name
   if (rowId === undefined)
-    return limited(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, language)
+    return limitText(toJson({ __entityModel: name, ...publicObject(entity, view) }, name, view)!, language)
   const projection = project(entity[BINDING], { ...read?.output, form: 'entity' }, task, language)
   const bytes = writeEntity(rowId, projection, language.snapshots.current)
-  const touched = entity.touchedAttributes()
-  if (touched.length === 0) return bytes.slice()
+  const touchedNames = entity.touchedAttributes()
+  if (touchedNames.length === 0) return bytes.slice()
   // With the values in memory, not the stored ones.
-  const shown = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>
-  const values = Object.entries(publicObject(entity, view)).filter(([attribute]) => touched.includes(attribute))
-  return limited(toJson({ ...shown, ...Object.fromEntries(values) }, name, view)!, language)
+  const storedValues = JSON.parse(Buffer.from(bytes).toString()) as Record<string, unknown>
+  const values = Object.entries(publicObject(entity, view)).filter(([attribute]) => touchedNames.includes(attribute))
+  return limitText(toJson({ ...storedValues, ...Object.fromEntries(values) }, name, view)!, language)
 }
 
 /** @throws {PermissionErrors.READ} the caller may not read it, even if the function may */
@@ -129,7 +129,7 @@ function publicObject(entity: EntityBase, view: View): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entity.toObject()).filter(([name]) => isShown(name)))
 }
 
-function limited(text: string, { limits }: Language): string {
+function limitText(text: string, { limits }: Language): string {
   if (text.length > limits.maxAnswerBytes) throw SerialiseErrors.ANSWER_TOO_LARGE(limits.maxAnswerBytes)
   return text
 }

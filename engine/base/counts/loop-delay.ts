@@ -51,8 +51,8 @@ export class LoopDelay {
 /** Claims a block for the calling thread and counts its loop delays from now on; without a buffer, returns private counters. */
 export function countThread(buffer: SharedArrayBuffer | undefined, role: ThreadRole): ThreadCounts {
   if (!buffer) return ownCounts()
-  const shared = new SharedCounts(buffer)
-  const counts = shared.claim(role)
-  new LoopDelay(counts, shared.beats).start()
+  const sharedCounts = new SharedCounts(buffer)
+  const counts = sharedCounts.claim(role)
+  new LoopDelay(counts, sharedCounts.beats).start()
   return counts
 }

@@ -68,12 +68,12 @@ export class SharedCounts {
 
   /** Claims a block for the calling thread. If none is free, its counts are lost. */
   claim(role: ThreadRole): ThreadCounts {
-    const wanted = ROLES.indexOf(role) + 1
+    const roleNumber = ROLES.indexOf(role) + 1
     for (let block = 0; block < BLOCKS; block++) {
       const word = block * WORDS
       if (Atomics.compareExchange(this.words, word, 0, threadId + 1) !== 0) continue
-      const counted = Atomics.compareExchange(this.words, word + ROLE, 0, wanted)
-      if (counted !== 0 && counted !== wanted) {
+      const blockRole = Atomics.compareExchange(this.words, word + ROLE, 0, roleNumber)
+      if (blockRole !== 0 && blockRole !== roleNumber) {
         Atomics.store(this.words, word, 0)
         continue
       }
@@ -94,10 +94,10 @@ export class SharedCounts {
   /** Sums the cells of all blocks, ended threads included. @param role limits the sum to the threads of one role */
   sum(role?: ThreadRole): ThreadCounts {
     const total = ownCounts()
-    const wanted = role && ROLES.indexOf(role) + 1
+    const wantedRole = role && ROLES.indexOf(role) + 1
     for (let block = 0; block < BLOCKS; block++) {
-      const counted = Atomics.load(this.words, block * WORDS + ROLE)
-      if (counted === 0 || (wanted !== undefined && counted !== wanted)) continue
+      const blockRole = Atomics.load(this.words, block * WORDS + ROLE)
+      if (blockRole === 0 || (wantedRole !== undefined && blockRole !== wantedRole)) continue
       for (let i = 0; i < BLOCK_CELLS; i++) total[i]! += this.cells[block * BLOCK_CELLS + i]!
     }
     return total
@@ -105,12 +105,12 @@ export class SharedCounts {
 
   /** Live threads that have a block. */
   threads(): { role: ThreadRole; systemId: number }[] {
-    const found: { role: ThreadRole; systemId: number }[] = []
+    const threads: { role: ThreadRole; systemId: number }[] = []
     for (let word = 0; word < BLOCKS * WORDS; word += WORDS) {
       if (Atomics.load(this.words, word) === 0) continue
-      found.push({ role: ROLES[this.words[word + ROLE]! - 1]!, systemId: this.words[word + SYSTEM_ID]! })
+      threads.push({ role: ROLES[this.words[word + ROLE]! - 1]!, systemId: this.words[word + SYSTEM_ID]! })
     }
-    return found
+    return threads
   }
 }
 

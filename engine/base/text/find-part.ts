@@ -22,12 +22,12 @@ export function partFinder(part: string): (text: string, from: number) => number
   const codes = Uint16Array.from({ length: part.length }, (_, i) => part.charCodeAt(i))
   const borders = bordersOf(codes)
   return (text, from) => {
-    let matched = 0
+    let matchLength = 0
     for (let at = from; at < text.length; at++) {
       const code = text.charCodeAt(at)
-      while (matched > 0 && code !== codes[matched]) matched = borders[matched - 1]!
-      if (code === codes[matched]) matched++
-      if (matched === codes.length) return at + 1 - matched
+      while (matchLength > 0 && code !== codes[matchLength]) matchLength = borders[matchLength - 1]!
+      if (code === codes[matchLength]) matchLength++
+      if (matchLength === codes.length) return at + 1 - matchLength
     }
     return -1
   }

@@ -12,7 +12,7 @@ export function parseClock(text: string): number | undefined {
   if (text.length > MAX_LENGTH) return undefined
   const [, sign, hours, minutes, seconds = 0, thousandths = '', smaller = ''] = CLOCK.exec(text) ?? []
   if (hours === undefined) return undefined
-  const whole = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
-  const ms = whole + (thousandths === '' ? 0 : Number(thousandths.padEnd(3, '0')))
+  const wholeMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000
+  const ms = wholeMs + (thousandths === '' ? 0 : Number(thousandths.padEnd(3, '0')))
   return sign === '-' ? 0 - ms - (/[1-9]/.test(smaller) ? 1 : 0) : ms
 }

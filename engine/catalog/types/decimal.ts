@@ -23,9 +23,9 @@ export const decimal: ScalarDescriptor = {
     }),
   keyFamily: ({ scale }) => `decimal ${scale}`,
   totals: {
-    sum: (total, { scale, asText }) => quoted(textOf(total, scale), asText),
+    sum: (total, { scale, asText }) => quote(textOf(total, scale), asText),
     average: (total, count, { scale, asText }) =>
-      quoted(textOf(quotient(total * AVERAGE_UNIT, BigInt(count)), scale + AVERAGE_PLACES), asText),
+      quote(textOf(quotient(total * AVERAGE_UNIT, BigInt(count)), scale + AVERAGE_PLACES), asText),
   },
   convert(json, { scale }) {
     const value = readScaled(json, scale)
@@ -34,7 +34,7 @@ export const decimal: ScalarDescriptor = {
       : value
   },
   holds: value => (typeof value === 'bigint' || Number.isInteger(value)) && isInRange(value as number | bigint),
-  encode: (value, { scale, asText }) => quoted(textOf(value as number | bigint, scale), asText),
+  encode: (value, { scale, asText }) => quote(textOf(value as number | bigint, scale), asText),
   decode(json) {
     const digits = json.replace(NO_DIGIT, '')
     const number = Number(digits)
@@ -56,7 +56,7 @@ const NO_DIGIT = /[".]/g
 
 const isInRange = (value: number | bigint): boolean => value > -LIMIT && value < LIMIT
 
-const quoted = (text: string, asText: boolean): string => (asText ? `"${text}"` : text)
+const quote = (text: string, asText: boolean): string => (asText ? `"${text}"` : text)
 
 function textOf(value: number | bigint, scale: number): string {
   if (scale === 0) return String(value)

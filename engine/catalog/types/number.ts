@@ -45,8 +45,8 @@ const QUOTIENT_BITS = 128n
 
 function nearestQuotient(dividend: bigint, divisor: bigint): number {
   const scaled = (dividend < 0n ? -dividend : dividend) << QUOTIENT_BITS
-  const rest = scaled % divisor === 0n ? 0n : 1n
-  const quotient = Number((scaled / divisor) * 2n + rest) / 2 ** (Number(QUOTIENT_BITS) + 1)
+  const remainder = scaled % divisor === 0n ? 0n : 1n
+  const quotient = Number((scaled / divisor) * 2n + remainder) / 2 ** (Number(QUOTIENT_BITS) + 1)
   return dividend < 0n ? -quotient : quotient
 }
 

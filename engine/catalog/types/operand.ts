@@ -63,9 +63,9 @@ const isNumber = (text: string): boolean => text.length <= MAX_DIGITS && NUMBER.
 
 /** @param scale decimal places of the unit */
 function readDigits(text: string, scale: number): NumericOperand | undefined {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? []
+  const [, sign, integerPart = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? []
   if (sign === undefined) return undefined
-  const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
+  const digits = BigInt(integerPart + fraction) * (sign === '-' ? -1n : 1n)
   const beyond = fraction.length - Number(exponent) - scale
   if (beyond <= 0) return canonical(digits * 10n ** BigInt(-beyond))
   const unit = 10n ** BigInt(beyond)

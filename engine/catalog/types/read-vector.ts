@@ -6,7 +6,7 @@ import { excerpt } from '../../base/text/excerpt.ts'
  * @param json value from a client
  * @param fail makes the error for a value that is not valid
  */
-export function readFloats<E>(json: unknown, dimension: number, fail: (received: string) => E): Float32Array | E {
+export function readFloats<E>(json: unknown, dimension: number, fail: (description: string) => E): Float32Array | E {
   if (!Array.isArray(json)) return fail(json === null ? 'null' : `a value of type ${typeof json}`)
   if (json.length !== dimension) return fail(`an array of ${json.length}`)
   const floats = new Float32Array(dimension)
@@ -15,7 +15,7 @@ export function readFloats<E>(json: unknown, dimension: number, fail: (received:
     // A number may have more digits than a double.
     const number = rounded(element)
     if (typeof number !== 'number' || !Number.isFinite(Math.fround(number))) {
-      return fail(`an array with ${received(element)} at position ${i}`)
+      return fail(`an array with ${describeElement(element)} at position ${i}`)
     }
     floats[i] = number
   }
@@ -23,12 +23,12 @@ export function readFloats<E>(json: unknown, dimension: number, fail: (received:
 }
 
 /** Reads a vector in the form that is stored and sent: each number the shortest decimal of its Float32. */
-export function readVector<E>(json: unknown, dimension: number, fail: (received: string) => E): number[] | E {
+export function readVector<E>(json: unknown, dimension: number, fail: (description: string) => E): number[] | E {
   const floats = readFloats(json, dimension, fail)
   return floats instanceof Float32Array ? Array.from(floats, shortestDecimal) : floats
 }
 
-function received(element: unknown): string {
+function describeElement(element: unknown): string {
   if (typeof element === 'number' || typeof element === 'bigint' || isLongNumber(element))
     return `${excerpt(String(element))}, which a Float32 cannot hold,`
   if (element === null) return 'null'

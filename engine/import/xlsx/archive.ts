@@ -33,7 +33,7 @@ export class Archive {
   async *texts(part: string): AsyncGenerator<string> {
     const entry = this.entryOf(part)
     const stream = await new Promise<Readable>((resolve, reject) =>
-      this.file.openReadStream(entry, (error, opened) => (error ? reject(error) : resolve(opened))),
+      this.file.openReadStream(entry, (error, entryStream) => (error ? reject(error) : resolve(entryStream))),
     )
     const decoder = new TextDecoder('utf-8', { fatal: true })
     for await (const bytes of stream) yield decoder.decode(bytes as Buffer, { stream: true })
@@ -42,14 +42,14 @@ export class Archive {
 
   /** The text of a small part. @throws {Error} as above, or it is not small */
   async text(part: string): Promise<string> {
-    this.bound(part, MAX_WHOLE)
-    let whole = ''
-    for await (const text of this.texts(part)) whole += text
-    return whole
+    this.checkSize(part, MAX_WHOLE)
+    let content = ''
+    for await (const text of this.texts(part)) content += text
+    return content
   }
 
   /** @throws {Error} a part has more bytes, unpacked */
-  bound(part: string, maxBytes: number): void {
+  checkSize(part: string, maxBytes: number): void {
     const size = this.entryOf(part).uncompressedSize
     if (size > maxBytes) throw new Error(`its part ${part} has ${size} bytes; at most ${maxBytes} are read`)
   }

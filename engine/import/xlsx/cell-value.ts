@@ -113,8 +113,8 @@ function momentOf(days: number, is1904: boolean): string | undefined {
 
 /** A time of any number of hours: `08:30:00`, `-130:00:00.250`. */
 function clockOf(ms: number): string {
-  const rest = Math.abs(ms)
+  const duration = Math.abs(ms)
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
-  const thousandths = rest % 1000 === 0 ? '' : `.${String(rest % 1000).padStart(3, '0')}`
-  return `${ms < 0 ? '-' : ''}${two(rest / 3_600_000)}:${two((rest / 60_000) % 60)}:${two((rest / 1000) % 60)}${thousandths}`
+  const thousandths = duration % 1000 === 0 ? '' : `.${String(duration % 1000).padStart(3, '0')}`
+  return `${ms < 0 ? '-' : ''}${two(duration / 3_600_000)}:${two((duration / 60_000) % 60)}:${two((duration / 1000) % 60)}${thousandths}`
 }

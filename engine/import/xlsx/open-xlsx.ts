@@ -49,10 +49,10 @@ async function using<T>(path: string, read: (archive: Archive) => Promise<T>): P
 }
 
 function sheetOf(path: string, { sheets }: Workbook, name: string | undefined): string {
-  const found = name === undefined ? sheets[0] : sheets.find(sheet => sheet.name === name)
-  if (found) return found.part
-  const others = sheets.map(sheet => `"${sheet.name}"`).join(', ')
-  throw new InputError(`${path} has no ${name === undefined ? 'sheet' : `sheet "${name}"; it has ${others}`}`)
+  const match = name === undefined ? sheets[0] : sheets.find(sheet => sheet.name === name)
+  if (match) return match.part
+  const sheetNames = sheets.map(sheet => `"${sheet.name}"`).join(', ')
+  throw new InputError(`${path} has no ${name === undefined ? 'sheet' : `sheet "${name}"; it has ${sheetNames}`}`)
 }
 
 interface Header {

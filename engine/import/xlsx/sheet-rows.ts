@@ -114,22 +114,22 @@ interface Handlers<T> {
 
 /** Reads XML as it comes. Names are local. */
 async function* readXml<T>(xml: AsyncIterable<string>, { open, text, close }: Handlers<T>): AsyncGenerator<T[]> {
-  let found: T[] = []
+  let items: T[] = []
   const parser = new SaxesParser({ xmlns: false, position: false })
   parser.on('opentag', ({ name, attributes }) => open(localName(name), attributes))
   parser.on('text', text)
   parser.on('cdata', text)
   parser.on('closetag', ({ name }) => {
     const item = close(localName(name))
-    if (item !== undefined) found.push(item)
+    if (item !== undefined) items.push(item)
   })
   for await (const part of xml) {
     parser.write(part)
-    yield found
-    found = []
+    yield items
+    items = []
   }
   parser.close()
-  yield found
+  yield items
 }
 
 /** Name of an element or attribute without the prefix of its namespace. */
@@ -204,6 +204,6 @@ function columnOf(cell: string, row: number): number {
 
 /** Name of a column: A … Z, AA … */
 export function columnName(column: number): string {
-  const rest = Math.floor(column / 26)
-  return (rest > 0 ? columnName(rest - 1) : '') + String.fromCharCode(65 + (column % 26))
+  const quotient = Math.floor(column / 26)
+  return (quotient > 0 ? columnName(quotient - 1) : '') + String.fromCharCode(65 + (column % 26))
 }

@@ -18,8 +18,8 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
   const main = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.part
   if (main === undefined) throw new Error('it has no workbook')
   const relations = await relationsOf(archive, main)
-  const partOf = (wanted: string): string | undefined =>
-    relations.find(({ type, part }) => type === wanted && archive.has(part))?.part
+  const partOf = (relationType: string): string | undefined =>
+    relations.find(({ type, part }) => type === relationType && archive.has(part))?.part
   const workbook = parseXml(await archive.text(main)).root!
   const worksheets = new Map(relations.filter(({ type }) => type === 'worksheet').map(({ id, part }) => [id, part]))
   const sheets = within(workbook, 'sheets', 'sheet').flatMap(sheet => {
@@ -27,10 +27,10 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
     return part === undefined ? [] : [{ name: attribute(sheet, 'name') ?? '', part }]
   })
   const strings: string[] = []
-  const shared = partOf('sharedStrings')
-  if (shared !== undefined) {
-    archive.bound(shared, MAX_TEXTS)
-    for await (const texts of sharedTexts(archive.texts(shared))) for (const text of texts) strings.push(text)
+  const stringsPart = partOf('sharedStrings')
+  if (stringsPart !== undefined) {
+    archive.checkSize(stringsPart, MAX_TEXTS)
+    for await (const texts of sharedTexts(archive.texts(stringsPart))) for (const text of texts) strings.push(text)
   }
   const styles = partOf('styles')
   return {
@@ -44,7 +44,7 @@ export async function readWorkbook(archive: Archive): Promise<Workbook> {
 const isTrue = (text: string | undefined): boolean => text === '1' || text === 'true'
 
 function kindsOf(styles: XmlElement): NumberKind[] {
-  const own = new Map(
+  const customKinds = new Map(
     within(styles, 'numFmts', 'numFmt').map(format => [
       attribute(format, 'numFmtId'),
       kindOfFormat(attribute(format, 'formatCode') ?? ''),
@@ -52,7 +52,7 @@ function kindsOf(styles: XmlElement): NumberKind[] {
   )
   return within(styles, 'cellXfs', 'xf').map(style => {
     const id = attribute(style, 'numFmtId') ?? '0'
-    return own.get(id) ?? kindOfBuiltIn(Number(id))
+    return customKinds.get(id) ?? kindOfBuiltIn(Number(id))
   })
 }
 

@@ -18,21 +18,21 @@ export interface AllocatorState {
  */
 export class Allocator {
   private next: Address
-  private readonly freed: Map<number, Address[]>
+  private readonly freeBlocks: Map<number, Address[]>
   /** Bytes of blocks that are allocated, as rounded, by {@link PARTS}. */
-  readonly used: number[]
+  readonly bytesByPart: number[]
 
   constructor(
     private readonly heap: SharedHeap,
     state?: AllocatorState,
   ) {
     this.next = state?.next ?? HEAP_START
-    this.freed = new Map(state?.freed)
-    this.used = state?.used ?? PARTS.map(() => 0)
+    this.freeBlocks = new Map(state?.freed)
+    this.bytesByPart = state?.used ?? PARTS.map(() => 0)
   }
 
   get usedBytes(): number {
-    return this.used.reduce((sum, bytes) => sum + bytes, 0)
+    return this.bytesByPart.reduce((sum, bytes) => sum + bytes, 0)
   }
 
   /** Address after the last block. */
@@ -41,7 +41,7 @@ export class Allocator {
   }
 
   get state(): AllocatorState {
-    return { next: this.next, freed: [...this.freed], used: this.used }
+    return { next: this.next, freed: [...this.freeBlocks], used: this.bytesByPart }
   }
 
   /**
@@ -51,13 +51,13 @@ export class Allocator {
    */
   allocate(bytes: number, part: Part): Address {
     const size = sizeClass(bytes)
-    const reused = this.freed.get(size)?.pop()
+    const reused = this.freeBlocks.get(size)?.pop()
     const reserve = Math.min(MAX_RESERVE_BYTES, (this.heap.size - HEAP_START) / 8)
     const end = part === 'directories' ? this.heap.size : this.heap.size - reserve
     if (reused === undefined && this.next + size > end) {
       throw new MemoryFull(`no room for ${bytes} bytes in ${this.heap.size}`)
     }
-    this.used[PARTS.indexOf(part)]! += size
+    this.bytesByPart[PARTS.indexOf(part)]! += size
     if (reused !== undefined) {
       this.heap.preserve(reused, size)
       return reused
@@ -70,10 +70,10 @@ export class Allocator {
   /** @param bytes as passed to {@link allocate} */
   free(address: Address, bytes: number, part: Part): void {
     const size = sizeClass(bytes)
-    this.used[PARTS.indexOf(part)]! -= size
-    const list = this.freed.get(size)
+    this.bytesByPart[PARTS.indexOf(part)]! -= size
+    const list = this.freeBlocks.get(size)
     if (list) list.push(address)
-    else this.freed.set(size, [address])
+    else this.freeBlocks.set(size, [address])
   }
 }
 

@@ -16,7 +16,7 @@ interface Retired {
 export class Reclaimer {
   private fresh: Retired[] = []
   /** Memory that a pinned version needed when it was last checked. */
-  private held: Retired[] = []
+  private heldMemory: Retired[] = []
   private heldFor: readonly number[] = []
 
   constructor(private readonly heap: SharedHeap) {}
@@ -30,19 +30,19 @@ export class Reclaimer {
   reclaim(): void {
     const pinned = this.heap.pinned()
     const isChanged = pinned.length !== this.heldFor.length || pinned.some((pin, i) => pin !== this.heldFor[i])
-    const candidates = isChanged ? this.held.concat(this.fresh) : this.fresh
-    const kept = isChanged ? [] : this.held
+    const candidates = isChanged ? this.heldMemory.concat(this.fresh) : this.fresh
+    const pinnedMemory = isChanged ? [] : this.heldMemory
     this.fresh = []
     for (const candidate of candidates) {
-      if (pinned.some(pin => isIn(pin, candidate))) kept.push(candidate)
+      if (pinned.some(pin => isIn(pin, candidate))) pinnedMemory.push(candidate)
       else candidate.free()
     }
-    this.held = kept
+    this.heldMemory = pinnedMemory
     this.heldFor = pinned
   }
 
   get size(): number {
-    return this.fresh.length + this.held.length
+    return this.fresh.length + this.heldMemory.length
   }
 }
 

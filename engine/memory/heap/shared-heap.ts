@@ -176,8 +176,8 @@ export class SharedHeap {
 
   /** Bytes in use, rounded to 1 KiB. */
   usedBytes(): Record<Part, number> {
-    const used = PARTS.map((part, i) => [part, Atomics.load(this.words, USED + i) * 1024])
-    return Object.fromEntries(used) as Record<Part, number>
+    const entries = PARTS.map((part, i) => [part, Atomics.load(this.words, USED + i) * 1024])
+    return Object.fromEntries(entries) as Record<Part, number>
   }
 
   // --- the writer
@@ -210,9 +210,9 @@ export class SharedHeap {
     Atomics.store(this.ints, IS_BUILT, 1)
   }
 
-  /** @param used bytes by {@link PARTS} */
-  setUsed(used: readonly number[]): void {
-    for (const [i, bytes] of used.entries()) Atomics.store(this.words, USED + i, Math.ceil(bytes / 1024))
+  /** @param sizes bytes by {@link PARTS} */
+  setUsed(sizes: readonly number[]): void {
+    for (const [i, bytes] of sizes.entries()) Atomics.store(this.words, USED + i, Math.ceil(bytes / 1024))
   }
 
   /** Called before a change in place to a block that a version may have: an image may still need the old bytes. */

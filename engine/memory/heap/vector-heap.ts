@@ -53,7 +53,7 @@ export class VectorHeap {
   private readonly vectors: Slots
   private readonly codes: Slots
   /** Addresses of unused vectors. They keep their codes. */
-  private freed: Address[]
+  private freeVectors: Address[]
   /** Blocks of sketches. */
   private sketches: Address[]
   private readonly dimension: number
@@ -70,20 +70,20 @@ export class VectorHeap {
     this.sketches = state?.sketches ?? []
     this.vectors = new Slots(space, VECTOR_HEADER_BYTES + 4 * dimension, state?.vectors)
     this.codes = new Slots(space, codesBytes(dimension), state?.codes)
-    this.freed = state?.freed ?? []
+    this.freeVectors = state?.freed ?? []
   }
 
   get state(): VectorHeapState {
-    const { vectors, codes, freed, sketches } = this
+    const { vectors, codes, freeVectors: freed, sketches } = this
     return { vectors: vectors.state, codes: codes.state, freed, sketches }
   }
 
   /** @param start start of its JSON text in the memory @returns its address @throws {MemoryFull} */
   put(start: number, end: number): Address {
     const { heap, sequence } = this.space
-    const freed = this.freed.pop()
-    const address = freed ?? this.vectors.allocate()
-    const codes = freed === undefined ? this.codes.allocate() : codesOf(heap.words, address)
+    const freeVector = this.freeVectors.pop()
+    const address = freeVector ?? this.vectors.allocate()
+    const codes = freeVector === undefined ? this.codes.allocate() : codesOf(heap.words, address)
     heap.preserve(address, this.vectors.slotBytes)
     heap.preserve(codes, this.codes.slotBytes)
     const at = vectorStart(address)
@@ -129,8 +129,8 @@ export class VectorHeap {
   /** Frees a vector as of the version that is being made. */
   retire(address: Address): void {
     const { heap, reclaimer, sequence } = this.space
-    const { freed } = this
-    reclaimer.retire(wordAt(heap.words, address, VECTOR_BORN), sequence, () => freed.push(address))
+    const { freeVectors } = this
+    reclaimer.retire(wordAt(heap.words, address, VECTOR_BORN), sequence, () => freeVectors.push(address))
   }
 
   /** To be called after all vectors have been retired. */
@@ -143,7 +143,7 @@ export class VectorHeap {
       for (const each of sketches) allocator.free(each, sketchesBytes(dimension, SEGMENT_ROWS), 'vectors')
     })
     this.sketches = []
-    this.freed = []
+    this.freeVectors = []
   }
 }
 
@@ -153,7 +153,7 @@ class Slots {
   private readonly perChunk: number
   private chunks: Address[]
   /** Number of allocated slots in the last chunk. */
-  private used: number
+  private slotCount: number
 
   constructor(
     private readonly space: Workspace,
@@ -163,22 +163,22 @@ class Slots {
     this.slotBytes = Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
     this.perChunk = Math.floor((CHUNK_BYTES - ALIGNMENT) / this.slotBytes)
     this.chunks = state?.chunks ?? []
-    this.used = state?.used ?? this.perChunk
+    this.slotCount = state?.used ?? this.perChunk
   }
 
   get state(): SlotsState {
-    const { chunks, used } = this
+    const { chunks, slotCount: used } = this
     return { chunks, used }
   }
 
   /** @throws {MemoryFull} */
   allocate(): Address {
-    if (this.used === this.perChunk) {
+    if (this.slotCount === this.perChunk) {
       this.chunks.push(this.space.allocator.allocate(CHUNK_BYTES, 'vectors'))
-      this.used = 0
+      this.slotCount = 0
     }
     const first = Math.ceil(this.chunks.at(-1)! / ALIGNMENT) * ALIGNMENT
-    return (first + this.used++ * this.slotBytes) as Address
+    return (first + this.slotCount++ * this.slotBytes) as Address
   }
 
   /** Frees all slots as of the version that is being made. */
@@ -189,6 +189,6 @@ class Slots {
       for (const chunk of chunks) allocator.free(chunk, CHUNK_BYTES, 'vectors')
     })
     this.chunks = []
-    this.used = this.perChunk
+    this.slotCount = this.perChunk
   }
 }

@@ -29,17 +29,17 @@ interface FileHeader {
   /** Granules of the memory. */
   readonly count: number
   /** Granules that changed, stored after the others. */
-  readonly changed: number
+  readonly changedCount: number
   readonly descriptionBytes: number
 }
 
 /** @param tail everything after the granules, for the checksum of both */
-export function encodeHeader({ count, changed, descriptionBytes }: FileHeader, tail: Uint8Array): Buffer {
+export function encodeHeader({ count, changedCount, descriptionBytes }: FileHeader, tail: Uint8Array): Buffer {
   const bytes = Buffer.alloc(FILE_HEADER_BYTES)
   bytes.writeUInt32LE(MAGIC, 0)
   bytes.writeUInt32LE(IMAGE_VERSION, 4)
   bytes.writeDoubleLE(count, 8)
-  bytes.writeDoubleLE(changed, 16)
+  bytes.writeDoubleLE(changedCount, 16)
   bytes.writeDoubleLE(descriptionBytes, 24)
   bytes.writeUInt32LE(tailChecksum(bytes, tail), CHECKSUM_OFFSET)
   return bytes
@@ -52,7 +52,7 @@ export function decodeHeader(bytes: Buffer): FileHeader {
   if (version !== IMAGE_VERSION) throw new Error(`it has format ${version}, and not ${IMAGE_VERSION}`)
   return {
     count: bytes.readDoubleLE(8),
-    changed: bytes.readDoubleLE(16),
+    changedCount: bytes.readDoubleLE(16),
     descriptionBytes: bytes.readDoubleLE(24),
   }
 }

@@ -27,9 +27,9 @@ export class ImageWriter implements Preserver {
   /** By granule, 1 as soon as it was copied. */
   private readonly isCopied: Uint8Array
   private readonly checksums: Uint32Array
-  private waiting: Batch[] = []
+  private queue: Batch[] = []
   /** Granules that are stored after the others. */
-  private readonly changed: number[] = []
+  private readonly changedGranules: number[] = []
   private readonly description: Buffer
   private isOverrun = false
 
@@ -67,7 +67,7 @@ export class ImageWriter implements Preserver {
    * @throws {ImageGivenUp} and errors of the disk
    */
   async write(file: FileHandle, bytesPerSecond: number, signal: AbortSignal): Promise<void> {
-    const { count, changed, description } = this
+    const { count, changedGranules, description } = this
     const end = FILE_START + count * GRANULE_BYTES
     const put = async (bytes: Uint8Array, position: number): Promise<void> => {
       await putAll(file, bytes, position)
@@ -76,10 +76,10 @@ export class ImageWriter implements Preserver {
     }
     /** @param least minimum number of granules of a batch */
     const putChanged = async (least: number): Promise<void> => {
-      while ((this.waiting[0]?.granules.length ?? 0) >= least) {
-        const { bytes, granules } = this.waiting.shift()!
-        const position = end + changed.length * GRANULE_BYTES
-        changed.push(...granules)
+      while ((this.queue[0]?.granules.length ?? 0) >= least) {
+        const { bytes, granules } = this.queue.shift()!
+        const position = end + changedGranules.length * GRANULE_BYTES
+        changedGranules.push(...granules)
         await put(bytes.subarray(0, granules.length * GRANULE_BYTES), position)
       }
     }
@@ -94,10 +94,13 @@ export class ImageWriter implements Preserver {
     }
     this.release()
     await putChanged(1)
-    const tail = Buffer.concat([bytesOf(this.checksums), bytesOf(Uint32Array.from(changed)), description])
-    await put(tail, end + changed.length * GRANULE_BYTES)
+    const tail = Buffer.concat([bytesOf(this.checksums), bytesOf(Uint32Array.from(changedGranules)), description])
+    await put(tail, end + changedGranules.length * GRANULE_BYTES)
     // Last, because it makes the file an image.
-    await put(encodeHeader({ count, changed: changed.length, descriptionBytes: description.length }, tail), 0)
+    await put(
+      encodeHeader({ count, changedCount: changedGranules.length, descriptionBytes: description.length }, tail),
+      0,
+    )
   }
 
   private copyBatch(first: number, batch: Buffer): Buffer {
@@ -113,11 +116,11 @@ export class ImageWriter implements Preserver {
   }
 
   private keep(granule: number): void {
-    let batch = this.waiting.at(-1)
+    let batch = this.queue.at(-1)
     if (!batch || batch.granules.length === BATCH) {
       batch = { bytes: Buffer.allocUnsafeSlow(BATCH * GRANULE_BYTES), granules: [] }
-      this.waiting.push(batch)
-      if (this.waiting.length > MAX_WAITING) {
+      this.queue.push(batch)
+      if (this.queue.length > MAX_WAITING) {
         this.isOverrun = true
         this.heap.image = undefined
       }

@@ -18,10 +18,10 @@ export async function readImage<T>(path: string, heap: SharedHeap, accepts: (des
   const file = await open(path)
   try {
     const header = await read(file, Buffer.alloc(FILE_HEADER_BYTES), 0)
-    const { count, changed, descriptionBytes } = decodeHeader(header)
+    const { count, changedCount, descriptionBytes } = decodeHeader(header)
     const changedStart = FILE_START + count * GRANULE_BYTES
-    const tailStart = changedStart + changed * GRANULE_BYTES
-    const tailBytes = (count + changed) * 4 + descriptionBytes
+    const tailStart = changedStart + changedCount * GRANULE_BYTES
+    const tailBytes = (count + changedCount) * 4 + descriptionBytes
     const { size } = await file.stat()
     if (size !== tailStart + tailBytes) throw new Error(`it has ${size} bytes, and not ${tailStart + tailBytes}`)
     const tail = await read(file, Buffer.allocUnsafeSlow(tailBytes), tailStart)
@@ -29,7 +29,7 @@ export async function readImage<T>(path: string, heap: SharedHeap, accepts: (des
     const end = HEAP_START + count * GRANULE_BYTES
     if (end > heap.size) throw new Error(`it needs ${end} bytes of memory, and there are ${heap.size}`)
     const checksums = new Uint32Array(tail.buffer, 0, count)
-    const granules = new Uint32Array(tail.buffer, count * 4, changed)
+    const granules = new Uint32Array(tail.buffer, count * 4, changedCount)
     const description = JSON.parse(tail.toString('utf8', tail.length - descriptionBytes)) as T
     accepts(description)
     const isChanged = new Uint8Array(count)
@@ -57,10 +57,10 @@ export async function readImage<T>(path: string, heap: SharedHeap, accepts: (des
     }
     // No lane may go on reading into the memory when another has failed.
     const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane))
-    const failed = lanes.find(result => result.status === 'rejected')
-    if (failed) throw failed.reason
+    const failure = lanes.find(result => result.status === 'rejected')
+    if (failure) throw failure.reason
     const before = Buffer.allocUnsafeSlow(CHUNK_BYTES)
-    for (let i = 0; i < changed; i += CHUNK_BYTES / GRANULE_BYTES) {
+    for (let i = 0; i < changedCount; i += CHUNK_BYTES / GRANULE_BYTES) {
       const some = granules.subarray(i, i + CHUNK_BYTES / GRANULE_BYTES)
       await read(file, before.subarray(0, some.length * GRANULE_BYTES), changedStart + i * GRANULE_BYTES)
       for (const [n, granule] of some.entries()) {

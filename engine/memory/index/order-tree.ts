@@ -107,14 +107,14 @@ function copyRows(words: Uint32Array, node: Address, start: number, end: number,
     return to + until - from
   }
   const counts = wordIndex(node, COUNTS)
-  let written = to
+  let outPosition = to
   let position = 0
   for (let i = 0; i < length && position < end; i++) {
     const count = words[counts + i]!
     if (position + count > start) {
-      written = copyRows(words, childAt(words, node, i), start - position, end - position, out, written)
+      outPosition = copyRows(words, childAt(words, node, i), start - position, end - position, out, outPosition)
     }
     position += count
   }
-  return written
+  return outPosition
 }

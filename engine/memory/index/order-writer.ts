@@ -50,13 +50,13 @@ export class OrderWriter {
 
   /** @param rowIds in order @throws {MemoryFull} */
   build(rowIds: Uint32Array): void {
-    const made: Address[] = []
+    const newNodes: Address[] = []
     try {
-      let nodes = this.buildLeaves(rowIds, made)
-      for (let level = 1; nodes.length > 1; level++) nodes = this.buildLevel(level, nodes, made)
+      let nodes = this.buildLeaves(rowIds, newNodes)
+      for (let level = 1; nodes.length > 1; level++) nodes = this.buildLevel(level, nodes, newNodes)
       this.root = nodes[0]!
     } catch (error) {
-      for (const node of made) this.retire(node)
+      for (const node of newNodes) this.retire(node)
       throw error
     }
   }
@@ -66,7 +66,8 @@ export class OrderWriter {
    * @param upTo makes the test for the rows up to a given one @throws {MemoryFull}
    */
   insert(rowIds: Uint32Array, upTo: (rowId: number) => RowTest): void {
-    for (let done = 0; done < rowIds.length; ) done += this.insertRun(rowIds, done, upTo)
+    for (let insertedCount = 0; insertedCount < rowIds.length; )
+      insertedCount += this.insertRun(rowIds, insertedCount, upTo)
   }
 
   /** @param isUpTo true for the row to be removed and all rows before it @throws {MemoryFull} */
@@ -87,12 +88,12 @@ export class OrderWriter {
     this.root = NO_ADDRESS
   }
 
-  private buildLeaves(rowIds: Uint32Array, made: Address[]): Address[] {
+  private buildLeaves(rowIds: Uint32Array, newNodes: Address[]): Address[] {
     const size = Math.floor(LEAF_CAPACITY * BUILT_SHARE)
     const leaves: Address[] = []
     for (let start = 0; start === 0 || start < rowIds.length; start += size) {
       const leaf = this.newNode(0)
-      made.push(leaf)
+      newNodes.push(leaf)
       leaves.push(leaf)
       const rows = rowIds.subarray(start, start + size)
       this.words.set(rows, rowsStart(leaf))
@@ -101,12 +102,12 @@ export class OrderWriter {
     return leaves
   }
 
-  private buildLevel(level: number, below: readonly Address[], made: Address[]): Address[] {
+  private buildLevel(level: number, below: readonly Address[], newNodes: Address[]): Address[] {
     const size = Math.floor(INNER_CAPACITY * BUILT_SHARE)
     const nodes: Address[] = []
     for (let start = 0; start < below.length; start += size) {
       const node = this.newNode(level)
-      made.push(node)
+      newNodes.push(node)
       nodes.push(node)
       for (const child of below.slice(start, start + size)) this.insertChild(node, lengthOf(this.words, node), child)
     }
@@ -231,14 +232,14 @@ export class OrderWriter {
     const { words } = this
     const full = childAt(words, node, child)
     const length = lengthOf(words, full)
-    const kept = isLast ? length - 1 : length >>> 1
+    const keptCount = isLast ? length - 1 : length >>> 1
     const sibling = this.newNode(levelOf(words, full))
     for (const array of levelOf(words, full) === 0 ? [NODE_ENTRIES] : [BELOW, COUNTS, FIRSTS]) {
       const from = wordIndex(full, array)
-      words.copyWithin(wordIndex(sibling, array), from + kept, from + length)
+      words.copyWithin(wordIndex(sibling, array), from + keptCount, from + length)
     }
-    this.setLength(sibling, length - kept)
-    this.setLength(full, kept)
+    this.setLength(sibling, length - keptCount)
+    this.setLength(full, keptCount)
     words[wordIndex(node, COUNTS + child)] = rowCountOf(words, full)
     this.insertChild(node, child + 1, sibling)
   }

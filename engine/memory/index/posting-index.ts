@@ -248,9 +248,9 @@ export class PostingIndex {
   private grow(): void {
     const { table, capacity, words } = this
     const entries = entriesStart(table)
-    let used = 0
-    for (let i = 0; i < capacity; i++) if (!this.isEmpty(words[entries + 2 * i + 1]!)) used++
-    const grown = used * 2 > capacity ? capacity * 2 : capacity
+    let usedCount = 0
+    for (let i = 0; i < capacity; i++) if (!this.isEmpty(words[entries + 2 * i + 1]!)) usedCount++
+    const grown = usedCount * 2 > capacity ? capacity * 2 : capacity
     const address = this.newTable(grown)
     this.filled = 0
     for (let i = 0; i < capacity; i++) {

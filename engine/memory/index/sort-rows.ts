@@ -14,17 +14,17 @@ export function sortRows(
   const keys = new Float64Array(rowIds.length)
   for (let i = 0; i < rowIds.length; i++) keys[i] = keyOf(read(rowIds[i]!), texts)
   const positions = sortKeys(keys)
-  const sorted = positions.map(position => rowIds[position]!)
+  const sortedIds = positions.map(position => rowIds[position]!)
   // Different values with the same key: long texts that begin alike, and large integers.
-  for (let start = 0, end: number; start < sorted.length; start = end) {
+  for (let start = 0, end: number; start < sortedIds.length; start = end) {
     const key = keys[positions[start]!]!
-    const value = read(sorted[start]!)
+    const value = read(sortedIds[start]!)
     let isMixed = false
     end = start + 1
-    for (; end < sorted.length && keys[positions[end]!] === key; end++) isMixed ||= read(sorted[end]!) !== value
-    if (isMixed) sorted.subarray(start, end).sort((a, b) => compareValues(read(a), read(b), texts) || a - b)
+    for (; end < sortedIds.length && keys[positions[end]!] === key; end++) isMixed ||= read(sortedIds[end]!) !== value
+    if (isMixed) sortedIds.subarray(start, end).sort((a, b) => compareValues(read(a), read(b), texts) || a - b)
   }
-  return sorted
+  return sortedIds
 }
 
 /** Number that sorts as the value does, or as its beginning. */

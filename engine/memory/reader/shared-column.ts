@@ -34,7 +34,7 @@ export interface TablePages {
 interface Known {
   readonly page: Address
   readonly born: number
-  readonly live: Address
+  readonly livePage: Address
   readonly liveBorn: number
   /** Row id limit of the version, at most the end of the segment. */
   readonly limit: number
@@ -43,7 +43,7 @@ interface Known {
 
 /** Segments of one column, views of the shared memory, made once for each state of their pages. */
 export class SegmentViews {
-  private readonly known: (Known | undefined)[] = []
+  private readonly cache: (Known | undefined)[] = []
 
   constructor(
     private readonly heap: SharedHeap,
@@ -56,36 +56,36 @@ export class SegmentViews {
   segment(index: number, table: TablePages): Segment {
     const { words } = this.heap
     const page = table.columnPage(this.column, index)
-    const live = table.livePage(index)
+    const livePage = table.livePage(index)
     if (page === 0) return this.view(NO_ADDRESS, new Uint32Array(SEGMENT_WORDS))
     const born = bornOf(words, page)
-    const liveBorn = bornOf(words, live)
+    const liveBorn = bornOf(words, livePage)
     const end = (index + 1) * SEGMENT_ROWS
     const limit = Math.min(end, table.rowIdLimit)
-    const known = this.known[index]
+    const entry = this.cache[index]
     if (
-      known?.page === page &&
-      known.born === born &&
-      known.live === live &&
-      known.liveBorn === liveBorn &&
-      known.limit === limit
+      entry?.page === page &&
+      entry.born === born &&
+      entry.livePage === livePage &&
+      entry.liveBorn === liveBorn &&
+      entry.limit === limit
     ) {
-      return known.segment
+      return entry.segment
     }
-    const segment = this.view(page, this.present(page, live, limit - (end - SEGMENT_ROWS)))
-    this.known[index] = { page, born, live, liveBorn, limit, segment }
+    const segment = this.view(page, this.presentRows(page, livePage, limit - (end - SEGMENT_ROWS)))
+    this.cache[index] = { page, born, livePage, liveBorn, limit, segment }
     return segment
   }
 
   /** Rows with a value. Leaves out deleted rows, whose values stay in place, and rows of later versions. */
-  private present(page: Address, live: Address, rows: number): Uint32Array {
+  private presentRows(page: Address, livePage: Address, rows: number): Uint32Array {
     const { words } = this.heap
     const values = bitsStart(page)
-    const exist = bitsStart(live)
-    const present = new Uint32Array(SEGMENT_WORDS)
-    for (let word = 0; word * 32 < rows; word++) present[word] = words[values + word]! & words[exist + word]!
-    if (rows & 31) present[rows >>> 5]! &= 2 ** (rows & 31) - 1
-    return present
+    const exist = bitsStart(livePage)
+    const bitmap = new Uint32Array(SEGMENT_WORDS)
+    for (let word = 0; word * 32 < rows; word++) bitmap[word] = words[values + word]! & words[exist + word]!
+    if (rows & 31) bitmap[rows >>> 5]! &= 2 ** (rows & 31) - 1
+    return bitmap
   }
 
   private view(address: Address, present: Uint32Array): Segment {
@@ -95,17 +95,23 @@ export class SegmentViews {
     const kind = address === 0 ? this.kind : columnKindOf(this.heap.words, address)
     switch (kind) {
       case BITS:
-        return { kind: 'presence', present }
+        return { kind: 'presence', presence: present }
       case BIGINTS:
-        return { kind: 'bigint', present, values: new BigInt64Array(buffer, at, SEGMENT_ROWS) }
+        return { kind: 'bigint', presence: present, values: new BigInt64Array(buffer, at, SEGMENT_ROWS) }
       case POINTERS:
-        return { kind: 'pointers', present, values: new Uint32Array(buffer, at, SEGMENT_ROWS), texts: this.texts, page }
+        return {
+          kind: 'pointers',
+          presence: present,
+          values: new Uint32Array(buffer, at, SEGMENT_ROWS),
+          texts: this.texts,
+          page,
+        }
       case VECTORS: {
         const starts = new Uint32Array(buffer, at, SEGMENT_ROWS)
-        return { kind: 'vector', present, floats: this.heap.singles, starts, page }
+        return { kind: 'vector', presence: present, floats: this.heap.singles, starts, page }
       }
       case NUMBERS:
-        return { kind: 'number', present, values: new Float64Array(buffer, at, SEGMENT_ROWS), page }
+        return { kind: 'number', presence: present, values: new Float64Array(buffer, at, SEGMENT_ROWS), page }
     }
   }
 }

@@ -66,9 +66,9 @@ export class SharedOrder implements RowOrder {
     })
   }
 
-  private probe(wanted: Value): Probe {
-    if (this.texts) return this.texts.comparerTo(fold(String(wanted))) as Probe
-    const number = typeof wanted === 'boolean' ? Number(wanted) : (wanted as number | bigint)
+  private probe(target: Value): Probe {
+    if (this.texts) return this.texts.comparerTo(fold(String(target))) as Probe
+    const number = typeof target === 'boolean' ? Number(target) : (target as number | bigint)
     return value => (value < number ? -1 : value > number ? 1 : 0)
   }
 }

@@ -42,8 +42,8 @@ import type { SharedTexts } from '../text/text-pool.ts'
 export class TableCache {
   readonly views: readonly SegmentViews[]
   /** By segment, the version in which its rows had last changed when its objects and heads were read from them. */
-  readonly parsed: number[] = []
-  private live: { since: number; rows: RowSet } | undefined
+  readonly parsedVersions: number[] = []
+  private liveCache: { since: number; rows: RowSet } | undefined
 
   constructor(
     readonly heap: SharedHeap,
@@ -57,8 +57,8 @@ export class TableCache {
   }
 
   liveRows(since: number, derive: () => RowSet): RowSet {
-    if (this.live?.since !== since) this.live = { since, rows: derive() }
-    return this.live.rows
+    if (this.liveCache?.since !== since) this.liveCache = { since, rows: derive() }
+    return this.liveCache.rows
   }
 }
 
@@ -70,7 +70,7 @@ export class SharedTable implements TableSnapshot, TablePages {
   private readonly words: Uint32Array
   private readonly segmentCount: number
   /** Takes the results of reads that prefetch: V8 removes reads without a use. */
-  protected touched = 0
+  protected prefetchSink = 0
   private columns: Map<ColumnAttribute, Column> | undefined
 
   constructor(
@@ -128,16 +128,16 @@ export class SharedTable implements TableSnapshot, TablePages {
     const list = this.rowPages
     if (list === 0) return undefined
     const word = (ROW_HEADER_BYTES + FIXED_HEADER_BYTES) / 4 + reference
-    const found = new Uint32Array(rowIds.length)
+    const results = new Uint32Array(rowIds.length)
     // Two loops: the processor waits for many addresses at a time, and then for many rows.
-    for (let i = 0; i < found.length; i++) {
+    for (let i = 0; i < results.length; i++) {
       const rowId = rowIds[i]!
-      if (this.isLive(rowId)) found[i] = this.block(list, rowId)
+      if (this.isLive(rowId)) results[i] = this.block(list, rowId)
     }
-    for (let i = 0; i < found.length; i++) {
-      found[i] = found[i] === 0 ? NO_ROW : wordAt(this.words, found[i]! as Address, word)
+    for (let i = 0; i < results.length; i++) {
+      results[i] = results[i] === 0 ? NO_ROW : wordAt(this.words, results[i]! as Address, word)
     }
-    return found
+    return results
   }
 
   prefetch(rowIds: Uint32Array): void {
@@ -229,12 +229,12 @@ export class SharedTable implements TableSnapshot, TablePages {
   }
 
   private objects(attribute: ColumnAttribute, index: number): Segment {
-    const { objects, parsed } = this.cache
+    const { objects, parsedVersions } = this.cache
     const list = addressAt(this.words, this.directory, TABLE_CHANGES)
-    const changed = list === 0 ? 0 : wordAt(this.words, list, index)
-    if (parsed[index] !== changed) {
+    const changeVersion = list === 0 ? 0 : wordAt(this.words, list, index)
+    if (parsedVersions[index] !== changeVersion) {
       objects.forget(this.dataClass.tableNumber, index)
-      parsed[index] = changed
+      parsedVersions[index] = changeVersion
     }
     const together = [...this.openColumns.keys()].filter(other => !this.cache.shape.columnOf.has(other))
     return objects.segment(this, attribute, index, together)
@@ -293,7 +293,7 @@ export class SharedTable implements TableSnapshot, TablePages {
       const page = addressAt(words, list, (rowIds[i]! / SEGMENT_ROWS) >>> 0)
       read ^= words[valuesStart(page) + (rowIds[i]! % SEGMENT_ROWS) * width]!
     }
-    this.touched = read
+    this.prefetchSink = read
   }
 
   private has(column: number, rowId: number, cell: number | bigint): boolean {

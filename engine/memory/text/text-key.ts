@@ -15,14 +15,14 @@ export class TextKey {
   /** True if each byte is an ASCII character. */
   isPlain = true
 
-  /** @param folded a text after {@link fold} */
-  setText(folded: string): this {
-    this.reserve(3 * folded.length)
+  /** @param foldedText a text after {@link fold} */
+  setText(foldedText: string): this {
+    this.reserve(3 * foldedText.length)
     const { bytes } = this
     let at = 0
     let isPlain = true
-    for (let i = 0; i < folded.length; i++) {
-      const unit = folded.charCodeAt(i)
+    for (let i = 0; i < foldedText.length; i++) {
+      const unit = foldedText.charCodeAt(i)
       if (unit < 0x80 && unit > 1) {
         bytes[at++] = unit
         continue

@@ -69,8 +69,8 @@ export class SharedTexts implements TextPool {
     this.words = heap.words
   }
 
-  find(folded: string): Address {
-    return this.search(this.key.setText(folded))
+  find(foldedText: string): Address {
+    return this.search(this.key.setText(foldedText))
   }
 
   /** The address of a text, or {@link NO_ADDRESS}. */
@@ -118,8 +118,8 @@ export class SharedTexts implements TextPool {
     return leftEnd - left - (rightEnd - right)
   }
 
-  comparerTo(folded: string): (pointer: number) => number {
-    const key = new TextKey().setText(folded)
+  comparerTo(foldedText: string): (pointer: number) => number {
+    const key = new TextKey().setText(foldedText)
     const keyWords = wordCount(key.byteLength)
     return byPointer(text => {
       const { words } = this
@@ -132,8 +132,8 @@ export class SharedTexts implements TextPool {
     })
   }
 
-  prefixComparer(folded: string): (pointer: number) => number {
-    const key = new TextKey().setText(folded).copyBytes()
+  prefixComparer(foldedText: string): (pointer: number) => number {
+    const key = new TextKey().setText(foldedText).copyBytes()
     const { bytes } = this.heap
     return byPointer(text => {
       const at = firstByte(text)
@@ -143,8 +143,8 @@ export class SharedTexts implements TextPool {
     })
   }
 
-  encode(folded: string): Uint8Array {
-    return this.key.setText(folded).copyBytes()
+  encode(foldedText: string): Uint8Array {
+    return this.key.setText(foldedText).copyBytes()
   }
 
   /** Matches bytes: the encoding of a code unit is never a part of another one's. */
@@ -178,20 +178,20 @@ export class SharedTexts implements TextPool {
    */
   private endOfPart(at: number, end: number, { bytes: part, borders }: Part): number {
     const { bytes, words } = this.heap
-    const wanted = Math.imul(part[0]!, 0x01010101)
-    for (let matched = 0; at < end; ) {
-      if (matched === 0 && (at & 3) === 0) {
+    const repeatedByte = Math.imul(part[0]!, 0x01010101)
+    for (let matchLength = 0; at < end; ) {
+      if (matchLength === 0 && (at & 3) === 0) {
         for (; at < end; at += 4) {
-          const word = words[at >>> 2]! ^ wanted
+          const word = words[at >>> 2]! ^ repeatedByte
           if ((word - 0x01010101) & ~word & 0x80808080) break
         }
         if (at >= end) return -1
       }
-      if (bytes[at] === part[matched]) {
+      if (bytes[at] === part[matchLength]) {
         at++
-        if (++matched === part.length) return at
-      } else if (matched === 0) at++
-      else matched = borders[matched - 1]!
+        if (++matchLength === part.length) return at
+      } else if (matchLength === 0) at++
+      else matchLength = borders[matchLength - 1]!
     }
     return -1
   }

@@ -33,7 +33,7 @@ export class TextTable {
   readonly pool: SharedTexts
   private readonly words: Uint32Array
   /** Texts without rows that a version may still read, with the sequence as of which they have none. */
-  private readonly unused = new Map<Address, number>()
+  private readonly unusedTexts = new Map<Address, number>()
 
   /** @param shards from an image; undefined if there are no texts yet */
   constructor(
@@ -59,7 +59,7 @@ export class TextTable {
     const { heap, reclaimer, sequence } = this.space
     heap.preserve(text, 4)
     if (--this.words[wordIndex(text, ROWS)]! > 0) return
-    this.unused.set(text, sequence)
+    this.unusedTexts.set(text, sequence)
     reclaimer.retire(0, sequence, () => this.remove(text, sequence))
   }
 
@@ -88,8 +88,8 @@ export class TextTable {
     const { words } = this
     const { heap, allocator } = this.space
     // It may have been used again, and released again in a later version, which then removes it.
-    if (wordAt(words, text, ROWS) !== 0 || this.unused.get(text) !== sequence) return
-    this.unused.delete(text)
+    if (wordAt(words, text, ROWS) !== 0 || this.unusedTexts.get(text) !== sequence) return
+    this.unusedTexts.delete(text)
     const hash = this.pool.hash(text)
     const table = this.tableOf(hash)
     const entry = this.entryWith(table, hash, text)

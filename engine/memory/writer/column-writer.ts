@@ -45,8 +45,8 @@ export class ColumnWriter {
   /** Set for a column of texts. */
   private readonly texts: TextTable | undefined
   /** Rows still to be inserted into the order: new ones, ascending, and those with another value. */
-  private added: number[] = []
-  private readonly moved = new Set<number>()
+  private addedRows: number[] = []
+  private readonly movedRows = new Set<number>()
 
   constructor(
     private readonly space: Workspace,
@@ -98,7 +98,7 @@ export class ColumnWriter {
         segment = rowId >>> SEGMENT_BITS
         page = pages.appendable(segment)
       }
-      if (order) this.added.push(rowId)
+      if (order) this.addedRows.push(rowId)
       const value = reader.read(rows[i]!)
       if (value === undefined) continue
       if (typeof value === 'bigint' && columnKindOf(heap.words, page) === NUMBERS) page = pages.widen(segment)
@@ -130,7 +130,7 @@ export class ColumnWriter {
     if (typeof value === 'bigint' && columnKindOf(heap.words, page) === NUMBERS) page = pages.widen(segment)
     setBit(heap, page, rowId % SEGMENT_ROWS, value !== undefined)
     if (value !== undefined) this.write(page, rowId % SEGMENT_ROWS, value)
-    if (this.builtOrder) this.moved.add(rowId)
+    if (this.builtOrder) this.movedRows.add(rowId)
     if (old !== undefined) this.forget(old, rowId)
     if (value !== undefined) this.builtIndex?.add(this.hash(value), rowId)
   }
@@ -148,13 +148,13 @@ export class ColumnWriter {
    * @param rowIds all rows, ascending @throws {MemoryFull}
    */
   buildIndex(rowIds: Uint32Array): void {
-    const sorted = this.sorted(rowIds)
-    this.order?.build(sorted)
-    const hashes = sorted.map(rowId => {
+    const sortedIds = this.sortByValue(rowIds)
+    this.order?.build(sortedIds)
+    const hashes = sortedIds.map(rowId => {
       const value = this.value(rowId)
       return value === undefined ? 0 : this.hash(value)
     })
-    this.index?.build(sorted, hashes)
+    this.index?.build(sortedIds, hashes)
   }
 
   /**
@@ -163,11 +163,13 @@ export class ColumnWriter {
    * @throws {MemoryFull}
    */
   putOrder(): void {
-    if (this.added.length + this.moved.size === 0) return
-    const rowIds = Uint32Array.from(this.moved.size === 0 ? this.added : [...this.added, ...this.moved].sort(ascending))
-    this.order!.insert(this.sorted(rowIds), rowId => this.upTo(rowId))
-    this.added = []
-    this.moved.clear()
+    if (this.addedRows.length + this.movedRows.size === 0) return
+    const rowIds = Uint32Array.from(
+      this.movedRows.size === 0 ? this.addedRows : [...this.addedRows, ...this.movedRows].sort(ascending),
+    )
+    this.order!.insert(this.sortByValue(rowIds), rowId => this.upTo(rowId))
+    this.addedRows = []
+    this.movedRows.clear()
   }
 
   /** Releases the text or vector of a row. */
@@ -198,8 +200,8 @@ export class ColumnWriter {
   /** Takes a row out of the order, by the value that it still has. */
   private leaveOrder(rowId: number): void {
     const order = this.builtOrder
-    if (!order || this.moved.delete(rowId)) return
-    if (this.added.length > 0 && rowId >= this.added[0]!) this.putOrder()
+    if (!order || this.movedRows.delete(rowId)) return
+    if (this.addedRows.length > 0 && rowId >= this.addedRows[0]!) this.putOrder()
     order.remove(this.upTo(rowId))
   }
 
@@ -218,7 +220,7 @@ export class ColumnWriter {
     return this.texts ? this.texts.pool.hash(value as Address) : hashNumber(value)
   }
 
-  private sorted(rowIds: Uint32Array): Uint32Array {
+  private sortByValue(rowIds: Uint32Array): Uint32Array {
     return sortRows(rowIds, rowId => this.value(rowId), this.texts?.pool)
   }
 

@@ -19,7 +19,7 @@ const RETRIES_AT_CLOSE = 20
 export class ImageSchedule {
   private readonly timer: NodeJS.Timeout | undefined
   private readonly stop = new AbortController()
-  private running = Promise.resolve()
+  private currentSave = Promise.resolve()
   private isRunning = false
 
   /** @param onNote for the log */
@@ -36,14 +36,14 @@ export class ImageSchedule {
   async close(): Promise<void> {
     clearInterval(this.timer)
     this.stop.abort()
-    await this.running
+    await this.currentSave
     if (this.timer) await this.save(Number.POSITIVE_INFINITY, new AbortController().signal, RETRIES_AT_CLOSE)
   }
 
   private begin(): void {
     if (this.isRunning) return
     this.isRunning = true
-    this.running = this.save(BYTES_PER_SECOND, this.stop.signal, Number.POSITIVE_INFINITY).finally(() => {
+    this.currentSave = this.save(BYTES_PER_SECOND, this.stop.signal, Number.POSITIVE_INFINITY).finally(() => {
       this.isRunning = false
     })
   }

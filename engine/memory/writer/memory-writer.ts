@@ -300,7 +300,7 @@ export class MemoryWriter {
     // Memory retired from here on belongs to the next version.
     space.sequence = next(sequence)
     reclaimer.reclaim()
-    heap.setUsed(allocator.used)
+    heap.setUsed(allocator.bytesByPart)
   }
 
   private row({ tableNumber, rowId }: Change): Uint8Array | undefined {

@@ -22,7 +22,7 @@ export class TableQueue {
   /** In the order of the catalog. */
   readonly tables: readonly QueuedTable[]
   private readonly byNumber: ReadonlyMap<number, QueuedTable>
-  private waiting: QueuedTable[]
+  private waitingTables: QueuedTable[]
 
   constructor(
     catalog: Catalog,
@@ -38,12 +38,12 @@ export class TableQueue {
       doesNotFit: false,
     }))
     this.byNumber = new Map(this.tables.map(table => [table.dataClass.tableNumber, table]))
-    this.waiting = this.smallestFirst()
+    this.waitingTables = this.smallestFirst()
   }
 
   /** Table that is being read; undefined when all have been. */
   get first(): QueuedTable | undefined {
-    return this.waiting[0]
+    return this.waitingTables[0]
   }
 
   find(tableNumber: number): QueuedTable | undefined {
@@ -52,12 +52,12 @@ export class TableQueue {
 
   /** Removes the first table, which has been read. */
   shift(): void {
-    this.waiting.shift()
+    this.waitingTables.shift()
   }
 
   /** Empties the queue: everything came from an image. */
   clear(): void {
-    this.waiting = []
+    this.waitingTables = []
   }
 
   /** Returns to the state in which nothing has been read. */
@@ -65,7 +65,7 @@ export class TableQueue {
     for (const table of this.tables) {
       Object.assign(table, { writer: undefined, next: 0, keepsRows: true, doesNotFit: false })
     }
-    this.waiting = this.smallestFirst()
+    this.waitingTables = this.smallestFirst()
   }
 
   /**
@@ -82,8 +82,8 @@ export class TableQueue {
       this.takeOut(table)
       if (table.keepsRows) table.keepsRows = false
       else {
-        const others = this.tables.filter(({ writer }) => writer?.keepsRows)
-        const largest = others.sort((a, b) => b.writer!.rowBytes - a.writer!.rowBytes)[0]
+        const candidates = this.tables.filter(({ writer }) => writer?.keepsRows)
+        const largest = candidates.sort((a, b) => b.writer!.rowBytes - a.writer!.rowBytes)[0]
         if (largest) {
           largest.keepsRows = false
           this.takeOut(largest)
@@ -102,9 +102,9 @@ export class TableQueue {
   }
 
   private enqueue(table: QueuedTable): void {
-    const position = this.waiting.indexOf(table)
-    if (position >= 0) this.waiting.splice(position, 1)
-    if (!table.doesNotFit) this.waiting.push(table)
+    const position = this.waitingTables.indexOf(table)
+    if (position >= 0) this.waitingTables.splice(position, 1)
+    if (!table.doesNotFit) this.waitingTables.push(table)
   }
 
   /** Smallest first, so that as many as possible fit. */

@@ -37,7 +37,7 @@ export class TableWriter {
   private rowCount: number
   private rowIdLimit: number
   private liveSince: number
-  private readonly live: Pages
+  private readonly livePages: Pages
   private readonly rows: RowHeap
   private readonly columns: readonly ColumnWriter[]
   private readonly indexes: readonly ColumnWriter[]
@@ -50,7 +50,7 @@ export class TableWriter {
   private changesCapacity: number
   private isChanged: boolean
   /** Added rows, ascending, whose values are still to be written: a column is filled for many rows at once. */
-  private readonly added: { rowIds: number[]; rows: Address[] } = { rowIds: [], rows: [] }
+  private readonly addedRows: { rowIds: number[]; rows: Address[] } = { rowIds: [], rows: [] }
 
   /**
    * @param keepsRows whether the bytes of rows are kept, besides what is derived from them
@@ -66,7 +66,7 @@ export class TableWriter {
     this.rowCount = state?.rowCount ?? 0
     this.rowIdLimit = state?.rowIdLimit ?? 0
     this.liveSince = state?.liveSince ?? space.sequence
-    this.live = new Pages(space, BITS, state?.live)
+    this.livePages = new Pages(space, BITS, state?.live)
     this.rows = new RowHeap(space, keepsRows, state?.rows)
     this.columns = shape.columns.map((_, i) => new ColumnWriter(space, shape, i, texts, state?.columns[i]))
     this.indexes = shape.indexed.map(attribute => this.columns[shape.columnOf.get(attribute)!]!)
@@ -86,7 +86,7 @@ export class TableWriter {
     return {
       ...{ keepsRows, rowCount, rowIdLimit, liveSince, changes },
       ...{ directory, directoryBorn, changesList, changesCapacity },
-      live: this.live.state,
+      live: this.livePages.state,
       rows: this.rows.state,
       columns: this.columns.map(({ state }) => state),
     }
@@ -125,14 +125,14 @@ export class TableWriter {
   put(rowId: number, bytes: Uint8Array): void {
     const segment = Math.floor(rowId / SEGMENT_ROWS)
     const entry = rowId % SEGMENT_ROWS
-    const { rowIds, rows } = this.added
+    const { rowIds, rows } = this.addedRows
     if (this.has(segment, entry)) this.replace(rowId, bytes)
     else {
       // Ids are never used again, so those of a version ascend: orders rely on it.
       assert(rowId >= this.rowIdLimit, `row ${rowId} comes after row ${this.rowIdLimit - 1}`)
       rows.push(this.rows.put(rowId, bytes, true))
       rowIds.push(rowId)
-      setBit(this.space.heap, this.live.appendable(segment), entry, true)
+      setBit(this.space.heap, this.livePages.appendable(segment), entry, true)
       this.rowCount++
       this.rowIdLimit = Math.max(this.rowIdLimit, rowId + 1)
       this.liveSince = this.space.sequence
@@ -149,7 +149,7 @@ export class TableWriter {
     const entry = rowId % SEGMENT_ROWS
     if (!this.has(segment, entry)) return
     this.putValues()
-    setBit(this.space.heap, this.live.writable(segment), entry, false)
+    setBit(this.space.heap, this.livePages.writable(segment), entry, false)
     for (const column of this.columns) column.remove(rowId)
     this.rows.retire(rowId)
     this.rowCount--
@@ -160,7 +160,7 @@ export class TableWriter {
 
   /** Writes the values of added rows into the columns. @throws {MemoryFull} */
   putValues(): void {
-    const { rowIds, rows } = this.added
+    const { rowIds, rows } = this.addedRows
     if (rowIds.length === 0) return
     for (const column of this.columns) column.append(rowIds, rows)
     rowIds.length = 0
@@ -186,7 +186,7 @@ export class TableWriter {
     words[at + TABLE_LIMIT] = this.rowIdLimit
     words[at + TABLE_COUNT] = this.rowCount
     words[at + TABLE_LIVE_SINCE] = this.liveSince
-    words[at + TABLE_LIVE] = this.live.publish()
+    words[at + TABLE_LIVE] = this.livePages.publish()
     words[at + TABLE_ROWS] = this.rows.publish()
     words[at + TABLE_CHANGES] = this.publishChanges()
     let entry = at + TABLE_COLUMNS
@@ -203,7 +203,7 @@ export class TableWriter {
       for (const column of this.columns) column.releaseValue(rowId)
       this.rows.retire(rowId)
     }
-    this.live.clear()
+    this.livePages.clear()
     this.rows.clear()
     for (const column of this.columns) column.clear()
     this.freeDirectory()
@@ -218,14 +218,14 @@ export class TableWriter {
   }
 
   private has(segment: number, entry: number): boolean {
-    return segment < this.live.count && hasBit(this.space.heap, this.live.page(segment), entry)
+    return segment < this.livePages.count && hasBit(this.space.heap, this.livePages.page(segment), entry)
   }
 
   private liveRows(): Uint32Array {
     const rowIds = new Uint32Array(this.rowCount)
     let count = 0
-    for (let segment = 0; segment < this.live.count; segment++) {
-      const page = this.live.page(segment)
+    for (let segment = 0; segment < this.livePages.count; segment++) {
+      const page = this.livePages.page(segment)
       for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
         if (hasBit(this.space.heap, page, entry)) rowIds[count++] = segment * SEGMENT_ROWS + entry
       }

@@ -47,9 +47,9 @@ export function answerTask(
 ): PoolOutcome {
   const sink = sinkFor(message, options, registry)
   try {
-    return answered(answer(message, sink, options, registry, store), sink)
+    return answerOutcome(answer(message, sink, options, registry, store), sink)
   } catch (error) {
-    return failed(error, sink)
+    return failureOutcome(error, sink)
   } finally {
     sink?.close()
     releaseBuffers()
@@ -57,14 +57,14 @@ export function answerTask(
 }
 
 /** Outcome of a task. @param bytes the answer, or its rest that the sink does not have yet */
-export function answered(bytes: Uint8Array, sink: AnswerSink | undefined): PoolOutcome {
+export function answerOutcome(bytes: Uint8Array, sink: AnswerSink | undefined): PoolOutcome {
   if (sink) return transferred(sink.end(bytes))
   // Bytes that are not shared belong to a buffer that the next task reuses.
   return isShared(bytes) ? bytes : (move(bytes.slice()) as unknown as Uint8Array)
 }
 
 /** Outcome of a task that has thrown. */
-export function failed(error: unknown, sink: AnswerSink | undefined): PoolOutcome {
+export function failureOutcome(error: unknown, sink: AnswerSink | undefined): PoolOutcome {
   sink?.discard()
   const needs = needsOf(error)
   if (needs) return { suspended: needs }
@@ -84,7 +84,7 @@ export function sinkFor(
       ? new SpoolWriter(spool, new ByteBudget(answers.exportDisk), true)
       : new SpoolWriter(spool, new ByteBudget(answers.disk), false),
     memory: new ByteBudget(answers.memory),
-    held: answers.held,
+    holdings: answers.heldMemory,
     slot,
   })
 }
@@ -109,7 +109,7 @@ function answer(
   const budget = new QueryBudget({ ...limits, deadlineAt, isCancelled, counter })
   // The task may have waited behind another one.
   budget.examine(0)
-  const { views, layouts, queries, indexes, read, releaseSnapshot: rest } = store()
+  const { views, layouts, queries, indexes, read, releaseSnapshot: release } = store()
   // Set only now: terminating a thread while LMDB opens would end the process.
   Atomics.store(worksAt, slot, threadId)
   try {
@@ -122,6 +122,6 @@ function answer(
     examined[slot] = counter.examined
     sent[slot] = counter.sent
     Atomics.store(worksAt, slot, 0)
-    rest()
+    release()
   }
 }

@@ -23,7 +23,7 @@ export interface PoolThreadOptions extends SlotWords {
   /** Tasks of plugins. */
   readonly tasks: readonly TaskModule[]
   /** Number of threads that can be terminated: they have loaded their code, and the store if they open it at start. */
-  readonly loaded: Int32Array
+  readonly loadedCount: Int32Array
 }
 
 /** Options shared by the threads that make answers. */
@@ -35,7 +35,7 @@ interface AnswerThreadOptions {
   /** Budget of the files of exports. */
   readonly exportDisk: SharedBudget
   /** One entry per task: KiB of memory that it holds. */
-  readonly held: Int32Array
+  readonly heldMemory: Int32Array
 }
 
 /** State that decides whether vectors are searched by an index. */

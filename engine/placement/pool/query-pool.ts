@@ -124,19 +124,19 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
   private readonly threads: number
   private readonly tasksPerThread: number
   /** Queries that threads have, and free slots for more of them. */
-  private readonly begun: (PendingQuery<T> | undefined)[]
+  private readonly begunQueries: (PendingQuery<T> | undefined)[]
   private readonly freeSlots: number[]
   /** Number of exports that threads have. */
   private exports = 0
   private readonly words: ReturnType<typeof slotWords>
   /** See `PoolThreadOptions`. */
-  private readonly held: Int32Array
-  private readonly loaded = new Int32Array(new SharedArrayBuffer(4))
+  private readonly heldMemory: Int32Array
+  private readonly loadedCount = new Int32Array(new SharedArrayBuffer(4))
   private piscina: Piscina | undefined
   /** Number of threads that have ended. */
-  private ended = 0
+  private endedCount = 0
   /** Ids of threads that were terminated because of their query. */
-  private readonly stopped = new Set<number>()
+  private readonly stoppedThreads = new Set<number>()
   /** True while Piscina reports the tasks of a terminated thread. */
   private isStopping = false
   private closing: Promise<void> | undefined
@@ -152,8 +152,8 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     this.tasksPerThread = entry.tasksPerThread ?? TASKS_PER_THREAD
     const slots = this.threads * this.tasksPerThread
     this.words = slotWords(slots)
-    this.held = new Int32Array(new SharedArrayBuffer(4 * slots))
-    this.begun = Array.from({ length: slots }, () => undefined)
+    this.heldMemory = new Int32Array(new SharedArrayBuffer(4 * slots))
+    this.begunQueries = Array.from({ length: slots }, () => undefined)
     this.freeSlots = Array.from({ length: slots }, (_, slot) => slot)
   }
 
@@ -163,12 +163,12 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
    */
   run(task: T, caller?: Caller, deadlineAt = Date.now() + this.timeoutOf(isExport(task))): Promise<AnswerBody> {
     if (this.isClosed) return Promise.reject(PoolErrors.CLOSED())
-    if (this.freeSlots.length === 0 && this.waiting.length >= this.options.queueLimit) {
+    if (this.freeSlots.length === 0 && this.waitingTasks.length >= this.options.queueLimit) {
       this.counts[COUNT.poolRefused]!++
-      return Promise.reject(PoolErrors.BUSY(this.waiting.length).retryAfter(RETRY_AFTER_SECONDS))
+      return Promise.reject(PoolErrors.BUSY(this.waitingTasks.length).retryAfter(RETRY_AFTER_SECONDS))
     }
     const query = new PendingQuery(task, caller, deadlineAt)
-    const waitingExports = query.isExport ? this.waiting.filter(each => each.isExport).length : 0
+    const waitingExports = query.isExport ? this.waitingTasks.filter(each => each.isExport).length : 0
     if (waitingExports >= MAX_WAITING_EXPORTS)
       return Promise.reject(PoolErrors.EXPORTS(waitingExports).retryAfter(EXPORT_RETRY_SECONDS))
     return this.enter(query)
@@ -192,7 +192,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
 
   /** Number of threads, and of running and waiting tasks. */
   get load(): { threads: number; running: number; waiting: number } {
-    return { threads: this.threadIds.length, running: this.begunCount, waiting: this.waiting.length }
+    return { threads: this.threadIds.length, running: this.begunCount, waiting: this.waitingTasks.length }
   }
 
   /** Ids of the live threads. */
@@ -202,14 +202,14 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
 
   /** Number of queries that threads have, even if they were given up. */
   private get begunCount(): number {
-    return this.begun.length - this.freeSlots.length
+    return this.begunQueries.length - this.freeSlots.length
   }
 
   protected override sendNext(): void {
     while (this.freeSlots.length > 0) {
-      const next = this.waiting.findIndex(query => this.mayBegin(query))
+      const next = this.waitingTasks.findIndex(query => this.mayBegin(query))
       if (next < 0) return
-      const [query] = this.waiting.splice(next, 1)
+      const [query] = this.waitingTasks.splice(next, 1)
       void this.send(query!, this.freeSlots.pop()!)
     }
   }
@@ -225,10 +225,10 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
 
   private async send(query: PendingQuery<T>, slot: number): Promise<void> {
     const { task, caller, deadlineAt, isExport } = query
-    const { words, held } = this
+    const { words, heldMemory } = this
     const { answers, needsUser } = this.options
     query.slot = slot
-    this.begun[slot] = query
+    this.begunQueries[slot] = query
     if (isExport) this.exports++
     Atomics.store(words.cancelled, slot, 0)
     Atomics.store(words.worksAt, slot, 0)
@@ -251,11 +251,11 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     } catch (error) {
       clearTimeout(query.endTimer)
       spools?.abandon(spool)
-      answers?.memory.release(1024 * Atomics.exchange(held, slot, 0))
+      answers?.memory.release(1024 * Atomics.exchange(heldMemory, slot, 0))
       this.threadLost(query, Atomics.load(words.worksAt, slot), error)
       this.events.onThreadEnd?.()
     }
-    this.begun[slot] = undefined
+    this.begunQueries[slot] = undefined
     this.freeSlots.push(slot)
     if (isExport) this.exports--
     this.sendNext()
@@ -279,7 +279,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
 
   /** Repeats or fails a task whose thread has ended. @param threadId thread that worked on the task; 0: none had begun it */
   private threadLost(query: PendingQuery<T>, threadId: number, error: unknown): void {
-    const isStopped = this.stopped.has(threadId)
+    const isStopped = this.stoppedThreads.has(threadId)
     if (!isStopped && !this.isStopping) {
       const reason = error instanceof Error ? error.stack : error
       this.events.onInternalError?.(`a thread of the query pool ended: ${reason}`)
@@ -288,7 +288,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     if (query.isOpen && isInnocent && !query.isRepeated && !this.isClosed) {
       query.slot = undefined
       query.isRepeated = true
-      this.waiting.push(query)
+      this.waitingTasks.push(query)
     } else this.fail(query, PoolErrors.THREAD_LOST())
   }
 
@@ -302,7 +302,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
   }
 
   protected override expiring(): PendingQuery<T>[] {
-    return [...this.waiting, ...this.begun.flatMap(query => (query?.isOpen ? query : []))]
+    return [...this.waitingTasks, ...this.begunQueries.flatMap(query => (query?.isOpen ? query : []))]
   }
 
   /** Rejects the task. If a thread has it, it stops at the next batch of rows, or the thread is terminated. */
@@ -321,7 +321,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
     const id = Atomics.load(this.words.worksAt, slot)
     const thread = this.piscina?.threads.find(({ threadId }) => threadId === id)
     if (!thread) return
-    this.stopped.add(id)
+    this.stoppedThreads.add(id)
     const seconds = this.options.overrunMs / 1000
     this.events.onInternalError?.(
       `a thread of the query pool is ended: its query went on for ${seconds} s after its time was over, or its client had gone`,
@@ -338,8 +338,8 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
   /** Waits until all threads have loaded: terminating one that loads lmdb or opens a store would end the process. */
   private async threadsLoaded(): Promise<void> {
     const end = Date.now() + MAX_LOADING_MS
-    const started = () => this.ended + this.threadIds.length
-    while (Atomics.load(this.loaded, 0) < started() && Date.now() < end) await delay(PAUSE_MS)
+    const countStarted = () => this.endedCount + this.threadIds.length
+    while (Atomics.load(this.loadedCount, 0) < countStarted() && Date.now() < end) await delay(PAUSE_MS)
   }
 
   private timeoutOf(isExport: boolean): number {
@@ -348,7 +348,7 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
   }
 
   private start(): Piscina {
-    const { threads, tasksPerThread, loaded, held } = this
+    const { threads, tasksPerThread, loadedCount, heldMemory } = this
     const { store, limits, answers, heapBytes } = this.options
     const { file, data } = this.entry
     const workerData: Omit<PoolThreadOptions, 'indexStatus' | 'tasks'> = {
@@ -356,16 +356,16 @@ export class QueryPool<T extends object = PoolTask> extends TaskQueue<AnswerBody
       limits,
       ...this.words,
       answers: answers && {
-        memory: answers.memory.shared,
-        disk: answers.spools.disk.shared,
-        exportDisk: answers.exportSpools.disk.shared,
-        held,
+        memory: answers.memory.sharedBudget,
+        disk: answers.spools.disk.sharedBudget,
+        exportDisk: answers.exportSpools.disk.sharedBudget,
+        heldMemory,
       },
-      loaded,
+      loadedCount,
       ...data,
     }
     const piscina = startThreads({ file, workerData, threads, tasksPerThread, heapBytes })
-    piscina.on('workerDestroy', () => this.ended++)
+    piscina.on('workerDestroy', () => this.endedCount++)
     // A thread ended without a task; otherwise its tasks report it.
     piscina.on('error', error => {
       this.events.onInternalError?.(`a thread of the query pool ended: ${error.stack}`)

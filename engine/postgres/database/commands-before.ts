@@ -79,7 +79,7 @@ export type QueryAfter = (
 export function queriesAfter(driver: typeof pg): QueryAfter {
   class QueryAfterCommands extends (driver.Query as unknown as QueryClass) {
     commands: readonly Command[] = []
-    private done = 0
+    private doneCount = 0
 
     override prepare(wire: Wire): void {
       for (const { name, values } of this.commands) {
@@ -90,12 +90,12 @@ export function queriesAfter(driver: typeof pg): QueryAfter {
     }
 
     override handleDataRow(message: object): void {
-      if (this.done === this.commands.length) super.handleDataRow(message)
+      if (this.doneCount === this.commands.length) super.handleDataRow(message)
     }
 
     override handleCommandComplete(message: object, wire: Wire): void {
-      if (this.done === this.commands.length) super.handleCommandComplete(message, wire)
-      else this.done++
+      if (this.doneCount === this.commands.length) super.handleCommandComplete(message, wire)
+      else this.doneCount++
     }
   }
   return (client, commands, query) =>

@@ -82,11 +82,11 @@ const columnNames = (relation: string, numbers: string): string =>
 
 /**
  * SQL of schema, name and description of relations. The type of a column is that under its domains.
- * @param wanted SQL of their `schema`, `name` and `oid`, which is null for one that does not exist
+ * @param relations SQL of their `schema`, `name` and `oid`, which is null for one that does not exist
  * @param more SQL of further columns
  */
-const describe = (wanted: string, more = ''): string => `
-WITH RECURSIVE wanted AS (${wanted}),
+const describe = (relations: string, more = ''): string => `
+WITH RECURSIVE wanted AS (${relations}),
 base AS (
   SELECT a.attrelid, a.attnum, a.atttypid AS type, a.atttypmod AS modifier, false AS mandatory, NULL::text COLLATE "C" AS initial
   FROM pg_attribute a WHERE a.attrelid IN (SELECT oid FROM wanted) AND a.attnum > 0 AND NOT a.attisdropped

@@ -96,14 +96,14 @@ export interface Writable {
     work: (run: Run) => Promise<T>,
     options: { readonly isSingle: boolean; readonly isKept: (result: T) => boolean },
   ): Promise<T>
-  errorOf(thrown: unknown, signal?: AbortSignal): Error
+  errorOf(cause: unknown, signal?: AbortSignal): Error
 }
 
 /** Connections to one database. */
 export class Database implements Writable {
   /** Closed while an event run that has collided before keeps other writes waiting. */
   readonly gate = new WriteGate()
-  private opened: Promise<Pool> | undefined
+  private pool: Promise<Pool> | undefined
   /** Set with the first connection. */
   private queryAfter: QueryAfter | undefined
   /** Names of prepared statements, by their texts. */
@@ -217,20 +217,20 @@ export class Database implements Writable {
       })
     } catch (error) {
       if (error instanceof ProtocolError || isOfStatement(error as Error)) throw error
-      const known = this.errorOf(error, limits.signal)
-      throw isFinal && known.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(this.name) : known
+      const clientError = this.errorOf(error, limits.signal)
+      throw isFinal && clientError.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(this.name) : clientError
     }
   }
 
   async close(): Promise<void> {
-    const pool = await this.opened?.catch(() => undefined)
+    const pool = await this.pool?.catch(() => undefined)
     await pool?.end()
   }
 
   private async connect(): Promise<Client> {
     try {
-      this.opened ??= this.open()
-      return (await (await this.opened).connect()) as Client
+      this.pool ??= this.open()
+      return (await (await this.pool).connect()) as Client
     } catch (error) {
       if (WAITED.test((error as Error).message)) {
         throw RemoteErrors.BUSY(this.name, CONNECT_MS / 1000).retryAfter(RETRY_AFTER_SECONDS)
@@ -292,8 +292,8 @@ export class Database implements Writable {
 
   private nameOf(text: string): string | undefined {
     if (text.length > MAX_PREPARED_TEXT) return undefined
-    const known = this.names.get(text)
-    if (known !== undefined || this.names.size >= MAX_PREPARED) return known
+    const knownName = this.names.get(text)
+    if (knownName !== undefined || this.names.size >= MAX_PREPARED) return knownName
     const name = `tesser ${this.names.size + 1}`
     this.names.set(text, name)
     return name
@@ -304,8 +304,8 @@ export class Database implements Writable {
   }
 
   /** The error for the client; the log gets the reason, which may show what the client may not see. */
-  errorOf(thrown: unknown, signal?: AbortSignal): Error {
-    const error = thrown as Error & { code?: string }
+  errorOf(cause: unknown, signal?: AbortSignal): Error {
+    const error = cause as Error & { code?: string }
     if (error.name.startsWith('QUERY.')) return error
     if (error.code === CANCELED) return this.interrupted(signal)
     if (isOfStatement(error)) {

@@ -87,8 +87,8 @@ export class HeldTransaction implements Writable {
     })
   }
 
-  errorOf(thrown: unknown): Error {
-    return thrown instanceof ProtocolError ? thrown : this.database.errorOf(thrown, this.signal)
+  errorOf(cause: unknown): Error {
+    return cause instanceof ProtocolError ? cause : this.database.errorOf(cause, this.signal)
   }
 
   /** @throws {ProtocolError} nothing is kept, unless the connection was lost with the commit */
@@ -123,8 +123,8 @@ export class HeldTransaction implements Writable {
       const { connection, dataClass } = this.holding
       if (VIOLATION.test((error as { code?: string }).code ?? ''))
         throw RemoteErrors.REFUSED_ENTITY(dataClass, 'a rule of the table')
-      const known = this.errorOf(error)
-      throw known.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(connection) : known
+      const clientError = this.errorOf(error)
+      throw clientError.name === 'REMOTE.AWAY' ? RemoteErrors.OUTCOME_UNKNOWN(connection) : clientError
     }
   }
 
@@ -139,8 +139,8 @@ export class HeldTransaction implements Writable {
         this.failure = RemoteErrors.CHANGING(this.holding.dataClass).retryAfter(1)
         throw this.failure
       }
-      await this.run(UNDO).catch(lost => {
-        this.failure = lost
+      await this.run(UNDO).catch(undoError => {
+        this.failure = undoError
       })
       throw error
     }

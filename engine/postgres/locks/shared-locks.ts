@@ -30,7 +30,7 @@ const MAX_PENDING = 10_000
  * entity. Source: protocol notes, 8.8.
  */
 export class SharedLocks {
-  private readonly made = new Map<Database, Promise<void>>()
+  private readonly creations = new Map<Database, Promise<void>>()
   /** Owners whose locks are to be freed, by database. */
   private readonly pending = new Map<Database, Set<string>>()
 
@@ -87,8 +87,8 @@ export class SharedLocks {
 
   async unlock(dataClass: DataClass, key: Value, { owner }: LockHolder, limits: StatementLimits): Promise<LockResult> {
     const text = 'DELETE FROM tesser.entity_lock WHERE class = $1 AND key = $2 AND owner = $3 RETURNING true'
-    const gone = await this.run(dataClass, { text, values: [dataClass.name, String(key), owner] }, limits)
-    if (gone.length > 0) return { kind: 'lock', result: true }
+    const deletedRows = await this.run(dataClass, { text, values: [dataClass.name, String(key), owner] }, limits)
+    if (deletedRows.length > 0) return { kind: 'lock', result: true }
     const blocker = await this.blocker(dataClass, key, owner, limits)
     return blocker ? { kind: 'lock', result: false, blocker } : { kind: 'lock', result: true, wasNotLocked: true }
   }
@@ -114,11 +114,11 @@ export class SharedLocks {
   private async free(database: Database, owner: string, limits: StatementLimits): Promise<void> {
     const owners = this.pending.get(database) ?? new Set()
     if (owners.size < MAX_PENDING) this.pending.set(database, owners.add(owner))
-    const freed = [...owners]
+    const freedOwners = [...owners]
     await this.make(database, limits)
     const text = 'DELETE FROM tesser.entity_lock WHERE owner IN (SELECT json_array_elements_text($1::json))'
-    await database.query({ text, values: [JSON.stringify(freed)] }, limits)
-    for (const each of freed) owners.delete(each)
+    await database.query({ text, values: [JSON.stringify(freedOwners)] }, limits)
+    for (const each of freedOwners) owners.delete(each)
   }
 
   private async blocker(
@@ -139,24 +139,24 @@ export class SharedLocks {
     try {
       return await database.query(statement, limits)
     } catch (error) {
-      this.failed(database, error)
+      this.handleFailure(database, error)
       throw error
     }
   }
 
   /** To be called with the error of a statement that has a {@link LockGuard}. */
-  failed(database: Database, error: unknown): void {
-    if (MISSING.test((error as Error).message)) this.made.delete(database)
+  handleFailure(database: Database, error: unknown): void {
+    if (MISSING.test((error as Error).message)) this.creations.delete(database)
   }
 
   private make(database: Database, limits: StatementLimits): Promise<void> {
-    let made = this.made.get(database)
-    if (!made) {
-      made = makeLocks(database, limits)
-      this.made.set(database, made)
-      made.catch(() => this.made.delete(database))
+    let creation = this.creations.get(database)
+    if (!creation) {
+      creation = makeLocks(database, limits)
+      this.creations.set(database, creation)
+      creation.catch(() => this.creations.delete(database))
     }
-    return made
+    return creation
   }
 }
 
@@ -165,13 +165,13 @@ const LIST = `
   FROM tesser.entity_lock WHERE expires > clock_timestamp() ORDER BY made_at LIMIT $1::int`
 
 function heldLock([, dataClass, key, owner, info, expires]: Cells): HeldLock {
-  const held = { dataClass: dataClass!, key: key!, owner: owner!, info: JSON.parse(info!) as LockInfo }
-  return expires === null ? held : { ...held, expires: Number(expires) }
+  const lock = { dataClass: dataClass!, key: key!, owner: owner!, info: JSON.parse(info!) as LockInfo }
+  return expires === null ? lock : { ...lock, expires: Number(expires) }
 }
 
 async function makeLocks(database: Database, limits: StatementLimits): Promise<void> {
-  const [found] = await database.query(LOCKS_EXIST, limits)
-  if (found?.[0] === 't') return
+  const [row] = await database.query(LOCKS_EXIST, limits)
+  if (row?.[0] === 't') return
   try {
     await database.session(limits, async run => {
       await run({ text: 'BEGIN', values: [] })

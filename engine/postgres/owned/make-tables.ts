@@ -26,20 +26,22 @@ const once = (text: string): Statement => ({ text, values: [], isPlain: true })
  */
 export async function makeTables(
   { dataClasses }: Catalog,
-  owned: readonly DataClass[],
+  ownedClasses: readonly DataClass[],
   run: Run,
   onNote: Note,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const problems = new Map<string, readonly string[]>()
-  const used = new Set(dataClasses.flatMap(({ remote }) => (remote ? [placeOf(remote.schema, remote.table)] : [])))
-  const isUsed = (schema: string, table: string): boolean => used.has(placeOf(schema, table))
-  const missing = await transaction(owned[0]!, run, (_, state) => planFunctions(state))
-  if (missing.length > 0) return new Map(owned.map(({ name }) => [name, missing]))
+  const usedPlaces = new Set(
+    dataClasses.flatMap(({ remote }) => (remote ? [placeOf(remote.schema, remote.table)] : [])),
+  )
+  const isUsed = (schema: string, table: string): boolean => usedPlaces.has(placeOf(schema, table))
+  const functionProblems = await transaction(ownedClasses[0]!, run, (_, state) => planFunctions(state))
+  if (functionProblems.length > 0) return new Map(ownedClasses.map(({ name }) => [name, functionProblems]))
   const plans = [(spec: TableSpec, state: PlacesCatalog): TablePlan => planTable(spec, state, isUsed), planRelations]
   for (const plan of plans) {
-    for (const dataClass of owned) {
+    for (const dataClass of ownedClasses) {
       if (problems.has(dataClass.name)) continue
-      const found = await transaction(
+      const classProblems = await transaction(
         dataClass,
         run,
         (spec, state) => {
@@ -48,7 +50,7 @@ export async function makeTables(
         },
         onNote,
       )
-      if (found.length > 0) problems.set(dataClass.name, found)
+      if (classProblems.length > 0) problems.set(dataClass.name, classProblems)
     }
   }
   return problems
@@ -74,14 +76,14 @@ async function transaction(
   await run(once(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${LOCK_MS}`))
   try {
     await run(once(`SELECT pg_advisory_xact_lock(${LOCK})`))
-    const { schema, table, owned } = dataClass.remote!
+    const { schema, table, ownedStorage: owned } = dataClass.remote!
     const former = owned!.formerTable
     const places = [{ schema, table }, { schema: 'tesser', table: '' }, ...(former ? [{ schema, table: former }] : [])]
     const state = readPlaces(await run(placesStatement(places)))
     const plan = planOf(tableSpec(dataClass, state.hasVectors), state)
     const problems = [...plan.problems]
     if (problems.length === 0) {
-      for (const step of plan.steps) problems.push(...(await tried(step, run)))
+      for (const step of plan.steps) problems.push(...(await tryStep(step, run)))
     }
     await run(once(problems.length > 0 ? 'ROLLBACK' : 'COMMIT'))
     if (problems.length === 0) for (const note of plan.notes) onNote(`${dataClass.name}: ${note}`)
@@ -93,7 +95,7 @@ async function transaction(
 }
 
 /** @returns the reason, if the database refuses the statement */
-async function tried(step: string, run: Run): Promise<string[]> {
+async function tryStep(step: string, run: Run): Promise<string[]> {
   await run(once('SAVEPOINT tesser'))
   try {
     await run(once(step))

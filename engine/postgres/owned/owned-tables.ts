@@ -16,7 +16,7 @@ const RETRY_MS = 4_000
 const RETRY_FACTOR = 10
 
 interface Attempt {
-  readonly ended: Promise<boolean>
+  readonly outcome: Promise<boolean>
   /** Time before which there is no other one; undefined while it runs. Infinity once it has succeeded. */
   nextAt: number | undefined
 }
@@ -53,25 +53,27 @@ export class OwnedTables {
    * @throws {ProtocolError} the database does not answer
    */
   async ready(connection: string, deadlineAt: number): Promise<void> {
-    const owned = this.catalog.dataClasses.filter(({ remote }) => remote?.owned && remote.connection === connection)
-    if (owned.length === 0) return
+    const ownedClasses = this.catalog.dataClasses.filter(
+      ({ remote }) => remote?.ownedStorage && remote.connection === connection,
+    )
+    if (ownedClasses.length === 0) return
     const last = this.attempts.get(connection)
     if (last?.nextAt !== undefined && performance.now() < last.nextAt) return
-    const attempt = last && last.nextAt === undefined ? last : this.begin(connection, owned)
+    const attempt = last && last.nextAt === undefined ? last : this.begin(connection, ownedClasses)
     let timer: NodeJS.Timeout | undefined
     const waited = new Promise<void>(resolve => {
       timer = setTimeout(resolve, Math.min(WAIT_MS, Math.max(0, deadlineAt - Date.now())))
     })
-    await Promise.race([attempt.ended, waited])
+    await Promise.race([attempt.outcome, waited])
     clearTimeout(timer)
   }
 
-  private begin(connection: string, owned: readonly DataClass[]): Attempt {
+  private begin(connection: string, ownedClasses: readonly DataClass[]): Attempt {
     const begunAt = performance.now()
-    const ended = this.attempt(connection, owned)
-    const attempt: Attempt = { ended, nextAt: undefined }
+    const outcome = this.attempt(connection, ownedClasses)
+    const attempt: Attempt = { outcome, nextAt: undefined }
     this.attempts.set(connection, attempt)
-    ended.then(
+    outcome.then(
       isDone => {
         const now = performance.now()
         attempt.nextAt = isDone ? Number.POSITIVE_INFINITY : now + Math.max(RETRY_MS, (now - begunAt) * RETRY_FACTOR)
@@ -82,22 +84,22 @@ export class OwnedTables {
   }
 
   /** @returns true if all tables fit */
-  private async attempt(connection: string, owned: readonly DataClass[]): Promise<boolean> {
+  private async attempt(connection: string, ownedClasses: readonly DataClass[]): Promise<boolean> {
     const database = this.database(connection)
     const limits = { deadlineAt: Date.now() + MAX_MS, signal: new AbortController().signal }
     try {
       return await database.session(limits, async run => {
-        const marks = new Map((await run(marksStatement(owned))).map(([name, mark]) => [name, mark]))
-        const others = owned.filter(dataClass => marks.get(dataClass.name) !== markOf(dataClass))
-        if (others.length === 0) return true
-        const problems = await makeTables(this.catalog, others, run, this.onNote)
-        for (const { name } of others) this.note(name, problems.get(name)?.join('; '))
+        const marks = new Map((await run(marksStatement(ownedClasses))).map(([name, mark]) => [name, mark]))
+        const outdatedClasses = ownedClasses.filter(dataClass => marks.get(dataClass.name) !== markOf(dataClass))
+        if (outdatedClasses.length === 0) return true
+        const problems = await makeTables(this.catalog, outdatedClasses, run, this.onNote)
+        for (const { name } of outdatedClasses) this.note(name, problems.get(name)?.join('; '))
         return problems.size === 0
       })
     } catch (error) {
       if (error instanceof ProtocolError) throw error
-      const known = database.errorOf(error, limits.signal)
-      if (!isOfStatement(error as Error)) throw known
+      const clientError = database.errorOf(error, limits.signal)
+      if (!isOfStatement(error as Error)) throw clientError
       return false
     }
   }

@@ -20,12 +20,12 @@ export function planTable(
   isUsed: (schema: string, table: string) => boolean,
 ): TablePlan {
   const { schema, table, from, formerTable } = spec
-  const found = state.tables.get(placeOf(schema, table))
-  if (found) return planChange(spec, found)
+  const existingTable = state.tables.get(placeOf(schema, table))
+  if (existingTable) return planChange(spec, existingTable)
   const former = formerTable === undefined || isUsed(schema, formerTable) ? undefined : formerTable
-  const renamed = former === undefined ? undefined : state.tables.get(placeOf(schema, former))
-  if (renamed && isOurs(renamed)) {
-    const plan = planChange(spec, renamed)
+  const oldTable = former === undefined ? undefined : state.tables.get(placeOf(schema, former))
+  if (oldTable && isOurs(oldTable)) {
+    const plan = planChange(spec, oldTable)
     const rename = `ALTER TABLE ${quoteName(schema, former!)} RENAME TO ${quoteName(table)}`
     return {
       ...plan,
@@ -49,14 +49,14 @@ export function planTable(
 /** Foreign keys, whose targets exist by now, and the comment that says that the table fits. */
 export function planRelations(spec: TableSpec, state: PlacesCatalog): TablePlan {
   const { schema, table, from, foreignKeys, mark } = spec
-  const existing = new Set(state.tables.get(placeOf(schema, table))!.foreignKeys.map(({ name }) => name))
-  const added = foreignKeys
-    .filter(({ name }) => !existing.has(name))
+  const existingNames = new Set(state.tables.get(placeOf(schema, table))!.foreignKeys.map(({ name }) => name))
+  const addSteps = foreignKeys
+    .filter(({ name }) => !existingNames.has(name))
     .map(
       ({ name, column, target, onDelete }) =>
         `ALTER TABLE ${from} ADD CONSTRAINT ${quoteName(name)} FOREIGN KEY (${quoteName(column)}) REFERENCES ${quoteName(target.schema, target.table)} (${quoteName(target.key)}) ON DELETE ${onDelete}`,
     )
-  return { steps: [...added, `COMMENT ON TABLE ${from} IS ${textOf(mark)}`], problems: [], notes: [] }
+  return { steps: [...addSteps, `COMMENT ON TABLE ${from} IS ${textOf(mark)}`], problems: [], notes: [] }
 }
 
 const indexNames = ({ indexes }: CatalogTable): string[] => indexes.map(({ name }) => name)
@@ -80,10 +80,10 @@ function planChange(spec: TableSpec, state: CatalogTable): TablePlan {
     )
   }
   const names = new Set(columns.map(({ nameNow }) => nameNow))
-  const left = [...state.columns.values()].filter(({ name }) => !names.has(name))
+  const leftovers = [...state.columns.values()].filter(({ name }) => !names.has(name))
   const notes = [
     ...columns.flatMap(each => each.notes),
-    ...left.map(
+    ...leftovers.map(
       ({ name }) => `the column ${quoteName(name)} of ${from} has no attribute any longer, and stays as it is`,
     ),
   ]
@@ -93,7 +93,7 @@ function planChange(spec: TableSpec, state: CatalogTable): TablePlan {
     ...columns.flatMap(each => each.renameAndConvert()),
     ...columns.flatMap(each => each.addAndSet()),
     // New rows have no values there.
-    ...left.flatMap(({ name, isNullable, initial, identity }) =>
+    ...leftovers.flatMap(({ name, isNullable, initial, identity }) =>
       !isNullable && initial === null && identity === ''
         ? [`ALTER TABLE ${from} ALTER COLUMN ${quoteName(name)} DROP NOT NULL`]
         : [],
@@ -106,43 +106,48 @@ function planChange(spec: TableSpec, state: CatalogTable): TablePlan {
 
 /** Drops what the model does not want now; nothing of it is data. */
 function dropSteps({ schema, from, indexes, foreignKeys }: TableSpec, state: CatalogTable): string[] {
-  const wanted = new Set(indexes.map(({ name }) => name))
-  const dropped = indexNames(state).filter(name => name.startsWith(OWN_PREFIX) && !wanted.has(name))
+  const wantedNames = new Set(indexes.map(({ name }) => name))
+  const obsoleteNames = indexNames(state).filter(name => name.startsWith(OWN_PREFIX) && !wantedNames.has(name))
   const constraints = state.foreignKeys.filter(({ name, target, onDelete }) => {
     if (!name.startsWith(OWN_PREFIX)) return false
-    const own = foreignKeys.find(each => each.name === name)
-    return !own || own.onDelete !== onDelete || own.target.schema !== target.schema || own.target.table !== target.table
+    const foreignKey = foreignKeys.find(each => each.name === name)
+    return (
+      !foreignKey ||
+      foreignKey.onDelete !== onDelete ||
+      foreignKey.target.schema !== target.schema ||
+      foreignKey.target.table !== target.table
+    )
   })
   return [
     ...constraints.map(({ name }) => `ALTER TABLE ${from} DROP CONSTRAINT ${quoteName(name)}`),
-    ...dropped.map(name => `DROP INDEX ${quoteName(schema, name)}`),
+    ...obsoleteNames.map(name => `DROP INDEX ${quoteName(schema, name)}`),
   ]
 }
 
-const indexSteps = ({ from, indexes }: TableSpec, existing: readonly string[]): string[] =>
+const indexSteps = ({ from, indexes }: TableSpec, existingNames: readonly string[]): string[] =>
   indexes
-    .filter(({ name }) => !existing.includes(name))
+    .filter(({ name }) => !existingNames.includes(name))
     .map(({ name, isUnique, on }) => `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${quoteName(name)} ON ${from} (${on})`)
 
 const definitionOf = ({ name, type, isMandatory, initial, sequence }: ColumnSpec): string =>
   `${quoteName(name)} ${type}${isMandatory ? ' NOT NULL' : ''}${initial !== undefined && !sequence ? ` DEFAULT ${initial}` : ''}`
 
-/** Statements for the sequence that numbers a column. @param existing undefined for a column that is new */
+/** Statements for the sequence that numbers a column. @param existingColumn undefined for a column that is new */
 function sequenceSteps(
   { name, type, sequence, initial }: ColumnSpec,
-  existing: ExistingColumn | undefined,
+  existingColumn: ExistingColumn | undefined,
   { schema, from }: TableSpec,
 ): string[] {
   if (!sequence) return []
   const column = quoteName(name)
-  const own = quoteName(schema, sequence)
+  const sequenceName = quoteName(schema, sequence)
   return [
-    `CREATE SEQUENCE IF NOT EXISTS ${own} AS ${type} OWNED BY ${from}.${column}`,
-    ...(existing ? [`ALTER SEQUENCE ${own} AS ${type}`] : []),
-    ...(existing?.identity ? [`ALTER TABLE ${from} ALTER COLUMN ${column} DROP IDENTITY`] : []),
-    ...(existing
+    `CREATE SEQUENCE IF NOT EXISTS ${sequenceName} AS ${type} OWNED BY ${from}.${column}`,
+    ...(existingColumn ? [`ALTER SEQUENCE ${sequenceName} AS ${type}`] : []),
+    ...(existingColumn?.identity ? [`ALTER TABLE ${from} ALTER COLUMN ${column} DROP IDENTITY`] : []),
+    ...(existingColumn
       ? [
-          `SELECT setval(${textOf(own)}, greatest(max(${column}), pg_sequence_last_value(${textOf(own)}))) FROM ${from} HAVING max(${column}) > 0`,
+          `SELECT setval(${textOf(sequenceName)}, greatest(max(${column}), pg_sequence_last_value(${textOf(sequenceName)}))) FROM ${from} HAVING max(${column}) > 0`,
         ]
       : []),
     `ALTER TABLE ${from} ALTER COLUMN ${column} SET DEFAULT ${initial}`,
@@ -154,7 +159,7 @@ class ColumnChange {
   readonly name: string
   /** Name in the table as it is. */
   readonly nameNow: string
-  private readonly existing: CatalogColumn | undefined
+  private readonly existingColumn: CatalogColumn | undefined
 
   constructor(
     private readonly column: ColumnSpec,
@@ -169,62 +174,70 @@ class ColumnChange {
       columns.has(former) &&
       !spec.columns.some(each => each.name === former)
     this.nameNow = isRenamed ? former : name
-    this.existing = columns.get(this.nameNow)
+    this.existingColumn = columns.get(this.nameNow)
   }
 
   /** Why the values of the column cannot become those of the attribute. */
   get problem(): string | undefined {
-    const { existing, column, spec } = this
-    const own = quoteName(column.name)
-    if (!existing || isSameColumn(existing.sqlType, column.type) || widened(own, existing.sqlType, column.type))
+    const { existingColumn, column, spec } = this
+    const columnName = quoteName(column.name)
+    if (
+      !existingColumn ||
+      isSameColumn(existingColumn.sqlType, column.type) ||
+      widened(columnName, existingColumn.sqlType, column.type)
+    )
       return undefined
-    return `the column ${own} of ${spec.from} is of type ${existing.sqlType}, and its attribute needs ${column.type}, which could lose values; change it where they fit: ALTER TABLE ${spec.from} ALTER COLUMN ${own} TYPE ${column.type} USING ${own}::${column.type}`
+    return `the column ${columnName} of ${spec.from} is of type ${existingColumn.sqlType}, and its attribute needs ${column.type}, which could lose values; change it where they fit: ALTER TABLE ${spec.from} ALTER COLUMN ${columnName} TYPE ${column.type} USING ${columnName}::${column.type}`
   }
 
   get notes(): string[] {
-    const { existing, column, spec, nameNow } = this
-    const own = `the column ${quoteName(column.name)} of ${spec.from}`
-    if (!existing) return [`${own} is added`]
+    const { existingColumn, column, spec, nameNow } = this
+    const subject = `the column ${quoteName(column.name)} of ${spec.from}`
+    if (!existingColumn) return [`${subject} is added`]
     return [
-      ...(nameNow === column.name ? [] : [`${own} was ${quoteName(nameNow)}`]),
-      ...(isSameColumn(existing.sqlType, column.type)
+      ...(nameNow === column.name ? [] : [`${subject} was ${quoteName(nameNow)}`]),
+      ...(isSameColumn(existingColumn.sqlType, column.type)
         ? []
-        : [`${own} changes from ${existing.sqlType} to ${column.type}`]),
+        : [`${subject} changes from ${existingColumn.sqlType} to ${column.type}`]),
     ]
   }
 
   renameAndConvert(): string[] {
-    const { existing, column, spec, nameNow } = this
-    if (!existing) return []
-    const own = quoteName(column.name)
-    const isConverted = !isSameColumn(existing.sqlType, column.type)
-    const alter = `ALTER TABLE ${spec.from} ALTER COLUMN ${own}`
+    const { existingColumn, column, spec, nameNow } = this
+    if (!existingColumn) return []
+    const columnName = quoteName(column.name)
+    const isConverted = !isSameColumn(existingColumn.sqlType, column.type)
+    const alter = `ALTER TABLE ${spec.from} ALTER COLUMN ${columnName}`
     return [
-      ...(nameNow === column.name ? [] : [`ALTER TABLE ${spec.from} RENAME COLUMN ${quoteName(nameNow)} TO ${own}`]),
-      ...(isConverted && existing.initial !== null ? [`${alter} DROP DEFAULT`] : []),
-      ...(isConverted ? [`${alter} TYPE ${column.type} USING ${widened(own, existing.sqlType, column.type)}`] : []),
+      ...(nameNow === column.name
+        ? []
+        : [`ALTER TABLE ${spec.from} RENAME COLUMN ${quoteName(nameNow)} TO ${columnName}`]),
+      ...(isConverted && existingColumn.initial !== null ? [`${alter} DROP DEFAULT`] : []),
+      ...(isConverted
+        ? [`${alter} TYPE ${column.type} USING ${widened(columnName, existingColumn.sqlType, column.type)}`]
+        : []),
     ]
   }
 
   addAndSet(): string[] {
-    const { existing, column, spec } = this
+    const { existingColumn, column, spec } = this
     const { name, isMandatory, initial, sequence } = column
     const alter = `ALTER TABLE ${spec.from} ALTER COLUMN ${quoteName(name)}`
     const isKey = name === spec.key
-    if (!existing) {
+    if (!existingColumn) {
       const later = initial === undefined || !column.isForNewRows ? [] : [`${alter} SET DEFAULT ${initial}`]
-      const added = later.length > 0 ? { ...column, initial: undefined } : column
+      const newColumn = later.length > 0 ? { ...column, initial: undefined } : column
       return [
-        `ALTER TABLE ${spec.from} ADD COLUMN ${definitionOf(added)}`,
+        `ALTER TABLE ${spec.from} ADD COLUMN ${definitionOf(newColumn)}`,
         ...later,
         ...sequenceSteps(column, NEW, spec),
       ]
     }
-    const isFilled = existing.initial !== null && OWN_INITIAL.test(existing.initial)
+    const isFilled = existingColumn.initial !== null && OWN_INITIAL.test(existingColumn.initial)
     return [
-      ...(isMandatory && existing.isNullable ? [`${alter} SET NOT NULL`] : []),
-      ...(!isMandatory && !existing.isNullable && !isKey ? [`${alter} DROP NOT NULL`] : []),
-      ...sequenceSteps(column, existing, spec),
+      ...(isMandatory && existingColumn.isNullable ? [`${alter} SET NOT NULL`] : []),
+      ...(!isMandatory && !existingColumn.isNullable && !isKey ? [`${alter} DROP NOT NULL`] : []),
+      ...sequenceSteps(column, existingColumn, spec),
       ...(initial !== undefined && !sequence ? [`${alter} SET DEFAULT ${initial}`] : []),
       ...(initial === undefined && isFilled ? [`${alter} DROP DEFAULT`] : []),
     ]

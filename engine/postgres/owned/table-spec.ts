@@ -66,7 +66,7 @@ const ON_DELETE = { restrict: 'NO ACTION', setNull: 'SET NULL', cascade: 'CASCAD
 
 /** @param hasVectors the database has the type `vector` of pgvector */
 export function tableSpec(dataClass: DataClass, hasVectors: boolean): TableSpec {
-  const { schema, table, owned } = dataClass.remote!
+  const { schema, table, ownedStorage: owned } = dataClass.remote!
   const spec = {
     dataClass,
     schema,
@@ -98,7 +98,7 @@ export const uniqueIndexes = (dataClass: DataClass): ReadonlyMap<string, Storage
 const columnOf = (attribute: StorageAttribute): string => attribute.dataClass.remote!.columns.get(attribute)![0]!
 
 function columnsOf(dataClass: DataClass, hasVectors: boolean): ColumnSpec[] {
-  const { schema, table, columns, stamp, timestamp, owned } = dataClass.remote!
+  const { schema, table, columns, stamp, timestamp, ownedStorage: owned } = dataClass.remote!
   const specs = new Map<string, ColumnSpec>()
   for (const [attribute, [name]] of columns) {
     const sequence = attribute.autoFill === 'increment' ? ownName(table, name!, 'number') : undefined
@@ -114,8 +114,8 @@ function columnsOf(dataClass: DataClass, hasVectors: boolean): ColumnSpec[] {
     })
   }
   const add = (name: string, type: string, initial: string): void => {
-    const known = specs.get(name) ?? { name, former: undefined, type, sequence: undefined }
-    specs.set(name, { ...known, isMandatory: true, initial, isForNewRows: undefined })
+    const spec = specs.get(name) ?? { name, former: undefined, type, sequence: undefined }
+    specs.set(name, { ...spec, isMandatory: true, initial, isForNewRows: undefined })
   }
   add(stamp!, 'integer', '1')
   add(timestamp!, MOMENT, 'now()')
@@ -143,13 +143,13 @@ function indexesOf({ attributes, key, remote, uniqueTogether }: DataClass): Inde
   const relations = attributes.filter(each => each.kind === 'relatedEntity')
   const together = uniqueTogether.map((attribute): IndexSpec => {
     const columns = attribute.together!.map(columnOf)
-    const folded = attribute.together!.map((member, i) => {
+    const expressions = attribute.together!.map((member, i) => {
       const column = quoteName(columns[i]!)
       return member.type === 'string' ? foldCall(column) : column
     })
     // Not the name of another list, or of a column, where underscores in names allow both readings.
     const name = ownName(remote!.table, nameTogether(columns), 'unique')
-    return { name, attribute, isUnique: true, on: folded.join(', ') }
+    return { name, attribute, isUnique: true, on: expressions.join(', ') }
   })
   const single = attributes.flatMap(attribute => {
     if (attribute.kind !== 'storage' || !attribute.indexed || !isScalarType(attribute.type)) return []
@@ -165,10 +165,10 @@ function indexesOf({ attributes, key, remote, uniqueTogether }: DataClass): Inde
       attribute !== key && (isForeignKey || !isText)
         ? [index(attribute.unique && !isText ? 'unique' : 'index', attribute.unique && !isText, quoteName(column))]
         : []
-    const folded = isText
+    const foldIndexes = isText
       ? [index(attribute.unique ? 'unique' : 'fold', attribute.unique, foldCall(quoteName(column)))]
       : []
-    return [...asIs, ...folded]
+    return [...asIs, ...foldIndexes]
   })
   return [...single, ...together]
 }
@@ -179,7 +179,7 @@ function foreignKeysOf({ attributes, remote }: DataClass): ForeignKeySpec[] {
     .filter((each): each is RelatedEntityAttribute => each.kind === 'relatedEntity')
     .flatMap(({ foreignKey, target, onDelete }) => {
       const { remote: other } = target
-      if (!other?.owned || other.connection !== remote!.connection) return []
+      if (!other?.ownedStorage || other.connection !== remote!.connection) return []
       const column = columnOf(foreignKey)
       return {
         name: ownName(remote!.table, column, 'relation'),

@@ -28,10 +28,10 @@ END $function$;`
 
 export function triggersOf({ schema, from, columns, dataClass }: TableSpec): string[] {
   const { stamp, timestamp } = dataClass.remote!
-  const own = quoteName(stamp!)
+  const stampColumn = quoteName(stamp!)
   const numbered = columns.find(({ sequence }) => sequence)
   const steps = [
-    `CREATE TRIGGER ${STAMP_TRIGGER} BEFORE UPDATE ON ${from} FOR EACH ROW WHEN (NEW.${own} IS NOT DISTINCT FROM OLD.${own}) EXECUTE FUNCTION tesser.stamp(${textOf(stamp!)}, ${textOf(timestamp!)})`,
+    `CREATE TRIGGER ${STAMP_TRIGGER} BEFORE UPDATE ON ${from} FOR EACH ROW WHEN (NEW.${stampColumn} IS NOT DISTINCT FROM OLD.${stampColumn}) EXECUTE FUNCTION tesser.stamp(${textOf(stamp!)}, ${textOf(timestamp!)})`,
   ]
   if (numbered) {
     const sequence = textOf(quoteName(schema, numbered.sequence!))

@@ -66,12 +66,12 @@ export class RemoteReads implements RemoteData {
   readonly steps: RemoteStep[] = []
   private readonly rows = new Map<DataClass, RemoteRows>()
   /** By statement. */
-  private readonly found = new Map<string, RemotePage>()
-  private readonly asked: { readonly query: RemoteQuery; readonly page: RemotePage }[] = []
+  private readonly pages = new Map<string, RemotePage>()
+  private readonly answers: { readonly query: RemoteQuery; readonly page: RemotePage }[] = []
   private readonly values = new Map<string, readonly Value[]>()
   private readonly distincts = new Map<string, RemoteDistinct>()
   private readonly sums = new Map<string, RemoteTotals | undefined>()
-  private readonly referenced = new Map<RelatedEntityAttribute, Map<number, Uint32Array>>()
+  private readonly referrers = new Map<RelatedEntityAttribute, Map<number, Uint32Array>>()
   /** State of the store that the task sees now, and its limits. */
   context: QueryContext | undefined
 
@@ -87,14 +87,14 @@ export class RemoteReads implements RemoteData {
 
   find(query: RemoteQuery): RemotePage {
     // The same request asks the same, unless its values are bound again.
-    const asked = this.asked.find(each => isSame(each.query, query))
-    if (asked) return asked.page
+    const answer = this.answers.find(each => isSame(each.query, query))
+    if (answer) return answer.page
     const { dataClass, page } = query
     const rows = this.rowsOf(dataClass)
     const scope = this.scopeOf(dataClass)
     const most = page ? MAX_ROWS : this.maxKeys
-    const wanted = page ? page.count : Number.POSITIVE_INFINITY
-    const limit = Math.min(wanted, most + 1)
+    const wantedCount = page ? page.count : Number.POSITIVE_INFINITY
+    const limit = Math.min(wantedCount, most + 1)
     const columns = page ? 'all' : 'key'
     const isCounted = page !== undefined && !query.isUncounted && rows.table.isOrdinary
     const statement = pageStatement(
@@ -103,13 +103,15 @@ export class RemoteReads implements RemoteData {
       scope,
     )
     const key = JSON.stringify([dataClass.name, statement, page !== undefined])
-    const known = this.found.get(key)
-    if (known) return known
+    const knownPage = this.pages.get(key)
+    if (knownPage) return knownPage
     // Written now: a condition on the store needs the snapshot, which the task gives back while it waits.
     const counting =
-      query.isUncounted || wanted === Number.POSITIVE_INFINITY ? undefined : countStatement(rows.table, query, scope)
+      query.isUncounted || wantedCount === Number.POSITIVE_INFINITY
+        ? undefined
+        : countStatement(rows.table, query, scope)
     this.options.need(() => this.readPage(query, limit > 0 ? statement : undefined, counting, key))
-    return this.found.get(key)!
+    return this.pages.get(key)!
   }
 
   /** @param counting undefined: the page is the whole selection, or its size is not needed */
@@ -129,9 +131,9 @@ export class RemoteReads implements RemoteData {
     const isWhole = !counting || (cells.length < page!.count && (cells.length > 0 || skip === 0))
     const state = page && !isUncounted && rows.table.isOrdinary ? cells[0]?.at(-1) : undefined
     const total = isWhole ? skip + cells.length : yield* this.count(dataClass, counting, state)
-    const found = { rowIds, total }
-    this.found.set(key, found)
-    this.asked.push({ query, page: found })
+    const newPage = { rowIds, total }
+    this.pages.set(key, newPage)
+    this.answers.push({ query, page: newPage })
   }
 
   keyOf(dataClass: DataClass, rowId: number): Value {
@@ -166,12 +168,12 @@ export class RemoteReads implements RemoteData {
   /** @throws {Suspended} some of the rows have not been read */
   fetch(dataClass: DataClass, rowIds: Iterable<number>): void {
     const rows = this.rowsOf(dataClass)
-    const missing = [...new Set(rowIds)].filter(rowId => !rows.has(rowId))
-    if (missing.length === 0) return
-    if (missing.length > MAX_ROWS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_ROWS)
-    const keys = missing.map(rowId => rows.keyOf(rowId)).filter(key => key !== undefined)
+    const missingIds = [...new Set(rowIds)].filter(rowId => !rows.has(rowId))
+    if (missingIds.length === 0) return
+    if (missingIds.length > MAX_ROWS) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, MAX_ROWS)
+    const keys = missingIds.map(rowId => rows.keyOf(rowId)).filter(key => key !== undefined)
     const statement = keys.length > 0 ? keysStatement(rows.table, keys, this.scopeOf(dataClass)) : undefined
-    this.options.need(() => this.readRows(rows, missing, statement))
+    this.options.need(() => this.readRows(rows, missingIds, statement))
   }
 
   private *readRows(rows: RemoteRows, rowIds: readonly number[], statement: Statement | undefined): RemoteFetch {
@@ -183,36 +185,36 @@ export class RemoteReads implements RemoteData {
   fetchReference({ dataClass, target, foreignKey }: RelatedEntityAttribute, targetRowId: number): void {
     const targets = this.rowsOf(target)
     if (targets.has(targetRowId)) return
-    const wanted = new Set([targetRowId])
-    for (const row of this.rowsOf(dataClass).known()) {
+    const wantedIds = new Set([targetRowId])
+    for (const row of this.rowsOf(dataClass).loadedRows()) {
       const key = row?.value(foreignKey) as Value | undefined
       const rowId = key == null ? targetRowId : targets.idOf(key)
-      if (!targets.has(rowId)) wanted.add(rowId)
-      if (wanted.size === MAX_TOGETHER) break
+      if (!targets.has(rowId)) wantedIds.add(rowId)
+      if (wantedIds.size === MAX_TOGETHER) break
     }
-    this.fetch(target, wanted)
+    this.fetch(target, wantedIds)
   }
 
   referencing(relation: RelatedEntityAttribute, targetRowId: number): Uint32Array {
-    const known = this.referenced.get(relation)?.get(targetRowId)
-    if (known) return known
+    const knownIds = this.referrers.get(relation)?.get(targetRowId)
+    if (knownIds) return knownIds
     this.fetchReferencing(relation, [targetRowId])
-    return this.referenced.get(relation)!.get(targetRowId)!
+    return this.referrers.get(relation)!.get(targetRowId)!
   }
 
   /** @throws {Suspended} the rows that refer to some of these rows have not been read */
   fetchReferencing(relation: RelatedEntityAttribute, targetRowIds: Iterable<number>): void {
     const { dataClass, target } = relation
     const rows = this.rowsOf(dataClass)
-    const known = this.referenced.get(relation) ?? new Map<number, Uint32Array>()
-    this.referenced.set(relation, known)
-    const missing = [...new Set(targetRowIds)].filter(rowId => !known.has(rowId))
-    if (missing.length === 0) return
+    const knownReferrers = this.referrers.get(relation) ?? new Map<number, Uint32Array>()
+    this.referrers.set(relation, knownReferrers)
+    const missingIds = [...new Set(targetRowIds)].filter(rowId => !knownReferrers.has(rowId))
+    if (missingIds.length === 0) return
     // Written now, while there is a snapshot.
-    const keys = missing.map(rowId => this.targetKey(target, rowId))
+    const keys = missingIds.map(rowId => this.targetKey(target, rowId))
     const statement = referencingStatement(rows.table, relation, keys, MAX_ROWS + 1, this.scopeOf(dataClass))
-    const places = new Map(keys.map((key, i) => [keyIdentity(key), missing[i]!]))
-    this.options.need(() => this.readReferencing(relation, places, statement, known))
+    const places = new Map(keys.map((key, i) => [keyIdentity(key), missingIds[i]!]))
+    this.options.need(() => this.readReferencing(relation, places, statement, knownReferrers))
   }
 
   /** @param places rows of the targets by the identities of their keys */
@@ -220,7 +222,7 @@ export class RemoteReads implements RemoteData {
     { dataClass, foreignKey }: RelatedEntityAttribute,
     places: ReadonlyMap<string, number>,
     statement: Statement,
-    known: Map<number, Uint32Array>,
+    knownReferrers: Map<number, Uint32Array>,
   ): RemoteFetch {
     const rows = this.rowsOf(dataClass)
     const cells = yield* this.run(dataClass, statement)
@@ -231,7 +233,7 @@ export class RemoteReads implements RemoteData {
       const key = rows.get(rowId)!.value(foreignKey) as Value
       lists.get(places.get(keyIdentity(key))!)?.push(rowId)
     }
-    for (const [rowId, list] of lists) known.set(rowId, Uint32Array.from(list))
+    for (const [rowId, list] of lists) knownReferrers.set(rowId, Uint32Array.from(list))
   }
 
   private targetKey(target: DataClass, rowId: number): Value {
@@ -275,14 +277,14 @@ export class RemoteReads implements RemoteData {
     return this.once(this.distincts, dataClass, statement, cells => {
       if (cells.length > this.maxKeys) throw RemoteErrors.TOO_MANY_ROWS(dataClass.name, this.maxKeys)
       const form = this.formOf(of)
-      const found = cells.flatMap(row => {
+      const items = cells.flatMap(row => {
         const value = readItem(row, form, of)
         return value instanceof Unfit ? [] : [{ value, rowId: rows.keyIdOf(row, 3), count: Number(row[4]) }]
       })
       return {
-        values: found.map(({ value }) => value),
-        rowIds: found.map(({ rowId }) => rowId),
-        counts: found.map(({ count }) => count),
+        values: items.map(({ value }) => value),
+        rowIds: items.map(({ rowId }) => rowId),
+        counts: items.map(({ count }) => count),
       }
     })
   }
@@ -298,9 +300,9 @@ export class RemoteReads implements RemoteData {
     const rows = this.rowsOf(dataClass)
     const statement = totalsStatement(rows.table, query, of, this.scopeOf(dataClass), isWhole)
     return this.once(this.sums, dataClass, statement, cells => {
-      const [[count, whole, min, max, fractions]] = cells as [Cells]
+      const [[count, wholeSum, min, max, fractions]] = cells as [Cells]
       if (isWhole && fractions === 'NaN') return undefined
-      const sum = whole != null && fractions != null ? sumOfParts(Number(count), whole, fractions) : whole
+      const sum = wholeSum != null && fractions != null ? sumOfParts(Number(count), wholeSum, fractions) : wholeSum
       const { read } = this.formOf(of)
       const number = (text: string | null | undefined) => {
         const value = text == null ? undefined : read(text)
@@ -319,25 +321,25 @@ export class RemoteReads implements RemoteData {
 
   /** The result of a statement. */
   private once<T>(
-    known: Map<string, T>,
+    results: Map<string, T>,
     dataClass: DataClass,
     statement: Statement,
     result: (cells: readonly Cells[]) => T,
   ): T {
     const key = JSON.stringify(statement)
-    if (known.has(key)) return known.get(key)!
-    this.options.need(() => this.readOnce(known, key, dataClass, statement, result))
-    return known.get(key)!
+    if (results.has(key)) return results.get(key)!
+    this.options.need(() => this.readOnce(results, key, dataClass, statement, result))
+    return results.get(key)!
   }
 
   private *readOnce<T>(
-    known: Map<string, T>,
+    results: Map<string, T>,
     key: string,
     dataClass: DataClass,
     statement: Statement,
     result: (cells: readonly Cells[]) => T,
   ): RemoteFetch {
-    known.set(key, result(yield* this.run(dataClass, statement)))
+    results.set(key, result(yield* this.run(dataClass, statement)))
   }
 
   /** Different values, not null, of an attribute in the rows of the store that a condition finds. */
@@ -357,10 +359,10 @@ export class RemoteReads implements RemoteData {
 
   /** A scope for statements with one predicate, whose conditions elsewhere are evaluated once. */
   private scopeOf(dataClass: DataClass): SqlScope {
-    const known = new Map<object, Map<Predicate, readonly Value[]>>()
+    const cache = new Map<object, Map<Predicate, readonly Value[]>>()
     const once = (of: object, predicate: Predicate, evaluated: () => readonly Value[]): readonly Value[] => {
-      const values = known.get(of)?.get(predicate) ?? evaluated()
-      known.set(of, (known.get(of) ?? new Map()).set(predicate, values))
+      const values = cache.get(of)?.get(predicate) ?? evaluated()
+      cache.set(of, (cache.get(of) ?? new Map()).set(predicate, values))
       return values
     }
     const { visible } = this.options
@@ -382,10 +384,10 @@ export class RemoteReads implements RemoteData {
     const counts = tables.countsOf(dataClass.remote!.connection)
     const key = JSON.stringify([user?.(), statement])
     const isKnown = knowsCounts?.() ?? true
-    const known = state == null || !isKnown ? undefined : counts.find(key, state)
-    if (known !== undefined) return known
-    const [[count, counted]] = (yield* this.run(dataClass, statement)) as [Cells]
-    if (counted != null && isKnown) counts.put(key, counted, Number(count))
+    const knownCount = state == null || !isKnown ? undefined : counts.find(key, state)
+    if (knownCount !== undefined) return knownCount
+    const [[count, newState]] = (yield* this.run(dataClass, statement)) as [Cells]
+    if (newState != null && isKnown) counts.put(key, newState, Number(count))
     return Number(count)
   }
 
@@ -393,7 +395,7 @@ export class RemoteReads implements RemoteData {
     const startedAt = performance.now()
     const rows = yield { connection: remote!.connection, statement }
     const time = Math.round((performance.now() - startedAt) * 1000) / 1000
-    if (statement.shown) this.steps.push({ statement: statement.shown, time, rows: rows.length })
+    if (statement.shownText) this.steps.push({ statement: statement.shownText, time, rows: rows.length })
     return rows
   }
 }

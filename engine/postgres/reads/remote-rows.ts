@@ -82,9 +82,10 @@ export class RemoteRows {
   idOf(key: Value): number {
     const { dataClass } = this.table
     // Operands are 0 and 1.
-    const own = dataClass.key.type === 'bool' ? Boolean(key) : key
-    if (typeof own === 'number' && Number.isInteger(own) && own >= 0 && own < FIRST_TASK_ROW) return own
-    return this.numbers.idOf(dataClass, keyText(this.layout, own), own)
+    const keyValue = dataClass.key.type === 'bool' ? Boolean(key) : key
+    if (typeof keyValue === 'number' && Number.isInteger(keyValue) && keyValue >= 0 && keyValue < FIRST_TASK_ROW)
+      return keyValue
+    return this.numbers.idOf(dataClass, keyText(this.layout, keyValue), keyValue)
   }
 
   /** Row id of the entity of a row of the database. @param at place of its key, by default that in a whole row @throws {RemoteErrors.VALUE} */
@@ -112,7 +113,7 @@ export class RemoteRows {
   }
 
   /** Rows that have been read; undefined for those that do not exist. */
-  known(): Iterable<RowView | undefined> {
+  loadedRows(): Iterable<RowView | undefined> {
     return this.rows.values()
   }
 
@@ -144,21 +145,23 @@ export class RemoteRows {
     }
     const key = this.key(values.get(dataClass.key)!)
     for (const relation of this.layout.references) {
-      const related = values.get(relation.foreignKey) ?? null
+      const relatedKey = values.get(relation.foreignKey) ?? null
       const { key: targetKey } = relation.target
       values.set(
         relation,
-        related === null ? null : TYPES[targetKey.type as ScalarType].keyText(related, targetKey, this.layout.wire),
+        relatedKey === null
+          ? null
+          : TYPES[targetKey.type as ScalarType].keyText(relatedKey, targetKey, this.layout.wire),
       )
     }
     const rowId = this.idOf(key)
     const stamp = Number(cells[at] ?? 1) >>> 0
-    const changed = cells[at + 1]
+    const changeTime = cells[at + 1]
     const bytes = encodeRow(this.layout, {
       key: keyText(this.layout, key),
       stamp,
       globalStamp: stamp,
-      timestamp: changed == null ? NO_TIME : timeOf(changed),
+      timestamp: changeTime == null ? NO_TIME : timeOf(changeTime),
       values,
       references: NO_REFERENCES,
     })

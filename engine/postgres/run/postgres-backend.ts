@@ -36,7 +36,7 @@ interface PostgresBackendOptions {
   /** True if some dataclass has restrict events. */
   readonly isRestricted: boolean
   /** Connections with tables that the server makes. */
-  readonly owned: Iterable<string>
+  readonly ownedConnections: Iterable<string>
   /** True if several servers share locks. */
   readonly sharesLocks: boolean
 }
@@ -91,7 +91,7 @@ export class PostgresBackend implements Backend {
 
   prepare(): void {
     // The log has what fails; a request tries it again.
-    for (const connection of this.options.owned)
+    for (const connection of this.options.ownedConnections)
       this.options.remote.run({ kind: 'remoteTables', connection }).catch(() => {})
   }
 

@@ -14,15 +14,15 @@ export function serveLink({ port, signal }: LinkEnd, scope: RemoteScope): void {
     if ('note' in message) return scope.databases.tables.onNote(...message.note)
     void end.answer(message).then(send)
   })
-  function send(sent: FromRemote): void {
-    port.postMessage(sent)
+  function send(answer: FromRemote): void {
+    port.postMessage(answer)
     Atomics.add(signal, ANSWERS, 1)
     Atomics.notify(signal, ANSWERS)
   }
 }
 
 class RemoteEnd {
-  private readonly gone = new AbortController()
+  private readonly stop = new AbortController()
   private open: HeldTransaction | undefined
   /** Opens the gate of the database whose other writes wait. */
   private openGate: (() => void) | undefined
@@ -33,34 +33,34 @@ class RemoteEnd {
     try {
       return await this.answerOf(message)
     } catch (error) {
-      const known = error instanceof ProtocolError ? error.toData() : errorOfThrown(error)
-      if (known) return { error: known }
+      const errorData = error instanceof ProtocolError ? error.toData() : errorOfThrown(error)
+      if (errorData) return { error: errorData }
       return { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) }
     }
   }
 
   /** The thread has ended. */
   close(): void {
-    this.gone.abort()
+    this.stop.abort()
     this.end(false).catch(() => {})
   }
 
   private async answerOf(message: RemoteQuestion): Promise<FromRemote> {
     if ('keep' in message) {
-      const ended = await this.end(message.keep)
-      if (!ended && message.keep) throw away(message.connection)
-      return { ended: ended ?? 'undone' }
+      const outcome = await this.end(message.keep)
+      if (!outcome && message.keep) throw away(message.connection)
+      return { outcome: outcome ?? 'undone' }
     }
     const { scope } = this
-    const limits = { deadlineAt: message.deadlineAt, user: message.user, signal: this.gone.signal }
-    const held = message.held && (await this.transaction(message.held, limits))
-    if ('call' in message) return { rows: await scope.databases.run(message.call, limits, held) }
-    const work = new RemoteWork(scope, { ...limits, held, limits: scope.options.limits, isCode: true })
+    const limits = { deadlineAt: message.deadlineAt, user: message.user, signal: this.stop.signal }
+    const transaction = message.transaction && (await this.transaction(message.transaction, limits))
+    if ('call' in message) return { rows: await scope.databases.run(message.call, limits, transaction) }
+    const work = new RemoteWork(scope, { ...limits, transaction, limits: scope.options.limits, isCode: true })
     return { result: await work.write(message.task) }
   }
 
   private async transaction({ holding, begins }: Held, limits: RemoteLimits): Promise<HeldTransaction> {
-    const { signal } = this.gone
+    const { signal } = this.stop
     if (begins) {
       const database = this.scope.databases.database(holding.connection)
       if (!holding.isAlone) await database.gate.pass()
@@ -78,9 +78,9 @@ class RemoteEnd {
     this.open = undefined
     let isRepeated = false
     try {
-      const ended = await open?.end(keep)
-      isRepeated = ended === 'collided' && open!.holding.repeats
-      return ended
+      const outcome = await open?.end(keep)
+      isRepeated = outcome === 'collided' && open!.holding.repeats
+      return outcome
     } finally {
       if (!isRepeated) {
         this.openGate?.()

@@ -67,11 +67,11 @@ export class RemoteHere {
   async run(task: Task, scope: TaskScope, caller: Caller | undefined): Promise<Uint8Array | undefined> {
     const { data, databases, restricted, timeoutMs } = this.options
     const maxRowsExamined = Math.min(this.options.maxRowsExamined, MAX_RELATED)
-    const waiting = new AbortController()
-    caller?.onAborted(() => waiting.abort())
+    const controller = new AbortController()
+    caller?.onAborted(() => controller.abort())
     const deadlineAt = Date.now() + timeoutMs
     const user = databases.needUser ? userOf(caller) : undefined
-    const limits = { deadlineAt, signal: waiting.signal, user }
+    const limits = { deadlineAt, signal: controller.signal, user }
     const reads = new RemoteReads({
       tables: databases.tables,
       layouts: scope.layouts,

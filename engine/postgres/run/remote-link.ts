@@ -23,7 +23,7 @@ export interface Held {
 
 /** Questions to the thread that asks databases, which answers each. */
 export type RemoteQuestion =
-  | (RemoteLimits & { readonly held?: Held | undefined } & (
+  | (RemoteLimits & { readonly transaction?: Held | undefined } & (
         | { readonly call: RemoteCall }
         | { readonly task: RemoteChange }
       ))
@@ -37,7 +37,7 @@ export type ToRemote = RemoteQuestion | { readonly note: Parameters<Note> }
 export type FromRemote =
   | { readonly rows: Cells[] }
   | { readonly result: unknown }
-  | { readonly ended: Ended }
+  | { readonly outcome: Ended }
   | { readonly error: ErrorData }
   | { readonly fault: string }
 
@@ -68,35 +68,35 @@ export class RemoteLink {
   }
 
   /** @returns the result of a change: see {@link RemoteChange} @throws {ProtocolError} */
-  change(connection: string, task: RemoteChange, limits: RemoteLimits, held: Held | undefined): unknown {
+  change(connection: string, task: RemoteChange, limits: RemoteLimits, transaction: Held | undefined): unknown {
     // Nothing of a transaction is kept.
-    const lost = () => (held ? away(connection) : RemoteErrors.OUTCOME_UNKNOWN(connection))
-    return (this.ask({ ...limits, task, held }, lost) as { result: unknown }).result
+    const describeLoss = () => (transaction ? away(connection) : RemoteErrors.OUTCOME_UNKNOWN(connection))
+    return (this.ask({ ...limits, task, transaction }, describeLoss) as { result: unknown }).result
   }
 
   /** Ends the transaction that is open. @throws {ProtocolError} */
   finish(connection: string, keep: boolean): Ended {
-    const lost = () => (keep ? RemoteErrors.OUTCOME_UNKNOWN(connection) : away(connection))
-    return (this.ask({ connection, keep }, lost) as { ended: Ended }).ended
+    const describeLoss = () => (keep ? RemoteErrors.OUTCOME_UNKNOWN(connection) : away(connection))
+    return (this.ask({ connection, keep }, describeLoss) as { outcome: Ended }).outcome
   }
 
-  private run(call: RemoteCall, limits: RemoteLimits, held: Held | undefined): Cells[] {
+  private run(call: RemoteCall, limits: RemoteLimits, transaction: Held | undefined): Cells[] {
     try {
-      return (this.ask({ ...limits, call, held }, () => away(call.connection)) as { rows: Cells[] }).rows
+      return (this.ask({ ...limits, call, transaction }, () => away(call.connection)) as { rows: Cells[] }).rows
     } catch (error) {
-      this.tables.failed(call.connection, error)
+      this.tables.handleFailure(call.connection, error)
       throw error
     }
   }
 
-  private ask(message: RemoteQuestion, lost: () => ProtocolError): FromRemote {
-    return checked(this.link.ask(message, lost))
+  private ask(message: RemoteQuestion, describeLoss: () => ProtocolError): FromRemote {
+    return checkAnswer(this.link.ask(message, describeLoss))
   }
 }
 
 const away = (connection: string): ProtocolError => RemoteErrors.AWAY(connection).retryAfter(1)
 
-function checked(message: FromRemote): FromRemote {
+function checkAnswer(message: FromRemote): FromRemote {
   if ('error' in message) throw new ProtocolError(message.error)
   if ('fault' in message) throw new Error(message.fault)
   return message

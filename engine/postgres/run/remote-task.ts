@@ -1,7 +1,7 @@
 import { serialize } from 'node:v8'
 import { move } from 'piscina'
 import { releaseBuffers } from '../../query/serialise/answer.ts'
-import { answered, failed, sinkFor } from '../../placement/pool/answer-task.ts'
+import { answerOutcome, failureOutcome, sinkFor } from '../../placement/pool/answer-task.ts'
 import { planTask } from '../../query/tasks/task-kind.ts'
 import { serveLink } from './remote-end.ts'
 import type { Task } from '../../query/tasks/task.ts'
@@ -46,13 +46,13 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
     serveLink({ port: task.transfer[0], signal: task.signal }, scope)
     return new Uint8Array(0)
   }
-  const waiting = new AbortController()
-  const watched = { slot, waiting }
+  const controller = new AbortController()
+  const watched = { slot, waiting: controller }
   watch(watched, scope.options.cancelled)
   const { options, registry, store } = scope
   const limits = isExport(task) ? exportLimits(options.limits) : options.limits
   const isCode = ('lock' in task && task.lock.isCode) || ('bytes' in task && task.bytes.isCode) || false
-  const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: waiting.signal, user, isCode })
+  const work = new RemoteWork(scope, { limits, slot, deadlineAt, signal: controller.signal, user, isCode })
   const sink = isWrite(task) ? undefined : sinkFor({ ...message, task }, options, registry)
   try {
     if (isWrite(task)) return move(serialize(await work.write(task))) as unknown as Uint8Array
@@ -60,11 +60,11 @@ export async function remoteTask(message: PoolMessage<RemoteTask>, scope: Remote
     // Bytes are to be taken before another task of this thread writes an answer.
     return await work.repeat(
       context =>
-        answered(planTask(task, { views, layouts, limits, queries, registry }, { ...context, sink }).run(), sink),
+        answerOutcome(planTask(task, { views, layouts, limits, queries, registry }, { ...context, sink }).run(), sink),
       () => sink?.restart(),
     )
   } catch (error) {
-    return failed(error, sink)
+    return failureOutcome(error, sink)
   } finally {
     unwatch(watched)
     sink?.close()

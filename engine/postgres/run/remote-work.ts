@@ -31,7 +31,7 @@ interface WorkOptions extends StatementLimits {
   /** True for work of code, which has looked for what it may see. */
   readonly isCode?: boolean
   /** Transaction for what is in its database. */
-  readonly held?: HeldTransaction | undefined
+  readonly transaction?: HeldTransaction | undefined
 }
 
 /** One task, with all that it has read so far. */
@@ -55,7 +55,7 @@ export class RemoteWork {
     const { databases } = this.scope
     const { options } = this
     const attempt = (): T => this.once(work, begins)
-    return drive(attempt, needs => databases.fetch(needs, options, options.held)?.then(() => attempt))
+    return drive(attempt, needs => databases.fetch(needs, options, options.transaction)?.then(() => attempt))
   }
 
   /** @throws {ProtocolError} */
@@ -96,8 +96,8 @@ export class RemoteWork {
     try {
       return store.read(local => {
         begins?.()
-        const whole = new RemoteSnapshot(local, this.reads)
-        const snapshot = isCode ? whole : guarded(whole, options.store.restricted)
+        const wholeSnapshot = new RemoteSnapshot(local, this.reads)
+        const snapshot = isCode ? wholeSnapshot : guarded(wholeSnapshot, options.store.restricted)
         const context = { snapshot, budget, remote: this.reads }
         this.reads.context = context
         return work(context)

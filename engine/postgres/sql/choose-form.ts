@@ -5,7 +5,7 @@ import { quoteName } from './quote.ts'
 import type { RemoteColumn } from './remote-table.ts'
 import { at, between, type Cut, type Domain } from './cut.ts'
 import { lossOf } from './lossless.ts'
-import { type ColumnForm, plain } from './column-form.ts'
+import { type ColumnForm, plainForm } from './column-form.ts'
 import { numberForm } from './number-forms.ts'
 import { day, interval, moment, time } from './time-forms.ts'
 import { Unfit } from './unfit.ts'
@@ -73,10 +73,10 @@ const cannotCompare = (): never => {
 
 export const BOOLS: Domain = { type: 'bool', around: value => at(value === 0 ? 'f' : 't') }
 
-const bool = plain(BOOLS, { read: text => text === 't', write: value => (value === true ? 't' : 'f') })
+const bool = plainForm(BOOLS, { read: text => text === 't', write: value => (value === true ? 't' : 'f') })
 
 const uuid: ColumnForm = {
-  ...plain({ type: 'uuid', around: aroundUuid }, { read: text => text.replaceAll('-', '').toUpperCase() }),
+  ...plainForm({ type: 'uuid', around: aroundUuid }, { read: text => text.replaceAll('-', '').toUpperCase() }),
   // In the form of a folded value, for patterns.
   sorted: column => `replace(${column}::text, '-', '')`,
   isText: true,
@@ -141,7 +141,7 @@ const text = (type: string | undefined): ColumnForm => {
     identityType: type === 'text' || type === 'varchar' ? 'text' : type === 'bpchar' ? 'bpchar' : undefined,
     write: value => String(value),
     json: value => value,
-    ...(type !== undefined && /^jsonb?$/.test(type) && { convert: (sent: string) => `${sent}::${type}` }),
+    ...(type !== undefined && /^jsonb?$/.test(type) && { convert: (sql: string) => `${sql}::${type}` }),
   }
 }
 
@@ -188,8 +188,8 @@ const json = (type: string): ColumnForm => {
   }
 }
 
-const hstoreOf = (sent: string): string =>
-  `CASE WHEN ${sent} IS NOT NULL THEN coalesce((SELECT hstore(array_agg(key), array_agg(value)) FROM json_each_text(${sent}::json)), '') END`
+const hstoreOf = (sql: string): string =>
+  `CASE WHEN ${sql} IS NOT NULL THEN coalesce((SELECT hstore(array_agg(key), array_agg(value)) FROM json_each_text(${sql}::json)), '') END`
 
 function readJson(text: string): Value | Unfit {
   const value = JSON.parse(text) as Value

@@ -1,6 +1,6 @@
 import type { Value } from '../../catalog/value.ts'
 import type { Scalar } from '../../query/bind/predicate.ts'
-import { type Domain, present } from './cut.ts'
+import { type Domain, presenceTest } from './cut.ts'
 import type { Unfit } from './unfit.ts'
 
 /** How the values of an attribute are read from its column, and compared in SQL. */
@@ -29,8 +29,8 @@ export interface ColumnForm {
   write(value: Value): string
   /** Value, which is not null, as the JSON that `json_to_record` converts to the type of the column. */
   json(value: Value): unknown
-  /** Set if the value is sent as a text, which SQL converts. @param sent SQL of the text, or of null */
-  convert?(sent: string): string
+  /** Set if the value is sent as a text, which SQL converts. @param sql SQL of the text, or of null */
+  convert?(sql: string): string
   /** Tells what is expected in place of a value, which is not null, that the column would keep as another one. */
   readonly loss?: Loss<Value> | undefined
 }
@@ -42,14 +42,14 @@ export interface ColumnForm {
 export type Loss<T> = (value: T) => string | undefined
 
 /** A form whose values are compared and sorted as they are stored. */
-export function plain(domain: Domain, parts: Pick<ColumnForm, 'read'> & Partial<ColumnForm>): ColumnForm {
+export function plainForm(domain: Domain, parts: Pick<ColumnForm, 'read'> & Partial<ColumnForm>): ColumnForm {
   const isLimited = domain.above !== undefined || domain.below !== undefined || domain.also !== undefined
-  const own = (column?: string): string => column!
+  const asIs = (column?: string): string => column!
   return {
-    select: own,
-    ...(isLimited && { fits: (column: string) => present(domain, column) }),
-    sorted: own,
-    compared: own,
+    select: asIs,
+    ...(isLimited && { fits: (column: string) => presenceTest(domain, column) }),
+    sorted: asIs,
+    compared: asIs,
     isText: false,
     domain,
     identityType: domain.type,

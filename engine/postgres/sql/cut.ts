@@ -57,7 +57,8 @@ export function compareAny(domain: Domain, column: string, values: Iterable<Scal
 }
 
 /** SQL that is true for a value, not for null and what counts as null. */
-export const present = (domain: Domain, column: string): string => within(domain, column, 'start', 'end', () => NEVER)
+export const presenceTest = (domain: Domain, column: string): string =>
+  within(domain, column, 'start', 'end', () => NEVER)
 
 const NEVER = 'false'
 

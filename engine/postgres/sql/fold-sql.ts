@@ -13,13 +13,13 @@ function ranges(pattern: RegExp): string {
     const isFound = code < 0x110000 && !isSurrogate && pattern.test(String.fromCodePoint(code))
     if (isFound && start < 0) start = code
     if (isFound || start < 0) continue
-    text += code - 1 === start ? escaped(start) : `${escaped(start)}-${escaped(code - 1)}`
+    text += code - 1 === start ? escapeCode(start) : `${escapeCode(start)}-${escapeCode(code - 1)}`
     start = -1
   }
   return text
 }
 
-const escaped = (code: number): string =>
+const escapeCode = (code: number): string =>
   code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
 
 let marks: string | undefined
@@ -42,8 +42,8 @@ const LAST = '\u{10ffff}'
 const ITSELF = '\ud7ff'
 
 /** A folded text in the form of {@link foldExpression}. */
-export const toStored = (folded: string): string =>
-  folded.replaceAll(LAST, LAST + ITSELF).replace(/[\ue000-\uffff]/g, `${LAST}$&`)
+export const toStored = (foldedText: string): string =>
+  foldedText.replaceAll(LAST, LAST + ITSELF).replace(/[\ue000-\uffff]/g, `${LAST}$&`)
 
 /** Reverses {@link toStored}. */
 export const fromStored = (text: string): string =>
@@ -63,9 +63,9 @@ export function foldExpression(unsorted: string, marks: string): string {
   // Normalisation sorts runs of marks in quadratic time, as it does in the engine.
   const short = `CASE WHEN length(${text}) > ${SHORT} THEN ${withoutMarks(text)} ELSE ${text} END`
   const letters = `lower(${withoutMarks(`normalize(${short}, NFD)`)} COLLATE "und-x-icu")`
-  const folded = `replace(replace(${letters}, E'\\u03c2', E'\\u03c3'), E'\\U0010FFFF', E'\\U0010FFFF\\uD7FF')`
-  const marked = `regexp_replace(${folded}, '([\\ue000-\\uffff])', E'\\U0010FFFF\\\\1', 'g')`
-  return `(CASE WHEN octet_length(${text}) = length(${text}) THEN lower(${text} COLLATE "C") ELSE ${marked} COLLATE "C" END)`
+  const foldedLetters = `replace(replace(${letters}, E'\\u03c2', E'\\u03c3'), E'\\U0010FFFF', E'\\U0010FFFF\\uD7FF')`
+  const markedText = `regexp_replace(${foldedLetters}, '([\\ue000-\\uffff])', E'\\U0010FFFF\\\\1', 'g')`
+  return `(CASE WHEN octet_length(${text}) = length(${text}) THEN lower(${text} COLLATE "C") ELSE ${markedText} COLLATE "C" END)`
 }
 
 /**

@@ -9,7 +9,7 @@ import { moment } from './time-forms.ts'
 interface Column {
   readonly form: ColumnForm
   /** The first of its columns, as it is. */
-  readonly own: string
+  readonly firstColumn: string
   /** SQL that is true for values that its attribute can have; undefined if there are no others. */
   readonly fits: string | undefined
   /** {@link ColumnForm.sorted}, or null for a value that its attribute cannot have. */
@@ -44,13 +44,13 @@ export function columnOf(attribute: StorageAttribute, { table, alias, isOptional
     const stamp = isOptional
       ? `CASE WHEN ${alias}.${quoteName(key!.name)} IS NOT NULL THEN ${table.stamp(alias)} END`
       : table.stamp(alias)
-    const own = isTime ? time : stamp
+    const column = isTime ? time : stamp
     const form = isTime ? HEAD_TIME : HEAD_NUMBER
-    return { form, own, ...sortedBy(form, [own]), compared: () => own }
+    return { form, firstColumn: column, ...sortedBy(form, [column]), compared: () => column }
   }
   const form = table.forms.get(attribute)!
   const columns = table.columns.get(attribute)!.map(({ name }) => `${alias}.${quoteName(name)}`)
-  return { form, own: columns[0]!, ...sortedBy(form, columns), compared: () => form.compared(...columns) }
+  return { form, firstColumn: columns[0]!, ...sortedBy(form, columns), compared: () => form.compared(...columns) }
 }
 
 function sortedBy(form: ColumnForm, columns: readonly string[]): Pick<Column, 'fits' | 'sorted' | 'raw'> {
@@ -70,8 +70,8 @@ export function keyConditions(from: From): string[] {
 
 /** SQL of a key or a foreign key that is compared as it is. */
 export function identityOf(attribute: StorageAttribute, from: From): string {
-  const { form, own, raw } = columnOf(attribute, from)
-  return form.identityType ? own : raw
+  const { form, firstColumn, raw } = columnOf(attribute, from)
+  return form.identityType ? firstColumn : raw
 }
 
 /** SQL of a foreign key and of the key to which it leads, which are equal for related entities. */
@@ -81,10 +81,10 @@ export function relatedBy(
   key: StorageAttribute,
   target: From,
 ): { foreignKey: string; key: string } {
-  const own = columnOf(foreignKey, from).form.identityType
+  const foreignType = columnOf(foreignKey, from).form.identityType
   const other = columnOf(key, target).form.identityType
   // UUIDs may be texts in one of the tables, and padding does not belong to a text; all other columns of one family can be compared.
-  const isOne = (type: string): boolean => (own === type) !== (other === type)
+  const isOne = (type: string): boolean => (foreignType === type) !== (other === type)
   return isOne('uuid') || isOne('bpchar')
     ? { foreignKey: columnOf(foreignKey, from).raw, key: columnOf(key, target).raw }
     : { foreignKey: identityOf(foreignKey, from), key: identityOf(key, target) }

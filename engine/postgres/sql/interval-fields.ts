@@ -55,17 +55,20 @@ export function lossOfInterval(modifier: number): (text: string) => string | und
   const digits = digitsOf(modifier)
   return text => {
     if (text.length > MAX_LENGTH) return `an interval of at most ${MAX_LENGTH} characters`
-    const fractions = Array.from(text.matchAll(/\.(\d+)/g), ([, found]) => withoutZeros(found!).length)
+    const fractions = Array.from(
+      text.matchAll(/\.(\d+)/g),
+      ([, fractionDigits]) => withoutZeros(fractionDigits!).length,
+    )
     const places = smallest === 'second' ? digits : 0
     if (Math.max(0, ...fractions) > places)
       return `an interval with at most ${counted(places, 'digit')} after the seconds`
     if (smallest === 'second') return undefined
-    const found = SHOWN.exec(text)
-    const [, months = 0, days = 0, clock = '0:00:00'] = found ?? []
+    const match = SHOWN.exec(text)
+    const [, months = 0, days = 0, clock = '0:00:00'] = match ?? []
     const unit = unitOfInterval(modifier)
     const isTimeKept = unit === 0 || unit === DAY ? parseClock(clock) === 0 : parseClock(clock)! % unit === 0
     const isKept = isTimeKept && (unit > 0 || Number(days) === 0) && (smallest !== 'year' || Number(months) === 0)
-    return found && isKept
+    return match && isKept
       ? undefined
       : `an interval such as 1 day 02:00:00, of which nothing is smaller than a ${smallest}`
   }

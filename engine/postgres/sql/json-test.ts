@@ -63,10 +63,10 @@ export function propertyAt(
   const value = end === 0 ? json : `(${json} #> ${list(names.slice(0, end), 'text')})`
   if (special < 0) return value
   const alias = scope.alias()
-  const own = `${alias}.v`
+  const column = `${alias}.v`
   const name = names[special]!
-  const ofArray = name === 'length' ? `to_jsonb(jsonb_array_length(${own}))` : 'NULL'
-  const property = `CASE jsonb_typeof(${own}) WHEN 'object' THEN ${own} -> ${add(name, 'text')} WHEN 'array' THEN ${ofArray} END`
+  const ofArray = name === 'length' ? `to_jsonb(jsonb_array_length(${column}))` : 'NULL'
+  const property = `CASE jsonb_typeof(${column}) WHEN 'object' THEN ${column} -> ${add(name, 'text')} WHEN 'array' THEN ${ofArray} END`
   // With an offset, no planner puts the value into each place where the name stands.
   const one = `(SELECT ${property} FROM (SELECT ${value} AS v OFFSET 0) AS ${alias})`
   return propertyAt(one, names.slice(special + 1), scope)

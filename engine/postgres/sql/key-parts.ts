@@ -10,14 +10,14 @@ export function partsAmong(keys: readonly Value[], { table, alias }: From, { lis
   const lists = keys
     .map(key => partsOf(String(key), columns.length))
     .filter(parts => parts?.every((part, i) => partFits(part, columns[i]!)))
-  const own = columns.map(({ name, type }) => `${alias}.${quoteName(name)}${PARTS.has(type) ? '' : '::text'}`)
+  const keyColumns = columns.map(({ name, type }) => `${alias}.${quoteName(name)}${PARTS.has(type) ? '' : '::text'}`)
   const arrays = columns.map(({ type }, i) =>
     list(
       lists.map(parts => parts![i]!),
       PARTS.has(type) ? type : 'text',
     ),
   )
-  return `(${own.join(', ')}) IN (SELECT * FROM unnest(${arrays.join(', ')}))`
+  return `(${keyColumns.join(', ')}) IN (SELECT * FROM unnest(${arrays.join(', ')}))`
 }
 
 const INTEGER = /^(?:0|-?[1-9]\d{0,18})$/

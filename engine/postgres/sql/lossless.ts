@@ -110,11 +110,11 @@ const lossOfHstore: Loss<Value> = value =>
 
 /** @param modifier as in `pg_attribute` */
 function lossOfText(type: string, modifier: number): Loss<string> | undefined {
-  const declared = declaredOf(modifier)
+  const declaration = declaredOf(modifier)
   if (Object.hasOwn(INTEGERS, type)) return lossOfInteger(...INTEGERS[type]!)
   switch (type) {
     case 'numeric':
-      return declared && (text => tooManyPlaces(text, declared.places))
+      return declaration && (text => tooManyPlaces(text, declaration.places))
     case 'float4':
       return lossOfFloat(number => shortestOf(Math.fround(number)))
     case 'float8':
@@ -176,10 +176,10 @@ const tooManyPlaces = (text: string, places: number): string | undefined =>
 const lossOfFloat =
   (rounded: (number: number) => number): Loss<string> =>
   text => {
-    const shown = rounded(Number(text))
+    const roundedNumber = rounded(Number(text))
     // The database refuses what is beyond the range.
-    if (!Number.isFinite(shown) || isSameNumber(text, String(shown))) return undefined
-    return `a number that its column keeps, such as ${shown},`
+    if (!Number.isFinite(roundedNumber) || isSameNumber(text, String(roundedNumber))) return undefined
+    return `a number that its column keeps, such as ${roundedNumber},`
   }
 
 /** Blanks behind the last character that there is room for are cut, and all blanks at the end of a padded text. */
@@ -214,9 +214,9 @@ function lossOfTime(type: keyof typeof TIMES, modifier: number): Loss<string> {
   const form = new RegExp(source)
   const places = modifier < 0 ? MAX_SECOND_DIGITS : modifier
   return text => {
-    const found = form.exec(text)
-    if (!found) return `a text such as ${example}`
-    return withoutZeros(found[1] ?? '').length > places
+    const match = form.exec(text)
+    if (!match) return `a text such as ${example}`
+    return withoutZeros(match[1] ?? '').length > places
       ? `a time with at most ${counted(places, 'digit')} after the seconds`
       : undefined
   }

@@ -1,5 +1,5 @@
 import type { Value } from '../../catalog/value.ts'
-import { type ColumnForm, plain } from './column-form.ts'
+import { type ColumnForm, plainForm } from './column-form.ts'
 import { at, between, type Cut, type Domain } from './cut.ts'
 import { aroundDouble, floorOf, unscaled } from './doubles.ts'
 import { MAX_DIGITS, readDouble, readNumber, readScaledText, readWhole } from './read-text.ts'
@@ -61,7 +61,7 @@ function integerForm(kind: NumberKind, type: string): ColumnForm {
     },
   }
   const limit = typeof kind === 'number' ? 10n ** BigInt(MAX_DIGITS - kind) : most + 1n
-  return plain(limit > most ? domain : { ...domain, above: `'-${limit}'::${type}`, below: `'${limit}'::${type}` }, {
+  return plainForm(limit > most ? domain : { ...domain, above: `'-${limit}'::${type}`, below: `'${limit}'::${type}` }, {
     read: kind === 'double' ? readDouble : kind === 'integer' ? readNumber : text => readScaledText(text, kind),
     // Integers are written without places, which are zeros.
     write: value => writer(kind)(value).replace(/\.0+$/, ''),
@@ -74,9 +74,9 @@ function integerForm(kind: NumberKind, type: string): ColumnForm {
 /** An operand, which may have a fraction, in units of the last of `scale` places, as an exact number. */
 function decimalOf(value: number | bigint, scale: number): { readonly digits: bigint; readonly scale: number } {
   if (typeof value === 'bigint' || Number.isInteger(value)) return { digits: BigInt(value), scale }
-  const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([-+]\d+))?$/.exec(String(value))!
+  const [, sign, integer, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([-+]\d+))?$/.exec(String(value))!
   // A double with a fraction is less than 2^53, and its text has no positive exponent.
-  return { digits: BigInt(`${sign}${whole}${fraction}`), scale: scale + fraction.length - Number(exponent) }
+  return { digits: BigInt(`${sign}${integer}${fraction}`), scale: scale + fraction.length - Number(exponent) }
 }
 
 const writer =
@@ -91,11 +91,11 @@ function limitsOf(kind: NumberKind): { readonly above: string; readonly below: s
   return { above: `-${below}`, below, digits: kind === 'double' ? 308 : MAX_DIGITS - kind }
 }
 
-/** @param declared undefined if the column takes any number of digits, and infinity */
-function numericForm(kind: NumberKind, declared: Declared | undefined): ColumnForm {
-  const isRounded = kind === 'double' && (declared === undefined || declared.digits > EXACT_DIGITS)
+/** @param declaration undefined if the column takes any number of digits, and infinity */
+function numericForm(kind: NumberKind, declaration: Declared | undefined): ColumnForm {
+  const isRounded = kind === 'double' && (declaration === undefined || declaration.digits > EXACT_DIGITS)
   const { above, below, digits } = limitsOf(kind)
-  const areAllWithin = declared !== undefined && declared.digits - declared.places <= digits
+  const areAllWithin = declaration !== undefined && declaration.digits - declaration.places <= digits
   const places = kind === 'integer' ? 0 : kind
   const domain: Domain = {
     type: 'numeric',
@@ -108,11 +108,11 @@ function numericForm(kind: NumberKind, declared: Declared | undefined): ColumnFo
     // NaN is greater than all others.
     below: `'${areAllWithin ? 'NaN' : below}'::numeric`,
     ...(places !== 'double' &&
-      (declared === undefined || declared.places > places) && {
+      (declaration === undefined || declaration.places > places) && {
         also: column => `${column} = round(${column}, ${places})`,
       }),
   }
-  return plain(domain, {
+  return plainForm(domain, {
     read: kind === 'double' ? readDouble : kind === 'integer' ? readWhole : text => readScaledText(text, kind),
     isCut: isRounded,
     write: writer(kind),
@@ -139,19 +139,19 @@ function numericText(value: number | bigint, kind: NumberKind): string {
 
 function moneyForm(scale: number): ColumnForm {
   const numeric = numericForm(scale, { digits: 19, places: 2 })
-  const own = (column?: string): string => `${column}::numeric`
+  const asNumeric = (column?: string): string => `${column}::numeric`
   return {
     ...numeric,
-    select: own,
-    sorted: own,
-    compared: own,
-    fits: column => numeric.fits!(own(column)),
+    select: asNumeric,
+    sorted: asNumeric,
+    compared: asNumeric,
+    fits: column => numeric.fits!(asNumeric(column)),
     // A text would be read with the separators of the database's locale.
-    convert: sent => `${sent}::numeric::money`,
+    convert: sql => `${sql}::numeric::money`,
   }
 }
 
-const float8 = plain(
+const float8 = plainForm(
   {
     type: 'float8',
     around: value => at(String(value)),
@@ -162,7 +162,7 @@ const float8 = plain(
 )
 
 /** A value is the shortest decimal of its float, which is not exactly that float. */
-const float4 = plain(
+const float4 = plainForm(
   {
     type: 'float4',
     around(value) {

@@ -1,5 +1,5 @@
 import type { ValueTest } from '../../query/bind/predicate.ts'
-import { compare, compareAny, type Domain, present } from './cut.ts'
+import { compare, compareAny, type Domain, presenceTest } from './cut.ts'
 import type { Parameters } from './parameters.ts'
 
 /** True for tests that look into texts. */
@@ -11,7 +11,7 @@ export function orderedTest(domain: Domain, column: string, test: ValueTest, par
   const { add } = parameters
   switch (test.kind) {
     case 'any':
-      return present(domain, column)
+      return presenceTest(domain, column)
     case 'equal':
       return compareAny(domain, column, [test.value], add)
     case 'in':
@@ -22,7 +22,7 @@ export function orderedTest(domain: Domain, column: string, test: ValueTest, par
         lower && compare(domain, column, lower.inclusive ? '>=' : '>', lower.value, add),
         upper && compare(domain, column, upper.inclusive ? '<=' : '<', upper.value, add),
       ].filter(each => each !== undefined)
-      return bounds.length === 0 ? present(domain, column) : `(${bounds.join(' AND ')})`
+      return bounds.length === 0 ? presenceTest(domain, column) : `(${bounds.join(' AND ')})`
     }
     case 'anyOf':
       return `(${test.tests.map(each => orderedTest(domain, column, each, parameters)).join(' OR ')})`

@@ -16,8 +16,8 @@ export class Parameters {
 
   /** The same parameter for the same text each time. */
   readonly once = (text: string, type: string): string => {
-    const known = this.values.indexOf(text)
-    return known < 0 ? this.add(text, type) : `$${known + 1}::${type}`
+    const position = this.values.indexOf(text)
+    return position < 0 ? this.add(text, type) : `$${position + 1}::${type}`
   }
 
   /** A list of values as an array. */
@@ -30,7 +30,7 @@ export class Parameters {
 
   /** @param list SQL of the columns of the answer @param rest of the statement, from `FROM` on */
   select(list: string, rest: string): Statement {
-    return { ...this.statement(`SELECT ${list} ${rest}`), shown: `SELECT … ${rest}` }
+    return { ...this.statement(`SELECT ${list} ${rest}`), shownText: `SELECT … ${rest}` }
   }
 }
 

@@ -59,14 +59,14 @@ export class PredicateSql implements TestScope {
     this.isOrdinary &&= table.isOrdinary
     this.hasFold = table.hasFold
     const alias = this.alias()
-    const whole = { table, alias, source: `${table.from} AS ${alias}` }
-    return { ...whole, source: this.visible(whole) }
+    const wholeTable = { table, alias, source: `${table.from} AS ${alias}` }
+    return { ...wholeTable, source: this.visibleSource(wholeTable) }
   }
 
   /** Dataclasses whose {@link SqlScope.visible} is being written: to it, its own dataclass is whole. */
   private readonly restricting = new Set<DataClass>()
 
-  private visible({ table, alias, source }: From): string {
+  private visibleSource({ table, alias, source }: From): string {
     const { dataClass } = table
     const conditions = (!this.restricting.has(dataClass) && this.scope.visible?.(dataClass)) || []
     const from = { table, alias, source }
@@ -96,7 +96,7 @@ export class PredicateSql implements TestScope {
       case 'isNull':
         return this.isNull(predicate.attribute, predicate.negated, from)
       case 'json':
-        return jsonTest(columnOf(stored(predicate.attribute), from).sorted, predicate.test, this)
+        return jsonTest(columnOf(storageOf(predicate.attribute), from).sorted, predicate.test, this)
       case 'via':
         return this.via(predicate.relation, predicate.input, true, from)
       case 'some':
@@ -164,16 +164,21 @@ export class PredicateSql implements TestScope {
   }
 
   private test(attribute: ValueAttribute, test: ValueTest, negated: boolean, from: From): string {
-    const own = stored(attribute)
-    if (own.source)
-      return this.ofProperty(own, { kind: 'value', type: own.source.type, test, negated: false }, negated, from)
-    const { form, compared, sorted, raw } = columnOf(own, from)
+    const storedAttribute = storageOf(attribute)
+    if (storedAttribute.source)
+      return this.ofProperty(
+        storedAttribute,
+        { kind: 'value', type: storedAttribute.source.type, test, negated: false },
+        negated,
+        from,
+      )
+    const { form, compared, sorted, raw } = columnOf(storedAttribute, from)
     const operands = test.kind === 'equal' ? [test.value] : test.kind === 'in' ? [...test.values] : undefined
     const isExact = operands?.every(each => form.isValue?.(each) !== false)
     const passes =
       form.domain && !isTextual(test)
         ? orderedTest(form.domain, compared(), test, this.parameters)
-        : textTest(() => this.folded(own, isExact ? raw : sorted), test, this.parameters)
+        : textTest(() => this.foldOf(storedAttribute, isExact ? raw : sorted), test, this.parameters)
     return negated ? `(${sorted} IS NOT NULL AND NOT ${passes})` : passes
   }
 
@@ -189,7 +194,7 @@ export class PredicateSql implements TestScope {
     const conditions = isOwn ? [this.among(attribute, texts, from)] : []
     if (!isOwn || (hasFold && attribute !== dataClass.key)) {
       const test = { kind: 'in', values: new Set(texts.map(fold)) } as const
-      conditions.push(textTest(() => this.folded(attribute, sorted), test, this.parameters))
+      conditions.push(textTest(() => this.foldOf(attribute, sorted), test, this.parameters))
     }
     return join('and', [...conditions, isSame])
   }
@@ -199,15 +204,16 @@ export class PredicateSql implements TestScope {
   }
 
   /** A UUID needs no fold. */
-  folded({ type }: StorageAttribute, sorted: string): string {
+  foldOf({ type }: StorageAttribute, sorted: string): string {
     return type === 'uuid' ? `${sorted} COLLATE "C"` : this.fold(sorted)
   }
 
   private isNull(attribute: ValueAttribute | RelatedEntityAttribute, negated: boolean, from: From): string {
     if (isRelation(attribute)) return this.hasNone(attribute, negated, from)
-    const own = stored(attribute)
-    if (own.source) return this.ofProperty(own, { kind: 'isNull', negated: true }, !negated, from)
-    const { fits, sorted } = columnOf(own, from)
+    const storedAttribute = storageOf(attribute)
+    if (storedAttribute.source)
+      return this.ofProperty(storedAttribute, { kind: 'isNull', negated: true }, !negated, from)
+    const { fits, sorted } = columnOf(storedAttribute, from)
     if (fits !== undefined) return `(${fits}) IS ${negated ? '' : 'NOT '}TRUE`
     return `${sorted} IS ${negated ? 'NOT ' : ''}NULL`
   }
@@ -227,8 +233,8 @@ export class PredicateSql implements TestScope {
         : negated
           ? { kind: 'and', inputs: [isOfType, { kind: 'not', input: test }] }
           : test
-    const whole = names.reduceRight<JsonTest>((input, name) => ({ kind: 'property', name, input }), inner)
-    const sql = jsonTest(columnOf(object, from).sorted, whole, this)
+    const wholeTest = names.reduceRight<JsonTest>((input, name) => ({ kind: 'property', name, input }), inner)
+    const sql = jsonTest(columnOf(object, from).sorted, wholeTest, this)
     return test.kind === 'isNull' && negated ? `NOT ${sql}` : sql
   }
 
@@ -245,18 +251,18 @@ export class PredicateSql implements TestScope {
     const table = this.scope.tables.find(target)
     if (!table) return isIn(this.among(foreignKey, this.scope.keysWhere(target, input), from), isTrue)
     const other = this.from(table)
-    const related = relatedBy(foreignKey, from, target.key, other)
-    return this.exists(other, `${related.key} = ${related.foreignKey}`, input, isTrue)
+    const joinKeys = relatedBy(foreignKey, from, target.key, other)
+    return this.exists(other, `${joinKeys.key} = ${joinKeys.foreignKey}`, input, isTrue)
   }
 
   /** @param isTrue as of {@link via} */
   private some({ inverse, target }: RelatedEntitiesAttribute, input: Predicate, isTrue: boolean, from: From): string {
-    const own = inverse.target.key
+    const ownKey = inverse.target.key
     const table = this.scope.tables.find(target)
-    if (!table) return isIn(this.among(own, this.scope.valuesWhere(inverse, input), from), isTrue)
+    if (!table) return isIn(this.among(ownKey, this.scope.valuesWhere(inverse, input), from), isTrue)
     const other = this.from(table)
-    const related = relatedBy(inverse.foreignKey, other, own, from)
-    return this.exists(other, `${related.foreignKey} = ${related.key}`, input, isTrue)
+    const joinKeys = relatedBy(inverse.foreignKey, other, ownKey, from)
+    return this.exists(other, `${joinKeys.foreignKey} = ${joinKeys.key}`, input, isTrue)
   }
 
   private exists(other: From, isRelated: string, input: Predicate, isTrue: boolean): string {
@@ -275,7 +281,7 @@ const scalarOf = (value: Value): Scalar =>
   typeof value === 'boolean' ? Number(value) : typeof value === 'string' ? value.toLowerCase() : (value as Scalar)
 
 /** @throws {RemoteErrors.NOT_HERE} the values of the attribute are computed by plugin code */
-export function stored(attribute: ValueAttribute): StorageAttribute {
+export function storageOf(attribute: ValueAttribute): StorageAttribute {
   if (attribute.kind === 'storage' && !attribute.calculation) return attribute
   throw RemoteErrors.NOT_HERE(
     `a search or an order by ${attribute.name}, which code computes,`,

@@ -16,9 +16,9 @@ export function readNumber(text: string): number | bigint {
 
 /** An integer of 64 bits in a column that can have others. */
 export function readWhole(text: string): number | bigint | Unfit {
-  const [, whole] = /^(-?\d+)(?:\.0*)?$/.exec(text) ?? []
-  const fits = whole !== undefined && BigInt.asIntN(64, BigInt(whole)) === BigInt(whole)
-  return fits ? readNumber(whole) : new Unfit('it is not an integer of 64 bits')
+  const [, integer] = /^(-?\d+)(?:\.0*)?$/.exec(text) ?? []
+  const fits = integer !== undefined && BigInt.asIntN(64, BigInt(integer)) === BigInt(integer)
+  return fits ? readNumber(integer) : new Unfit('it is not an integer of 64 bits')
 }
 
 /** A number, rounded to a double. */
@@ -32,9 +32,9 @@ export function readDouble(text: string): number | Unfit {
  * units of 2^64, whole parts, without rounding up to 2^53. Digits of the fractions that rounding has made are cut, so that ten times 0.1
  * is 1. All of it as decimals would take the database three times as long.
  */
-export function sumOfParts(count: number, whole: string, fractions: string): string {
+export function sumOfParts(count: number, wholeSum: string, fractions: string): string {
   const certain = count === 1 ? 17 : Math.min(15, Math.floor(-Math.log10(Math.sqrt(count) * 2 ** -53)))
-  return String(Number(whole) / SMALL + Number(Number(fractions).toPrecision(certain)))
+  return String(Number(wholeSum) / SMALL + Number(Number(fractions).toPrecision(certain)))
 }
 
 /** Digits of a decimal. */
@@ -42,11 +42,11 @@ export const MAX_DIGITS = 18
 
 /** A decimal in units of the last of `scale` places. */
 export function readScaledText(text: string, scale: number): number | bigint | Unfit {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-  const kept = fraction.slice(0, scale).padEnd(scale, '0')
-  if (whole === '') return new Unfit('it is not a finite number')
+  const [, sign = '', integer = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  const decimals = fraction.slice(0, scale).padEnd(scale, '0')
+  if (integer === '') return new Unfit('it is not a finite number')
   if (/[1-9]/.test(fraction.slice(scale))) return new Unfit(`it has more than ${scale} digits after the point`)
-  const digits = (whole + kept).replace(/^0+(?=\d)/, '')
+  const digits = (integer + decimals).replace(/^0+(?=\d)/, '')
   if (digits.length > MAX_DIGITS) return new Unfit(`it has more than ${MAX_DIGITS} digits`)
   const value = BigInt(sign + digits)
   const number = Number(value)

@@ -23,8 +23,8 @@ export interface RemoteColumn {
 export interface WrittenColumn {
   /** SQL of the type to which JSON is converted. */
   readonly type: string
-  /** SQL of the value. @param sent SQL of such a value */
-  value(sent: string): string
+  /** SQL of the value. @param sql SQL of such a value */
+  value(sql: string): string
 }
 
 /** The table of a dataclass, as the database has it. */
@@ -36,7 +36,7 @@ export interface RemoteTable {
   readonly columns: ReadonlyMap<StorageAttribute, readonly RemoteColumn[]>
   readonly forms: ReadonlyMap<StorageAttribute, ColumnForm>
   /** By name. */
-  readonly written: ReadonlyMap<string, WrittenColumn>
+  readonly writtenColumns: ReadonlyMap<string, WrittenColumn>
   /** SQL of `__STAMP`, a whole number of 32 bits. @param alias name of the table in the statement */
   stamp(alias: string): string
   /** {@link stamp} changes with the row. */

@@ -8,7 +8,7 @@ export interface Statement {
   /** Describes tables, so that those of the server have to be there. */
   readonly isDescription?: boolean
   /** The text without the list of its columns, among which may be some that clients do not know. */
-  readonly shown?: string
+  readonly shownText?: string
 }
 
 /** Values of the columns of one row, as texts. */

@@ -10,7 +10,7 @@ import type { RemoteTable } from './remote-table.ts'
 import type { ColumnForm } from './column-form.ts'
 import { propertyAt } from './json-test.ts'
 import { columnOf, type From, relatedBy } from './from.ts'
-import { PredicateSql, type SqlScope, stored } from './predicate-sql.ts'
+import { PredicateSql, type SqlScope, storageOf } from './predicate-sql.ts'
 import { similarityOrder } from './similarity.ts'
 import type { Statement } from './statement.ts'
 
@@ -36,9 +36,9 @@ export function pageStatement(table: RemoteTable, page: Page, scope: SqlScope): 
   const where = whereOf(page, from, sql)
   const joins: string[] = []
   const order = page.orderBy.flatMap((key, i, { length }) => orderOf(key, i === length - 1, from, sql, scope, joins))
-  const selected = page.columns === 'key' ? selectOf(table.dataClass.key, from) : rowOf(from)
+  const selectList = page.columns === 'key' ? selectOf(table.dataClass.key, from) : rowOf(from)
   return sql.parameters.select(
-    page.isCounted ? `${selected}, ${STATE}` : selected,
+    page.isCounted ? `${selectList}, ${STATE}` : selectList,
     [
       `FROM ${from.source}`,
       ...joins,
@@ -63,10 +63,10 @@ const STATE = 'pg_current_snapshot()'
  * Statement of the number of rows of a selection, and of the {@link STATE} in which it is that; null where tables are involved that change
  * by other means than transactions of the database.
  */
-export function countStatement(table: RemoteTable, selected: Selected, scope: SqlScope): Statement {
+export function countStatement(table: RemoteTable, selection: Selected, scope: SqlScope): Statement {
   const sql = new PredicateSql(scope)
   const from = sql.from(table)
-  const where = whereOf(selected, from, sql)
+  const where = whereOf(selection, from, sql)
   return sql.parameters.select(`count(*), ${sql.isOrdinary ? STATE : 'NULL'}`, `FROM ${from.source} ${where}`.trimEnd())
 }
 
@@ -118,17 +118,17 @@ export function valuesStatement(
  */
 export function totalsStatement(
   table: RemoteTable,
-  selected: Selected,
+  selection: Selected,
   of: RemoteValues,
   scope: SqlScope,
   isWhole: boolean,
 ): Statement {
   const sql = new PredicateSql(scope)
-  const { value, own, source, form } = valuesSource(table, selected, of, sql, scope)
+  const { value, firstColumn, source, form } = valuesSource(table, selection, of, sql, scope)
   const number =
     of.properties.length === 0
       ? isWhole && form.domain?.type === 'float8'
-        ? own
+        ? firstColumn
         : value
       : `CASE WHEN jsonb_typeof(${value}) = 'number' THEN (${value})::numeric END`
   const type = of.properties.length === 0 ? form.domain?.type : undefined
@@ -149,21 +149,21 @@ export function totalsStatement(
  */
 export function distinctStatement(
   table: RemoteTable,
-  selected: Selected,
+  selection: Selected,
   of: RemoteValues,
   count: number,
   scope: SqlScope,
 ): Statement {
   const sql = new PredicateSql(scope)
-  const { value, source, from, form } = valuesSource(table, selected, of, sql, scope)
+  const { value, source, from, form } = valuesSource(table, selection, of, sql, scope)
   const key = selectOf(table.dataClass.key, from)
   const keyForm = table.forms.get(table.dataClass.key)!
   const first = { uuid: 'min(k::text)', bool: 'bool_and(k)' }[keyForm.identityType ?? ''] ?? 'min(k)'
-  const attribute = stored(of.attribute)
+  const attribute = storageOf(of.attribute)
   const columns =
     of.properties.length > 0
       ? jsonParts(value, sql)
-      : [form.isText ? sql.folded(attribute, value) : value, 'NULL::numeric', 'NULL::text']
+      : [form.isText ? sql.foldOf(attribute, value) : value, 'NULL::numeric', 'NULL::text']
   return sql.parameters.statement(
     `SELECT a, b, c, ${first}, count(*) FROM (SELECT ${columns[0]} AS a, ${columns[1]} AS b, ${columns[2]} AS c, ${key} AS k ${source}) AS s WHERE a IS NOT NULL GROUP BY a, b, c LIMIT ${sql.parameters.add(String(count), 'int8')}`,
   )
@@ -179,19 +179,19 @@ const jsonParts = (value: string, sql: PredicateSql): readonly string[] => [
 /** SQL of a value, and of the rows that have it: what follows the list of a SELECT. */
 function valuesSource(
   table: RemoteTable,
-  selected: Selected,
+  selection: Selected,
   { relations, attribute, properties }: RemoteValues,
   sql: PredicateSql,
   scope: SqlScope,
-): { value: string; own: string; source: string; from: From; form: ColumnForm } {
+): { value: string; firstColumn: string; source: string; from: From; form: ColumnForm } {
   const from = sql.from(table)
-  const where = whereOf(selected, from, sql)
+  const where = whereOf(selection, from, sql)
   const joins: string[] = []
   const last = follow(relations, from, sql, scope, joins)
-  const { form, own, sorted } = columnOf(stored(attribute), last)
+  const { form, firstColumn, sorted } = columnOf(storageOf(attribute), last)
   const value = properties.length > 0 ? propertyAt(sorted, properties, sql) : sorted
   const source = [`FROM ${from.source}`, ...joins, where].filter(part => part !== '').join(' ')
-  return { value, own, source, from, form }
+  return { value, firstColumn, source, from, form }
 }
 
 /** For rows that are named by their keys. */
@@ -248,8 +248,8 @@ function follow(
     const table = scope.tables.find(target)
     if (!table) throw RemoteErrors.NOT_HERE(ELSEWHERE, start.table.dataClass.name)
     const other = sql.from(table)
-    const related = relatedBy(foreignKey, from, target.key, other)
-    joins.push(`LEFT JOIN ${other.source} ON ${related.key} = ${related.foreignKey}`)
+    const joinKeys = relatedBy(foreignKey, from, target.key, other)
+    joins.push(`LEFT JOIN ${other.source} ON ${joinKeys.key} = ${joinKeys.foreignKey}`)
     from = { ...other, isOptional: true }
   }
   return from
@@ -271,7 +271,7 @@ function orderOf(
 ): string[] {
   const from = follow(key.relations, start, sql, scope, joins)
   if (key.similarity) return [similarityOrder(key, from, sql.parameters)]
-  const attribute = stored(key.attribute)
+  const attribute = storageOf(key.attribute)
   const { form, fits, sorted, compared } = columnOf(attribute, from)
   const ascending = key.descending ? 'DESC' : 'ASC'
   const lowest = `${ascending} NULLS ${key.descending ? 'LAST' : 'FIRST'}`
@@ -285,7 +285,7 @@ function orderOf(
   const isExact = !form.isCut || (isLast && !attribute.simpleDate)
   if (!hasNulls && form.domain && isExact) return [`${compared()} ${ascending}`]
   if (!form.isText) return [`${sorted} ${lowest}`]
-  return [`${sql.folded(attribute, sorted)} ${hasNulls || fits !== undefined ? lowest : ascending}`]
+  return [`${sql.foldOf(attribute, sorted)} ${hasNulls || fits !== undefined ? lowest : ascending}`]
 }
 
 /** Numbers are below texts, and these below bools; objects and arrays are highest, all equal. */

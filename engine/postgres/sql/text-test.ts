@@ -63,13 +63,13 @@ function patternTest(text: () => string, parts: readonly string[], parameters: P
 /** SQL that finds words in a text: each as it is, or by a pattern without blanks. */
 function wordsTest(text: () => string, words: readonly (readonly string[])[], { list, once }: Parameters): string {
   if (!words.flat().every(isStorable)) return NEVER
-  const plain = words.filter(parts => parts.length === 1).map(([word]) => `% ${word} %`)
+  const plainWords = words.filter(parts => parts.length === 1).map(([word]) => `% ${word} %`)
   const patterns = words
     .filter(parts => parts.length > 1)
     .map(parts => (parts.every(part => part === '') ? ' [^ ]' : ` ${parts.join('[^ ]*')} `))
   const spaced = `(' ' || regexp_replace(replace(${text()}, E'\\U0010FFFF', ''), ${once(betweenWords(), 'text')}, ' ', 'g') || ' ')`
   const conditions = [
-    ...(plain.length > 0 ? [`${spaced} LIKE ALL (${list(plain, 'text')})`] : []),
+    ...(plainWords.length > 0 ? [`${spaced} LIKE ALL (${list(plainWords, 'text')})`] : []),
     ...(patterns.length > 0 ? [`${spaced} ~ ALL (${list(patterns, 'text')})`] : []),
   ]
   return `(${conditions.join(' AND ')})`

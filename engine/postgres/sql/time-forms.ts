@@ -1,6 +1,6 @@
 import type { Value } from '../../catalog/value.ts'
 import type { Scalar } from '../../query/bind/predicate.ts'
-import { type ColumnForm, plain } from './column-form.ts'
+import { type ColumnForm, plainForm } from './column-form.ts'
 import { at, between, type Cut } from './cut.ts'
 import { keepsDaysOnly } from './interval-fields.ts'
 import { readClock, readDateTime, readInterval } from './read-text.ts'
@@ -42,7 +42,7 @@ const fitting =
   }
 
 /** Days. A time of day in an operand lies between two. */
-export const day = plain(
+export const day = plainForm(
   {
     type: 'date',
     around(value) {
@@ -80,7 +80,7 @@ export const moment = (type: 'timestamp' | 'timestamptz', modifier: number, isDa
       : Number.isNaN(new Date(ms).getTime())
         ? 'end'
         : { at: momentText(ms, zone), isBehind: false }
-  return plain(
+  return plainForm(
     { type, around: value => aroundMs(value, placeOf, unit), above: ABOVE, below: `'${LAST} 00:00:00.001${zone}'` },
     {
       read: fitting(text => Math.floor(readDateTime(text) / unit) * unit),
@@ -108,7 +108,7 @@ const intervalText = (ms: number): string => `${Math.trunc(ms / DAY_MS)} days ${
 const sortedMs = (column?: string): string => `floor(extract(epoch FROM ${column}) * 1000)`
 
 export const time = (modifier: number): ColumnForm =>
-  plain(
+  plainForm(
     {
       type: 'time',
       around: value =>
@@ -124,7 +124,7 @@ const MONTHS = 0b110 << 16
 
 /** Months have no fixed length. @param modifier of the column: the fields of its declaration, or -1 for all */
 export const interval = (modifier: number): ColumnForm =>
-  plain(
+  plainForm(
     {
       type: 'interval',
       around: value =>

@@ -22,12 +22,13 @@ export function insertStatement(table: RemoteTable, rows: readonly ColumnValues[
   const records = rows.map(values => recordOf(table, values, timestamp))
   const names = Object.keys(records[0]!)
   const columns = names.map(name => quoteName(name)).join(', ')
-  const returned = `RETURNING ${writtenRow(from)}`
-  if (names.length === 0) return sql.parameters.statement(`INSERT INTO ${from.source} DEFAULT VALUES ${returned}`)
+  const returningClause = `RETURNING ${writtenRow(from)}`
+  if (names.length === 0)
+    return sql.parameters.statement(`INSERT INTO ${from.source} DEFAULT VALUES ${returningClause}`)
   const json = sql.parameters.add(JSON.stringify(records), 'json')
-  const selected = names.map(name => sentValue(name, table)).join(', ')
+  const selectList = names.map(name => sentValue(name, table)).join(', ')
   return sql.parameters.statement(
-    `INSERT INTO ${from.source} (${columns}) SELECT ${selected} FROM json_to_recordset(${json}) AS r (${typesOf(names, table)}) ${returned}`,
+    `INSERT INTO ${from.source} (${columns}) SELECT ${selectList} FROM json_to_recordset(${json}) AS r (${typesOf(names, table)}) ${returningClause}`,
   )
 }
 
@@ -97,10 +98,11 @@ const writtenRow = (from: From): string =>
   rowOf(from.table.isReadAgain ? { ...from, table: { ...from.table, stamp: () => '1' } } : from)
 
 /** Columns with their types, without those of other columns, whose domains may refuse null. */
-const typesOf = (names: readonly string[], { written }: RemoteTable): string =>
-  names.map(name => `${quoteName(name)} ${written.get(name)!.type}`).join(', ')
+const typesOf = (names: readonly string[], { writtenColumns }: RemoteTable): string =>
+  names.map(name => `${quoteName(name)} ${writtenColumns.get(name)!.type}`).join(', ')
 
-const sentValue = (name: string, { written }: RemoteTable): string => written.get(name)!.value(`r.${quoteName(name)}`)
+const sentValue = (name: string, { writtenColumns }: RemoteTable): string =>
+  writtenColumns.get(name)!.value(`r.${quoteName(name)}`)
 
 const hasStamp = (stamp: number, { table, alias }: From, { parameters }: PredicateSql): string =>
   `${table.stamp(alias)} = ${parameters.add(String(stamp), 'int8')}`

@@ -12,7 +12,7 @@ import type { Cells } from '../sql/statement.ts'
 export class Databases {
   readonly tables: DescribedTables
   private readonly databases = new Map<string, Database>()
-  private readonly owned: OwnedTables
+  private readonly ownedTables: OwnedTables
 
   /** True if statements need the name of their user. */
   readonly needUser: boolean
@@ -36,7 +36,7 @@ export class Databases {
       const isSerializable = options.serializable?.includes(name)
       this.databases.set(name, new Database(name, connection, options.timeoutMs, options.onNote, isSerializable))
     }
-    this.owned = new OwnedTables(catalog, name => this.database(name), options.onNote)
+    this.ownedTables = new OwnedTables(catalog, name => this.database(name), options.onNote)
   }
 
   /**
@@ -44,29 +44,33 @@ export class Databases {
    * @throws {ProtocolError} the database does not answer
    */
   async makeTables(connection: string, { deadlineAt }: StatementLimits): Promise<void> {
-    await (this.options.makeTables?.(connection) ?? this.owned.ready(connection, deadlineAt))
+    await (this.options.makeTables?.(connection) ?? this.ownedTables.ready(connection, deadlineAt))
   }
 
-  /** @param held transaction for what is in its database */
-  async run({ connection, statement }: RemoteCall, limits: StatementLimits, held?: HeldTransaction): Promise<Cells[]> {
+  /** @param transaction transaction for what is in its database */
+  async run(
+    { connection, statement }: RemoteCall,
+    limits: StatementLimits,
+    transaction?: HeldTransaction,
+  ): Promise<Cells[]> {
     try {
       if (statement.isDescription) await this.makeTables(connection, limits)
-      return held?.holding.connection === connection
-        ? await held.query(statement)
+      return transaction?.holding.connection === connection
+        ? await transaction.query(statement)
         : await this.database(connection).query(statement, limits)
     } catch (error) {
-      this.tables.failed(connection, error)
+      this.tables.handleFailure(connection, error)
       throw error
     }
   }
 
   /** Fetches the rows that a task needs. @returns undefined: it needs something else @throws {ProtocolError} */
-  fetch(needs: Needs, limits: StatementLimits, held?: HeldTransaction): Promise<void> | undefined {
-    return needs.kind === 'rows' ? this.answer((needs.fetch as () => RemoteFetch)(), limits, held) : undefined
+  fetch(needs: Needs, limits: StatementLimits, transaction?: HeldTransaction): Promise<void> | undefined {
+    return needs.kind === 'rows' ? this.answer((needs.fetch as () => RemoteFetch)(), limits, transaction) : undefined
   }
 
-  private async answer(asking: RemoteFetch, limits: StatementLimits, held?: HeldTransaction): Promise<void> {
-    for (let step = asking.next(); !step.done; ) step = asking.next(await this.run(step.value, limits, held))
+  private async answer(asking: RemoteFetch, limits: StatementLimits, transaction?: HeldTransaction): Promise<void> {
+    for (let step = asking.next(); !step.done; ) step = asking.next(await this.run(step.value, limits, transaction))
   }
 
   database(connection: string): Database {

@@ -21,7 +21,7 @@ interface Described {
 
 /** The tables of remote dataclasses as their databases describe them, for one thread. */
 export class DescribedTables {
-  private readonly described = new Map<string, Described>()
+  private readonly descriptions = new Map<string, Described>()
   private readonly counts = new Map<string, KnownCounts>()
   private readonly unfit = new Set<StorageAttribute>()
 
@@ -47,17 +47,17 @@ export class DescribedTables {
   /** The table of a remote dataclass. @throws {RemoteErrors.UNUSABLE} and what `need` throws */
   of(dataClass: DataClass, need: Need): RemoteTable {
     const { connection } = dataClass.remote!
-    const found = this.described.get(connection)
-    const table = found?.tables.get(dataClass)
+    const description = this.descriptions.get(connection)
+    const table = description?.tables.get(dataClass)
     if (table !== undefined && !Array.isArray(table)) return table as RemoteTable
-    if (found && performance.now() - found.at < RETRY_MS) throw RemoteErrors.UNUSABLE(dataClass.name)
+    if (description && performance.now() - description.at < RETRY_MS) throw RemoteErrors.UNUSABLE(dataClass.name)
     need(() => this.describe(connection))
     return this.of(dataClass, need)
   }
 
   /** Describes the tables of a connection again if a statement has failed since they have changed. */
-  failed(connection: string, error: unknown): void {
-    if (error instanceof Error && CHANGED.test(error.message)) this.described.delete(connection)
+  handleFailure(connection: string, error: unknown): void {
+    if (error instanceof Error && CHANGED.test(error.message)) this.descriptions.delete(connection)
   }
 
   countsOf(connection: string): KnownCounts {
@@ -70,7 +70,7 @@ export class DescribedTables {
     const dataClasses = this.catalog.dataClasses.filter(({ remote }) => remote?.connection === connection)
     const rows = yield { connection, statement: tablesStatement(dataClasses) }
     const tables = readTables(dataClasses, rows)
-    this.described.set(connection, { tables, at: performance.now() })
+    this.descriptions.set(connection, { tables, at: performance.now() })
     for (const [{ name }, problems] of tables) {
       if (Array.isArray(problems)) this.onNote(`${name} cannot be used: ${problems.join('; ')}`, 'warn')
     }

@@ -10,10 +10,10 @@ const TIMEOUT_MS = 10_000
 
 /** Problems of a model that names databases which the config file does not have. */
 export function connectionProblems({ dataClasses }: Catalog, connections: Readonly<Record<string, unknown>>): string[] {
-  const known = Object.keys(connections)
+  const knownNames = Object.keys(connections)
   return dataClasses.flatMap(({ name, remote }) =>
-    remote && !known.includes(remote.connection)
-      ? `dataClasses.${name}.storage.postgres: there is no connection "${remote.connection}" in the config file${suggestion(remote.connection, known)}`
+    remote && !knownNames.includes(remote.connection)
+      ? `dataClasses.${name}.storage.postgres: there is no connection "${remote.connection}" in the config file${suggestion(remote.connection, knownNames)}`
       : [],
   )
 }
@@ -43,7 +43,8 @@ export async function* inspectDatabases(
         const rows = await databases.run({ connection, statement: tablesStatement(dataClasses) }, limits)
         for (const [{ name, remote }, table] of readTables(dataClasses, rows)) {
           if (!Array.isArray(table)) continue
-          if (remote!.owned) onPlan(`the table of ${name} in the database "${connection}" would be made or changed`)
+          if (remote!.ownedStorage)
+            onPlan(`the table of ${name} in the database "${connection}" would be made or changed`)
           else yield `${name} cannot be used: ${table.join('; ')}`
         }
       } catch (error) {

@@ -9,8 +9,8 @@ export class KnownCounts {
   private readonly counts = new Map<string, { readonly state: string; readonly count: number }>()
 
   find(statement: string, state: string): number | undefined {
-    const known = this.counts.get(statement)
-    return known?.state === state ? known.count : undefined
+    const entry = this.counts.get(statement)
+    return entry?.state === state ? entry.count : undefined
   }
 
   put(statement: string, state: string, count: number): void {

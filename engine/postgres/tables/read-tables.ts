@@ -25,8 +25,8 @@ export function readTables(
   const { tables, hasFold } = readPlaces(rows)
   return new Map(
     dataClasses.map(dataClass => {
-      const found = tables.get(placeOf(dataClass.remote!.schema, dataClass.remote!.table))
-      const table = found && HAVE_ROWS.includes(found.kind) ? found : undefined
+      const catalogTable = tables.get(placeOf(dataClass.remote!.schema, dataClass.remote!.table))
+      const table = catalogTable && HAVE_ROWS.includes(catalogTable.kind) ? catalogTable : undefined
       return [dataClass, tableOf(dataClass, dataClass.remote!, table, hasFold)]
     }),
   )
@@ -41,43 +41,43 @@ const cutKey = ({ name, type }: StorageAttribute, column: RemoteColumn): string 
 
 function tableOf(
   dataClass: DataClass,
-  { schema, table, stamp, timestamp, owned, columns: wanted }: RemoteStorage,
-  described: CatalogTable | undefined,
+  { schema, table, stamp, timestamp, ownedStorage: owned, columns: columnNames }: RemoteStorage,
+  catalogTable: CatalogTable | undefined,
   hasFold: boolean,
 ): RemoteTable | readonly string[] {
   const from = quoteName(schema, table)
-  if (!described && owned) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
-  if (!described) return [`there is no table or view ${from}, or this role may not see it`]
-  if (owned && described.comment !== markOf(dataClass))
+  if (!catalogTable && owned) return [`${from} is not there yet; if it cannot be made, the log has the reason`]
+  if (!catalogTable) return [`there is no table or view ${from}, or this role may not see it`]
+  if (owned && catalogTable.comment !== markOf(dataClass))
     return [`${from} is not as the model of this server wants it; if it cannot be made so, the log has the reason`]
   const problems: string[] = []
   const columnOf = (name: string): RemoteColumn | undefined => {
-    const found = described.columns.get(name)
-    if (!found) problems.push(`${from} has no column ${quoteName(name)}`)
-    return found
+    const match = catalogTable.columns.get(name)
+    if (!match) problems.push(`${from} has no column ${quoteName(name)}`)
+    return match
   }
   const columns = new Map<StorageAttribute, readonly RemoteColumn[]>()
   const forms = new Map<StorageAttribute, ColumnForm>()
-  for (const [attribute, names] of wanted) {
-    const found = names.map(columnOf)
-    if (!found.every(column => column !== undefined)) continue
-    const form = columnForm(attribute, found)
+  for (const [attribute, names] of columnNames) {
+    const attributeColumns = names.map(columnOf)
+    if (!attributeColumns.every(column => column !== undefined)) continue
+    const form = columnForm(attribute, attributeColumns)
     if (typeof form === 'string') problems.push(form)
-    else if (form.isCut && isIdentity(dataClass, attribute)) problems.push(cutKey(attribute, found[0]!))
+    else if (form.isCut && isIdentity(dataClass, attribute)) problems.push(cutKey(attribute, attributeColumns[0]!))
     else {
-      columns.set(attribute, found)
+      columns.set(attribute, attributeColumns)
       forms.set(attribute, form)
     }
   }
-  const check = (name: string | undefined, types: RegExp, wanted: string): void => {
-    const found = name === undefined ? undefined : columnOf(name)
-    if (found && !types.test(found.type))
-      problems.push(`the column ${quoteName(found.name)} is of type ${found.type}; ${wanted}`)
+  const check = (name: string | undefined, types: RegExp, requirement: string): void => {
+    const checkedColumn = name === undefined ? undefined : columnOf(name)
+    if (checkedColumn && !types.test(checkedColumn.type))
+      problems.push(`the column ${quoteName(checkedColumn.name)} is of type ${checkedColumn.type}; ${requirement}`)
   }
   check(stamp, /^(int[248]|numeric)$/, 'a stamp is a whole number')
   check(timestamp, /^(timestamp|timestamptz|date)$/, 'the time of a change is a timestamp')
   if (problems.length > 0) return problems
-  const hasRows = described.kind === 'r' || described.kind === 'p' || described.kind === 'm'
+  const hasRows = catalogTable.kind === 'r' || catalogTable.kind === 'p' || catalogTable.kind === 'm'
   return {
     dataClass,
     from,
@@ -85,10 +85,10 @@ function tableOf(
     forms,
     stamp: stamp !== undefined ? stampOf(quoteName(stamp)) : hasRows ? alias => `${alias}.xmin::text::int8` : () => '1',
     hasStamps: stamp !== undefined || hasRows,
-    isReadAgain: stamp === undefined && described.kind === 'p',
+    isReadAgain: stamp === undefined && catalogTable.kind === 'p',
     timestamp: timestamp === undefined ? undefined : quoteName(timestamp),
-    written: writtenColumns(described, columns, forms),
-    isOrdinary: described.keepsCounts,
+    writtenColumns: writtenColumns(catalogTable, columns, forms),
+    isOrdinary: catalogTable.keepsCounts,
     hasFold,
     uniqueIndexes: owned ? uniqueIndexes(dataClass) : undefined,
   }
@@ -101,15 +101,16 @@ const stampOf =
     `(coalesce(${alias}.${name}, 1)::int8 & 4294967295)`
 
 function writtenColumns(
-  described: CatalogTable,
+  catalogTable: CatalogTable,
   columns: RemoteTable['columns'],
   forms: RemoteTable['forms'],
-): RemoteTable['written'] {
-  const written = new Map<string, WrittenColumn>()
-  for (const { name, sqlType } of described.columns.values()) written.set(name, { type: sqlType, value: sent => sent })
+): RemoteTable['writtenColumns'] {
+  const columnsByName = new Map<string, WrittenColumn>()
+  for (const { name, sqlType } of catalogTable.columns.values())
+    columnsByName.set(name, { type: sqlType, value: sql => sql })
   for (const [attribute, [column]] of columns) {
     const { convert } = forms.get(attribute)!
-    if (convert) written.set(column!.name, { type: 'text', value: convert })
+    if (convert) columnsByName.set(column!.name, { type: 'text', value: convert })
   }
-  return written
+  return columnsByName
 }

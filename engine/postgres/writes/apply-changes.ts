@@ -66,7 +66,7 @@ interface Work {
 type Apply = (changes: readonly RemoteChange[], work: Work) => Promise<Applied>
 
 const one: Apply = async ([change], work) => {
-  const outcome = await tried(change!, work)
+  const outcome = await tryChange(change!, work)
   return outcome ? { outcomes: [outcome], isStale: false } : { outcomes: [], isStale: true }
 }
 
@@ -78,19 +78,19 @@ const together: Apply = async (changes, work) => {
   for (const group of groupsOf(changes)) {
     if (await insertedTogether(group, work, outcomes)) continue
     for (const change of group) {
-      const outcome = await tried(change, work)
+      const outcome = await tryChange(change, work)
       if (!outcome) return { outcomes, isStale: true }
       outcomes.push(outcome)
       if (outcome.kind !== 'refused') continue
-      return { outcomes: undone(changes.length, outcomes.length - 1, outcome), isStale: false }
+      return { outcomes: undoneOutcomes(changes.length, outcomes.length - 1, outcome), isStale: false }
     }
   }
   return { outcomes, isStale: false }
 }
 
 /** Outcomes of changes that were made together, since one of them was refused. */
-export const undone = (count: number, at: number, refused: ChangeOutcome): ChangeOutcome[] =>
-  Array.from({ length: count }, (_, i) => (i === at ? refused : { kind: 'undone' }))
+export const undoneOutcomes = (count: number, at: number, refusal: ChangeOutcome): ChangeOutcome[] =>
+  Array.from({ length: count }, (_, i) => (i === at ? refusal : { kind: 'undone' }))
 
 /** Each that the database does not refuse. */
 const each: Apply = async (changes, work) => {
@@ -101,7 +101,7 @@ const each: Apply = async (changes, work) => {
   for (const group of groupsOf(changes)) {
     if (await insertedTogether(group, work, outcomes)) continue
     for (const change of group) {
-      const outcome = await tried(change, work)
+      const outcome = await tryChange(change, work)
       if (!outcome) return { outcomes, isStale: true }
       await run(outcome.kind === 'refused' ? ROLLBACK_TO : NEXT)
       outcomes.push(outcome)
@@ -120,28 +120,28 @@ async function insertedTogether(
   await run(NEXT)
   const values = group.map(change => change.values)
   const statement = insertStatement(rows.table, values, group[0]!.timestamp)
-  const written = await run(statement)
+  const writtenRows = await run(statement)
     .then(cells => readAgain(cells, rows, run))
     .catch(() => [])
   // A trigger can leave rows out.
-  const isWhole = written.length === group.length
+  const isWhole = writtenRows.length === group.length
   await run(isWhole ? NEXT : ROLLBACK_TO)
-  if (isWhole) for (const cells of written) outcomes.push(done(cells, rows))
+  if (isWhole) for (const cells of writtenRows) outcomes.push(doneOutcome(cells, rows))
   return isWhole
 }
 
 /** Rows as they were written. A partitioned table does not return the numbers of transactions. */
-async function readAgain(written: readonly Cells[], rows: RemoteRows, run: Run): Promise<readonly Cells[]> {
-  if (!rows.table.isReadAgain || written.length === 0) return written
-  const ids = written.map(cells => rows.keyIdOf(cells))
-  const found = await run(
+async function readAgain(writtenRows: readonly Cells[], rows: RemoteRows, run: Run): Promise<readonly Cells[]> {
+  if (!rows.table.isReadAgain || writtenRows.length === 0) return writtenRows
+  const ids = writtenRows.map(cells => rows.keyIdOf(cells))
+  const freshRows = await run(
     keysStatement(
       rows.table,
       ids.map(id => rows.keyOf(id)!),
       NO_SCOPE,
     ),
   )
-  const byId = new Map(found.map(cells => [rows.keyIdOf(cells), cells]))
+  const byId = new Map(freshRows.map(cells => [rows.keyIdOf(cells), cells]))
   return ids.map(id => byId.get(id)!)
 }
 
@@ -150,31 +150,31 @@ function* groupsOf(changes: readonly RemoteChange[]): Generator<RemoteChange[]> 
   let group: RemoteChange[] = []
   let shape = ''
   for (const change of changes) {
-    const own = change.kind === 'insert' ? [...change.values.keys()].map(({ name }) => name).join() : undefined
-    if (group.length > 0 && (own === undefined || own !== shape || group.length === MAX_ROWS)) {
+    const changeShape = change.kind === 'insert' ? [...change.values.keys()].map(({ name }) => name).join() : undefined
+    if (group.length > 0 && (changeShape === undefined || changeShape !== shape || group.length === MAX_ROWS)) {
       yield group
       group = []
     }
     group.push(change)
-    if (own === undefined) {
+    if (changeShape === undefined) {
       yield group
       group = []
-    } else shape = own
+    } else shape = changeShape
   }
   if (group.length > 0) yield group
 }
 
 /** @returns undefined if the row has changed since it was read */
-async function tried(change: RemoteChange, { rows, run, view, guard }: Work): Promise<ChangeOutcome | undefined> {
+async function tryChange(change: RemoteChange, { rows, run, view, guard }: Work): Promise<ChangeOutcome | undefined> {
   const { table } = rows
   const { values, timestamp } = change
-  let written: readonly Cells[]
+  let writtenRows: readonly Cells[]
   try {
     const statement =
       change.kind === 'insert'
         ? insertStatement(table, [values], timestamp)
         : updateStatement(table, change.key, change.stamp, values, timestamp, guard?.(change.key))
-    written = await readAgain(await run(statement), rows, run)
+    writtenRows = await readAgain(await run(statement), rows, run)
   } catch (error) {
     const problems =
       isLocked(error) && change.kind === 'update'
@@ -183,7 +183,7 @@ async function tried(change: RemoteChange, { rows, run, view, guard }: Work): Pr
     if (!problems) throw error
     return { kind: 'refused', problems }
   }
-  if (written.length > 0) return done(written[0]!, rows)
+  if (writtenRows.length > 0) return doneOutcome(writtenRows[0]!, rows)
   return change.kind === 'insert' ? leftOut(table) : undefined
 }
 
@@ -194,7 +194,7 @@ export const leftOut = ({ dataClass }: RemoteTable): ChangeOutcome => ({
 })
 
 /** The rows that the work has read stay as they were: it runs again with the outcomes. */
-const done = (cells: Cells, rows: RemoteRows): ChangeOutcome => ({ kind: 'done', ...rows.encode(cells) })
+const doneOutcome = (cells: Cells, rows: RemoteRows): ChangeOutcome => ({ kind: 'done', ...rows.encode(cells) })
 
 const lockedError = (key: Value, { dataClass }: RemoteTable): ProtocolError =>
   WriteErrors.LOCKED(describeValue(dataClass.key, key), dataClass.name)

@@ -25,7 +25,7 @@ const DETAIL = /\((.*?)\)=\((.*)\)/s
 const NAME = /"((?:[^"]|"")+)"|([^",\s][^",]*)/g
 
 const namesIn = (list: string): string[] =>
-  Array.from(list.matchAll(NAME), ([, quoted, name]) => quoted?.replaceAll('""', '"') ?? name!)
+  Array.from(list.matchAll(NAME), ([, quotedName, name]) => quotedName?.replaceAll('""', '"') ?? name!)
 
 /** Reason for which a change that the database takes has no effect. */
 export const LEFT_OUT = 'a policy, a rule or a trigger of the table leaves it out, or several rows have its key'
@@ -48,19 +48,19 @@ export function problemsOf(
   if (attribute?.together) return [duplicateTogether(attribute.together, values, view)]
   const isComposite = attribute !== undefined && table.columns.get(attribute)!.length > 1
   const value = attribute && (values.get(attribute) ?? (isComposite ? parts.split(', ').join('~') : null))
-  const refused = (reason: string | undefined): ProtocolError =>
+  const refusal = (reason: string | undefined): ProtocolError =>
     RemoteErrors.REFUSED_ENTITY(
       dataClass.name,
-      (reason !== undefined && shown(reason, table, view)) || 'a rule of the table',
+      (reason !== undefined && visibleName(reason, table, view)) || 'a rule of the table',
     )
   // The code is that of missing rights, too, which are for the operator.
-  if (routine === 'ExecWithCheckOptions') return [refused('row security, or the condition of a view')]
+  if (routine === 'ExecWithCheckOptions') return [refusal('row security, or the condition of a view')]
   // As in the store: a client that sees nothing of the dataclass knows its attributes by their names alone.
   const isHidden = attribute && attribute !== dataClass.key && view.shows(dataClass) && !view.shows(attribute)
   if (isHidden && /^235|^23502/.test(code)) return [WriteErrors.HIDDEN(dataClass.name)]
   switch (code) {
     case '23505':
-      return attribute ? duplicate(attribute, value as Value, dataClass) : [refused(constraint)]
+      return attribute ? duplicate(attribute, value as Value, dataClass) : [refusal(constraint)]
     case '23503': {
       const relation = dataClass.attributes.find(each => each.kind === 'relatedEntity' && each.foreignKey === attribute)
       return attribute && relation?.kind === 'relatedEntity' && view.shows(relation) && value !== null
@@ -71,52 +71,57 @@ export function problemsOf(
               relation.target.name,
             ),
           ]
-        : [refused(constraint)]
+        : [refusal(constraint)]
     }
     case '23502':
-      return [attribute ? WriteErrors.MANDATORY(attribute.name) : refused(column)]
+      return [attribute ? WriteErrors.MANDATORY(attribute.name) : refusal(column)]
     case '428C9':
-      return [refused('the database itself gives one of these columns its value')]
+      return [refusal('the database itself gives one of these columns its value')]
     // Program limit exceeded: an entry of an index has at most a third of a page.
     case '54000':
-      return [refused('a value is too long for an index')]
+      return [refusal('a value is too long for an index')]
     // Triggers and functions speak to the user.
     case 'P0001':
       return [RemoteErrors.REFUSED_ENTITY(dataClass.name, message)]
     default:
-      return /^2[23]/.test(code) ? [refused(constraint ?? code)] : undefined
+      return /^2[23]/.test(code) ? [refusal(constraint ?? code)] : undefined
   }
 }
 
 /** A name in the database, unless it contains that of a column which the client does not see. */
-function shown(name: string, { columns, written }: RemoteTable, view: View): string | undefined {
-  const visible = new Set(
-    [...columns].flatMap(([attribute, own]) => (view.shows(attribute) ? own.map(each => each.name) : [])),
+function visibleName(name: string, { columns, writtenColumns }: RemoteTable, view: View): string | undefined {
+  const visibleColumns = new Set(
+    [...columns].flatMap(([attribute, remoteColumns]) =>
+      view.shows(attribute) ? remoteColumns.map(each => each.name) : [],
+    ),
   )
-  return [...written.keys()].some(column => !visible.has(column) && name.includes(column)) ? undefined : name
+  return [...writtenColumns.keys()].some(column => !visibleColumns.has(column) && name.includes(column))
+    ? undefined
+    : name
 }
 
 function duplicate(attribute: StorageAttribute, value: Value, dataClass: DataClass): ProtocolError[] {
-  const received = describeValue(attribute, value)
-  const problem = WriteErrors.DUPLICATE(attribute.name, received)
-  return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(received, dataClass.name)] : [problem]
+  const description = describeValue(attribute, value)
+  const problem = WriteErrors.DUPLICATE(attribute.name, description)
+  return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(description, dataClass.name)] : [problem]
 }
 
 /** An update does not have the values that it leaves as they are. */
 function duplicateTogether(members: readonly StorageAttribute[], values: ColumnValues, view: View): ProtocolError {
   const [{ name, dataClass }] = members as [StorageAttribute]
   if (!members.every(member => view.shows(member))) return WriteErrors.HIDDEN(dataClass.name)
-  const described = members.map(member => {
+  const descriptions = members.map(member => {
     const value = values.get(member)
     return value === undefined ? `the same ${member.name}` : `${member.name} ${describeValue(member, value)}`
   })
-  return WriteErrors.DUPLICATE_TOGETHER(name, described.join(' and '))
+  return WriteErrors.DUPLICATE_TOGETHER(name, descriptions.join(' and '))
 }
 
 /** The attribute of these columns. */
 function attributeOf({ columns }: RemoteTable, names: readonly string[]): StorageAttribute | undefined {
-  for (const [attribute, own] of columns) {
-    if (own.length === names.length && own.every(({ name }) => names.includes(name))) return attribute
+  for (const [attribute, remoteColumns] of columns) {
+    if (remoteColumns.length === names.length && remoteColumns.every(({ name }) => names.includes(name)))
+      return attribute
   }
   return undefined
 }

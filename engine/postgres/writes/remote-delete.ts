@@ -41,17 +41,17 @@ interface Deletion {
  */
 export async function deleteRows(place: Writable, deletion: Deletion, limits: StatementLimits): Promise<DeleteResult> {
   const { rows, atomic } = deletion
-  const refused = rows.map(row => refusalOf(row, deletion))
-  const first = refused.find(error => error !== undefined)
-  const resultOf = (deleted: number, error: ProtocolError | undefined): DeleteResult => ({
-    ...{ kind: 'delete', deleted, selected: rows.length },
+  const refusals = rows.map(row => refusalOf(row, deletion))
+  const first = refusals.find(error => error !== undefined)
+  const resultOf = (count: number, error: ProtocolError | undefined): DeleteResult => ({
+    ...{ kind: 'delete', deleted: count, selected: rows.length },
     ...(error && { error: error.toData() }),
   })
   if (atomic && first) return resultOf(0, first)
-  const free = rows.filter((_, i) => !refused[i])
+  const free = rows.filter((_, i) => !refusals[i])
   const isSingle = free.length === 1
   const work = async (run: Run): Promise<DeleteResult> => {
-    let deleted = 0
+    let deletedCount = 0
     let error = first
     if (!isSingle && !atomic) await run(CHECK_AT_ONCE)
     if (!isSingle) await run(SAVEPOINT)
@@ -60,10 +60,10 @@ export async function deleteRows(place: Writable, deletion: Deletion, limits: St
       const problem = await remove(row, deletion, run)
       if (problem && atomic) return resultOf(0, problem)
       if (!isSingle) await run(problem ? ROLLBACK_TO : NEXT)
-      if (!problem) deleted++
+      if (!problem) deletedCount++
       error ??= problem
     }
-    return resultOf(deleted, error)
+    return resultOf(deletedCount, error)
   }
   const isKept = ({ deleted }: DeleteResult): boolean => deleted > 0
   for (let collisions = 0; ; ) {
@@ -86,13 +86,13 @@ export async function deleteRows(place: Writable, deletion: Deletion, limits: St
 async function removedTogether(rows: readonly RowView[], { table, guard }: Deletion, run: Run): Promise<boolean> {
   const keys = new Map<number, Value[]>()
   for (const row of rows) {
-    const known = keys.get(row.stamp) ?? []
-    keys.set(row.stamp, known)
-    known.push(row.value(table.dataClass.key) as Value)
+    const stampKeys = keys.get(row.stamp) ?? []
+    keys.set(row.stamp, stampKeys)
+    stampKeys.push(row.value(table.dataClass.key) as Value)
   }
   if (guard || keys.size > MAX_STAMPS) return false
-  const deleted = await run(deletionStatement(table, keys)).catch(() => [])
-  if (deleted.length === rows.length) return true
+  const deletedRows = await run(deletionStatement(table, keys)).catch(() => [])
+  if (deletedRows.length === rows.length) return true
   await run(ROLLBACK_TO)
   return false
 }
@@ -130,8 +130,8 @@ async function remove(row: RowView, { table, view, guard }: Deletion, run: Run):
     error.followedBy(WriteErrors.ENTITY_NOT_DELETED(key, dataClass.name))
   try {
     const value = row.value(dataClass.key) as Value
-    const found = await run(deleteStatement(table, value, row.stamp, guard?.(value)))
-    if (found.length > 0) return undefined
+    const deletedRows = await run(deleteStatement(table, value, row.stamp, guard?.(value)))
+    if (deletedRows.length > 0) return undefined
     const isLeft = (await run(stillStatement(table, value, row.stamp))).length > 0
     return problem(
       isLeft ? RemoteErrors.REFUSED_ENTITY(dataClass.name, LEFT_OUT) : WriteErrors.CHANGED_MEANWHILE(dataClass.name, 1),

@@ -124,7 +124,7 @@ export class RemoteTransaction implements StoreTransaction {
   }
 
   /** A foreign key between two tables is checked by their database. */
-  related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
+  findRelated(dataClass: DataClass, key: Value): RelatedEntity | undefined {
     if (dataClass.remote) return { rowId: NO_ROW, key }
     const table = this.data.context!.snapshot.table(dataClass)
     const rowId = table.findKey(key)
@@ -132,11 +132,11 @@ export class RemoteTransaction implements StoreTransaction {
   }
 
   insert(dataClass: DataClass, rowId: number, { stamp, values }: EntityContent, timestamp: string): Uint8Array {
-    const sent = this.sentValues(values)
-    return this.change({ kind: 'insert', values: sent, timestamp }, rowId, () => {
+    const columnValues = this.sentValues(values)
+    return this.change({ kind: 'insert', values: columnValues, timestamp }, rowId, () => {
       const layout = this.layout(dataClass)
       // A key that the database has not made is a placeholder of its type.
-      const key = sent.get(dataClass.key) ?? (dataClass.key.type === 'string' ? '' : 0)
+      const key = columnValues.get(dataClass.key) ?? (dataClass.key.type === 'string' ? '' : 0)
       const all = { get: (attribute: RowAttribute) => (attribute === dataClass.key ? key : values.get(attribute)) }
       const content = { key: keyText(layout, key), stamp, globalStamp: stamp, timestamp, values: all, references: [] }
       return new RowView(layout, encodeRow(layout, content))
@@ -174,8 +174,8 @@ export class RemoteTransaction implements StoreTransaction {
     return upload
   }
 
-  decodeBinary(encoded: Uint8Array): BinaryValue | undefined {
-    const value = decodeBinary(encoded, this.records.files)
+  decodeBinary(bytes: Uint8Array): BinaryValue | undefined {
+    const value = decodeBinary(bytes, this.records.files)
     if (value) this.count(value)
     return value
   }
@@ -186,16 +186,16 @@ export class RemoteTransaction implements StoreTransaction {
     if (this.bytes > MAX_BYTES) throw RemoteErrors.TOO_MANY_BYTES(this.dataClass.name, this.bytes, MAX_BYTES)
   }
 
-  run = unused
-  changesFrom = unused
-  referencing = unused
-  insertRow = unused
-  remove = unused
-  putFingerprints = unused
-  putUpload = unused
-  putEntitySet = unused
-  record = unused
-  putRecord = unused
+  run = failUnused
+  changesFrom = failUnused
+  referencing = failUnused
+  insertRow = failUnused
+  remove = failUnused
+  putFingerprints = failUnused
+  putUpload = failUnused
+  putEntitySet = failUnused
+  record = failUnused
+  putRecord = failUnused
 
   private change(change: RemoteChange, rowId: number, provisional: () => RowView): Uint8Array {
     const outcome = this.outcomes[this.next++]
@@ -208,7 +208,7 @@ export class RemoteTransaction implements StoreTransaction {
 
   /** Values of columns; relations are their foreign keys. */
   private sentValues(values: EntityContent['values']): Map<StorageAttribute, Value> {
-    const sent = new Map<StorageAttribute, Value>()
+    const result = new Map<StorageAttribute, Value>()
     const { table } = this.data.rowsOf(this.dataClass)
     for (const attribute of this.dataClass.attributes) {
       if (attribute.kind !== 'storage') continue
@@ -222,10 +222,10 @@ export class RemoteTransaction implements StoreTransaction {
       if (expected !== undefined) {
         throw new RefusedChange([WriteErrors.WRONG_TYPE(attribute.name, describeValue(attribute, value), expected)])
       }
-      sent.set(attribute, value)
+      result.set(attribute, value)
     }
-    return sent
+    return result
   }
 }
 
-const unused = (): never => assert.fail('this is not part of a save')
+const failUnused = (): never => assert.fail('this is not part of a save')

@@ -15,7 +15,7 @@ import { WriteErrors } from '../../write/contract/write-errors.ts'
 import { convertKey } from '../../write/value/convert.ts'
 import { SaveSteps } from '../../write/steps/save-steps.ts'
 import { openBody, type SaveBody } from '../../write/body/parse-body.ts'
-import { isJsonObject, own } from '../../base/json-object.ts'
+import { isJsonObject, ownMember } from '../../base/json-object.ts'
 import type {
   DeleteResult,
   ListLocksResult,
@@ -31,7 +31,7 @@ import {
   type SaveLimits,
 } from '../../write/contract/write-limits.ts'
 import { deleteRows } from './remote-delete.ts'
-import { applyChanges, leftOut, undone } from './apply-changes.ts'
+import { applyChanges, leftOut, undoneOutcomes } from './apply-changes.ts'
 import type { Database, StatementLimits } from '../database/database.ts'
 import type { Databases } from '../tables/databases.ts'
 import type { HeldTransaction } from '../database/held-transaction.ts'
@@ -69,7 +69,7 @@ export type RemoteChange =
 
 /** Limits of a save or a deletion, and the open transaction of which it is a part, if any. */
 interface WriteLimits extends StatementLimits {
-  readonly held?: HeldTransaction | undefined
+  readonly transaction?: HeldTransaction | undefined
 }
 
 interface RemoteWriterOptions {
@@ -141,23 +141,23 @@ export class RemoteWriter {
     if (request.atomic && rows.length > saveLimits.maxTransactionEntities) {
       throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', saveLimits.maxTransactionEntities)
     }
-    const existing = rows.filter((each): each is { rowId: number; row: RowView } => each.row !== undefined)
-    if (existing.length === 0) {
+    const existingRows = rows.filter((each): each is { rowId: number; row: RowView } => each.row !== undefined)
+    if (existingRows.length === 0) {
       if (request.ifMatch) throw WriteErrors.NO_VERSION(dataClass.name)
       return { kind: 'delete', deleted: 0 }
     }
-    const ids = new Map(existing.map(({ rowId, row }) => [row, rowId]))
+    const ids = new Map(existingRows.map(({ rowId, row }) => [row, rowId]))
     const database = databases.database(dataClass.remote!.connection)
     const deletion = {
       ...request,
       guard: await this.sharedLocks?.guard(dataClass, owner, database, limits),
       table: remoteRows.table,
       view,
-      rows: existing.map(({ row }) => row),
+      rows: existingRows.map(({ row }) => row),
       stamps,
       isLocked: (row: RowView) => this.locks.blocker(remoteRows, ids.get(row)!, owner) !== undefined,
     }
-    return this.sound(database, deleteRows(limits.held ?? database, deletion, limits))
+    return this.sound(database, deleteRows(limits.transaction ?? database, deletion, limits))
   }
 
   /** Locks the entity that a request selects, or unlocks it. @throws {ProtocolError} there is none */
@@ -205,7 +205,7 @@ export class RemoteWriter {
     try {
       return await work
     } catch (error) {
-      this.sharedLocks?.failed(database, error)
+      this.sharedLocks?.handleFailure(database, error)
       throw error
     }
   }
@@ -232,11 +232,11 @@ export class RemoteWriter {
           keys.map(key => rows.idOf(key)),
         )
         const transaction = new RemoteTransaction(dataClass, reads, layouts, records, outcomes)
-        let used = 0
+        let uuidCount = 0
         const accept = steps.step({
           transaction,
           timestamp,
-          randomUuid: () => (uuids[used++] ??= randomUuid()),
+          randomUuid: () => (uuids[uuidCount++] ??= randomUuid()),
           locks: { blocker: (_, rowId, owner) => this.locks.blocker(rows, rowId, owner) },
           limits: saveLimits,
           rules: this.rulesOf(rows.table),
@@ -250,28 +250,30 @@ export class RemoteWriter {
       if (transaction.changes.length === 0) return accept(0)
       const database = databases.database(dataClass.remote!.connection)
       const guard = await this.sharedLocks?.guard(dataClass, request.owner, database, limits)
-      const place = limits.held ?? database
+      const place = limits.transaction ?? database
       const work = applyChanges(place, rows, transaction.changes, { isAtomic, view }, limits, guard)
-      const applied = await this.sound(database, work)
+      const appliedChanges = await this.sound(database, work)
       const before = outcomes
-      outcomes = [...outcomes, ...applied.outcomes]
-      if (!applied.isStale) continue
-      const missing = transaction.changes[applied.outcomes.length]
+      outcomes = [...outcomes, ...appliedChanges.outcomes]
+      if (!appliedChanges.isStale) continue
+      const missedChange = transaction.changes[appliedChanges.outcomes.length]
       const attempt =
-        !applied.isCollision && missing?.kind === 'update' && JSON.stringify([String(missing.key), missing.stamp])
+        !appliedChanges.isCollision &&
+        missedChange?.kind === 'update' &&
+        JSON.stringify([String(missedChange.key), missedChange.stamp])
       if (attempt && missed.has(attempt)) {
         // It is what it was read as, and yet does not change.
-        const refused = leftOut(rows.table)
+        const refusal = leftOut(rows.table)
         outcomes = isAtomic
-          ? undone(transaction.changes.length, applied.outcomes.length, refused)
-          : [...outcomes, refused]
+          ? undoneOutcomes(transaction.changes.length, appliedChanges.outcomes.length, refusal)
+          : [...outcomes, refusal]
         continue
       }
       if (attempt) missed.add(attempt)
       if (++stale > MAX_STALE) throw RemoteErrors.CHANGING(dataClass.name).retryAfter(1)
       if (isAtomic) outcomes = before
       // A row that this save has changed stays as it was before, so that the save finds its outcomes again.
-      for (const change of transaction.changes.slice(isAtomic ? 0 : applied.outcomes.length)) {
+      for (const change of transaction.changes.slice(isAtomic ? 0 : appliedChanges.outcomes.length)) {
         if (change.kind === 'update') rows.delete(rows.idOf(change.key))
       }
     }
@@ -281,8 +283,8 @@ export class RemoteWriter {
   private rulesOf({ dataClass, columns }: RemoteTable): ReadonlyMap<DataClass, SaveRules> {
     if (!this.rules.has(dataClass)) {
       const { limited, autoFilled, ...others } = saveRules(dataClass)
-      const own = columns.get(dataClass.key)!
-      const makesKey = own.length > 1 || own[0]!.hasDefault
+      const keyColumns = columns.get(dataClass.key)!
+      const makesKey = keyColumns.length > 1 || keyColumns[0]!.hasDefault
       this.rules.set(dataClass, {
         limited: limited.filter(attribute => !(attribute === dataClass.key ? makesKey : isNumbered(attribute))),
         autoFilled: autoFilled.filter(({ autoFill }) => autoFill !== 'increment'),
@@ -318,8 +320,8 @@ function keysOf(
   const keys: Exclude<ReturnType<typeof convertKey>, ProtocolError>[] = []
   for (let i = first; i < Math.min(first + SLICE_SIZE, body.length); i++) {
     const element = body.element(i)
-    const sent = isJsonObject(element) ? (own(element, '__KEY') ?? null) : null
-    const key = sent === null ? undefined : convertKey(dataClass, sent)
+    const sentKey = isJsonObject(element) ? (ownMember(element, '__KEY') ?? null) : null
+    const key = sentKey === null ? undefined : convertKey(dataClass, sentKey)
     if (key !== undefined && !(key instanceof ProtocolError)) keys.push(key)
   }
   return keys

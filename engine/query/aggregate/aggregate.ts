@@ -46,17 +46,18 @@ const DESCRIPTION: Record<AggregateKind, string> = {
  */
 export function bindAggregates(
   items: readonly Pick<PathListItem, 'path'>[],
-  { function: wanted, distinct }: Aggregation,
+  { function: functionName, distinct }: Aggregation,
   dataClass: DataClass,
   view: View,
 ): Measure[] {
-  if (items.length === 0 && (wanted !== 'count' || distinct)) throw AggregateErrors.ATTRIBUTE_NEEDED(dataClass.name)
+  if (items.length === 0 && (functionName !== 'count' || distinct))
+    throw AggregateErrors.ATTRIBUTE_NEEDED(dataClass.name)
   return items.map(item => {
     const measure = bindMeasure(item, dataClass, view)
     const { name, values } = measure
     const usable = APPLICABLE[values]
-    if (wanted !== 'all' && !usable.includes(wanted)) {
-      throw AggregateErrors.NOT_APPLICABLE(wanted, name, DESCRIPTION[values], usable.join(', '))
+    if (functionName !== 'all' && !usable.includes(functionName)) {
+      throw AggregateErrors.NOT_APPLICABLE(functionName, name, DESCRIPTION[values], usable.join(', '))
     }
     if (distinct && values === 'opaque') {
       throw AggregateErrors.NOT_APPLICABLE('distinct', name, DESCRIPTION[values], 'count')
@@ -81,26 +82,26 @@ export function bindAggregates(
  */
 export function aggregate(
   measure: Measure,
-  { function: wanted, distinct }: Aggregation,
-  selected: Selected,
+  { function: functionName, distinct }: Aggregation,
+  selection: Selected,
   context: QueryContext,
 ): Map<AggregateFunction, string> {
-  const functions = wanted === 'all' ? APPLICABLE[measure.values] : [wanted]
+  const functions = functionName === 'all' ? APPLICABLE[measure.values] : [functionName]
   if (!distinct && functions.every(name => name === 'count')) {
-    return new Map([['count', String(countPresent(measure, selected, context))]])
+    return new Map([['count', String(countPresent(measure, selection, context))]])
   }
-  const summary = (distinct ? summariseDistinct : summarise)(measure, selected, context)
+  const summary = (distinct ? summariseDistinct : summarise)(measure, selection, context)
   // The type of such a property shows only in its values: if all are texts, it has no sum.
   const isText = measure.values === 'json' && typeof summary.min?.value === 'string'
-  const shown = wanted === 'all' && isText ? APPLICABLE.text : functions
-  return new Map(shown.map(name => [name, resultText(name, measure, summary, context)]))
+  const shownFunctions = functionName === 'all' && isText ? APPLICABLE.text : functions
+  return new Map(shownFunctions.map(name => [name, resultText(name, measure, summary, context)]))
 }
 
-function countPresent({ dataClass, present }: Measure, selected: Selected, context: QueryContext): number {
-  if (isRemote(selected)) return countRemote(selected, context, present)
-  const operator = lower(present, dataClass, context.snapshot)
+function countPresent({ dataClass, presence }: Measure, selection: Selected, context: QueryContext): number {
+  if (isRemote(selection)) return countRemote(selection, context, presence)
+  const operator = lower(presence, dataClass, context.snapshot)
   openColumns(operator, dataClass, context.snapshot)
-  return evaluate(operator, dataClass, selected, context).size
+  return evaluate(operator, dataClass, selection, context).size
 }
 
 function resultText(name: AggregateFunction, measure: Measure, summary: Totals, context: QueryContext): string {

@@ -29,7 +29,7 @@ export interface Measure {
   readonly properties: readonly string[]
   readonly values: AggregateKind
   /** True for rows that have a value: the optimized predicate of `… != null`. */
-  readonly present: Predicate
+  readonly presence: Predicate
 }
 
 /**
@@ -41,8 +41,8 @@ export interface Measure {
  */
 export function bindMeasure({ path }: Pick<PathListItem, 'path'>, dataClass: DataClass, view: View): Measure {
   const name = path.join('.')
-  const resolved = resolve(path, dataClass, view)
-  const { relations, target, elements, text } = resolved
+  const resolvedPath = resolve(path, dataClass, view)
+  const { relations, target, elements, text } = resolvedPath
   if (target.kind === 'calculated' && !target.calculation) {
     throw AggregateErrors.NO_VALUES(text, 'it is calculated, without code')
   }
@@ -54,10 +54,10 @@ export function bindMeasure({ path }: Pick<PathListItem, 'path'>, dataClass: Dat
     )
   })
   const properties = elements.flatMap(element => (element.kind === 'property' ? element.name : []))
-  const isPresent = joinConditions([bindComparison(resolved, 'notEqual', { kind: 'null' })])
-  const present = optimizePredicate(combine('and', isPresent))
+  const isPresent = joinConditions([bindComparison(resolvedPath, 'notEqual', { kind: 'null' })])
+  const presence = optimizePredicate(combine('and', isPresent))
   const values = valuesOf(target, properties)
-  return { name, dataClass, relations: toOne, attribute: target, properties, values, present }
+  return { name, dataClass, relations: toOne, attribute: target, properties, values, presence }
 }
 
 /**
@@ -90,8 +90,8 @@ function resolve(path: readonly string[], dataClass: DataClass, view: View): Res
 export function valuesOf(attribute: Measure['attribute'], properties: readonly string[]): AggregateKind {
   if (isRelation(attribute)) return 'opaque'
   if (properties.length === 0) return TYPES[attribute.type].aggregates
-  const declared = attribute.properties.get(properties.join('.'))?.type
-  return declared ? TYPES[declared].aggregates : 'json'
+  const typeName = attribute.properties.get(properties.join('.'))?.type
+  return typeName ? TYPES[typeName].aggregates : 'json'
 }
 
 /** The aggregated attribute and the descriptor of its scalar type; undefined inside objects and for other types. */

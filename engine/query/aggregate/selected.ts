@@ -8,15 +8,15 @@ import type { Measure } from './measure.ts'
 /** Entities whose values are aggregated: rows of the store, or a question to a database. */
 export type Selected = RowSet | RemoteQuery
 
-export const isRemote = (selected: Selected): selected is RemoteQuery => 'dataClass' in selected
+export const isRemote = (selection: Selected): selection is RemoteQuery => 'dataClass' in selection
 
 /** Number of the entities for which a condition is true as well. */
 export function countRemote(query: RemoteQuery, { remote }: QueryContext, condition?: Predicate): number {
-  return remote!.find({ ...narrowed(query, condition), page: { skip: 0, count: 0 } }).total
+  return remote!.find({ ...narrowQuery(query, condition), page: { skip: 0, count: 0 } }).total
 }
 
 /** The question with one more condition. */
-export function narrowed(query: RemoteQuery, condition: Predicate | undefined): RemoteQuery {
+export function narrowQuery(query: RemoteQuery, condition: Predicate | undefined): RemoteQuery {
   const conditions = [query.predicate, condition].filter(each => each !== undefined)
   return { ...query, predicate: conditions.length > 0 ? combine('and', conditions) : undefined }
 }

@@ -2,13 +2,13 @@ import type { RemoteQuery } from '../plan/nodes/remote-query.ts'
 import type { ValueAttribute } from '../../catalog/attribute.ts'
 import type { QueryContext } from '../operators/query-context.ts'
 import { type Measure, ownScalar } from './measure.ts'
-import { countRemote, fetchValues, narrowed } from './selected.ts'
+import { countRemote, fetchValues, narrowQuery } from './selected.ts'
 import { inRange, type Item, Sum, Summary, type Totals } from './summary.ts'
 
 /** Summarises the values of entities that are in a database, which adds and compares them. */
 export function summariseRemote(measure: Measure, query: RemoteQuery, context: QueryContext): Totals {
   if (measure.values === 'number') return totalsOf(measure, query, context)
-  const count = countRemote(query, context, measure.present)
+  const count = countRemote(query, context, measure.presence)
   if (measure.values === 'json') return { ...mixedTotals(measure, query, context), count }
   const [min, max] = [false, true].map(descending => extremeOf(measure, query, descending, context))
   return { count, numbers: NONE, min, max }
@@ -25,8 +25,8 @@ function totalsOf(measure: Measure, query: RemoteQuery, { remote }: QueryContext
 
 /** A decimal text in units of the last of `scale` places; further places are cut. */
 function unitsOf(text: string, scale: number): bigint {
-  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-  return BigInt(`${sign}${whole}${fraction.slice(0, scale).padEnd(scale, '0')}`)
+  const [, sign = '', integer = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  return BigInt(`${sign}${integer}${fraction.slice(0, scale).padEnd(scale, '0')}`)
 }
 
 /** Totals of values inside of JSON, which may be of several types. */
@@ -58,13 +58,13 @@ function sumOf(values: readonly Item[], counts: readonly number[], scale: number
 /** First entity in the order of a measure. Its value is written from its row. */
 function extremeOf(measure: Measure, query: RemoteQuery, descending: boolean, context: QueryContext): Totals['min'] {
   const key = { ...valuesOf(measure), path: measure.name, descending }
-  const ordered = {
-    ...narrowed(query, measure.present),
+  const orderedQuery = {
+    ...narrowQuery(query, measure.presence),
     orderBy: [key],
     page: { skip: 0, count: 1 },
     isUncounted: true,
   }
-  const [rowId] = context.remote!.find(ordered).rowIds
+  const [rowId] = context.remote!.find(orderedQuery).rowIds
   if (rowId === undefined) return undefined
   fetchValues(measure, [rowId], context)
   return { value: '', rowId }

@@ -17,10 +17,10 @@ import { inRange, type Item, Summary, type Totals } from './summary.ts'
  * there are only a few rows in each; everything else row by row.
  * @throws {QueryErrors.TOO_MANY_ROWS} {@link QueryErrors.TIMEOUT}
  */
-export function summarise(whole: Measure, selected: Selected, context: QueryContext): Totals {
-  if (isRemote(selected)) return summariseRemote(whole, selected, context)
-  const measure = overColumnOf(whole, context)
-  return inRange(scale => (scale === 1 ? summariseRows : summariseEach)(measure, selected, context, scale))
+export function summarise(wholeMeasure: Measure, selection: Selected, context: QueryContext): Totals {
+  if (isRemote(selection)) return summariseRemote(wholeMeasure, selection, context)
+  const measure = overColumnOf(wholeMeasure, context)
+  return inRange(scale => (scale === 1 ? summariseRows : summariseEach)(measure, selection, context, scale))
 }
 
 function summariseRows(measure: Measure, rows: RowSet, context: QueryContext): Summary {
@@ -40,8 +40,8 @@ function summariseEach(measure: Measure, rows: RowSet, context: QueryContext, sc
 }
 
 /** Summarises the distinct values of some rows. */
-export function summariseDistinct(measure: Measure, selected: Selected, context: QueryContext): Totals {
-  const { values, rowIds } = distinctValues(measure, selected, context)
+export function summariseDistinct(measure: Measure, selection: Selected, context: QueryContext): Totals {
+  const { values, rowIds } = distinctValues(measure, selection, context)
   return inRange(scale => {
     const summary = new Summary(context.snapshot.table(measure.dataClass).isRestricted, scale)
     for (let i = 0; i < values.length; i++) summary.add(values[i]!, rowIds[i]!)
@@ -59,10 +59,10 @@ interface Distinct<Value = Item> {
 }
 
 /** Distinct values, texts by fold. Objects and arrays inside JSON are skipped. */
-export function distinctValues(whole: Measure, selected: Selected, context: QueryContext): Distinct {
-  if (isRemote(selected)) return context.remote!.distinct(selected, whole as RemoteValues)
-  const rows = selected
-  const measure = overColumnOf(whole, context)
+export function distinctValues(wholeMeasure: Measure, selection: Selected, context: QueryContext): Distinct {
+  if (isRemote(selection)) return context.remote!.distinct(selection, wholeMeasure as RemoteValues)
+  const rows = selection
+  const measure = overColumnOf(wholeMeasure, context)
   const pointers = pointersOf(measure, context)
   return pointers ? distinctTexts(measure, pointers, rows, context) : collectDistinct(measure, rows, context)
 }
@@ -102,8 +102,10 @@ function collectDistinct<Value extends Item>(
 
 /** Measure over the column of an indexed property if possible. Its values have the type of the column: dates in objects are texts. */
 function overColumnOf(measure: Measure, { snapshot }: QueryContext): Measure {
-  const found = overColumn(measure, snapshot)
-  return found === measure ? measure : { ...found, values: valuesOf(found.attribute, found.properties) }
+  const columnMeasure = overColumn(measure, snapshot)
+  return columnMeasure === measure
+    ? measure
+    : { ...columnMeasure, values: valuesOf(columnMeasure.attribute, columnMeasure.properties) }
 }
 
 function summariseTexts(measure: Measure, pointers: TextPointers, rows: RowSet, context: QueryContext): Summary {
@@ -137,15 +139,15 @@ function summariseColumn(attribute: StorageAttribute, rows: RowSet, { snapshot, 
   rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
     budget.examine(SEGMENT_ROWS)
     const segment = column.segment(index)
-    let missing = 0
+    let missingBits = 0
     for (let word = 0; word < SEGMENT_WORDS; word++) {
-      const present = segment.present[word]!
-      entries[word] = bits[word]! & present
-      missing |= entries[word]! ^ present
+      const presentBits = segment.presence[word]!
+      entries[word] = bits[word]! & presentBits
+      missingBits |= entries[word]! ^ presentBits
     }
     const firstRow = index * SEGMENT_ROWS
     if (segment.kind !== 'number') return addOthers(summary, segment, entries, firstRow)
-    const numbers = missing === 0 ? summaryOf(segment) : summariseNumbers(segment, entries)
+    const numbers = missingBits === 0 ? summaryOf(segment) : summariseNumbers(segment, entries)
     summary.addNumbers(numbers, value => firstRow + entryOf(segment, entries, value))
   })
   return summary

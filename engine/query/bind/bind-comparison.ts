@@ -123,8 +123,8 @@ function bindIdentity(
   limits: TextLimits,
 ): Predicate {
   const takesWildcards = comparator !== 'is' && comparator !== 'isNot'
-  const [patterns, exact] = [true, false].map(wanted =>
-    texts.filter(text => (takesWildcards && text.includes('@')) === wanted),
+  const [patterns, exact] = [true, false].map(isPattern =>
+    texts.filter(text => (takesWildcards && text.includes('@')) === isPattern),
   ) as [string[], string[]]
   const negated = isNegative(comparator)
   const inputs: Predicate[] = exact.length > 0 ? [{ kind: 'identity', attribute, texts: exact, negated }] : []
@@ -165,13 +165,13 @@ function bindJson(
   value: Operand | { kind: 'list'; items: readonly Operand[] },
   limits: TextLimits,
 ): JsonCondition {
-  const declared = declaredType(path, attribute)
+  const typeName = declaredType(path, attribute)
   const read = (operand: Operand): { type: JsonType; value: ComparisonScalar } => {
     if (isTextual(comparator)) return { type: 'text', value: convertToText(operand) }
-    if (declared === undefined) return convertForJson(operand, path.text)
-    if (TYPES[declared].comparison === 'text') return { type: 'text', value: convertToText(operand) }
-    const comparand: Comparand = { path: path.text, type: declared, parameters: parametersOf() }
-    return { type: TYPES[declared].comparison, value: convertValue(operand, comparand) }
+    if (typeName === undefined) return convertForJson(operand, path.text)
+    if (TYPES[typeName].comparison === 'text') return { type: 'text', value: convertToText(operand) }
+    const comparand: Comparand = { path: path.text, type: typeName, parameters: parametersOf() }
+    return { type: TYPES[typeName].comparison, value: convertValue(operand, comparand) }
   }
   const negated = isNegative(comparator)
   const values = new Map<JsonType, ComparisonScalar[]>()
@@ -224,10 +224,10 @@ function operandsOf(
     return [value]
   }
   if (takesList !== Array.isArray(value.value) && value.value !== null) {
-    const received = Array.isArray(value.value) ? 'an array' : 'one value'
+    const description = Array.isArray(value.value) ? 'an array' : 'one value'
     throw QueryErrors.PLACEHOLDER_TYPE(
       value.name,
-      received,
+      description,
       takesList ? 'an array with in' : `one value with ${SPELLING[comparator]}`,
     )
   }

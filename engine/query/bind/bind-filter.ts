@@ -82,12 +82,12 @@ function bind(expression: Expression, scope: FilterScope, level: number): Predic
  */
 function bindRun(operands: readonly Expression[], scope: FilterScope, level: number): Predicate {
   const conditions: Condition[] = []
-  const others: Predicate[] = []
+  const otherPredicates: Predicate[] = []
   for (const operand of operands) {
     if (operand.kind === 'comparison' || operand.kind === 'truth') conditions.push(bindCondition(operand, scope))
-    else others.push(bind(operand, scope, level + 1))
+    else otherPredicates.push(bind(operand, scope, level + 1))
   }
-  return combine('and', [...joinConditions(conditions), ...others])
+  return combine('and', [...joinConditions(conditions), ...otherPredicates])
 }
 
 /** Operands of `a and b and c`, which the parser nests to the left. */

@@ -39,8 +39,8 @@ function bindTerms(terms: readonly OrderTerm[], dataClass: DataClass, view: View
   return terms.flatMap(({ path, descending }) => {
     const text = path.steps.map(step => step.name).join('.')
     try {
-      const resolved = resolvePath(path.steps, dataClass, view)
-      return orderByCode(resolved, descending, view, handlers) ?? [{ ...sortKey(resolved), descending }]
+      const resolvedPath = resolvePath(path.steps, dataClass, view)
+      return orderByCode(resolvedPath, descending, view, handlers) ?? [{ ...sortKey(resolvedPath), descending }]
     } catch (error) {
       if (!(error instanceof ProtocolError) || error.httpStatus >= 500) throw error
       throw QueryErrors.CANNOT_ORDER(text, dataClass.name).causedBy(error)

@@ -20,8 +20,8 @@ export function bindScores(
 ): readonly SortKey[] {
   return keys.map(key => {
     if (key.attribute.type !== 'vector') return key
-    const found = filter && findSimilarity(filter, key.relations, key.attribute as StorageAttribute)
-    if (found) return { ...key, similarity: found.similarity }
+    const match = filter && findSimilarity(filter, key.relations, key.attribute as StorageAttribute)
+    if (match) return { ...key, similarity: match.similarity }
     const problem = 'a vector, and the filter has no condition that says which one it is to be similar to'
     throw QueryErrors.CANNOT_ORDER(key.path, dataClass.name).causedBy(QueryErrors.NOT_SORTABLE(key.path, problem))
   })
@@ -51,8 +51,8 @@ export function findSimilarity(
 ): SimilarityPredicate | undefined {
   const findIn = (inputs: readonly Predicate[]): SimilarityPredicate | undefined => {
     for (const input of inputs) {
-      const found = findSimilarity(input, relations, attribute)
-      if (found) return found
+      const match = findSimilarity(input, relations, attribute)
+      if (match) return match
     }
     return undefined
   }

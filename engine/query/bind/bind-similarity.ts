@@ -63,14 +63,14 @@ function readComparison(
   const { vector, metric = 'cosine', threshold: received = DEFAULT_THRESHOLD } = value as Record<string, unknown>
   const threshold = rounded(received)
   if (vector === undefined) throw fail('an object without a vector')
-  if (!isMetric(metric)) throw fail(`an object whose metric is ${shown(metric)}, none of ${METRICS.join(', ')}`)
+  if (!isMetric(metric)) throw fail(`an object whose metric is ${excerptOf(metric)}, none of ${METRICS.join(', ')}`)
   if (threshold !== null && !(typeof threshold === 'number' && Number.isFinite(threshold))) {
-    throw fail(`an object whose threshold is ${shown(received)}, not a finite number`)
+    throw fail(`an object whose threshold is ${excerptOf(received)}, not a finite number`)
   }
   return { vector, metric, threshold }
 }
 
-const shown = (value: unknown): string =>
+const excerptOf = (value: unknown): string =>
   typeof value === 'string' || (typeof value === 'object' && !isLongNumber(value))
     ? excerpt(JSON.stringify(value))
     : String(value)

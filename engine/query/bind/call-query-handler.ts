@@ -36,8 +36,8 @@ export function callQueryHandler(
 ): QueryText | undefined {
   const { query } = codeOf(attribute)
   if (!query) return undefined
-  const plain = plainValue(attribute, value)
-  return query(OPERATOR[comparator], comparator === 'begin' ? `${plain}@` : plain)
+  const operand = plainValue(attribute, value)
+  return query(OPERATOR[comparator], comparator === 'begin' ? `${operand}@` : operand)
 }
 
 function plainValue(attribute: CalculatedAttribute, value: ComparisonValue): unknown {

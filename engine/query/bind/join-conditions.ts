@@ -11,12 +11,12 @@ import type { ElementStep, RelationStep } from './resolve-path.ts'
  * Source: protocol notes, 2.9.
  */
 export function joinConditions(conditions: readonly Condition[]): Predicate[] {
-  const own = conditions.filter(({ relations }) => relations.length === 0).map(({ leaf }) => leaf)
-  const related = conditions.filter(({ relations }) => relations.length > 0)
-  const groups = groupBy(related, ({ relations: [step] }) => `${step!.relation.name}{${step!.classIndex}}`)
+  const ownLeaves = conditions.filter(({ relations }) => relations.length === 0).map(({ leaf }) => leaf)
+  const relatedConditions = conditions.filter(({ relations }) => relations.length > 0)
+  const groups = groupBy(relatedConditions, ({ relations: [step] }) => `${step!.relation.name}{${step!.classIndex}}`)
   return [
-    ...own.filter(leaf => leaf.kind !== 'elements'),
-    ...joinElements(own.filter(leaf => leaf.kind === 'elements')),
+    ...ownLeaves.filter(leaf => leaf.kind !== 'elements'),
+    ...joinElements(ownLeaves.filter(leaf => leaf.kind === 'elements')),
     ...groups.map(group =>
       follow(
         group[0]!.relations[0]!,

@@ -32,9 +32,9 @@ export function matcherOf(test: ValueTest): Matcher {
       const exact = test.words.flatMap(parts => (parts.length === 1 ? parts : []))
       const patterns = test.words.filter(parts => parts.length > 1).map(patternMatcher)
       return value => {
-        const found = wordsOf(value as string)
-        if (!exact.every(word => found.has(word))) return false
-        const candidates = [...found]
+        const valueWords = wordsOf(value as string)
+        if (!exact.every(word => valueWords.has(word))) return false
+        const candidates = [...valueWords]
         return patterns.every(matches => candidates.some(matches))
       }
     }
@@ -81,9 +81,9 @@ export function patternMatcher(parts: readonly string[]): (text: string) => bool
     if (!text.startsWith(first) || !text.endsWith(last)) return false
     let position = first.length
     for (const { length, find } of between) {
-      const found = find(text, position)
-      if (found < 0) return false
-      position = found + length
+      const index = find(text, position)
+      if (index < 0) return false
+      position = index + length
     }
     return position <= text.length - last.length
   }

@@ -22,8 +22,8 @@ export function refuseAttributeName(
   view: View,
 ): void {
   if (value.kind !== 'literal' || value.quoted || !mayBeText(compared)) return
-  const named = pathOf(value.text, dataClass, view)
-  if (!named || isRelation(named.target) || !mayBeText(named)) return
+  const namedPath = pathOf(value.text, dataClass, view)
+  if (!namedPath || isRelation(namedPath.target) || !mayBeText(namedPath)) return
   const text = excerpt(value.text)
   throw QueryErrors.VALUE(`the attribute "${text}"`, compared.text, `a value; quote it for the text: '${text}'`)
 }

@@ -43,10 +43,10 @@ export function resolvePath(steps: readonly PathStep[], dataClass: DataClass, vi
   const relations: RelationStep[] = []
   let owner = dataClass
   for (const [position, step] of steps.entries()) {
-    const found = visibleAttribute(owner, step.name, view)
-    if (found.kind === 'alias')
-      relations.push(...found.relations.map(relation => ({ relation, classIndex: step.classIndex })))
-    const target = found.kind === 'alias' ? found.target : found
+    const stepAttribute = visibleAttribute(owner, step.name, view)
+    if (stepAttribute.kind === 'alias')
+      relations.push(...stepAttribute.relations.map(relation => ({ relation, classIndex: step.classIndex })))
+    const target = stepAttribute.kind === 'alias' ? stepAttribute.target : stepAttribute
     const isObject = !isRelation(target) && target.type === 'object'
     if (step.element && !isObject) {
       throw QueryErrors.PATH(
@@ -54,14 +54,14 @@ export function resolvePath(steps: readonly PathStep[], dataClass: DataClass, vi
         `"${step.name}" is not an object and has no elements; leave out ${writeElement(step)}`,
       )
     }
-    if (step.classIndex !== undefined && !isRelation(found) && found.kind !== 'alias') {
+    if (step.classIndex !== undefined && !isRelation(stepAttribute) && stepAttribute.kind !== 'alias') {
       throw QueryErrors.PATH(text, `"${step.name}" is not a relation; leave out {${step.classIndex}}`)
     }
     if (isObject) {
-      return { text, relations: shared(relations), target, elements: elementSteps(steps.slice(position), text) }
+      return { text, relations: extendIndexes(relations), target, elements: elementSteps(steps.slice(position), text) }
     }
     if (position === steps.length - 1) {
-      return { text, relations: shared(relations), target, elements: [], isKey: step.name === KEY }
+      return { text, relations: extendIndexes(relations), target, elements: [], isKey: step.name === KEY }
     }
     if (!isRelation(target)) {
       const next = excerpt(steps[position + 1]!.name)
@@ -79,7 +79,7 @@ const KEY = '__KEY'
  * Extends a class index, which means another entity at its step, to the steps before it: in `roles.actor{2}.name` the role is
  * another one too. A path without an index never shares entities with a path that has one.
  */
-const shared = (relations: readonly RelationStep[]): RelationStep[] =>
+const extendIndexes = (relations: readonly RelationStep[]): RelationStep[] =>
   relations.map(({ relation }, position) => ({
     relation,
     classIndex: relations.slice(position).find(({ classIndex }) => classIndex !== undefined)?.classIndex,

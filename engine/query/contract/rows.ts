@@ -5,7 +5,7 @@ export class Rows {
   private constructor(
     /** All rows, including deleted ones: a list in its order, or a set in ascending order. */
     readonly selection: RowSet | Uint32Array,
-    private existing: RowSet | undefined,
+    private existingRows: RowSet | undefined,
     private readonly live: RowSet,
     /** Size of the whole selection, of which the rows may be a page. */
     readonly total: number,
@@ -27,15 +27,15 @@ export class Rows {
   }
 
   /** Wraps a list of rows that all exist. */
-  static found(rowIds: Uint32Array): Rows {
+  static ofExisting(rowIds: Uint32Array): Rows {
     const set = RowSet.fromIds(rowIds)
     return new Rows(rowIds, set, set, rowIds.length)
   }
 
   /** Existing rows, without order. Made on first use: a page of an entity set does not need it. */
   get set(): RowSet {
-    this.existing ??= (this.selection instanceof RowSet ? this.selection : setOf(this.selection)).and(this.live)
-    return this.existing
+    this.existingRows ??= (this.selection instanceof RowSet ? this.selection : setOf(this.selection)).and(this.live)
+    return this.existingRows
   }
 
   /** All ids in order. The array may be shared: do not write to it. */

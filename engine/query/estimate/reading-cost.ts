@@ -16,7 +16,7 @@ export function costOfReading(
 ): number {
   if (rows === 0) return 0
   if (attribute.kind === 'calculated') return rows * MICROSECONDS.code
-  const decoded = table.rowsToDecode(attribute, DECODE_LIMIT)
-  if (decoded > 0 && !readsSegments(table, rows)) return rows * MICROSECONDS.rowValue
-  return decoded * MICROSECONDS.decode + rows * MICROSECONDS.cell
+  const decodedRows = table.rowsToDecode(attribute, DECODE_LIMIT)
+  if (decodedRows > 0 && !readsSegments(table, rows)) return rows * MICROSECONDS.rowValue
+  return decodedRows * MICROSECONDS.decode + rows * MICROSECONDS.cell
 }

@@ -51,9 +51,9 @@ export function nearestBySketches(
   const candidates = new NearestCandidates(column, similarity, descending, count)
   candidates.add(sums.rows(leastScored))
   const limit = candidates.limit
-  const whole = similarity.metric === 'cosine' ? sketches.sumsOf(limit).whole : 0
+  const wholeSum = similarity.metric === 'cosine' ? sketches.sumsOf(limit).whole : 0
   // A limit below the remembered sums: another metric, or an unrepresentative sample. All rows are compared again.
-  candidates.add(whole >= least ? sums.rows(whole, leastScored) : asNear().minus(sums.rows(leastScored)))
+  candidates.add(wholeSum >= least ? sums.rows(wholeSum, leastScored) : asNear().minus(sums.rows(leastScored)))
   return candidates.rows()
 
   /**
@@ -66,12 +66,12 @@ export function nearestBySketches(
     sums.clear()
     forEachBatch(rows, column, SUMMED_AT_ONCE, batch => {
       budget.examine(0)
-      const { segments, pages, wanted } = batch
+      const { segments, pages, wantedRows } = batch
       const scanner = sketches.of(segments[0]!)
       isSketched &&= scanner !== undefined && pages.every(page => scanner.has(page))
       if (!isSketched) return
       if (step > 1) keepEvery(step, batch)
-      sums.add(batch, scanner!.sums(pages, wanted, least))
+      sums.add(batch, scanner!.sums(pages, wantedRows, least))
     })
     return isSketched
   }
@@ -79,20 +79,20 @@ export function nearestBySketches(
   /** All rows that are probably as near as the limit. */
   function asNear(): RowSet {
     const words = new Uint32Array(Math.ceil(table.rowIdLimit / SEGMENT_ROWS) * SEGMENT_WORDS)
-    rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
+    rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
       const segment = column.segment(index) as VectorSegment
       const least = sketches.leastSums(segment, limit)
-      words.set(sketches.of(segment)!.near(segment.page!.address, wanted, least), index * SEGMENT_WORDS)
+      words.set(sketches.of(segment)!.near(segment.page!.address, bits, least), index * SEGMENT_WORDS)
     })
     return RowSet.fromWords(words)
   }
 }
 
 /** Keeps one of every `step` groups of 32 rows. */
-function keepEvery(step: number, { indexes, wanted }: SegmentBatch): void {
-  for (let i = 0; i < wanted.length; i++) {
+function keepEvery(step: number, { indexes, wantedRows }: SegmentBatch): void {
+  for (let i = 0; i < wantedRows.length; i++) {
     const word = indexes[i >>> WORD_BITS]! * SEGMENT_WORDS + (i & (SEGMENT_WORDS - 1))
-    if (word % step !== 0) wanted[i] = 0
+    if (word % step !== 0) wantedRows[i] = 0
   }
 }
 
@@ -110,16 +110,16 @@ class Sums {
     this.size = 0
   }
 
-  /** @param found rows of the batch and their sums, alternating */
-  add(batch: SegmentBatch, found: Uint32Array): void {
+  /** @param hits rows of the batch and their sums, alternating */
+  add(batch: SegmentBatch, hits: Uint32Array): void {
     const { counts } = this
-    const end = this.size + found.length / 2
+    const end = this.size + hits.length / 2
     if (end > this.rowIds.length) this.grow(end)
     const { rowIds, sums } = this
     let { highest } = this
     for (let i = 0, at = this.size; at < end; i += 2, at++) {
-      const sum = found[i + 1]!
-      rowIds[at] = rowIdOf(found[i]!, batch)
+      const sum = hits[i + 1]!
+      rowIds[at] = rowIdOf(hits[i]!, batch)
       sums[at] = sum
       counts[sum]!++
       if (sum > highest) highest = sum

@@ -66,10 +66,10 @@ export function nearestCandidates(
   if (rows.size < 2 * count || !scansSegments(table, attribute as StorageAttribute, rows.size)) return rows
   const column = table.column(attribute as StorageAttribute)
   let hasNull = false
-  rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
+  rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
     budget.examine(SEGMENT_ROWS)
-    const { present } = column.segment(index)
-    for (let word = 0; word < SEGMENT_WORDS; word++) if (wanted[word]! & ~present[word]!) hasNull = true
+    const { presence: present } = column.segment(index)
+    for (let word = 0; word < SEGMENT_WORDS; word++) if (bits[word]! & ~present[word]!) hasNull = true
   })
   if (hasNull) return rows
   const candidates = new NearestCandidates(column, similarity, descending, count)

@@ -79,8 +79,8 @@ export function openSource(
 /** Deleted entities keep their positions, as undefined references, unless the table is restricted. */
 function rowsSource({ rowIds, ordered }: SelectionSource & { kind: 'rows' }, table: TableSnapshot): Rows {
   const { isRestricted, live } = table
-  const seen = isRestricted ? rowIds.filter(rowId => live.has(rowId)) : rowIds
-  return Rows.inOrder(ordered ? seen : ascending(seen), live)
+  const visibleIds = isRestricted ? rowIds.filter(rowId => live.has(rowId)) : rowIds
+  return Rows.inOrder(ordered ? visibleIds : ascending(visibleIds), live)
 }
 
 const ascending = (rowIds: Uint32Array): Uint32Array =>
@@ -140,10 +140,10 @@ export function relatedRows(relations: readonly RelationAttribute[], from: RowSe
   let rows = from
   for (const relation of relations) {
     fetchAlong(relation, rows, snapshot)
-    const related = RowSet.fromIds([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
+    const targets = RowSet.fromIds([...rows].flatMap(each => rowsAlong(relation, each, snapshot)))
     const table = snapshot.table(relation.target)
     // Foreign keys may lead to no entity of a database.
-    rows = table.rowsOnly ? existingRows(related, table) : visibleOf(related, table)
+    rows = table.rowsOnly ? existingRows(targets, table) : visibleOf(targets, table)
   }
   return rows
 }

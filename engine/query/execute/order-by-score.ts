@@ -45,18 +45,18 @@ export function orderByScore(
     order.push(i)
   }
   order.sort((i, j) => bests[i]! - bests[j]!)
-  const ordered = new Uint32Array(order.length)
-  for (let i = 0; i < order.length; i++) ordered[i] = rowIds[order[i]!]!
+  const orderedIds = new Uint32Array(order.length)
+  for (let i = 0; i < order.length; i++) orderedIds[i] = rowIds[order[i]!]!
   const read = scoreReader(snapshot.table(attribute.dataClass), attribute as StorageAttribute, similarity, 1)
   let worst = Number.NEGATIVE_INFINITY
   for (let start = 0, i = 0; i <= order.length; i++) {
     if (i === order.length || bests[order[i]!]! > worst) {
-      if (i - start > 1) ordered.subarray(start, i).set(exactly(ordered.subarray(start, i)))
+      if (i - start > 1) orderedIds.subarray(start, i).set(exactly(orderedIds.subarray(start, i)))
       start = i
     }
     if (i < order.length) worst = Math.max(worst, worsts[order[i]!]!)
   }
-  return ordered
+  return orderedIds
 
   function exactly(alike: Uint32Array): number[] {
     const scored = Array.from(alike, rowId => ({ rowId, score: read(rowId) ?? Number.NaN }))

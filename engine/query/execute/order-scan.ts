@@ -33,10 +33,10 @@ const MAX_CHUNK = 8192
 export function orderScan(scan: OrderScan, context: QueryContext): Uint32Array | undefined {
   const { order, members, keys, count } = scan
   let { span, skip } = scan
-  if (!members) ({ span, skip } = skipped(scan))
-  const found = collect({ ...scan, span, skip }, context)
-  if (!found || keys.length === 1) return found?.subarray(skip, skip + count)
-  const rowIds = withLastGroup(order, span, found, members)
+  if (!members) ({ span, skip } = skipAhead(scan))
+  const matches = collect({ ...scan, span, skip }, context)
+  if (!matches || keys.length === 1) return matches?.subarray(skip, skip + count)
+  const rowIds = withLastGroup(order, span, matches, members)
   const end = Math.min(skip + count, rowIds.length)
   return topPositions(rowIds.length, end, orderOf(keys, rowIds, context))
     .subarray(skip)
@@ -44,40 +44,40 @@ export function orderScan(scan: OrderScan, context: QueryContext): Uint32Array |
 }
 
 /** The same page in a shorter span, after skipping whole values, or single rows if there is one ascending key. */
-function skipped({ order, span, keys, skip }: OrderScan): { span: Span; skip: number } {
+function skipAhead({ order, span, keys, skip }: OrderScan): { span: Span; skip: number } {
   const { start, end } = span
   if (skip >= end - start) return { span: { start: end, end }, skip: 0 }
   if (skip === 0) return { span, skip }
   if (keys[0]!.descending) {
     const group = groupAt(order, end - 1 - skip)
-    const rest = Math.min(end, group.end)
-    return { span: { start, end: rest }, skip: skip - (end - rest) }
+    const restEnd = Math.min(end, group.end)
+    return { span: { start, end: restEnd }, skip: skip - (end - restEnd) }
   }
   if (keys.length === 1) return { span: { start: start + skip, end }, skip: 0 }
-  const rest = Math.max(start, groupAt(order, start + skip).start)
-  return { span: { start: rest, end }, skip: skip - (rest - start) }
+  const restStart = Math.max(start, groupAt(order, start + skip).start)
+  return { span: { start: restStart, end }, skip: skip - (restStart - start) }
 }
 
 /** The first rows up to the end of the page. */
 function collect(scan: OrderScan, { budget }: QueryContext): Uint32Array | undefined {
   const { order, span, members, keys, skip, count, maxRows } = scan
-  const found = new Uint32Array(
+  const matches = new Uint32Array(
     Math.min(skip + count, members?.size ?? Number.POSITIVE_INFINITY, span.end - span.start),
   )
   let length = 0
   let looked = 0
-  if (found.length === 0) return found
-  const chunk = Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, found.length))
+  if (matches.length === 0) return matches
+  const chunk = Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, matches.length))
   for (const rowIds of keys[0]!.descending ? descendingRows(order, span, chunk) : ascendingRows(order, span, chunk)) {
     budget.examine(rowIds.length)
-    for (let i = 0; i < rowIds.length && length < found.length; i++) {
-      if (!members || members.has(rowIds[i]!)) found[length++] = rowIds[i]!
+    for (let i = 0; i < rowIds.length && length < matches.length; i++) {
+      if (!members || members.has(rowIds[i]!)) matches[length++] = rowIds[i]!
     }
-    if (length === found.length) return found
+    if (length === matches.length) return matches
     looked += rowIds.length
     if (looked > maxRows) return undefined
   }
-  return found.subarray(0, length)
+  return matches.subarray(0, length)
 }
 
 function* ascendingRows(order: RowOrder, { start, end }: Span, chunk: number): Generator<Uint32Array> {
@@ -115,10 +115,10 @@ function withLastGroup(order: RowOrder, span: Span, rowIds: Uint32Array, members
   while (length > 0 && order.isSame(rowIds[length - 1]!, last)) length--
   const rest = order.rowIds({ start: Math.max(span.start, group.start), end: Math.min(span.end, group.end) })
   const all = members ? rest.filter(rowId => members.has(rowId)) : rest
-  const whole = new Uint32Array(length + all.length)
-  whole.set(rowIds.subarray(0, length))
-  whole.set(all, length)
-  return whole
+  const result = new Uint32Array(length + all.length)
+  result.set(rowIds.subarray(0, length))
+  result.set(all, length)
+  return result
 }
 
 const groupAt = (order: RowOrder, position: number): Span =>

@@ -30,7 +30,7 @@ function isEmpty(attribute: StorageAttribute, snapshot: Snapshot): boolean {
   const column = table.column(attribute)
   const segments = Math.ceil(table.rowIdLimit / SEGMENT_ROWS)
   for (let index = 0; index < segments; index++) {
-    const { present } = column.segment(index)
+    const { presence: present } = column.segment(index)
     // By index: an iterator takes five times as long.
     for (let word = 0; word < SEGMENT_WORDS; word++) if (present[word] !== 0) return false
   }

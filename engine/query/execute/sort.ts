@@ -27,7 +27,7 @@ interface SortedPage {
 
 /** A page of the sorted rows: read along the order of an index if that costs less than sorting. */
 export function sortedPage(page: SortedPage, rows: Rows, filter: Operator | undefined, context: QueryContext): Rows {
-  return rows.reordered(alongOrder(page, rows, filter, context) ?? sorted(page, rows, filter, context))
+  return rows.reordered(alongOrder(page, rows, filter, context) ?? sortRows(page, rows, filter, context))
 }
 
 /**
@@ -102,7 +102,7 @@ function rangeOf(lookup: IndexLookup): IndexRange | undefined {
   }
 }
 
-function sorted(
+function sortRows(
   { keys, skip, count }: SortedPage,
   { selection }: Rows,
   filter: Operator | undefined,
@@ -111,12 +111,12 @@ function sorted(
   const end = skip + count
   const condition = nearestCondition(keys[0]!, filter)
   const isIndexed = condition?.access === 'index' && selection instanceof RowSet
-  const found = isIndexed ? nearestByIndex(condition, selection, end, context) : undefined
+  const nearest = isIndexed ? nearestByIndex(condition, selection, end, context) : undefined
   const byScore = keys.length === 1 && keys[0]!.relations.length === 0 ? keys[0]!.similarity : undefined
   const inOrder = (rowIds: ArrayLike<number>, bounds: Float64Array): Uint32Array =>
     orderByScore(rowIds, bounds, keys[0]!, byScore!, context).subarray(skip, end)
-  if (byScore && found?.bounds) return inOrder(found.rowIds, found.bounds)
-  const rows = found ? RowSet.fromIds(found.rowIds) : selection
+  if (byScore && nearest?.bounds) return inOrder(nearest.rowIds, nearest.bounds)
+  const rows = nearest ? RowSet.fromIds(nearest.rowIds) : selection
   const isSketched = condition?.access === 'sketch'
   const few = rows instanceof RowSet ? candidates(keys[0]!, rows, end, isSketched, context) : rows
   const rowIds = few instanceof RowSet ? few.toIds() : few

@@ -26,7 +26,7 @@ export function topCandidates(key: SortKey, rows: RowSet, count: number, { snaps
   rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
     budget.examine(SEGMENT_ROWS)
     const segment = column.segment(index)
-    const { present, values } = segment as typeof segment & { kind: 'number' }
+    const { presence: present, values } = segment as typeof segment & { kind: 'number' }
     const last = best.last
     const withValue = words.subarray(index * SEGMENT_WORDS, (index + 1) * SEGMENT_WORDS)
     for (let word = 0; word < SEGMENT_WORDS; word++) withValue[word] = bits[word]! & present[word]!

@@ -19,8 +19,8 @@ export function describeCondition(
   view: View,
   isIndexed = false,
 ): Description {
-  const shown = (attribute.kind === 'storage' && attribute.source?.object) || attribute
-  if (!view.shows(shown) && !(attribute.kind === 'storage' && attribute.head)) return HIDDEN
+  const shownAttribute = (attribute.kind === 'storage' && attribute.source?.object) || attribute
+  if (!view.shows(shownAttribute) && !(attribute.kind === 'storage' && attribute.head)) return HIDDEN
   const name = `${dataClass.name}.${attribute.name}`
   return { text: `${isIndexed ? `[index : ${name} ]` : name}${condition}` }
 }

@@ -21,8 +21,8 @@ export function describePlan(operator: Operator, dataClass: DataClass, view: Vie
 
 /** An operator as one line without values, for the log: `Intersect(IndexScan city, ColumnFilter salary)`. */
 export function outlineOperator(operator: Operator, dataClass: DataClass): string {
-  const named = operator as Partial<Record<'attribute' | 'relation', { readonly name: string }>>
-  const name = (named.attribute ?? named.relation)?.name
+  const subject = operator as Partial<Record<'attribute' | 'relation', { readonly name: string }>>
+  const name = (subject.attribute ?? subject.relation)?.name
   const inputs = inputsOf(operator, dataClass).map(input => outlineOperator(input.operator, input.dataClass))
   const below = inputs.length > 0 ? `(${inputs.join(', ')})` : ''
   return `${operator.kind}${name === undefined ? '' : ` ${name}`}${below}`

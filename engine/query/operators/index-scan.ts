@@ -37,23 +37,23 @@ export const indexScan: OperatorKind<IndexScan> = {
   },
   estimate({ attribute, lookup, filter, rows }, candidates, { dataClass, table, snapshot, estimate }) {
     const index = table.index(attribute)!
-    const listed = rowsListed(lookup, rows, table, index)
-    if (candidates * VALUES_PER_INDEX_HIT < listed) return estimate(filter, dataClass, candidates, snapshot)
+    const hitCount = rowsListed(lookup, rows, table, index)
+    if (candidates * VALUES_PER_INDEX_HIT < hitCount) return estimate(filter, dataClass, candidates, snapshot)
     const perHit = index.order ? MICROSECONDS.hitInMemory : MICROSECONDS.indexHit
-    return { rows: Math.min(rows, candidates), microseconds: listed * perHit }
+    return { rows: Math.min(rows, candidates), microseconds: hitCount * perHit }
   },
   evaluate({ attribute, lookup, filter, rows }, candidates, scope) {
     const { table, context } = scope
     const index = table.index(attribute)!
-    const listed = rowsListed(lookup, rows, table, index)
+    const hitCount = rowsListed(lookup, rows, table, index)
     // Few candidates are left: testing each costs less than listing all hits.
-    if (candidates.size * VALUES_PER_INDEX_HIT < listed) {
+    if (candidates.size * VALUES_PER_INDEX_HIT < hitCount) {
       return filter.kind === 'NullFilter'
         ? nullFilter.evaluate(filter, candidates, scope)
         : columnFilter.evaluate(filter, candidates, scope)
     }
-    context.budget.examine(listed)
-    if (lookup.kind === 'range' && listed < rows) return candidates.minus(outside(index, lookup.bounds))
+    context.budget.examine(hitCount)
+    if (lookup.kind === 'range' && hitCount < rows) return candidates.minus(outside(index, lookup.bounds))
     return within(hits(index, lookup), candidates, table)
   },
 }
@@ -70,7 +70,7 @@ export const rowsListed = (
 function outside(index: SecondaryIndex, { lower, upper }: Bounds): RowSet {
   const below = lower && index.range({ upper: { value: lower.value, inclusive: !lower.inclusive } })
   const above = upper && index.range({ lower: { value: upper.value, inclusive: !upper.inclusive } })
-  return [below, above].reduce<RowSet>((found, more) => (more ? found.or(more) : found), index.equal(null))
+  return [below, above].reduce<RowSet>((union, more) => (more ? union.or(more) : union), index.equal(null))
 }
 
 function hits(index: SecondaryIndex, lookup: IndexLookup): RowSet {
@@ -82,7 +82,7 @@ function hits(index: SecondaryIndex, lookup: IndexLookup): RowSet {
     case 'values': {
       const [first, ...others] = lookup.values.map(value => index.equal(value))
       if (others.length === 0) return first!
-      return RowSet.fromIds([first!, ...others].flatMap(found => [...found]))
+      return RowSet.fromIds([first!, ...others].flatMap(set => [...set]))
     }
   }
 }

@@ -13,7 +13,7 @@ export const MIN_CANDIDATES_SHARE = 0.25
 export const maxFound = (rows: number): number => Math.max(256, 0.0025 * rows)
 
 /** Number of nearest rows in the first search for all above a threshold: as many as the last search needed. */
-export const firstCount = ({ needed }: VectorIndexes, attribute: StorageAttribute): number =>
+export const firstCount = ({ neededCounts: needed }: VectorIndexes, attribute: StorageAttribute): number =>
   needed.get(attribute) ?? MEASURED_COUNT
 
 /**
@@ -55,7 +55,7 @@ export function filterByIndex(
     }
     const hits = near.filter(isNear)
     if (near.length === count && hits.length > maxHits(count)) continue
-    vectorIndexes.needed.set(attribute, hits.length > maxHits(MEASURED_COUNT) ? count : MEASURED_COUNT)
+    vectorIndexes.neededCounts.set(attribute, hits.length > maxHits(MEASURED_COUNT) ? count : MEASURED_COUNT)
     hits.push(...unknown.filter(isHit))
     return RowSet.fromIds(candidates === table.live ? hits : hits.filter(rowId => candidates.has(rowId)))
   }
@@ -84,17 +84,17 @@ export function nearestByIndex(
   const table = snapshot.table(attribute.dataClass)
   const share = rows.size / Math.max(1, table.live.size)
   if (!index?.nearest || share < MIN_CANDIDATES_SHARE) return undefined
-  for (let wanted = Math.max(first, count); wanted <= maxFound(table.live.size); wanted *= 2) {
-    const { near, bounds, unknown } = index.nearest(similarity.vector, wanted)
+  for (let searchCount = Math.max(first, count); searchCount <= maxFound(table.live.size); searchCount *= 2) {
+    const { near, bounds, unknown } = index.nearest(similarity.vector, searchCount)
     budget.examine(near.length + unknown.length)
-    const found = near.filter(rowId => rows.has(rowId))
-    if (found.length < count) continue
+    const hits = near.filter(rowId => rows.has(rowId))
+    if (hits.length < count) continue
     if (unknown.length > 0) {
-      return { rowIds: [...found, ...unknown.filter(rowId => rows.has(rowId))], bounds: undefined }
+      return { rowIds: [...hits, ...unknown.filter(rowId => rows.has(rowId))], bounds: undefined }
     }
     return {
-      rowIds: found,
-      bounds: found.length === near.length ? bounds : bounds?.filter((_, i) => rows.has(near[i >>> 1]!)),
+      rowIds: hits,
+      bounds: hits.length === near.length ? bounds : bounds?.filter((_, i) => rows.has(near[i >>> 1]!)),
     }
   }
   return undefined

@@ -12,19 +12,19 @@ export const intersect: OperatorKind<Intersect> = {
   withInputs: ({ kind, inputs }, dataClass, change) => ({ kind, inputs: sameRows(inputs, dataClass).map(change) }),
   describe: () => ({ text: 'AND', word: 'And' }),
   weigh: (_, inputs) =>
-    inputs.reduce((left, input) => ({
-      share: left.share * input.share,
-      microseconds: left.microseconds + left.share * input.microseconds,
-      isIndexed: left.isIndexed || input.isIndexed,
+    inputs.reduce((total, input) => ({
+      share: total.share * input.share,
+      microseconds: total.microseconds + total.share * input.microseconds,
+      isIndexed: total.isIndexed || input.isIndexed,
     })),
   estimate: ({ inputs }, candidates, { dataClass, table, snapshot, estimate }) =>
     inputs.reduce(
-      (left, input) => {
-        const { rows, microseconds } = estimate(input, dataClass, left.rows, snapshot)
-        return { rows, microseconds: left.microseconds + microseconds + costOfSets(table) }
+      (cost, input) => {
+        const { rows, microseconds } = estimate(input, dataClass, cost.rows, snapshot)
+        return { rows, microseconds: cost.microseconds + microseconds + costOfSets(table) }
       },
       { rows: candidates, microseconds: 0 },
     ),
   evaluate: ({ inputs }, candidates, { dataClass, context, evaluate }) =>
-    inputs.reduce((left, input) => evaluate(input, dataClass, left, context), candidates),
+    inputs.reduce((survivors, input) => evaluate(input, dataClass, survivors, context), candidates),
 }

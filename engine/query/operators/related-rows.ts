@@ -23,8 +23,8 @@ export const entriesOf = (targets: number, many: TableSnapshot, one: TableSnapsh
   targets * (1 + fanOut(many, one))
 
 /** Found rows that are candidates. Rows found by an index exist, so none has to be removed if all rows are candidates. */
-export const within = (found: RowSet, candidates: RowSet, table: TableSnapshot): RowSet =>
-  candidates === table.live ? found : found.and(candidates)
+export const within = (rows: RowSet, candidates: RowSet, table: TableSnapshot): RowSet =>
+  candidates === table.live ? rows : rows.and(candidates)
 
 /** Rows of `table` that refer to one of the targets. */
 export function referencing(
@@ -33,17 +33,17 @@ export function referencing(
   targets: RowSet,
   budget: QueryBudget,
 ): RowSet {
-  const found: Uint32Array[] = []
+  const lists: Uint32Array[] = []
   for (const target of targets) {
     const rowIds = table.referencing(relation, target)
     budget.examine(rowIds.length)
-    found.push(rowIds)
+    lists.push(rowIds)
   }
-  return RowSet.fromIds(concat(found))
+  return RowSet.fromIds(concat(lists))
 }
 
 /** Row ids of the entities that these rows refer to. */
-export function related(
+export function targetsOf(
   table: TableSnapshot,
   relation: RelatedEntityAttribute,
   rows: RowSet,
@@ -68,7 +68,7 @@ export function related(
   let collector: ReferenceCollector | undefined
   rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
     budget.examine(SEGMENT_ROWS)
-    const { present, values, page } = column.segment(index) as NumberSegment
+    const { presence: present, values, page } = column.segment(index) as NumberSegment
     collector ??= page?.kernels.collector(words.length)
     if (collector) return collector.add(page!.address, bits)
     for (let word = 0; word < SEGMENT_WORDS; word++) {

@@ -42,8 +42,8 @@ export const remoteJoin: OperatorKind<RemoteJoin> = {
     const { foreignKey, target } = relation
     if (!matchesNull) return rowsWith(foreignKey, remote.keysWhere(target, predicate), table, budget).and(candidates)
     // Null, or a key without an entity: all that do not lead to an entity for which the condition is not true.
-    const others = remote.keysWhere(target, { kind: 'complement', input: predicate })
-    return candidates.minus(rowsWith(foreignKey, others, table, budget))
+    const otherValues = remote.keysWhere(target, { kind: 'complement', input: predicate })
+    return candidates.minus(rowsWith(foreignKey, otherValues, table, budget))
   },
 }
 
@@ -55,11 +55,11 @@ function rowsWith(
   budget: QueryBudget,
 ): RowSet {
   const index = table.index(attribute)!
-  const found: number[] = []
+  const rowIds: number[] = []
   for (const value of values) {
     const rows = index.equal(value)
     budget.examine(rows.size + 1)
-    for (const rowId of rows) if (isExact(table, rowId, attribute, value)) found.push(rowId)
+    for (const rowId of rows) if (isExact(table, rowId, attribute, value)) rowIds.push(rowId)
   }
-  return RowSet.fromIds(found)
+  return RowSet.fromIds(rowIds)
 }

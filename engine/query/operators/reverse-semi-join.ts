@@ -3,7 +3,7 @@ import { MICROSECONDS, VALUES_PER_INDEX_HIT } from '../estimate/costs.ts'
 import { costOfReading } from '../estimate/reading-cost.ts'
 import { describeJoin } from './condition.ts'
 import type { Operator, OperatorKind } from './operator.ts'
-import { entriesOf, fanOut, referencing, related } from './related-rows.ts'
+import { entriesOf, fanOut, referencing, targetsOf } from './related-rows.ts'
 
 /** Finds rows to which at least one of the entities found by `input` refers. */
 export interface ReverseSemiJoin {
@@ -43,6 +43,6 @@ export const reverseSemiJoin: OperatorKind<ReverseSemiJoin> = {
     const isSmall = entriesOf(candidates.size, many, table) * VALUES_PER_INDEX_HIT < many.live.size
     const entities = isSmall ? referencing(many, inverse, candidates, context.budget) : many.live
     const matches = evaluate(input, inverse.dataClass, entities, context)
-    return related(many, inverse, matches, context).and(candidates)
+    return targetsOf(many, inverse, matches, context).and(candidates)
   },
 }

@@ -6,7 +6,7 @@ import { costOfReading } from '../estimate/reading-cost.ts'
 import { filterColumn } from '../scan/filter-column.ts'
 import { describeJoin } from './condition.ts'
 import type { Operator, OperatorKind } from './operator.ts'
-import { entriesOf, referencing, related, within } from './related-rows.ts'
+import { entriesOf, referencing, targetsOf, within } from './related-rows.ts'
 
 /** Finds rows whose related entity is found by `input`. */
 export interface SemiJoin {
@@ -46,7 +46,7 @@ export const semiJoin: OperatorKind<SemiJoin> = {
   evaluate({ relation, input, matchesNull }, candidates, { table, context, evaluate }) {
     const target = context.snapshot.table(relation.target)
     const isSmall = candidates.size < target.live.size
-    const targets = isSmall ? visibleOf(related(table, relation, candidates, context), target) : target.live
+    const targets = isSmall ? visibleOf(targetsOf(table, relation, candidates, context), target) : target.live
     const matches = evaluate(input, relation.target, targets, context)
     if (!matchesNull && entriesOf(matches.size, table, target) * VALUES_PER_INDEX_HIT < candidates.size) {
       return within(referencing(table, relation, matches, context.budget), candidates, table)

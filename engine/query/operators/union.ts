@@ -18,15 +18,15 @@ export const union: OperatorKind<Union> = {
   }),
   estimate: ({ inputs }, candidates, { dataClass, table, snapshot, estimate }) =>
     inputs.reduce(
-      (found, input) => {
-        const { rows, microseconds } = estimate(input, dataClass, candidates - found.rows, snapshot)
-        return { rows: found.rows + rows, microseconds: found.microseconds + microseconds + costOfSets(table) }
+      (total, input) => {
+        const { rows, microseconds } = estimate(input, dataClass, candidates - total.rows, snapshot)
+        return { rows: total.rows + rows, microseconds: total.microseconds + microseconds + costOfSets(table) }
       },
       { rows: 0, microseconds: 0 },
     ),
   evaluate: ({ inputs }, candidates, { dataClass, context, evaluate }) =>
     inputs.reduce(
-      (found, input) => found.or(evaluate(input, dataClass, candidates.minus(found), context)),
+      (matches, input) => matches.or(evaluate(input, dataClass, candidates.minus(matches), context)),
       RowSet.empty,
     ),
 }

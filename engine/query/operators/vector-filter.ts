@@ -29,9 +29,9 @@ const scan = conditionKind<VectorFilter>({
   microseconds: ({ attribute }) => attribute.vector!.dimension * MICROSECONDS.dimension,
   isIndexed: ({ access }) => access === 'index',
   evaluate(operator, candidates, { table, context }) {
-    const found = operator.access === 'index' && operator.test && filterByIndex(operator, table, candidates, context)
+    const hits = operator.access === 'index' && operator.test && filterByIndex(operator, table, candidates, context)
     const isSketched = operator.access === 'sketch'
-    return found || filterVectors({ ...operator, isSketched }, table, candidates, context.budget)
+    return hits || filterVectors({ ...operator, isSketched }, table, candidates, context.budget)
   },
 })
 

@@ -103,14 +103,14 @@ function usableShape(parse: (text: string) => QuerySyntax, shape: string): Query
   try {
     const tree = parse(shape)
     const starts = new Set(liftLiterals(shape)!.starts)
-    let found = 0
+    let markCount = 0
     if (tree.condition) {
       mapValues(tree.condition, value => {
-        if (isMark(value, starts)) found++
+        if (isMark(value, starts)) markCount++
         return value
       })
     }
-    return found === starts.size ? tree : undefined
+    return markCount === starts.size ? tree : undefined
   } catch {
     return undefined
   }

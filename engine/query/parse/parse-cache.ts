@@ -24,21 +24,21 @@ export function cachedParser<Tree>(
   let sizeBytes = 0
 
   return text => {
-    const known = trees.get(text)
-    onLookup?.(known !== undefined)
-    if (known) {
+    const cachedEntry = trees.get(text)
+    onLookup?.(cachedEntry !== undefined)
+    if (cachedEntry) {
       trees.delete(text)
-      trees.set(text, known)
-      return known.tree
+      trees.set(text, cachedEntry)
+      return cachedEntry.tree
     }
     const entry = { tree: parse(text), sizeBytes: text.length * BYTES_PER_CHARACTER }
     if (entry.sizeBytes * 8 > limits.sizeBytes) return entry.tree
     trees.set(text, entry)
     sizeBytes += entry.sizeBytes
-    for (const [oldest, { sizeBytes: freed }] of trees) {
+    for (const [oldest, { sizeBytes: freedBytes }] of trees) {
       if (trees.size <= limits.entries && sizeBytes <= limits.sizeBytes) break
       trees.delete(oldest)
-      sizeBytes -= freed
+      sizeBytes -= freedBytes
     }
     return entry.tree
   }

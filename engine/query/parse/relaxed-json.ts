@@ -12,41 +12,41 @@ import { excerpt } from './syntax-failure.ts'
  */
 export function parseRelaxedJson(text: string, limits: TextLimits = TEXT_LIMITS): unknown {
   const value = parseStrict(text, text, limits)
-  if (value) return value.parsed
+  if (value) return value.content
   // Only people write relaxed JSON; longer texts are made by programs.
   const relaxed = text.length <= limits.maxTextLength ? parseStrict(toStrictJson(text), text, limits) : undefined
   if (!relaxed) throw ParseErrors.PARAMS(excerpt(text), 'this is not JSON')
-  return relaxed.parsed
+  return relaxed.content
 }
 
-/** Returns undefined if the text is not JSON, or contains `__proto__` or `constructor.prototype`. @param received for messages */
-function parseStrict(text: string, received: string, limits: TextLimits): { parsed: unknown } | undefined {
+/** Returns undefined if the text is not JSON, or contains `__proto__` or `constructor.prototype`. @param originalText for messages */
+function parseStrict(text: string, originalText: string, limits: TextLimits): { content: unknown } | undefined {
   const { maxParams, maxParamsDepth, maxTextLength } = limits
   const exceeded = exceededBound(Buffer.from(text), { depth: maxParamsDepth, values: maxParams })
   // Invalid JSON may only seem to exceed the bounds, so a short text is parsed first.
-  if (exceeded && text.length > maxTextLength) throw beyondLimits(exceeded, received, limits)
-  let parsed: unknown
+  if (exceeded && text.length > maxTextLength) throw beyondLimits(exceeded, originalText, limits)
+  let content: unknown
   try {
-    parsed = parseExact(text, 'numbers')
+    content = parseExact(text, 'numbers')
   } catch {
     return undefined
   }
-  if (exceeded) throw beyondLimits(exceeded, received, limits)
-  return { parsed }
+  if (exceeded) throw beyondLimits(exceeded, originalText, limits)
+  return { content }
 }
 
-function beyondLimits(bound: keyof JsonBounds, received: string, { maxParams, maxParamsDepth }: TextLimits) {
+function beyondLimits(bound: keyof JsonBounds, originalText: string, { maxParams, maxParamsDepth }: TextLimits) {
   const problem =
     bound === 'depth'
       ? `it is nested deeper than ${maxParamsDepth} levels (query.maxParamsDepth)`
       : `it has more than ${maxParams} values (query.maxParams)`
-  return ParseErrors.PARAMS(excerpt(received), problem)
+  return ParseErrors.PARAMS(excerpt(originalText), problem)
 }
 
 /** Quotes names before a colon and turns single quotes into double ones; everything else is unchanged. */
 function toStrictJson(text: string): string {
   const parts: string[] = []
-  let done = 0
+  let copiedEnd = 0
   for (let i = 0; i < text.length; ) {
     const start = i
     const first = text[i]!
@@ -54,8 +54,8 @@ function toStrictJson(text: string): string {
       i = endOfString(text, start)
       if (i < 0) return text
       if (first === "'") {
-        parts.push(text.slice(done, start), requoted(text.slice(start + 1, i - 1)))
-        done = i
+        parts.push(text.slice(copiedEnd, start), requoted(text.slice(start + 1, i - 1)))
+        copiedEnd = i
       }
       continue
     }
@@ -69,12 +69,12 @@ function toStrictJson(text: string): string {
     let behind = i
     while (text[behind] === ' ') behind++
     if (text[behind] === ':') {
-      parts.push(text.slice(done, start), `"${word}"`)
-      done = i
+      parts.push(text.slice(copiedEnd, start), `"${word}"`)
+      copiedEnd = i
     }
     i = behind
   }
-  return parts.join('') + text.slice(done)
+  return parts.join('') + text.slice(copiedEnd)
 }
 
 /** Index after the closing quote of the string that opens at `start`, or -1. */

@@ -8,13 +8,13 @@ import type { Expression, Span } from './syntax-tree.ts'
  */
 export function withoutValues(text: string, limits: TextLimits): string {
   const { condition } = parseQuery(text, limits)
-  let shown = ''
+  let result = ''
   let end = 0
   for (const span of condition ? valuesIn(condition) : []) {
-    shown += `${text.slice(end, span.start)}?`
+    result += `${text.slice(end, span.start)}?`
     end = span.end
   }
-  return shown + text.slice(end)
+  return result + text.slice(end)
 }
 
 /** Spans of the values in the order of the text. */

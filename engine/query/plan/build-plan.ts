@@ -3,8 +3,8 @@ import type { LogicalPlan, Query, SelectedPlan, SourcePlan } from './nodes/logic
 /** Builds the plan of a query, before any rule is applied. */
 export function buildPlan({ dataClass, predicate, orderBy, page }: Query): LogicalPlan {
   const source: SourcePlan = { kind: 'Source', dataClass }
-  const selected: SelectedPlan = predicate ? { kind: 'Filter', dataClass, predicate, input: source } : source
-  const sorted: LogicalPlan =
-    orderBy.length > 0 ? { kind: 'Sort', dataClass, keys: orderBy, input: selected } : selected
-  return page ? { kind: 'Limit', dataClass, ...page, input: sorted } : sorted
+  const filterPlan: SelectedPlan = predicate ? { kind: 'Filter', dataClass, predicate, input: source } : source
+  const sortPlan: LogicalPlan =
+    orderBy.length > 0 ? { kind: 'Sort', dataClass, keys: orderBy, input: filterPlan } : filterPlan
+  return page ? { kind: 'Limit', dataClass, ...page, input: sortPlan } : sortPlan
 }

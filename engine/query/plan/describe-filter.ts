@@ -30,14 +30,14 @@ interface Description {
  */
 export function describeFilter(
   { dataClass, predicate, operator }: DescribedFilter,
-  wanted: NonNullable<Output['describe']>,
+  parts: NonNullable<Output['describe']>,
   { view, snapshot, trace }: { view: View; snapshot: Snapshot; trace: Trace | undefined },
 ): Description {
   const isHidden = readsHidden(operator, dataClass, view, snapshot)
-  const told = isHidden ? lower(predicate, dataClass, withoutRows(snapshot)) : operator
+  const shownOperator = isHidden ? lower(predicate, dataClass, withoutRows(snapshot)) : operator
   return {
-    ...(wanted.plan && { __queryPlan: describePlan(told, dataClass, view) }),
-    ...(trace && { __queryPath: { steps: isHidden ? [stepOf(told, dataClass, view)] : trace.steps } }),
+    ...(parts.plan && { __queryPlan: describePlan(shownOperator, dataClass, view) }),
+    ...(trace && { __queryPath: { steps: isHidden ? [stepOf(shownOperator, dataClass, view)] : trace.steps } }),
   }
 }
 

@@ -45,16 +45,16 @@ function choose(predicate: Predicate, dataClass: DataClass, snapshot: PlannedSna
       const lookup = negated ? undefined : lookupOf(attribute, test)
       const scan = lookup && indexScan(lookup, filter, costOfTest(attribute, test), snapshot)
       if (!scan) return weighed(filter)
-      const found = weighed(scan)
+      const weighedScan = weighed(scan)
       // The prefix of a pattern such as a@b finds more rows than the pattern.
-      if (test.kind !== 'pattern' || isPrefix(test.parts)) return found
-      return { operator: { kind: 'Intersect', inputs: [scan, filter] }, weight: found.weight }
+      if (test.kind !== 'pattern' || isPrefix(test.parts)) return weighedScan
+      return { operator: { kind: 'Intersect', inputs: [scan, filter] }, weight: weighedScan.weight }
     }
     case 'isNull': {
       const { attribute, negated } = predicate
       if (isRelation(attribute) && !isByRow(attribute)) {
-        const related = weighed(remoteJoin(attribute, { kind: 'always' }, false))
-        return negated ? related : weighed({ kind: 'Complement', input: related.operator }, related)
+        const join = weighed(remoteJoin(attribute, { kind: 'always' }, false))
+        return negated ? join : weighed({ kind: 'Complement', input: join.operator }, join)
       }
       const filter: NullFilter = { kind: 'NullFilter', attribute, negated }
       const lookup: IndexLookup = { kind: 'values', values: [null] }
@@ -173,8 +173,8 @@ function lookupOf(attribute: ValueAttribute, test: ValueTest): IndexLookup | und
     case 'in':
       return { kind: 'values', values: [...test.values].map(value => indexed(attribute, value)) }
     case 'range': {
-      const bound = (b: Bound | undefined) => b && { value: indexed(attribute, b.value), inclusive: b.inclusive }
-      return { kind: 'range', bounds: { lower: bound(test.lower), upper: bound(test.upper) } }
+      const convertBound = (b: Bound | undefined) => b && { value: indexed(attribute, b.value), inclusive: b.inclusive }
+      return { kind: 'range', bounds: { lower: convertBound(test.lower), upper: convertBound(test.upper) } }
     }
     case 'pattern':
       return test.parts[0] === '' ? undefined : { kind: 'prefix', prefix: test.parts[0]! }

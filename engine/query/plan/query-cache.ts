@@ -123,11 +123,11 @@ export class QueryCache {
 
   private prepareFilter(text: string, dataClass: DataClass, params: Params | undefined, view: View): PreparedQuery {
     const { condition, orderBy } = this.parseFilter(text)
-    const bound = condition && bindFilter(condition, dataClass, params, view, this.limits)
+    const boundFilter = condition && bindFilter(condition, dataClass, params, view, this.limits)
     return {
-      predicate: bound && optimizePredicate(bound),
-      orderBy: bindScores(bindOrderBy(orderBy, dataClass, view), bound, dataClass),
-      filter: bound,
+      predicate: boundFilter && optimizePredicate(boundFilter),
+      orderBy: bindScores(bindOrderBy(orderBy, dataClass, view), boundFilter, dataClass),
+      filter: boundFilter,
     }
   }
 }
@@ -137,12 +137,12 @@ export class QueryCache {
  * @throws the error of the form with blanks, which clients with `URLSearchParams` mean, if neither follows the grammar
  */
 function readable(
-  received: ClientText | undefined,
+  clientText: ClientText | undefined,
   isText: (text: string) => boolean,
   parse: (text: string) => unknown,
 ): string | undefined {
-  if (typeof received !== 'object') return received
-  const { text, withBlanks } = received
+  if (typeof clientText !== 'object') return clientText
+  const { text, withBlanks } = clientText
   if (isText(text)) return text
   if (isText(withBlanks)) return withBlanks
   try {

@@ -43,12 +43,12 @@ export function chooseVectorAccess(
   if (operator.kind === 'VectorFilter') return withAccess(operator, candidates, planning)
   const { snapshot } = planning
   // In an Intersect each input tests only the rows that passed the previous ones.
-  let left = operator.kind === 'Intersect' ? snapshot.table(dataClass).live.size : undefined
+  let rowsLeft = operator.kind === 'Intersect' ? snapshot.table(dataClass).live.size : undefined
   const choose = (input: Input): Operator => {
     const ofInput = input.dataClass === dataClass ? planning : { ...planning, order: undefined }
-    const chosen = chooseVectorAccess(input.operator, input.dataClass, ofInput, left)
-    if (left !== undefined) left = estimate(input.operator, dataClass, left, snapshot).rows
-    return chosen
+    const choice = chooseVectorAccess(input.operator, input.dataClass, ofInput, rowsLeft)
+    if (rowsLeft !== undefined) rowsLeft = estimate(input.operator, dataClass, rowsLeft, snapshot).rows
+    return choice
   }
   return kindOf(operator).withInputs?.(operator, dataClass, choose) ?? operator
 }

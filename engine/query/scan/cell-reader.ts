@@ -141,7 +141,7 @@ export function readNumbers(
       current = index
     }
     const entry = rowId % SEGMENT_ROWS
-    const { present, values } = segment as Segment & { kind: 'number' }
+    const { presence: present, values } = segment as Segment & { kind: 'number' }
     if (present[entry >>> 5]! & (1 << (entry & 31))) numbers[i] = values[entry]!
   }
   return numbers
@@ -204,7 +204,7 @@ function cellOf(attribute: ValueAttribute, value: Value | true): Cell {
 }
 
 export const isPresent = (segment: Segment, entry: number): boolean =>
-  (segment.present[entry >>> 5]! & (1 << (entry & 31))) !== 0
+  (segment.presence[entry >>> 5]! & (1 << (entry & 31))) !== 0
 
 export function cellOfSegment(segment: Segment, entry: number): Cell {
   if (!isPresent(segment, entry)) return undefined

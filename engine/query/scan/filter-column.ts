@@ -67,14 +67,14 @@ function filterSparse(
 ): RowSet {
   const read = cellReader(table, attribute, candidates.size, budget)
   const ids = candidates.toIds()
-  const passed = new Uint32Array(ids.length)
+  const passingIds = new Uint32Array(ids.length)
   let count = 0
   for (let i = 0; i < ids.length; i++) {
     if (i % SEGMENT_ROWS === 0) budget.examine(Math.min(SEGMENT_ROWS, ids.length - i))
     const cell = read(ids[i]!)
-    if (cell === undefined ? test.whenNull : test.matches(cell)) passed[count++] = ids[i]!
+    if (cell === undefined ? test.whenNull : test.matches(cell)) passingIds[count++] = ids[i]!
   }
-  return RowSet.fromSorted(passed.slice(0, count))
+  return RowSet.fromSorted(passingIds.slice(0, count))
 }
 
 function filterDense(
@@ -106,13 +106,13 @@ export function segmentFilter(
   test: CellTest,
   readEntry?: (entry: number) => Cell,
 ): (segment: Segment, candidates: Uint32Array) => Uint32Array {
-  const passed = new Uint32Array(SEGMENT_WORDS)
+  const result = new Uint32Array(SEGMENT_WORDS)
   let pointerTest: PointerTest | undefined
   // Made for the first segment in shared memory; null when there is no kernel for this test.
   let kernel: SegmentFilter | null | undefined
   return (segment, candidates) => {
     const all = test.any ?? uniformOutcome(segment, test)
-    if (all !== undefined) return masked(segment, candidates, all, test.whenNull, passed)
+    if (all !== undefined) return masked(segment, candidates, all, test.whenNull, result)
     if (segment.kind === 'pointers') pointerTest ??= test.pointers?.(segment.texts)
     if ((segment.kind === 'number' || segment.kind === 'pointers') && segment.page && !test.whenNull) {
       const { address, kernels } = segment.page
@@ -121,9 +121,9 @@ export function segmentFilter(
     }
     for (let word = 0; word < SEGMENT_WORDS; word++) {
       const bits = candidates[word]!
-      passed[word] = bits === 0 ? 0 : filterWord(segment, word, bits, test, pointerTest, readEntry)
+      result[word] = bits === 0 ? 0 : filterWord(segment, word, bits, test, pointerTest, readEntry)
     }
-    return passed
+    return result
   }
 }
 
@@ -150,7 +150,7 @@ const PIECE_MS = 0.5
 /** Applies a filter piece by piece, since texts may have any length: starts with a few rows, and takes more while these are fast. */
 function inPieces(filter: SegmentFilter, budget: QueryBudget): SegmentFilter {
   const piece = new Uint32Array(SEGMENT_WORDS)
-  const passed = new Uint32Array(SEGMENT_WORDS)
+  const result = new Uint32Array(SEGMENT_WORDS)
   let count = 1
   return (page, candidates) => {
     for (let word = 0; word < SEGMENT_WORDS; ) {
@@ -161,16 +161,16 @@ function inPieces(filter: SegmentFilter, budget: QueryBudget): SegmentFilter {
         piece.set(candidates.subarray(word, end), word)
       }
       const startedAt = performance.now()
-      const found = filter(page, isWhole ? candidates : piece)
+      const hits = filter(page, isWhole ? candidates : piece)
       const elapsedMs = performance.now() - startedAt
       if (elapsedMs < PIECE_MS) count = Math.min(SEGMENT_WORDS, count * 2)
       else if (elapsedMs > 2 * PIECE_MS) count = Math.max(1, count >>> 1)
-      if (isWhole) return found
-      passed.set(found.subarray(word, end), word)
+      if (isWhole) return hits
+      result.set(hits.subarray(word, end), word)
       budget.examine(0)
       word = end
     }
-    return passed
+    return result
   }
 }
 
@@ -185,19 +185,19 @@ function uniformOutcome(segment: Segment, { numbers }: CellTest): boolean | unde
 
 /** Filters a segment by a test that depends only on the presence of a value. */
 function masked(
-  { present }: Segment,
+  { presence: present }: Segment,
   candidates: Uint32Array,
   all: boolean,
   whenNull: boolean,
-  passed: Uint32Array,
+  out: Uint32Array,
 ): Uint32Array {
   const ofPresent = all ? -1 : 0
   const ofNull = whenNull ? -1 : 0
   for (let word = 0; word < SEGMENT_WORDS; word++) {
     const bits = present[word]!
-    passed[word] = candidates[word]! & ((bits & ofPresent) | (~bits & ofNull))
+    out[word] = candidates[word]! & ((bits & ofPresent) | (~bits & ofNull))
   }
-  return passed
+  return out
 }
 
 /** Bits of the rows of a word that are in `bits` and pass. */
@@ -209,11 +209,11 @@ function filterWord(
   pointerTest: PointerTest | undefined,
   readEntry: ((entry: number) => Cell) | undefined,
 ): number {
-  const present = bits & segment.present[word]!
-  let found = test.whenNull ? bits & ~present : 0
+  const presentBits = bits & segment.presence[word]!
+  let hits = test.whenNull ? bits & ~presentBits : 0
   if (segment.kind === 'number' && test.numbers)
-    return found | (present & wordInRange(segment.values, word, test.numbers))
-  for (let rest = present; rest !== 0; rest &= rest - 1) {
+    return hits | (presentBits & wordInRange(segment.values, word, test.numbers))
+  for (let rest = presentBits; rest !== 0; rest &= rest - 1) {
     const bit = rest & -rest
     const entry = word * 32 + (31 - Math.clz32(bit))
     let passes: boolean
@@ -222,9 +222,9 @@ function filterWord(
       const cell = cellOfSegment(segment, entry)!
       passes = test.matches(cell === UNPARSED ? readEntry!(entry)! : cell)
     }
-    if (passes) found |= bit
+    if (passes) hits |= bit
   }
-  return found
+  return hits
 }
 
 /** Tests all 32 values, even of rows that are not candidates: without branches that is faster than selecting some. */

@@ -43,8 +43,8 @@ function pointerMatcher(test: ValueTest, texts: TextPool, budget: QueryBudget): 
       return () => true
     case 'equal':
     case 'in': {
-      const wanted = new Set(listOf(test, texts))
-      return pointer => wanted.has(pointer)
+      const wantedPointers = new Set(listOf(test, texts))
+      return pointer => wantedPointers.has(pointer)
     }
     case 'range': {
       const isAbove = boundTest(test.lower, texts, 1)
@@ -93,14 +93,14 @@ function readText(test: ValueTest, texts: TextPool, budget: QueryBudget): Pointe
   const matches = matcherOf(test)
   const effort = effortOf(test)
   // A pointer is a multiple of 8, so the lowest bit can hold its outcome.
-  const known = new Uint32Array(REMEMBERED)
+  const outcomes = new Uint32Array(REMEMBERED)
   return pointer => {
     const at = (pointer >>> 3) & (REMEMBERED - 1)
-    if ((known[at]! & ~1) >>> 0 !== pointer) {
+    if ((outcomes[at]! & ~1) >>> 0 !== pointer) {
       const text = texts.text(pointer)
       budget.look(text.length * effort)
-      known[at] = pointer + Number(matches(text))
+      outcomes[at] = pointer + Number(matches(text))
     }
-    return (known[at]! & 1) !== 0
+    return (outcomes[at]! & 1) !== 0
   }
 }

@@ -65,14 +65,14 @@ function filterRows(
 ): RowSet {
   const read = scoreReader(table, attribute, similarity, candidates.size)
   const ids = candidates.toIds()
-  const passed = new Uint32Array(ids.length)
+  const passingIds = new Uint32Array(ids.length)
   let count = 0
   for (let i = 0; i < ids.length; i++) {
     if (i % SEGMENT_ROWS === 0) budget.examine(Math.min(SEGMENT_ROWS, ids.length - i))
     const score = read(ids[i]!)
-    if (score !== undefined && passes(test, score)) passed[count++] = ids[i]!
+    if (score !== undefined && passes(test, score)) passingIds[count++] = ids[i]!
   }
-  return RowSet.fromSorted(passed.slice(0, count))
+  return RowSet.fromSorted(passingIds.slice(0, count))
 }
 
 function filterSegments(
@@ -91,7 +91,7 @@ function filterSegments(
 }
 
 /** Sets the bits of the rows that pass. @param passed initially zero */
-type Filter = (segment: VectorSegment, rows: Uint32Array, passed: Uint32Array) => void
+type Filter = (segment: VectorSegment, rows: Uint32Array, out: Uint32Array) => void
 
 function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: boolean): Filter {
   const { threshold } = test
@@ -100,13 +100,13 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: bo
   const score = segmentScorer(similarity)
   const undecided = new Uint32Array(SEGMENT_WORDS)
   const near = isSketched ? nearFilter(similarity) : undefined
-  return (segment, rows, passed) => {
+  return (segment, rows, out) => {
     const { entries, bounds } = scoreWithin(segment, near?.(segment, rows, threshold) ?? rows, threshold)
     undecided.fill(0)
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[i]!
       const isDecided = isAboveWanted ? bounds[2 * i]! > threshold : bounds[2 * i + 1]! < threshold
-      const bits = isDecided ? passed : undecided
+      const bits = isDecided ? out : undecided
       bits[entry >>> 5]! |= 1 << (entry & 31)
     }
     if (undecided.every(bits => bits === 0)) return
@@ -116,12 +116,12 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: bo
       for (let bits = undecided[word]!; bits !== 0; bits &= bits - 1, i += 2) {
         const isAbove = scores[i]! > threshold
         if (isAbove || scores[i + 1]! < threshold) {
-          if (isAbove === isAboveWanted) passed[word]! |= bits & -bits
+          if (isAbove === isAboveWanted) out[word]! |= bits & -bits
           continue
         }
         const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
         const score = scoreOf(similarity, segment.floats, vectorStart(start))
-        if (score !== undefined && passes(test, score)) passed[word]! |= bits & -bits
+        if (score !== undefined && passes(test, score)) out[word]! |= bits & -bits
       }
     }
   }
@@ -129,9 +129,9 @@ function thresholdFilter(similarity: Similarity, test: ScoreTest, isSketched: bo
 
 /** Filter for rows that have a score at all. */
 function scoreFilter(metric: VectorMetric): Filter {
-  return (segment, rows, passed) => {
-    const scored = metric === 'cosine' ? withDirection(segment) : segment.present
-    for (let word = 0; word < SEGMENT_WORDS; word++) passed[word] = rows[word]! & scored[word]!
+  return (segment, rows, out) => {
+    const scored = metric === 'cosine' ? withDirection(segment) : segment.presence
+    for (let word = 0; word < SEGMENT_WORDS; word++) out[word] = rows[word]! & scored[word]!
   }
 }
 
@@ -150,13 +150,13 @@ function allScored(column: Column, metric: VectorMetric, table: TableSnapshot, b
 }
 
 /** Cache by segment; a segment never changes. */
-const known = new WeakMap<VectorSegment, Uint32Array>()
+const directionCache = new WeakMap<VectorSegment, Uint32Array>()
 
 /** Rows with a vector that is not zero. Cost: O(rows) the first time. */
 function withDirection(segment: VectorSegment): Uint32Array {
-  let words = known.get(segment)
+  let words = directionCache.get(segment)
   if (!words) {
-    words = segment.present.slice()
+    words = segment.presence.slice()
     for (let word = 0; word < SEGMENT_WORDS; word++) {
       for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
         const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
@@ -164,7 +164,7 @@ function withDirection(segment: VectorSegment): Uint32Array {
         if (segment.floats[vectorStart(start) - 1] === 0) words[word]! &= ~(bits & -bits)
       }
     }
-    known.set(segment, words)
+    directionCache.set(segment, words)
   }
   return words
 }

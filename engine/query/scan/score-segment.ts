@@ -87,12 +87,12 @@ export function scoreRows(
     for (let i = 0; i < entries.length; i++) take(rowIdOf(entries[i]!, batch), bounds[2 * i]!, bounds[2 * i + 1]!)
   }
   forEachBatch(rows, column, SCORED_AT_ONCE, batch => {
-    const { segments, indexes, pages, wanted } = batch
+    const { segments, indexes, pages, wantedRows } = batch
     const scorer = codes.scorer(segments[0]!)
-    if (scorer) return tell(scorer(pages, wanted, limit()), batch)
+    if (scorer) return tell(scorer(pages, wantedRows, limit()), batch)
     scoreOne ??= limitScorer(similarity, above)
     for (const [i, segment] of segments.entries()) {
-      const ofOne = wanted.subarray(i * SEGMENT_WORDS, (i + 1) * SEGMENT_WORDS)
+      const ofOne = wantedRows.subarray(i * SEGMENT_WORDS, (i + 1) * SEGMENT_WORDS)
       tell(scoreOne(segment, ofOne, limit()), { indexes: [indexes[i]!] })
     }
   })
@@ -106,8 +106,8 @@ export function boundsOfScores(rows: RowSet, column: Column, similarity: Similar
   const score = segmentScorer(similarity)
   const bounds = new Float64Array(2 * rows.size)
   let end = 0
-  forEachBatch(rows, column, SCORED_AT_ONCE, ({ segments, pages, wanted }) => {
-    const scores = score(segments[0]!, wanted, pages)
+  forEachBatch(rows, column, SCORED_AT_ONCE, ({ segments, pages, wantedRows }) => {
+    const scores = score(segments[0]!, wantedRows, pages)
     bounds.set(scores, end)
     end += scores.length
   })
@@ -117,7 +117,7 @@ export function boundsOfScores(rows: RowSet, column: Column, similarity: Similar
 /** A similarity in the form for kernels that read codes. */
 class Codes {
   private readonly question: CodedQuestion | undefined
-  private known: CodeScorer | null | undefined
+  private cachedScorer: CodeScorer | null | undefined
 
   constructor(
     private readonly similarity: Similarity,
@@ -129,11 +129,11 @@ class Codes {
   /** @returns undefined if the segment is not in shared memory, or the vector cannot be compared by codes */
   scorer({ page }: VectorSegment): CodeScorer | undefined {
     if (!page) return undefined
-    if (this.known === undefined) {
-      this.known =
+    if (this.cachedScorer === undefined) {
+      this.cachedScorer =
         (this.question && page.kernels.vectors.codeScorer(this.question, this.similarity.metric, this.above)) ?? null
     }
-    return this.known ?? undefined
+    return this.cachedScorer ?? undefined
   }
 }
 
@@ -141,7 +141,7 @@ function within(
   limit: number,
   above: boolean,
   scores: ArrayLike<number>,
-  { present }: VectorSegment,
+  { presence: present }: VectorSegment,
   rows: Uint32Array,
 ): Scored {
   const entries = new Uint32Array(scores.length / 2)
@@ -166,7 +166,7 @@ function exactScores(
 ): Float64Array {
   let count = 0
   for (let word = 0; word < SEGMENT_WORDS; word++) {
-    for (let bits = rows[word]! & segment.present[word]!; bits !== 0; bits &= bits - 1) {
+    for (let bits = rows[word]! & segment.presence[word]!; bits !== 0; bits &= bits - 1) {
       const start = segment.starts[word * 32 + (31 - Math.clz32(bits & -bits))]!
       const score = scoreOf(similarity, segment.floats, vectorStart(start)) ?? Number.NaN
       scores[count++] = score

@@ -9,7 +9,7 @@ export interface SegmentBatch {
   /** Addresses of the segments in shared memory; empty if the segment is not there. */
   readonly pages: readonly number[]
   /** Bitmap of the wanted rows: {@link SEGMENT_WORDS} words for each segment. */
-  readonly wanted: Uint32Array
+  readonly wantedRows: Uint32Array
 }
 
 interface BatchSize {
@@ -38,22 +38,22 @@ export function forEachBatch(
   let count = 0
   const flush = (): void => {
     if (segments.length > 0)
-      visit({ indexes, segments, pages, wanted: masks.subarray(0, segments.length * SEGMENT_WORDS) })
+      visit({ indexes, segments, pages, wantedRows: masks.subarray(0, segments.length * SEGMENT_WORDS) })
     indexes = []
     segments = []
     pages = []
     count = 0
   }
-  rows.forEachBlock(SEGMENT_WORDS, (index, wanted) => {
+  rows.forEachBlock(SEGMENT_WORDS, (index, bits) => {
     const segment = column.segment(index) as VectorSegment
-    const added = size.rows === Number.POSITIVE_INFINITY ? 0 : countBits(wanted)
-    const isFull = segments.length === size.segments || count + added > size.rows
+    const addedCount = size.rows === Number.POSITIVE_INFINITY ? 0 : countBits(bits)
+    const isFull = segments.length === size.segments || count + addedCount > size.rows
     if (isFull || pages.length < segments.length || !segment.page) flush()
-    masks.set(wanted, segments.length * SEGMENT_WORDS)
+    masks.set(bits, segments.length * SEGMENT_WORDS)
     indexes.push(index)
     segments.push(segment)
     if (segment.page) pages.push(segment.page.address)
-    count += added
+    count += addedCount
   })
   flush()
 }

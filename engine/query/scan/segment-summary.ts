@@ -4,14 +4,14 @@ import { SEGMENT_WORDS, type Segment } from '../../data/snapshot.ts'
 export type NumberSegment = Segment & { kind: 'number' }
 
 /** Cache by segment; a segment never changes. */
-const known = new WeakMap<Segment, NumberSummary>()
+const summaries = new WeakMap<Segment, NumberSummary>()
 
 /** Summary of all values of a segment. Cost: O(values) the first time. */
 export function summaryOf(segment: NumberSegment): NumberSummary {
-  let summary = known.get(segment)
+  let summary = summaries.get(segment)
   if (!summary) {
-    summary = summariseNumbers(segment, segment.present)
-    known.set(segment, summary)
+    summary = summariseNumbers(segment, segment.presence)
+    summaries.set(segment, summary)
   }
   return summary
 }
@@ -32,11 +32,11 @@ export function summariseNumbers({ page, values }: NumberSegment, entries: Uint3
 
 /** Sum of a segment in two doubles, from the sums of its even and its odd entries. */
 export function joinLanes(even: Lane, odd: Lane): Lane {
-  const joined = even.high + odd.high
-  const part = joined - even.high
-  const rest = even.low + odd.low + (even.high - (joined - part) + (odd.high - part))
-  const high = joined + rest
-  return { high, low: rest - (high - joined) }
+  const sum = even.high + odd.high
+  const part = sum - even.high
+  const rest = even.low + odd.low + (even.high - (sum - part) + (odd.high - part))
+  const high = sum + rest
+  return { high, low: rest - (high - sum) }
 }
 
 export interface Lane {

@@ -35,11 +35,11 @@ export function startAnswer({ maxBytes, pretty, rowFormat }: AnswerShape, sink: 
   }
   rewritten.begin(maxBytes, sink)
   rewritten.open()
-  const started = rowFormat ? new RowRewriter(rewritten, rowFormat) : new JsonIndenter(rewritten)
-  rewriter = started
+  const newRewriter = rowFormat ? new RowRewriter(rewritten, rowFormat) : new JsonIndenter(rewritten)
+  rewriter = newRewriter
   const piecewise = sink && {
     ...sink,
-    write: (piece: Uint8Array) => started.write(piece),
+    write: (piece: Uint8Array) => newRewriter.write(piece),
     hold: (bytes: number) => sink.hold(bytes),
     restart: () => sink.restart(),
   }
@@ -49,9 +49,9 @@ export function startAnswer({ maxBytes, pretty, rowFormat }: AnswerShape, sink: 
 
 /** @returns the answer, or its rest that was not written to the sink: a view, valid until the next answer is started */
 export function finishAnswer(): Uint8Array {
-  if (!rewriter) return out.rest()
-  rewriter.write(out.rest())
-  return rewritten.rest()
+  if (!rewriter) return out.remainder()
+  rewriter.write(out.remainder())
+  return rewritten.remainder()
 }
 
 /** Releases memory that a large answer has left. */

@@ -49,7 +49,7 @@ export class BatchWriter implements WrittenRelated {
   collections: Map<RelatedEntitiesValue, Map<number, MemberPage>> | undefined
   streamed: Set<RelatedEntitiesValue> | undefined
   /** Members that were looked up to determine the size of the batch. */
-  private counted: Map<RelatedEntitiesValue, Map<number, MemberPage>> | undefined
+  private countedMembers: Map<RelatedEntitiesValue, Map<number, MemberPage>> | undefined
   /** Related rows of a batch: the range of all written bytes, and the ranges to insert into each row. */
   private inserts: { readonly ranges: Uint32Array; readonly start: number; readonly end: number } | undefined
   private keptBytes = 0
@@ -66,7 +66,7 @@ export class BatchWriter implements WrittenRelated {
     private readonly snapshot: Snapshot,
     { budget, sink }: AnswerContext,
     /** The first related value of the entity, selected from all related ones. */
-    private readonly selected: MemberPage | undefined,
+    private readonly selectedPage: MemberPage | undefined,
   ) {
     this.isArray = projection.form === 'array'
     this.budget = budget
@@ -75,8 +75,13 @@ export class BatchWriter implements WrittenRelated {
   }
 
   /** Starts the answer of this thread. */
-  static start(projection: Projection, snapshot: Snapshot, context: AnswerContext, selected?: MemberPage): BatchWriter {
-    return new BatchWriter(startAnswer(projection, context.sink), projection, snapshot, context, selected)
+  static start(
+    projection: Projection,
+    snapshot: Snapshot,
+    context: AnswerContext,
+    selectedPage?: MemberPage,
+  ): BatchWriter {
+    return new BatchWriter(startAnswer(projection, context.sink), projection, snapshot, context, selectedPage)
   }
 
   /**
@@ -104,13 +109,13 @@ export class BatchWriter implements WrittenRelated {
     const { out, rows } = this
     for (let i = 0; i < rowIds.length; ) {
       if (i > 0) out.byte(COMMA)
-      const copied = this.copyEntities(template, rowIds.subarray(i, i + ROWS_AT_ONCE), i)
-      i += copied
-      if (copied > 0) continue
+      const copiedCount = this.copyEntities(template, rowIds.subarray(i, i + ROWS_AT_ONCE), i)
+      i += copiedCount
+      if (copiedCount > 0) continue
       const rowId = rowIds[i++]!
       const row = read(rowId)
       if (row) rows.entity(template, row, rowId)
-      else rows.missing(template)
+      else rows.writeMissing(template)
     }
   }
 
@@ -125,14 +130,14 @@ export class BatchWriter implements WrittenRelated {
     const limit = Math.min(start + this.batchRows, rowIds.length)
     const values = template.related.filter(value => value.kind === 'relatedEntities')
     if (values.length === 0) return limit
-    this.counted = new Map(values.map(value => [value, new Map()]))
+    this.countedMembers = new Map(values.map(value => [value, new Map()]))
     for (const { relations } of values) fetchPaths(relations, rowIds.subarray(start, limit), this.snapshot)
     let count = 0
     for (let i = start; i < limit; i++) {
       this.budget?.step()
-      for (const [value, known] of this.counted) {
+      for (const [value, pages] of this.countedMembers) {
         const members = this.membersOf(value, rowIds[i]!)
-        known.set(rowIds[i]!, members)
+        pages.set(rowIds[i]!, members)
         count += members.rowIds.length
       }
       if (count > this.batchMembers) return Math.max(i, start + 1)
@@ -180,9 +185,9 @@ export class BatchWriter implements WrittenRelated {
     for (const [n, { prefix, value }] of inserts.entries()) {
       const targets = table.references?.(rowIds, value.reference)
       if (!targets) return false
-      const related = new Set(targets)
-      related.delete(NO_ROW)
-      const fragments = this.writeFragments(value.of, related, prefix)
+      const targetIds = new Set(targets)
+      targetIds.delete(NO_ROW)
+      const fragments = this.writeFragments(value.of, targetIds, prefix)
       this.out.copy(prefix)
       this.out.copy(NULL)
       const none = { start: this.out.length - NULL.length, end: this.out.length }
@@ -204,7 +209,7 @@ export class BatchWriter implements WrittenRelated {
     for (const value of template.related) {
       if (value.kind === 'calculated') this.remember(value, this.writeCalculated(value, rows))
       else if (value.kind === 'relatedEntity')
-        this.remember(value, this.writeFragments(value.of, this.referenced(value, rows)))
+        this.remember(value, this.writeFragments(value.of, this.referencedIds(value, rows)))
       else this.prepareMembers(value, rows, isDirect)
     }
   }
@@ -279,16 +284,16 @@ export class BatchWriter implements WrittenRelated {
   }
 
   private prepareMembers(value: RelatedEntitiesValue, rows: Rows, canStream: boolean): void {
-    const counted = this.counted?.get(value)
+    const countedPages = this.countedMembers?.get(value)
     const members = new Map<number, MemberPage>()
     const all = new Set<number>()
     const ids = Array.from(rows, ([rowId]) => rowId).filter(rowId => !isUnsaved(rowId))
     fetchPaths(value.relations, ids, this.snapshot)
     for (const [rowId] of rows) {
       this.budget?.step()
-      const own = counted?.get(rowId) ?? this.membersOf(value, rowId)
-      members.set(rowId, own)
-      for (const member of own.rowIds) all.add(member)
+      const page = countedPages?.get(rowId) ?? this.membersOf(value, rowId)
+      members.set(rowId, page)
+      for (const member of page.rowIds) all.add(member)
     }
     this.collections ??= new Map()
     this.collections.set(value, members)
@@ -303,7 +308,7 @@ export class BatchWriter implements WrittenRelated {
 
   private membersOf(value: RelatedEntitiesValue, rowId: number): MemberPage {
     const { relations, skip, count } = value
-    if (this.selected && value === this.projection.entity.related[0]) return this.selected
+    if (this.selectedPage && value === this.projection.entity.related[0]) return this.selectedPage
     if (isUnsaved(rowId)) return { count: 0, first: skip, rowIds: NO_ROWS }
     const [relation] = relations
     const members =
@@ -313,7 +318,7 @@ export class BatchWriter implements WrittenRelated {
     return { count: members.length, first: skip, rowIds: members.slice(skip, skip + count) }
   }
 
-  private referenced(value: RelatedEntityValue, rows: Rows): Set<number> {
+  private referencedIds(value: RelatedEntityValue, rows: Rows): Set<number> {
     const rowIds = new Set<number>()
     for (const [, row] of rows) {
       const rowId = referenceOf(row, value.reference, this.snapshot)

@@ -75,17 +75,18 @@ export function bindProjection(
   const { attributes, briefBytes, expand, form, pretty = false, rowFormat, table } = output
   const isWhole = !attributes && !expand && !table && !briefBytes && !rowFormat && !pretty
   const { maxAnswerBytes, maxExpandDepth } = limits
-  let kept = keptProjections.get(view)
-  if (!kept) {
-    const whole = { entity: new Map(), collection: new Map(), array: new Map(), table: new Map() }
-    kept = { whole, listed: new Map() }
-    keptProjections.set(view, kept)
+  let cache = keptProjections.get(view)
+  if (!cache) {
+    const byForm = { entity: new Map(), collection: new Map(), array: new Map(), table: new Map() }
+    cache = { byForm, byList: new Map() }
+    keptProjections.set(view, cache)
   }
   if (isWhole) {
-    const known = kept.whole[form].get(dataClass)
-    if (known && known.maxBytes === maxAnswerBytes && known.layouts === layouts) return known
+    const wholeProjection = cache.byForm[form].get(dataClass)
+    if (wholeProjection && wholeProjection.maxBytes === maxAnswerBytes && wholeProjection.layouts === layouts)
+      return wholeProjection
     const projection = bind(dataClass, output, view, layouts, limits)
-    kept.whole[form].set(dataClass, projection)
+    cache.byForm[form].set(dataClass, projection)
     return projection
   }
   const lists = JSON.stringify([attributes, expand, table?.schema, briefBytes, rowFormat])
@@ -93,19 +94,19 @@ export function bindProjection(
   const isScored = attributes?.items.some(({ path }) => path[0] === SCORE)
   if (isScored || lists.length > MAX_KEPT_LENGTH) return bind(dataClass, output, view, layouts, limits, score)
   const key = `${dataClass.tableNumber} ${form} ${pretty} ${maxAnswerBytes} ${maxExpandDepth} ${lists}`
-  const known = kept.listed.get(key)
-  if (known && known.layouts === layouts) return known
+  const cachedProjection = cache.byList.get(key)
+  if (cachedProjection && cachedProjection.layouts === layouts) return cachedProjection
   const projection = bind(dataClass, output, view, layouts, limits)
-  if (kept.listed.size >= MAX_KEPT) kept.listed.clear()
-  kept.listed.set(key, projection)
+  if (cache.byList.size >= MAX_KEPT) cache.byList.clear()
+  cache.byList.set(key, projection)
   return projection
 }
 
 interface KeptProjections {
   /** Whole entities, by form: making a text as key would take a fortieth of the time of a request for one entity. */
-  readonly whole: Readonly<Record<Output['form'], Map<DataClass, Projection>>>
+  readonly byForm: Readonly<Record<Output['form'], Map<DataClass, Projection>>>
   /** All others, by a text of everything that they depend on. */
-  readonly listed: Map<string, Projection>
+  readonly byList: Map<string, Projection>
 }
 
 /** Cache by view. Most requests use the same few attribute lists again and again, or whole entities. */
@@ -155,25 +156,25 @@ class ProjectionBinder {
     )
   }
 
-  /** @param listed wanted attributes; undefined for all */
-  private entity(dataClass: DataClass, listed: PathTree | undefined, expand: PathTree | undefined): EntityTemplate {
-    const attributes = this.listedAttributes(dataClass, listed)
+  /** @param list wanted attributes; undefined for all */
+  private entity(dataClass: DataClass, list: PathTree | undefined, expand: PathTree | undefined): EntityTemplate {
+    const attributes = this.listedAttributes(dataClass, list)
     const expanded = this.expandedAttributes(dataClass, expand)
     // Names below a relation that is not in the list have no effect, but a wrong one is still an error.
     for (const [attribute, below] of expanded) if (!attributes.has(attribute)) this.value(attribute, undefined, below)
 
     const values: { name: string; value: ValueSource }[] = []
     for (const attribute of attributes) {
-      const value = this.value(attribute, listed?.members.get(attribute.name), expanded.get(attribute))
+      const value = this.value(attribute, list?.members.get(attribute.name), expanded.get(attribute))
       if (value) values.push({ name: attribute.name, value })
     }
-    if (listed?.members.has(SCORE) && this.depth === 0) values.push({ name: SCORE, value: this.scoreValue() })
+    if (list?.members.has(SCORE) && this.depth === 0) values.push({ name: SCORE, value: this.scoreValue() })
     const { table } = this.output
     if (!table || this.depth > 0) return entityTemplate(this.layout(dataClass), values)
-    const found = new Map(values.map(({ name, value }) => [name, value]))
+    const valuesByName = new Map(values.map(({ name, value }) => [name, value]))
     return tableTemplate(
       this.layout(dataClass),
-      table.schema.map(({ name }) => found.get(name) ?? { kind: 'null' }),
+      table.schema.map(({ name }) => valuesByName.get(name) ?? { kind: 'null' }),
     )
   }
 
@@ -183,25 +184,25 @@ class ProjectionBinder {
     return { kind: 'score', attribute: score!.attribute, similarity: score!.similarity }
   }
 
-  private listedAttributes(dataClass: DataClass, listed: PathTree | undefined): Set<Attribute> {
+  private listedAttributes(dataClass: DataClass, list: PathTree | undefined): Set<Attribute> {
     const all = this.view.attributes(dataClass)
-    if (!listed) return new Set(all)
-    const found = new Set<Attribute>()
-    for (const name of listed.members.keys()) {
+    if (!list) return new Set(all)
+    const foundAttributes = new Set<Attribute>()
+    for (const name of list.members.keys()) {
       if (name === SCORE && this.depth === 0) continue
-      if (name === '*') for (const attribute of all) found.add(attribute)
-      else found.add(this.view.attribute(dataClass, name) ?? this.failList(this.unknown(dataClass, name)))
+      if (name === '*') for (const attribute of all) foundAttributes.add(attribute)
+      else foundAttributes.add(this.view.attribute(dataClass, name) ?? this.failList(this.unknown(dataClass, name)))
     }
-    return found
+    return foundAttributes
   }
 
   /** Attributes to expand, each with the tree to expand below it. */
   private expandedAttributes(dataClass: DataClass, expand: PathTree | undefined): Map<Attribute, PathTree> {
-    const found = new Map<Attribute, PathTree>()
+    const trees = new Map<Attribute, PathTree>()
     for (const [name, below] of expand?.members ?? []) {
       if (name === '$all') {
         for (const attribute of this.view.attributes(dataClass)) {
-          if (isRelation(attribute) && !found.has(attribute)) found.set(attribute, below)
+          if (isRelation(attribute) && !trees.has(attribute)) trees.set(attribute, below)
         }
         continue
       }
@@ -209,56 +210,57 @@ class ProjectionBinder {
       const end = endOf(attribute)
       // Links to images and blobs end with `$expand` of their own name, which expands nothing without a format.
       const isBinary = end.kind === 'storage' && (end.type === 'image' || end.type === 'blob')
-      if (isRelation(end) && this.isShown(end)) found.set(attribute, below)
+      if (isRelation(end) && this.isShown(end)) trees.set(attribute, below)
       else if (!isBinary || below.members.size > 0) this.failExpand(notExpandable(attribute, 'it is not a relation'))
     }
-    return found
+    return trees
   }
 
   /** @returns undefined when the attribute is not sent */
   private value(
     attribute: Attribute,
-    listed: PathTree | undefined,
+    list: PathTree | undefined,
     expand: PathTree | undefined,
   ): ValueSource | undefined {
-    if (attribute.kind !== 'alias') return this.ownValue(attribute, attribute, listed, expand)
+    if (attribute.kind !== 'alias') return this.ownValue(attribute, attribute, list, expand)
     const hops = attribute.relations
     const passesMany = hops.some(hop => hop.kind === 'relatedEntities')
-    if (!passesMany) return this.along(hops, this.ownValue(attribute, attribute.target, listed, expand))
+    if (!passesMany) return this.along(hops, this.ownValue(attribute, attribute.target, list, expand))
     // The alias ends at a relation, and leads to entities like a relation to many.
     const relations = [...hops, attribute.target as RelationAttribute]
     if (!this.isShown(relations.at(-1)!)) return { kind: 'null' }
-    return this.collection(relations, { kind: 'link', alias: attribute }, listed, expand)
+    return this.collection(relations, { kind: 'link', alias: attribute }, list, expand)
   }
 
-  /** @param named the attribute as the client knows it: `own` or an alias of it */
+  /** @param namedAttribute the attribute as the client knows it: `ownAttribute` or an alias of it */
   private ownValue(
-    named: Attribute,
-    own: Exclude<Attribute, AliasAttribute>,
-    listed: PathTree | undefined,
+    namedAttribute: Attribute,
+    ownAttribute: Exclude<Attribute, AliasAttribute>,
+    list: PathTree | undefined,
     expand: PathTree | undefined,
   ): ValueSource | undefined {
-    if (isRelation(own) && this.isShown(own)) return this.relation(own, listed, expand)
-    if (!isRelation(own) && own.type === 'object' && !isWithoutCode(own)) return this.object(named, own, listed)
-    if (hasNames(listed)) this.failList(SerialiseErrors.NOT_A_PATH(named.name, named.dataClass.name))
-    if (isRelation(own)) return this.deferred(own)
-    if (isWithoutCode(own)) return { kind: 'null' }
-    const brief = this.briefOf(named, own)
-    if (own.kind === 'calculated') return { ...calculatedValue(own), brief }
-    const slot = this.slot(own)
+    if (isRelation(ownAttribute) && this.isShown(ownAttribute)) return this.relation(ownAttribute, list, expand)
+    if (!isRelation(ownAttribute) && ownAttribute.type === 'object' && !isWithoutCode(ownAttribute))
+      return this.object(namedAttribute, ownAttribute, list)
+    if (hasNames(list)) this.failList(SerialiseErrors.NOT_A_PATH(namedAttribute.name, namedAttribute.dataClass.name))
+    if (isRelation(ownAttribute)) return this.deferred(ownAttribute)
+    if (isWithoutCode(ownAttribute)) return { kind: 'null' }
+    const brief = this.briefOf(namedAttribute, ownAttribute)
+    if (ownAttribute.kind === 'calculated') return { ...calculatedValue(ownAttribute), brief }
+    const slot = this.slot(ownAttribute)
     return brief ? { kind: 'brief', slot, brief } : { kind: 'slot', slot }
   }
 
   /** Undefined if values are always sent whole, as those of other types, which are short. */
-  private briefOf(named: Attribute, own: ValueAttribute): Brief | undefined {
+  private briefOf(namedAttribute: Attribute, ownAttribute: ValueAttribute): Brief | undefined {
     const { briefBytes: maxBytes } = this.output
-    if (maxBytes === undefined || !LONG_TYPES.has(own.type)) return undefined
-    return { attribute: named === own ? own : undefined, maxBytes }
+    if (maxBytes === undefined || !LONG_TYPES.has(ownAttribute.type)) return undefined
+    return { attribute: namedAttribute === ownAttribute ? ownAttribute : undefined, maxBytes }
   }
 
-  private object(named: Attribute, attribute: ValueAttribute, listed: PathTree | undefined): ValueSource {
-    const properties = listed && propertyTree(listed)
-    const brief = this.briefOf(named, attribute)
+  private object(namedAttribute: Attribute, attribute: ValueAttribute, list: PathTree | undefined): ValueSource {
+    const properties = list && propertyTree(list)
+    const brief = this.briefOf(namedAttribute, attribute)
     if (attribute.kind === 'calculated') return { ...calculatedValue(attribute, properties), brief }
     const slot = this.slot(attribute)
     if (properties && properties.size > 0) return { kind: 'properties', slot, properties, ...(brief && { brief }) }
@@ -267,13 +269,13 @@ class ProjectionBinder {
 
   private relation(
     relation: RelationAttribute,
-    listed: PathTree | undefined,
+    list: PathTree | undefined,
     expand: PathTree | undefined,
   ): ValueSource | undefined {
     if (relation.kind === 'relatedEntities') {
-      return this.collection([relation], { kind: 'slot', slot: this.slot(relation) }, listed, expand)
+      return this.collection([relation], { kind: 'slot', slot: this.slot(relation) }, list, expand)
     }
-    const of = this.related(relation.target, listed, expand)
+    const of = this.relatedTemplate(relation.target, list, expand)
     return of ? { kind: 'relatedEntity', reference: this.reference(relation), of } : this.deferred(relation)
   }
 
@@ -281,29 +283,29 @@ class ProjectionBinder {
   private collection(
     relations: readonly RelationAttribute[],
     link: RelatedEntitiesValue['link'],
-    listed: PathTree | undefined,
+    list: PathTree | undefined,
     expand: PathTree | undefined,
   ): ValueSource | undefined {
     const { target } = relations.at(-1)!
-    const of = this.related(target, listed, expand)
+    const of = this.relatedTemplate(target, list, expand)
     if (!of) return this.output.form === 'array' ? undefined : link
     const { skip, count } = expand?.range ?? { skip: 0, count: defaultTop(target) }
     return { kind: 'relatedEntities', relations, link, skip, count, of }
   }
 
   /** Projection of related entities; undefined for a link to them. */
-  private related(
+  private relatedTemplate(
     target: DataClass,
-    listed: PathTree | undefined,
+    list: PathTree | undefined,
     expand: PathTree | undefined,
   ): EntityTemplate | undefined {
-    const named = hasNames(listed) && !(listed.ends && expand) ? listed : undefined
-    const isExpanded = expand !== undefined || (named !== undefined && this.output.attributes?.from === 'parameter')
-    if (!named && !isExpanded) return undefined
+    const names = hasNames(list) && !(list.ends && expand) ? list : undefined
+    const isExpanded = expand !== undefined || (names !== undefined && this.output.attributes?.from === 'parameter')
+    if (!names && !isExpanded) return undefined
     if (++this.relations > MAX_RELATIONS) throw SerialiseErrors.TOO_MANY_RELATIONS(MAX_RELATIONS)
     if (++this.depth > this.maxDepth) throw SerialiseErrors.EXPAND_TOO_DEEP(this.maxDepth)
     // Bound even if the relation stays deferred, so that wrong names are reported.
-    const of = this.entity(target, named, expand)
+    const of = this.entity(target, names, expand)
     this.depth--
     return isExpanded ? of : undefined
   }
@@ -367,13 +369,13 @@ function calculatedValue(attribute: CalculatedAttribute, properties: PropertyTre
 
 const endOf = (attribute: Attribute): Exclude<Attribute, AliasAttribute> =>
   attribute.kind === 'alias' ? attribute.target : attribute
-const hasNames = (listed: PathTree | undefined): listed is PathTree => listed !== undefined && listed.members.size > 0
+const hasNames = (list: PathTree | undefined): list is PathTree => list !== undefined && list.members.size > 0
 
 const notExpandable = (attribute: Attribute, reason: string): ProtocolError =>
   SerialiseErrors.NOT_EXPANDABLE(attribute.name, attribute.dataClass.name, reason)
 
 /** Properties of a list. A name for the whole has precedence over its parts: `address,address.city` is the whole address. */
-function propertyTree(listed: PathTree): PropertyTree {
-  if (listed.ends || listed.members.has('*')) return new Map()
-  return new Map([...listed.members].map(([name, below]) => [name, propertyTree(below)]))
+function propertyTree(list: PathTree): PropertyTree {
+  if (list.ends || list.members.has('*')) return new Map()
+  return new Map([...list.members].map(([name, below]) => [name, propertyTree(below)]))
 }

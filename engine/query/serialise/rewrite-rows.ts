@@ -17,7 +17,7 @@ export class RowRewriter {
   private isInText = false
   private isEscaped = false
   /** Pieces of a row whose end has not arrived. */
-  private begun: Uint8Array[] = []
+  private pieces: Uint8Array[] = []
 
   constructor(
     private readonly out: ByteWriter,
@@ -44,12 +44,12 @@ export class RowRewriter {
       }
     }
     // The memory of a piece is only borrowed, so its bytes are copied.
-    if (this.depth > 1) this.begun.push(new Uint8Array(json.subarray(start)))
+    if (this.depth > 1) this.pieces.push(new Uint8Array(json.subarray(start)))
   }
 
   private row(end: Uint8Array): void {
-    const row = this.begun.length === 0 ? end : Buffer.concat([...this.begun, end])
-    this.begun = []
+    const row = this.pieces.length === 0 ? end : Buffer.concat([...this.pieces, end])
+    this.pieces = []
     if (this.format.kind === 'lines') {
       this.out.copy(row)
       this.out.byte(NEW_LINE)
@@ -61,7 +61,7 @@ export class RowRewriter {
   }
 
   private line(fields: readonly (string | null)[]): void {
-    this.out.text(`${fields.map(quoted).join(',')}\r\n`)
+    this.out.text(`${fields.map(quoteField).join(',')}\r\n`)
   }
 }
 
@@ -80,5 +80,5 @@ function fieldOf(value: unknown): string | null {
 }
 
 /** An empty text is quoted, so that it is not null. */
-const quoted = (field: string | null): string =>
+const quoteField = (field: string | null): string =>
   field === null ? '' : field === '' || QUOTED.test(field) ? `"${field.replaceAll('"', '""')}"` : field

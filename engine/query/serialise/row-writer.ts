@@ -74,14 +74,14 @@ export class RowWriter {
     readonly projection: Projection,
     private readonly snapshot: Snapshot,
     private readonly budget: AnswerContext['budget'],
-    private readonly related: WrittenRelated,
+    private readonly relatedRows: WrittenRelated,
   ) {
     this.isArray = projection.form === 'array'
     this.isTable = projection.form === 'table'
   }
 
   /** Writes the placeholder of an entity that does not exist. */
-  missing(template: EntityTemplate): void {
+  writeMissing(template: EntityTemplate): void {
     if (this.isTable) this.out.text(JSON.stringify({ values: template.parts.map(() => null) }))
     else this.out.copy(DEAD_ROW)
   }
@@ -177,13 +177,13 @@ export class RowWriter {
         break
       case 'relatedEntity': {
         const target = referenceOf(row, value.reference, this.snapshot)
-        const fragment = target === undefined ? undefined : this.related.fragments!.get(value)!.get(target)
+        const fragment = target === undefined ? undefined : this.relatedRows.fragments!.get(value)!.get(target)
         if (fragment) out.repeat(fragment.start, fragment.end)
         else out.copy(NULL)
         break
       }
       case 'calculated': {
-        const fragment = this.related.fragments!.get(value)!.get(rowId)!
+        const fragment = this.relatedRows.fragments!.get(value)!.get(rowId)!
         out.repeat(fragment.start, fragment.end)
         break
       }
@@ -203,7 +203,7 @@ export class RowWriter {
 
   /** Source: protocol notes, 4.1. */
   private collection(value: RelatedEntitiesValue, row: RowView, rowId: number): void {
-    const { count, first, rowIds } = this.related.collections!.get(value)!.get(rowId)!
+    const { count, first, rowIds } = this.relatedRows.collections!.get(value)!.get(rowId)!
     const { link } = value
     this.out.ascii('{"__ENTITYSET":')
     // A deferred link is `{"__deferred":{"uri":"…"}}`.
@@ -219,10 +219,10 @@ export class RowWriter {
   }
 
   private array(value: RelatedEntitiesValue, rowId: number): void {
-    const { rowIds } = this.related.collections!.get(value)!.get(rowId)!
+    const { rowIds } = this.relatedRows.collections!.get(value)!.get(rowId)!
     this.out.ascii('[')
-    if (this.related.streamed?.has(value)) this.related.stream(value.of, rowIds)
-    else this.repeat(this.related.fragments!.get(value)!, rowIds)
+    if (this.relatedRows.streamed?.has(value)) this.relatedRows.stream(value.of, rowIds)
+    else this.repeat(this.relatedRows.fragments!.get(value)!, rowIds)
     this.out.ascii(']')
   }
 

@@ -94,7 +94,7 @@ export function writeTable(
 /**
  * Writes the answer for one entity.
  * @param rowId undefined if the entity does not exist
- * @param selected page of the related entities, when they are a selection of their own
+ * @param selectedPage page of the related entities, when they are a selection of their own
  * @returns UTF-8 JSON, or its rest that was not written to the sink; valid until the next answer in this thread
  * @throws {SerialiseErrors.NO_ENTITY} when the entity does not exist
  * @throws {SerialiseErrors.ANSWER_TOO_LARGE} {@link QueryErrors.TIMEOUT}
@@ -105,10 +105,10 @@ export function writeEntity(
   projection: Projection,
   snapshot: Snapshot,
   context: AnswerContext = {},
-  selected?: MemberPage,
+  selectedPage?: MemberPage,
 ): Uint8Array {
   const template = projection.entity
-  const batches = BatchWriter.start(projection, snapshot, context, selected)
+  const batches = BatchWriter.start(projection, snapshot, context, selectedPage)
   const row = rowId === undefined ? undefined : batches.load(template, [rowId], true)(rowId)
   if (!row) throw SerialiseErrors.NO_ENTITY(template.dataClass.name)
   const { out } = batches

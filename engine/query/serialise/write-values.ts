@@ -26,25 +26,25 @@ export interface ValuesOptions {
 export function writeAggregates(
   measures: readonly Measure[],
   aggregation: Aggregation,
-  selected: Selected,
+  selection: Selected,
   context: QueryContext,
   options: ValuesOptions,
 ): Uint8Array {
   if (measures.length === 0) {
-    const count = isRemote(selected) ? countRemote(selected, context) : selected.size
+    const count = isRemote(selection) ? countRemote(selection, context) : selection.size
     return answer([String(count)], options, context)
   }
   // By name: an attribute that is named twice appears once.
   const results = new Map<string, string>()
   for (const measure of measures) {
     if (results.has(measure.name)) continue
-    const texts = aggregate(measure, aggregation, selected, context)
+    const texts = aggregate(measure, aggregation, selection, context)
     const [only] = texts.values()
     results.set(measure.name, aggregation.function === 'all' ? objectText(texts) : only!)
   }
-  const [bare] = results.values()
+  const [bareValue] = results.values()
   const isBare = results.size === 1 && aggregation.function !== 'all'
-  return answer([isBare ? bare! : objectText(results)], options, context)
+  return answer([isBare ? bareValue! : objectText(results)], options, context)
 }
 
 const objectText = (members: ReadonlyMap<string, string>): string =>
@@ -59,20 +59,20 @@ const objectText = (members: ReadonlyMap<string, string>): string =>
 export function writeDistinct(
   measure: Measure,
   page: { skip: number; count: number; counted?: boolean },
-  selected: Selected,
+  selection: Selected,
   context: QueryContext,
   options: ValuesOptions,
 ): Uint8Array {
-  const { values, rowIds, counts } = distinctValues(measure, selected, context)
+  const { values, rowIds, counts } = distinctValues(measure, selection, context)
   const order = (a: number, b: number) => {
     context.budget.step()
     return (page.counted ? counts[b]! - counts[a]! : 0) || compareItems(values[a]!, values[b]!)
   }
   const end = Math.min(page.skip + page.count, values.length)
   const positions = end < values.length ? topPositions(values.length, end, order) : sortPositions(values.length, order)
-  if (isRemote(selected) && measure.values !== 'number') {
-    const shown = Array.from(positions.slice(page.skip, end), position => rowIds[position]!)
-    fetchValues(measure, shown, context)
+  if (isRemote(selection) && measure.values !== 'number') {
+    const pageIds = Array.from(positions.slice(page.skip, end), position => rowIds[position]!)
+    fetchValues(measure, pageIds, context)
   }
   return answer(elements(), options, context)
 

@@ -20,7 +20,7 @@ const HIDDEN = 'not shown'
 export function describeRemote(
   predicate: Predicate,
   steps: readonly RemoteStep[],
-  wanted: NonNullable<Output['describe']>,
+  parts: NonNullable<Output['describe']>,
   view: View,
 ): Description {
   const isHidden = readsHidden(predicate, view)
@@ -29,17 +29,17 @@ export function describeRemote(
     ? [{ description: HIDDEN }]
     : steps.map(({ statement, time, rows }) => ({ description: statement, time, recordsfounds: rows }))
   return {
-    ...(wanted.plan && {
+    ...(parts.plan && {
       __queryPlan: items.length === 1 ? { item: items[0]! } : { And: items.map(item => ({ item })) },
     }),
-    ...(wanted.path && { __queryPath: { steps: path } }),
+    ...(parts.path && { __queryPath: { steps: path } }),
   }
 }
 
 function readsHidden(predicate: Predicate, view: View): boolean {
   const isHidden = (attribute: Attribute): boolean => {
-    const shown = (attribute.kind === 'storage' && attribute.source?.object) || attribute
-    return !view.shows(shown) && !(attribute.kind === 'storage' && attribute.head !== undefined)
+    const shownAttribute = (attribute.kind === 'storage' && attribute.source?.object) || attribute
+    return !view.shows(shownAttribute) && !(attribute.kind === 'storage' && attribute.head !== undefined)
   }
   switch (predicate.kind) {
     case 'always':

@@ -73,13 +73,13 @@ export interface Finder {
   /** Likewise, for this task alone. */
   rowIds(selection: Selection, view: View, context: QueryContext): Uint32Array
   /** All entities, for an aggregate. */
-  selected(selection: Selection, view: View, context: QueryContext): Selected
+  aggregateInput(selection: Selection, view: View, context: QueryContext): Selected
   /** All entities, to be kept beyond the task. */
   members(selection: Selection, view: View, context: QueryContext, layouts: Layouts): LastingRows
   /** The entities of a request before its filter; undefined for all of the dataclass, unless they are known. */
   source(request: SelectRequest, view: View, context: QueryContext): Rows | undefined
   /** Describes how the filter of a selection has been executed. @returns undefined: there is none */
-  describe(selection: Selection, wanted: Wanted, view: View, context: QueryContext): object | undefined
+  describe(selection: Selection, parts: Wanted, view: View, context: QueryContext): object | undefined
   /** Keys of at most two entities for each value of an attribute with an index. */
   keysOf(attribute: StorageAttribute, values: readonly Value[], context: QueryContext): string[][]
 
@@ -94,9 +94,9 @@ export interface Finder {
   /** The same as a question for an aggregate, if it can be answered without its rows. */
   question?(rows: Rows | undefined, query: PreparedQuery, dataClass: DataClass, context: QueryContext): RemoteQuery
   /** Rows in the order of these ids. */
-  listed(rowIds: Uint32Array, dataClass: DataClass, context: QueryContext): Rows
+  inOrder(rowIds: Uint32Array, dataClass: DataClass, context: QueryContext): Rows
   /** Rows of an earlier snapshot without those that may have been deleted since, if that is not found out when they are used. */
-  present(rows: Rows, dataClass: DataClass, context: QueryContext): Rows
+  withoutDeleted(rows: Rows, dataClass: DataClass, context: QueryContext): Rows
   lasting(rows: RowSet | Uint32Array, dataClass: DataClass, context: QueryContext, layouts: Layouts): LastingRows
 }
 

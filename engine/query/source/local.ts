@@ -33,15 +33,15 @@ export const LOCAL: Finder = {
 
   rowIds: (selection, view, context) => LOCAL.all(selection, view, context).rowIds,
 
-  selected: (selection, view, context) => LOCAL.all(selection, view, context).set,
+  aggregateInput: (selection, view, context) => LOCAL.all(selection, view, context).set,
 
   members: (selection, view, context) => LOCAL.all(selection, view, context).selection,
 
   source: (request, view, context) => openSource(request, view, context).rows,
 
-  describe({ dataClass, predicate, filter }, wanted, view, { snapshot, trace }) {
+  describe({ dataClass, predicate, filter }, parts, view, { snapshot, trace }) {
     if (!predicate || !filter) return undefined
-    return describeFilter({ dataClass, predicate, operator: filter }, wanted, { view, snapshot, trace })
+    return describeFilter({ dataClass, predicate, operator: filter }, parts, { view, snapshot, trace })
   },
 
   keysOf(attribute, values, { snapshot, budget }) {
@@ -62,9 +62,9 @@ export const LOCAL: Finder = {
     return execute(plan, filter, rows!, context)
   },
 
-  listed: (rowIds, dataClass, { snapshot }) => Rows.inOrder(rowIds, snapshot.table(dataClass).live),
+  inOrder: (rowIds, dataClass, { snapshot }) => Rows.inOrder(rowIds, snapshot.table(dataClass).live),
 
-  present: (rows, dataClass, { snapshot }) => rows.narrow(rows.set.and(snapshot.table(dataClass).live)),
+  withoutDeleted: (rows, dataClass, { snapshot }) => rows.narrow(rows.set.and(snapshot.table(dataClass).live)),
 
   lasting: rows => rows,
 }

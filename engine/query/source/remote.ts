@@ -45,12 +45,12 @@ export const REMOTE: Finder = {
   all(selection, view, context) {
     const rowIds = REMOTE.rowIds(selection, view, context)
     if (rowIds.some(rowId => rowId >= FIRST_TASK_ROW)) throw RemoteErrors.NOT_HERE('this', selection.dataClass.name)
-    return Rows.found(rowIds)
+    return Rows.ofExisting(rowIds)
   },
 
   rowIds: (selection, view, context) => find(selection, undefined, view, context).rowIds,
 
-  selected: (selection, view, context) =>
+  aggregateInput: (selection, view, context) =>
     questionOf(
       selection,
       openRemote(selection.request, selection.dataClass, view, context),
@@ -69,11 +69,11 @@ export const REMOTE: Finder = {
     const dataClass = sourceClass(request, view)
     const { rowIds } = find({ request, dataClass, predicate: undefined, orderBy: [] }, undefined, view, context)
     const isOrdered = source.kind === 'keys' || source.kind === 'keyList' || (source.kind === 'rows' && source.ordered)
-    return isOrdered ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+    return isOrdered ? Rows.ofExisting(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
   },
 
-  describe: ({ predicate }, wanted, view, { remote }) =>
-    predicate && describeRemote(predicate, remote!.steps, wanted, view),
+  describe: ({ predicate }, parts, view, { remote }) =>
+    predicate && describeRemote(predicate, remote!.steps, parts, view),
 
   keysOf(attribute, values, context) {
     const { dataClass, unique } = attribute
@@ -102,7 +102,7 @@ export const REMOTE: Finder = {
     const isListed = rows !== undefined && !(rows.selection instanceof RowSet)
     const question = REMOTE.question!(rows, query, dataClass, context)
     const { rowIds } = context.remote!.find({ ...question, isListed, page, isUncounted: true })
-    return isListed || query.orderBy.length > 0 ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+    return isListed || query.orderBy.length > 0 ? Rows.ofExisting(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
   },
 
   question: (rows, { predicate, orderBy }, dataClass, { remote }) => ({
@@ -113,9 +113,9 @@ export const REMOTE: Finder = {
     orderBy,
   }),
 
-  listed: rowIds => Rows.found(rowIds),
+  inOrder: rowIds => Rows.ofExisting(rowIds),
 
-  present: rows => rows,
+  withoutDeleted: rows => rows,
 
   lasting(rows, dataClass, { remote }, layouts) {
     const rowIds = rows instanceof RowSet ? rows.toIds() : rows
@@ -132,8 +132,8 @@ const foldedOf = (value: Value): Scalar => (typeof value === 'string' ? fold(val
 
 /** Adds a key to at most one other. */
 function keep<T>(keys: Map<T, string[]>, value: T, key: string): void {
-  const known = keys.get(value) ?? []
-  if (known.length < 2) keys.set(value, [...known, key])
+  const list = keys.get(value) ?? []
+  if (list.length < 2) keys.set(value, [...list, key])
 }
 
 /** @param page undefined for the whole selection */
@@ -153,8 +153,8 @@ function find(
     return { rowIds: list.rowIds(page?.skip, end), total: list.size, name }
   const query = questionOf(question, source, page, remote)
   if (!list || orderBy.length > 0) return { ...remote.find({ ...query, isUncounted }), name }
-  const found = RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
-  const rows = list.rowIds().filter(rowId => found.has(rowId))
+  const matches = RowSet.fromIds(remote.find({ ...query, page: undefined }).rowIds)
+  const rows = list.rowIds().filter(rowId => matches.has(rowId))
   return { rowIds: page ? rows.subarray(page.skip, end) : rows, total: rows.length, name }
 }
 
@@ -201,8 +201,8 @@ function openRemote({ source }: SelectRequest, dataClass: DataClass, view: View,
         const key = snapshot.table(owner).row(rowId)!.value(owner.key) as Value
         return { name, among: undefined, referring: { relation: relation!.inverse, key } }
       }
-      const related = [...relatedRows(relations, RowSet.fromIds([rowId]), snapshot)]
-      return { name, among: keysOf(related, dataClass, context.remote!), referring: undefined }
+      const relatedIds = [...relatedRows(relations, RowSet.fromIds([rowId]), snapshot)]
+      return { name, among: keysOf(relatedIds, dataClass, context.remote!), referring: undefined }
     }
     case 'set':
     case 'rows':
@@ -239,10 +239,10 @@ function attributeSource(
   const isFolded = !dataClass.place.exactUniques && attribute !== dataClass.key
   const exact =
     isExactText(attribute) && !isFolded ? find({ kind: 'identity', attribute, texts, negated: false }) : NONE
-  const found = exact.length > 0 ? exact : find(predicate)
-  if (found.length === 0) throw QueryErrors.UNKNOWN_ENTITY(name, dataClass.name)
-  if (found.length > 1) throw QueryErrors.SEVERAL_ENTITIES(name, dataClass.name)
-  return { name, list: listOf(found), ...NOT_RELATED }
+  const matches = exact.length > 0 ? exact : find(predicate)
+  if (matches.length === 0) throw QueryErrors.UNKNOWN_ENTITY(name, dataClass.name)
+  if (matches.length > 1) throw QueryErrors.SEVERAL_ENTITIES(name, dataClass.name)
+  return { name, list: listOf(matches), ...NOT_RELATED }
 }
 
 const NONE = new Uint32Array(0)

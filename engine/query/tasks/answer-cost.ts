@@ -12,14 +12,15 @@ import { costOfReading } from '../estimate/reading-cost.ts'
 /** Expected time to write this many entities, in microseconds. Unknown names cost nothing. */
 export function costOfEntities(output: Output, dataClass: DataClass, rows: number, snapshot: Snapshot): number {
   const { attributes, expand, pretty, rowFormat } = output
-  let related = 0
-  for (const item of expand ?? []) related += relatedRows(item, dataClass, snapshot)
+  let relatedCount = 0
+  for (const item of expand ?? []) relatedCount += relatedRows(item, dataClass, snapshot)
   if (attributes?.from === 'parameter') {
-    for (const item of attributes.items) if (item.path.length > 1) related += relatedRows(item, dataClass, snapshot)
+    for (const item of attributes.items)
+      if (item.path.length > 1) relatedCount += relatedRows(item, dataClass, snapshot)
   }
-  const copied = snapshot.table(dataClass).copyEntities ? MICROSECONDS.rowInMemory : MICROSECONDS.row
-  const row = pretty || rowFormat ? MICROSECONDS.rewrittenRow : copied
-  return rows * (row + related * (row + MICROSECONDS.relatedRow))
+  const copyCost = snapshot.table(dataClass).copyEntities ? MICROSECONDS.rowInMemory : MICROSECONDS.row
+  const row = pretty || rowFormat ? MICROSECONDS.rewrittenRow : copyCost
+  return rows * (row + relatedCount * (row + MICROSECONDS.relatedRow))
 }
 
 /** Expected number of related rows of one entity, over all relations in the path. */
@@ -30,9 +31,9 @@ function relatedRows({ path, range }: PathListItem, dataClass: DataClass, snapsh
   for (const name of path) {
     const relations = relationsNamed(name, owner)
     if (relations.length === 0) break
-    const shown = (relation: RelationAttribute) =>
+    const countShown = (relation: RelationAttribute) =>
       Math.min(range?.count ?? defaultTop(relation.target), relatedPerEntity(relation, snapshot))
-    atOnce *= relations.reduce((sum, relation) => sum + shown(relation), 0)
+    atOnce *= relations.reduce((sum, relation) => sum + countShown(relation), 0)
     all += atOnce
     owner = relations.at(-1)!.target
   }

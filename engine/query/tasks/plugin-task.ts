@@ -75,9 +75,9 @@ function answerOf(run: TaskFunction, args: unknown, store: TaskStore, { limits }
 function resultOf(run: () => unknown): unknown {
   try {
     return run()
-  } catch (thrown) {
-    const error = errorOfThrown(thrown)
-    throw error ? new ProtocolError(error) : thrown
+  } catch (cause) {
+    const error = errorOfThrown(cause)
+    throw error ? new ProtocolError(error) : cause
   }
 }
 
@@ -88,19 +88,19 @@ function jsonOf(value: unknown): string {
   return text
 }
 
-function taskStore(own: ReadRequest, scope: TaskScope, { snapshot, budget }: QueryContext): TaskStore {
+function taskStore(ownRequest: ReadRequest, scope: TaskScope, { snapshot, budget }: QueryContext): TaskStore {
   const { views, queries } = scope
-  const { access } = own
+  const { access } = ownRequest
   const view = views.of(access)
   // Without the sink, which is only for the answer of the task.
   const context: QueryContext = { snapshot, budget }
-  const allowed = (request: ReadRequest = own): ReadRequest => ({ ...request, access })
+  const withAccess = (request: ReadRequest = ownRequest): ReadRequest => ({ ...request, access })
   const answer = (task: Task): Uint8Array => planTask(task, scope, context).run().slice()
   return {
-    request: own,
+    request: ownRequest,
     view,
     select(request) {
-      const selection = planSelection(allowed(request), view, queries, context)
+      const selection = planSelection(withAccess(request), view, queries, context)
       const { set } = selection.finder.all(selection, view, context)
       const rowIds = set.toIds()
       return {
@@ -121,8 +121,8 @@ function taskStore(own: ReadRequest, scope: TaskScope, { snapshot, budget }: Que
         },
       }
     },
-    read: request => answer({ kind: 'read', request: allowed(request) }),
-    run: (name, args, request) => answer({ kind: name, args, request: allowed(request) }),
+    read: request => answer({ kind: 'read', request: withAccess(request) }),
+    run: (name, args, request) => answer({ kind: name, args, request: withAccess(request) }),
     examine: rows => budget.examine(rows),
   }
 }

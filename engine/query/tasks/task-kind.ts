@@ -52,9 +52,9 @@ export type TaskRegistry = ReadonlyMap<string, TaskKind>
 
 /** Plans a task without reading rows: in any thread, every answer comes from here. @throws {ProtocolError} the request itself is invalid */
 export function planTask({ kind, request, args }: Task, scope: TaskScope, context: QueryContext): PlannedTask {
-  const found = scope.registry.get(kind)
-  if (!found) throw new Error(`there is no task "${kind}"; there are ${[...scope.registry.keys()].join(', ')}`)
-  return found.plan(request, args, scope, context)
+  const taskKind = scope.registry.get(kind)
+  if (!taskKind) throw new Error(`there is no task "${kind}"; there are ${[...scope.registry.keys()].join(', ')}`)
+  return taskKind.plan(request, args, scope, context)
 }
 
 /** Searches that a selection begins with. */

@@ -81,7 +81,7 @@ function planCompute(
       writeAggregates(
         measures,
         aggregation,
-        selection.finder.selected(selection, view, context),
+        selection.finder.aggregateInput(selection, view, context),
         context,
         valuesOptions(request, limits),
       ),
@@ -109,7 +109,7 @@ function planDistinct(
       writeDistinct(
         measure,
         page,
-        selection.finder.selected(selection, view, context),
+        selection.finder.aggregateInput(selection, view, context),
         context,
         valuesOptions(request, limits),
       ),

@@ -29,11 +29,11 @@ export function aggregateF64(segments: usize, count: u32, candidates: usize, res
       } else {
         while (bits !== 0) {
           const even: u64 = ctz(bits) & ~1
-          const absent = i64x2.eq(v128.and(i64x2.splat(bits >>> even), i64x2(1, 2)), i64x2.splat(0))
+          const absentLanes = i64x2.eq(v128.and(i64x2.splat(bits >>> even), i64x2(1, 2)), i64x2.splat(0))
           const value = v128.load(values + ((<usize>even) << 3))
           // Adding 0 changes nothing, and neither does comparing with NaN, which an absent lane becomes.
-          const addend = v128.andnot(value, absent)
-          const compared = v128.or(value, absent)
+          const addend = v128.andnot(value, absentLanes)
+          const compared = v128.or(value, absentLanes)
           const sum = f64x2.add(high, addend)
           low = f64x2.add(low, rounding(high, addend, sum))
           high = sum
@@ -48,13 +48,13 @@ export function aggregateF64(segments: usize, count: u32, candidates: usize, res
   }
   const even = f64x2.extract_lane(high, 0)
   const odd = f64x2.extract_lane(high, 1)
-  const joined = even + odd
-  const part = joined - even
-  const lost = even - (joined - part) + (odd - part)
-  const rest = f64x2.extract_lane(low, 0) + f64x2.extract_lane(low, 1) + lost
-  const total = joined + rest
+  const laneSum = even + odd
+  const part = laneSum - even
+  const loss = even - (laneSum - part) + (odd - part)
+  const rest = f64x2.extract_lane(low, 0) + f64x2.extract_lane(low, 1) + loss
+  const total = laneSum + rest
   store<f64>(result, total)
-  store<f64>(result, rest - (total - joined), 8)
+  store<f64>(result, rest - (total - laneSum), 8)
   // Adding 0 turns -0 into 0.
   store<f64>(result, f64.min(f64x2.extract_lane(min, 0), f64x2.extract_lane(min, 1)) + 0, 16)
   store<f64>(result, f64.max(f64x2.extract_lane(max, 0), f64x2.extract_lane(max, 1)) + 0, 24)

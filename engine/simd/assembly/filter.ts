@@ -20,11 +20,11 @@ export function filterF64(
     for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
       let bits = selected(present, candidates, at)
       if (bits !== 0) {
-        let passed: u64 = 0
+        let passes: u64 = 0
         for (let i: usize = 0; i < 64; i += 16) {
-          passed |= (<u64>sixteenInRange(values + i * 8, lowest, highest)) << i
+          passes |= (<u64>sixteenInRange(values + i * 8, lowest, highest)) << i
         }
-        bits &= passed ^ flip
+        bits &= passes ^ flip
         hits += <u32>popcnt(bits)
       }
       if (out !== 0) store<u64>(out + at, bits)
@@ -78,9 +78,9 @@ export function filterU32(
     for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
       let bits = selected(present, candidates, at)
       if (bits !== 0) {
-        let passed: u64 = 0
-        for (let i: usize = 0; i < 64; i += 16) passed |= (<u64>sixteenInList(values + i * 4, list, length)) << i
-        bits &= passed ^ flip
+        let passes: u64 = 0
+        for (let i: usize = 0; i < 64; i += 16) passes |= (<u64>sixteenInList(values + i * 4, list, length)) << i
+        bits &= passes ^ flip
         hits += <u32>popcnt(bits)
       }
       if (out !== 0) store<u64>(out + at, bits)
@@ -102,11 +102,11 @@ function sixteenInList(values: usize, list: usize, length: u32): u32 {
   let m2 = m0
   let m3 = m0
   for (const end = list + (length << 2); list < end; list += 4) {
-    const wanted = v128.load32_splat(list)
-    m0 = v128.or(m0, i32x4.eq(v0, wanted))
-    m1 = v128.or(m1, i32x4.eq(v1, wanted))
-    m2 = v128.or(m2, i32x4.eq(v2, wanted))
-    m3 = v128.or(m3, i32x4.eq(v3, wanted))
+    const target = v128.load32_splat(list)
+    m0 = v128.or(m0, i32x4.eq(v0, target))
+    m1 = v128.or(m1, i32x4.eq(v1, target))
+    m2 = v128.or(m2, i32x4.eq(v2, target))
+    m3 = v128.or(m3, i32x4.eq(v3, target))
   }
   return packed(m0, m1, m2, m3)
 }

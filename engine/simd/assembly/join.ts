@@ -15,19 +15,19 @@ export function semiJoin(
     let values = valuesOf(segments, segment)
     for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
       let bits = selected(present, candidates, at)
-      let found: u64 = 0
+      let matches: u64 = 0
       if (popcnt(bits) > 20) {
         // All of them, without a branch that the processor could guess wrong.
         for (let row: u64 = 0; row < 64; row++) {
-          found |= bitOf(targets, targetWords, rowId(values, row)) << row
+          matches |= bitOf(targets, targetWords, rowId(values, row)) << row
         }
-        bits &= found
+        bits &= matches
       } else {
         for (; bits !== 0; bits &= bits - 1) {
           const row = ctz(bits)
-          found |= bitOf(targets, targetWords, rowId(values, row)) << row
+          matches |= bitOf(targets, targetWords, rowId(values, row)) << row
         }
-        bits = found
+        bits = matches
       }
       hits += <u32>popcnt(bits)
       if (out !== 0) store<u64>(out + at, bits)

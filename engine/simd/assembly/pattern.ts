@@ -23,14 +23,14 @@ export function filterPattern(
     let values = valuesOf(segments, segment)
     for (let at: usize = 0; at < BITMAP_BYTES; at += 8) {
       const bits = selected(present, candidates, at)
-      let passed: u64 = 0
+      let passes: u64 = 0
       for (let rest = bits; rest !== 0; rest &= rest - 1) {
         const row = ctz(rest)
-        passed |= (<u64>matches(load<u32>(values + ((<usize>row) << 2)), pattern)) << row
+        passes |= (<u64>matches(load<u32>(values + ((<usize>row) << 2)), pattern)) << row
       }
-      const found = bits & (passed ^ flip)
-      hits += <u32>popcnt(found)
-      if (out !== 0) store<u64>(out + at, found)
+      const hitBits = bits & (passes ^ flip)
+      hits += <u32>popcnt(hitBits)
+      if (out !== 0) store<u64>(out + at, hitBits)
       values += 256
     }
     candidates = next(candidates)
@@ -43,12 +43,12 @@ export function filterPattern(
 function matches(text: usize, pattern: usize): bool {
   let at = text + textBytesOffset
   let end = at + (load<u32>(text + textLengthOffset) & LENGTH_MASK)
-  let left = load<u32>(pattern)
+  let partCount = load<u32>(pattern)
   let part = pattern + 4
   let length: usize = load<u32>(part)
   if (length > end - at || !isAt(at, part + 4, length)) return false
   at += length
-  for (left -= 2; left !== 0; left--) {
+  for (partCount -= 2; partCount !== 0; partCount--) {
     part = following(part, length)
     length = load<u32>(part)
     at = find(at, end, part + 4, length)

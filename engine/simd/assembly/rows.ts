@@ -70,13 +70,13 @@ export function copyRows(
 
 /** Reads a byte of each cache line, so that the processor waits for many of them at a time, not for one after the other. */
 export function touchRows(rows: usize, count: u32, end: usize, text: usize, result: usize): void {
-  let touched: u32 = 0
-  for (let i: u32 = 0; i < count; i++) touched += load<u32>(<usize>load<u32>(rows + ((<usize>i) << 2)) + end)
+  let touchSum: u32 = 0
+  for (let i: u32 = 0; i < count; i++) touchSum += load<u32>(<usize>load<u32>(rows + ((<usize>i) << 2)) + end)
   for (let i: u32 = 0; i < count; i++) {
     const row: usize = load<u32>(rows + ((<usize>i) << 2))
     const size = text + load<u32>(row + end)
-    for (let at: usize = 0; at < size; at += LINE) touched += load<u8>(row + at)
+    for (let at: usize = 0; at < size; at += LINE) touchSum += load<u8>(row + at)
   }
   // Stores a result of the reads: the engine removes reads without a use.
-  store<u32>(result, touched)
+  store<u32>(result, touchSum)
 }

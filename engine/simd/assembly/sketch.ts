@@ -20,7 +20,7 @@ export function filterSketches(
   firstBytes: u32,
   firstLeast: i32,
   out: usize,
-  found: usize,
+  sums: usize,
   room: usize,
 ): u32 {
   const end = table + ((<usize>bytes) << 5)
@@ -29,7 +29,7 @@ export function filterSketches(
   const firstLimit = i16x8.splat(<i16>firstLeast)
   const low = i8x16.splat(15)
   const even = i16x8.splat(255)
-  let passed: u32 = 0
+  let hits: u32 = 0
   for (let segment: u32 = 0; segment < count; segment++) {
     const present = presentOf(segments, segment)
     let block = <usize>load<u32>(load<u32>(segments + (segment << 2)) + sketchesOffset) + HEADER_BYTES
@@ -74,23 +74,23 @@ export function filterSketches(
       }
       bits &= atLeast(s0, s1, limit, even) | (atLeast(s2, s3, limit, even) << 16)
       store<u32>(out + at, bits)
-      passed += popcnt(bits)
-      if (found === 0 || bits === 0) continue
+      hits += popcnt(bits)
+      if (sums === 0 || bits === 0) continue
       v128.store(room, v128.shuffle<u16>(s0, s1, 0, 8, 1, 9, 2, 10, 3, 11))
       v128.store(room, v128.shuffle<u16>(s0, s1, 4, 12, 5, 13, 6, 14, 7, 15), 16)
       v128.store(room, v128.shuffle<u16>(s2, s3, 0, 8, 1, 9, 2, 10, 3, 11), 32)
       v128.store(room, v128.shuffle<u16>(s2, s3, 4, 12, 5, 13, 6, 14, 7, 15), 48)
       const row = (segment << 12) + ((<u32>at) << 3)
-      for (; bits !== 0; bits &= bits - 1, found += 8) {
+      for (; bits !== 0; bits &= bits - 1, sums += 8) {
         const bit = ctz(bits)
-        store<u32>(found, row + bit)
-        store<u32>(found, <u32>load<u16>(room + ((<usize>bit) << 1)), 4)
+        store<u32>(sums, row + bit)
+        store<u32>(sums, <u32>load<u16>(room + ((<usize>bit) << 1)), 4)
       }
     }
     candidates = next(candidates)
     out += BITMAP_BYTES
   }
-  return passed
+  return hits
 }
 
 /** Entries of a table by indexes up to 15: beyond them `swizzle` returns 0, which takes it two more instructions. */

@@ -32,7 +32,7 @@ export function scoreCodes(
 ): u32 {
   const end = query + ((<usize>dimension) << 1)
   const start = entries
-  const touched = touch(segments, count, candidates, vectorCodesOffset, <usize>dimension + NUMBERS)
+  const touchSum = touch(segments, count, candidates, vectorCodesOffset, <usize>dimension + NUMBERS)
   for (let segment: u32 = 0; segment < count; segment++) {
     const present = presentOf(segments, segment)
     let codes = <usize>load<u32>(segments + (segment << 2)) + vectorCodesOffset
@@ -72,7 +72,7 @@ export function scoreCodes(
     candidates = next(candidates)
   }
   // Stored where it is never read.
-  store<u32>(bounds, touched)
+  store<u32>(bounds, touchSum)
   return <u32>((entries - start) >> 2)
 }
 

@@ -27,7 +27,7 @@ export function scoreVectors(
   const end = query + ((<usize>dimension) << 2)
   const start = out
   const bytes = vectorNumbersOffset + ((<usize>dimension) << 2)
-  const touched = touchValues(segments, count, candidates, bytes)
+  const touchSum = touchValues(segments, count, candidates, bytes)
   for (let segment: u32 = 0; segment < count; segment++) {
     const present = presentOf(segments, segment)
     let values = valuesOf(segments, segment)
@@ -57,7 +57,7 @@ export function scoreVectors(
     candidates = next(candidates)
   }
   // Stored where it is never read.
-  store<u32>(out, touched)
+  store<u32>(out, touchSum)
   return <u32>((out - start) >> 3)
 }
 

@@ -61,11 +61,11 @@ export class Backups {
   chainOf(name: string, backups: readonly Backup[]): Backup[] {
     const chain: Backup[] = []
     for (let next: string | undefined = name; next !== undefined; next = chain[0]!.manifest.after) {
-      const found = backups.find(backup => backup.name === next)
+      const match = backups.find(backup => backup.name === next)
       const [follower] = chain
-      if (!found && follower) throw new BackupError(`backup ${follower.name} continues ${next}, which is missing`)
-      if (!found) throw new BackupError(`there is no backup ${name} in ${this.storage.place}`)
-      chain.unshift(found)
+      if (!match && follower) throw new BackupError(`backup ${follower.name} continues ${next}, which is missing`)
+      if (!match) throw new BackupError(`there is no backup ${name} in ${this.storage.place}`)
+      chain.unshift(match)
     }
     return chain
   }
@@ -77,18 +77,18 @@ export class Backups {
 
   /** Copies a file of a backup to a new local one. @throws {BackupError} when it is not as it was stored */
   async fetch(backup: string, file: BackupFile, path: string): Promise<void> {
-    const found = await this.storage.fetch(fileName(backup, file.name), path)
-    verify(found, file, this.describe(backup, file.name))
+    const content = await this.storage.fetch(fileName(backup, file.name), path)
+    verify(content, file, this.describe(backup, file.name))
   }
 
-  /** Stores an image or a blob, unless an earlier backup has. @param known entries of earlier backups, by id */
+  /** Stores an image or a blob, unless an earlier backup has. @param earlierBlobs entries of earlier backups, by id */
   async putBlob(
     id: string,
-    known: ReadonlyMap<string, BlobEntry>,
+    earlierBlobs: ReadonlyMap<string, BlobEntry>,
     write: (path: string) => Promise<void>,
   ): Promise<BlobEntry> {
     const name = blobName(id)
-    const before = known.get(id)
+    const before = earlierBlobs.get(id)
     if (before && (await this.storage.has(name))) return before
     return { id, ...(await this.storage.put(name, write)) }
   }
@@ -132,8 +132,8 @@ export class Backups {
 
   /** Removes the remains of backups that were not completed; one that others continue has lost its manifest, and stays. */
   async clear(): Promise<void> {
-    const needed = new Set((await this.list(() => {})).map(({ manifest }) => manifest.after))
-    for (const name of await this.incomplete()) if (!needed.has(name)) await this.removeFiles(fileName(name, ''))
+    const neededNames = new Set((await this.list(() => {})).map(({ manifest }) => manifest.after))
+    for (const name of await this.incomplete()) if (!neededNames.has(name)) await this.removeFiles(fileName(name, ''))
   }
 
   /** Removes backups, and the images and blobs that no other one needs. */
@@ -143,10 +143,10 @@ export class Backups {
       await this.storage.remove(fileName(name, MANIFEST))
       await this.removeFiles(fileName(name, ''))
     }
-    const used = await this.blobsOf(await this.list(() => {}))
+    const usedBlobs = await this.blobsOf(await this.list(() => {}))
     const blobs = await this.storage.names(BLOB_FOLDER)
-    const unused = blobs.filter(name => !used.has(name.slice(name.lastIndexOf('/') + 1)))
-    await forEach(unused, name => this.storage.remove(name))
+    const unusedNames = blobs.filter(name => !usedBlobs.has(name.slice(name.lastIndexOf('/') + 1)))
+    await forEach(unusedNames, name => this.storage.remove(name))
   }
 
   private async removeFiles(prefix: string): Promise<void> {
@@ -180,9 +180,9 @@ const digestOf = (bytes: Buffer): Stored => ({
   sha256: createHash('sha256').update(bytes).digest('hex'),
 })
 
-function verify(found: Stored, expected: Stored, path: string): void {
-  if (found.bytes !== expected.bytes)
-    throw new BackupError(`${path} is damaged: it has ${counted(found.bytes, 'byte')}, not ${expected.bytes}`)
-  if (found.sha256 !== expected.sha256)
+function verify(content: Stored, expected: Stored, path: string): void {
+  if (content.bytes !== expected.bytes)
+    throw new BackupError(`${path} is damaged: it has ${counted(content.bytes, 'byte')}, not ${expected.bytes}`)
+  if (content.sha256 !== expected.sha256)
     throw new BackupError(`${path} is damaged: its content does not have the digest that the manifest says`)
 }

@@ -30,7 +30,7 @@ export async function copyLog(
 ): Promise<CopiedLog | undefined> {
   const records = recordsBetween(join(path, LOG_FOLDER), from, to)
   const blobs = new Set<string>()
-  const copied: BackupFile[] = []
+  const copiedFiles: BackupFile[] = []
   let last = from
   let next = records.next()
   while (!next.done) {
@@ -52,9 +52,9 @@ export async function copyLog(
         closeSync(descriptor)
       }
     })
-    copied.push(file)
+    copiedFiles.push(file)
   }
-  return last.sequence === to.sequence && last.hash === to.hash ? { files: copied, blobs } : undefined
+  return last.sequence === to.sequence && last.hash === to.hash ? { files: copiedFiles, blobs } : undefined
 }
 
 /** Records behind `from`, up to `to`; fewer when they are not all there. */
@@ -80,9 +80,9 @@ export function* recordsBetween(
 
 function filesOf(record: Uint8Array, files: BinaryFiles): string[] {
   return decodeRecord(record).effects.flatMap(effect => {
-    const stored =
+    const binaryBytes =
       effect.kind === 'binary' ? effect.value : effect.kind === 'upload' ? effect.change.upload?.value : undefined
-    const content = stored && decodeBinary(stored, files)?.content
+    const content = binaryBytes && decodeBinary(binaryBytes, files)?.content
     return content && !(content instanceof Uint8Array) ? [content.id] : []
   })
 }

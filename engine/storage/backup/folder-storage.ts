@@ -65,11 +65,11 @@ export class FolderStorage implements BackupStorage {
     await write(unfinished)
     // It may have passwords, though hashed.
     await chmod(unfinished, 0o600)
-    const stored = await digestFile(unfinished)
+    const content = await digestFile(unfinished)
     await syncFile(unfinished)
     await rename(unfinished, path)
     syncFolder(dirname(path))
-    return stored
+    return content
   }
 
   async fetch(name: string, path: string): Promise<Stored> {

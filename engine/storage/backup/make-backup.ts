@@ -111,12 +111,12 @@ class BackupMaker {
     const last = earlier.at(-1)
     if (last && last.name >= this.name) this.name = backupName(timeOfName(last.name) + 1)
     const { name } = this
-    const copied = (chain && (await this.increment(chain))) ?? (await this.copy())
-    const known = await this.knownBlobs(chain ?? [])
-    const blobs = await this.copyBlobs(copied, known)
-    const files = [...copied.files, await backups.putBlobList(name, blobs), ...(await this.copyBesides())]
+    const backupCopy = (chain && (await this.increment(chain))) ?? (await this.copy())
+    const earlierBlobs = await this.knownBlobs(chain ?? [])
+    const blobs = await this.copyBlobs(backupCopy, earlierBlobs)
+    const files = [...backupCopy.files, await backups.putBlobList(name, blobs), ...(await this.copyBesides())]
     const blobBytes = blobs.reduce((sum, { bytes }) => sum + bytes, 0)
-    const { kind, time, state, after } = copied
+    const { kind, time, state, after } = backupCopy
     await backups.finish(name, {
       kind,
       ...(after && { after: after.name, from: after.manifest.to }),
@@ -125,9 +125,10 @@ class BackupMaker {
       files,
       blobs: { count: blobs.length, bytes: blobBytes },
     })
-    const removed = problems.length > 0 || options.keepDays === undefined ? [] : await this.removeOld(options.keepDays)
+    const removedNames =
+      problems.length > 0 || options.keepDays === undefined ? [] : await this.removeOld(options.keepDays)
     const bytes = files.reduce((sum, file) => sum + file.bytes, blobBytes)
-    return { name, kind, time, stamp: state.stamp, bytes, removed }
+    return { name, kind, time, stamp: state.stamp, bytes, removed: removedNames }
   }
 
   /** Retention and restoring know one store. */
@@ -175,14 +176,14 @@ class BackupMaker {
     const { store, schema, to: from } = last.manifest
     if (state.store !== store || state.schema !== schema || state.to.sequence < from.sequence) return undefined
     if (!isLogged(from) || !isLogged(state.to)) return undefined
-    const needed = new Set(filesOf(this.environment))
+    const neededIds = new Set(filesOf(this.environment))
     const log = await copyLog(this.environment, { backups: this.backups, backup: this.name, from, to: state.to })
     if (!log) {
       await this.backups.clear()
       return undefined
     }
     // Later commits of the increment may have removed others.
-    const blobs = [...log.blobs].filter(id => needed.has(id))
+    const blobs = [...log.blobs].filter(id => neededIds.has(id))
     return { kind: 'increment', files: log.files, blobs, state, time, after: last }
   }
 
@@ -193,33 +194,33 @@ class BackupMaker {
       onCheckProgress: step => options.onProgress?.({ ...step, what: 'checking the data file' }),
     })
     if (damaged !== undefined) throw new BackupError(`the store in ${options.path} is damaged: ${damaged}`)
-    let described: { state: StoreDescription; blobs: string[]; time: number } | undefined
+    let description: { state: StoreDescription; blobs: string[]; time: number } | undefined
     const file = await this.backups.put(this.name, DATA_FILE, async unfinished => {
       mkdirSync(unfinished, { mode: 0o700 })
       options.onProgress?.({ what: 'copying the data file', done: 0, total: 1 })
       const time = Date.now()
       await environment.root.backup(unfinished, true)
-      described = { ...(await describeCopy({ ...options, path: unfinished })), time }
-      const moved = `${unfinished}.mdb`
-      renameSync(join(unfinished, DATA_FILE), moved)
+      description = { ...(await describeCopy({ ...options, path: unfinished })), time }
+      const dataPath = `${unfinished}.mdb`
+      renameSync(join(unfinished, DATA_FILE), dataPath)
       rmSync(unfinished, { recursive: true })
-      renameSync(moved, unfinished)
+      renameSync(dataPath, unfinished)
     })
-    return { kind: 'full', files: [file], ...described! }
+    return { kind: 'full', files: [file], ...description! }
   }
 
-  private async copyBlobs({ blobs }: Copied, known: Map<string, BlobEntry>): Promise<BlobEntry[]> {
+  private async copyBlobs({ blobs }: Copied, earlierBlobs: Map<string, BlobEntry>): Promise<BlobEntry[]> {
     const { backups, options, environment } = this
     const ids = [...blobs]
-    const added: BlobEntry[] = []
+    const entries: BlobEntry[] = []
     let done = 0
     await forEach(ids, async id => {
       options.onProgress?.({ what: 'copying images and blobs', done: done++, total: ids.length })
       if (environment.files.size(id) === undefined)
         options.onNote?.(`file ${id} of an image or a blob is missing in the store, and in the backup`, 'warn')
-      else added.push(await backups.putBlob(id, known, async path => environment.files.copyTo(id, path)))
+      else entries.push(await backups.putBlob(id, earlierBlobs, async path => environment.files.copyTo(id, path)))
     })
-    return added
+    return entries
   }
 
   private async copyBesides(): Promise<BackupFile[]> {
@@ -236,17 +237,19 @@ class BackupMaker {
     if (!(keepDays >= 0)) throw new BackupError(`backups cannot be kept for ${keepDays} days`)
     const backups = await this.backups.list(() => {})
     const oldest = Date.now() - keepDays * DAY_MS
-    const kept = backups.filter(({ name, manifest }) => name === this.name || manifest.time >= oldest)
-    const needed = new Set(kept.flatMap(({ name }) => this.backups.chainOf(name, backups).map(other => other.name)))
-    const removed = backups.map(({ name }) => name).filter(name => !needed.has(name))
+    const keptBackups = backups.filter(({ name, manifest }) => name === this.name || manifest.time >= oldest)
+    const neededNames = new Set(
+      keptBackups.flatMap(({ name }) => this.backups.chainOf(name, backups).map(other => other.name)),
+    )
+    const oldNames = backups.map(({ name }) => name).filter(name => !neededNames.has(name))
     try {
-      if (removed.length > 0) await this.backups.remove(new Set(removed))
+      if (oldNames.length > 0) await this.backups.remove(new Set(oldNames))
     } catch (error) {
       // The backup itself is complete.
       if (!(error instanceof BackupError)) throw error
       this.options.onNote?.(`old images and blobs were not removed: ${error.message}`, 'warn')
     }
-    return removed
+    return oldNames
   }
 }
 

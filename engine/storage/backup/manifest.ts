@@ -60,8 +60,8 @@ const digestOf = (manifest: Manifest): string => createHash('sha256').update(JSO
 
 /** The manifest as text, with a digest of itself. */
 export const encodeManifest = (manifest: Omit<Manifest, 'format'>): string => {
-  const whole = { format: FORMAT, ...manifest }
-  return `${JSON.stringify({ ...whole, digest: digestOf(whole) }, undefined, 2)}\n`
+  const content = { format: FORMAT, ...manifest }
+  return `${JSON.stringify({ ...content, digest: digestOf(content) }, undefined, 2)}\n`
 }
 
 /** @throws {BackupError} when it is damaged, or of a newer version */

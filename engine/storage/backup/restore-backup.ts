@@ -111,14 +111,14 @@ function backupAt(list: readonly Backup[], at: Moment, place: string, onNote: No
   const before = list.findLast(backup => momentOf(backup, at) <= value)
   if (!before) throw new BackupError(`the oldest backup in ${place} is of ${describe(momentOf(oldest, at), at)}`)
   const across = list.find(({ manifest }) => manifest.after === before.name)
-  const chosen = across ?? before
+  const choice = across ?? before
   // A store that was restored to an earlier state had these stamps again.
-  if ('stamp' in at && list.some(({ name, manifest }) => name > chosen.name && manifest.stamp < chosen.manifest.stamp))
+  if ('stamp' in at && list.some(({ name, manifest }) => name > choice.name && manifest.stamp < choice.manifest.stamp))
     onNote(
-      `the store was put back to an earlier state after ${chosen.name}; the stamp is of the history before`,
+      `the store was put back to an earlier state after ${choice.name}; the stamp is of the history before`,
       'warn',
     )
-  return chosen.name
+  return choice.name
 }
 
 async function fetchAll(
@@ -165,9 +165,9 @@ async function bringUp(folder: string, chain: readonly Backup[], options: Restor
     if (!at && (!isSamePlace(state.to, manifest.to) || !hasSameContent(state, manifest)))
       throw new BackupError(`backup ${name} does not lead to the state that its manifest describes`)
     await removeUnused(environment)
-    const missing = filesOf(environment).filter(id => environment.files.size(id) === undefined)
-    if (missing.length > 0) {
-      const what = `${counted(missing.length, 'image or blob', 'images or blobs')} of that moment`
+    const missingIds = filesOf(environment).filter(id => environment.files.size(id) === undefined)
+    if (missingIds.length > 0) {
+      const what = `${counted(missingIds.length, 'image or blob', 'images or blobs')} of that moment`
       const why = 'not in the backups: they were removed before the next one, or were missing in the store'
       if (!allowLoss) throw new BackupError(`${what} are ${why}; choose another moment, or allow the loss`)
       onNote(`${what} are ${why}`, 'warn')
@@ -200,7 +200,7 @@ function* upTo(
 
 /** Removes files of images and blobs that later commits would have added. */
 async function removeUnused(environment: Environment): Promise<void> {
-  await environment.files.settled()
-  const used = new Set(filesOf(environment))
-  for (const id of environment.files.list('settled')) if (!used.has(id)) await environment.files.remove(id)
+  await environment.files.awaitRemovals()
+  const usedIds = new Set(filesOf(environment))
+  for (const id of environment.files.list('settled')) if (!usedIds.has(id)) await environment.files.remove(id)
 }

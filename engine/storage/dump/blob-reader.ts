@@ -12,7 +12,7 @@ const MAX_TYPE = 127
 
 /** Reads images and blobs of a dump into a store: large ones become files there, each content once. */
 export class BlobReader {
-  private readonly made = new Map<string, BinaryFile>()
+  private readonly filesByDigest = new Map<string, BinaryFile>()
 
   constructor(
     private readonly folder: string,
@@ -26,19 +26,19 @@ export class BlobReader {
       throw new DumpError('an image or a blob is {"sha256":…,"type":…}, or a data: URL')
     if (type.length > MAX_TYPE || !/^[\x20-\xff]*$/.test(type))
       throw new DumpError(`${JSON.stringify(type.slice(0, 40))} is not a media type`)
-    const made = this.made.get(sha256)
-    if (made) return new BinaryValue(type, made)
+    const earlierFile = this.filesByDigest.get(sha256)
+    if (earlierFile) return new BinaryValue(type, earlierFile)
     const name = blobPath(sha256)
     const path = join(this.folder, name)
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (!found?.isFile()) throw new DumpError(`the file ${name} is missing`)
-    if (found.size <= INLINE_BYTES) {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (!stats?.isFile()) throw new DumpError(`the file ${name} is missing`)
+    if (stats.size <= INLINE_BYTES) {
       const bytes = new Uint8Array(readFileSync(path))
       if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw damaged(name)
       return new BinaryValue(type, bytes)
     }
     const file = this.copy(path, name, sha256)
-    this.made.set(sha256, file)
+    this.filesByDigest.set(sha256, file)
     return new BinaryValue(type, file)
   }
 

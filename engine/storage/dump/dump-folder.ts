@@ -40,9 +40,9 @@ export class DumpFolder {
 
   /** @throws {DumpError} */
   constructor(readonly path: string) {
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (!found) throw new DumpError(`there is no dump in ${path}`)
-    if (!found.isDirectory()) throw new DumpError(`${path} is a file; a dump is a folder`)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (!stats) throw new DumpError(`there is no dump in ${path}`)
+    if (!stats.isDirectory()) throw new DumpError(`${path} is a file; a dump is a folder`)
     this.description = decodeDescription(this.readText(DESCRIPTION_FILE))
   }
 
@@ -85,18 +85,18 @@ export class DumpFolder {
     const isKnown = (name: string): boolean =>
       name === DESCRIPTION_FILE || name === MODEL_FILE || data.has(name) || accounts.includes(name)
     const folders = [DATA_FOLDER, BLOB_FOLDER, ACCOUNT_FOLDER]
-    const found = readdirSync(this.path).flatMap(name =>
+    const fileNames = readdirSync(this.path).flatMap(name =>
       folders.includes(name) && name !== BLOB_FOLDER
         ? this.namesIn(name).map(inner => `${name}/${inner}`)
         : folders.includes(name)
           ? []
           : [name],
     )
-    const unknown = found.map(name => name.normalize('NFC')).filter(name => !isKnown(name))
+    const unknown = fileNames.map(name => name.normalize('NFC')).filter(name => !isKnown(name))
     if (unknown.length > 0)
       throw new DumpError(`the dump has files that do not belong to it; remove them:\n${list(unknown)}`)
-    const missing = [...data].filter(file => !this.has(file))
-    if (missing.length > 0) throw new DumpError(`the dump lacks files:\n${list(missing)}`)
+    const missingFiles = [...data].filter(file => !this.has(file))
+    if (missingFiles.length > 0) throw new DumpError(`the dump lacks files:\n${list(missingFiles)}`)
     this.checkBlobs()
   }
 
@@ -161,10 +161,10 @@ export class DumpFolder {
   }
 
   private size(name: string): number {
-    const found = lstatSync(join(this.path, name), { throwIfNoEntry: false })
-    if (!found) throw new DumpError(`the dump in ${this.path} has no file ${name}`)
-    if (!found.isFile()) throw new DumpError(`${name} in ${this.path} is not a regular file`)
-    return found.size
+    const fileStats = lstatSync(join(this.path, name), { throwIfNoEntry: false })
+    if (!fileStats) throw new DumpError(`the dump in ${this.path} has no file ${name}`)
+    if (!fileStats.isFile()) throw new DumpError(`${name} in ${this.path} is not a regular file`)
+    return fileStats.size
   }
 
   private namesIn(folder: string): string[] {
@@ -182,7 +182,7 @@ const damaged = (name: string): DumpError =>
 /** @throws {DumpError} for a line that is too long, empty or not UTF-8 */
 async function* splitLines(parts: AsyncIterable<Buffer>, name: string): AsyncGenerator<Lines> {
   let first = 1
-  let held: Buffer[] = []
+  let pieces: Buffer[] = []
   let heldBytes = 0
   const read = (bytes: Buffer): Lines => {
     if (!isUtf8(bytes)) throw new DumpError(`${name}, from line ${first} on: it has bytes that are not UTF-8`)
@@ -196,16 +196,16 @@ async function* splitLines(parts: AsyncIterable<Buffer>, name: string): AsyncGen
   for await (const part of parts) {
     const end = part.lastIndexOf(NEWLINE)
     if (end >= 0) {
-      yield read(Buffer.concat([...held, part.subarray(0, end)]))
-      held = []
+      yield read(Buffer.concat([...pieces, part.subarray(0, end)]))
+      pieces = []
       heldBytes = 0
     }
-    const rest = part.subarray(end + 1)
-    if (rest.length > 0) held.push(rest)
-    heldBytes += rest.length
+    const remainder = part.subarray(end + 1)
+    if (remainder.length > 0) pieces.push(remainder)
+    heldBytes += remainder.length
     if (heldBytes > MAX_LINE_BYTES)
       throw new DumpError(`${name}, line ${first}: it has more than ${MAX_LINE_BYTES} bytes`)
   }
   // The last line may lack its line feed.
-  if (heldBytes > 0) yield read(Buffer.concat(held))
+  if (heldBytes > 0) yield read(Buffer.concat(pieces))
 }

@@ -5,12 +5,12 @@ import { shapeProblems } from '../../catalog/shape-problems.ts'
 /** Form of dumps that this version writes, and the only one so far: `DUMP.md`. */
 const FORM = 1
 
-const closed = { additionalProperties: false }
+const closedObject = { additionalProperties: false }
 const COUNT = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const NUMBER = Type.Integer({ minimum: 1, maximum: 0x1_0000 })
 const SHA256 = Type.String({ pattern: '^[0-9a-f]{64}$', examples: ['e3b0c442…, 64 hexadecimal digits'] })
 const CONTENT = { bytes: COUNT, sha256: SHA256 }
-const PLAIN_FILE = Type.Object(CONTENT, closed)
+const PLAIN_FILE = Type.Object(CONTENT, closedObject)
 const DATA_FILE = Type.Object(
   {
     file: Type.String({
@@ -20,7 +20,7 @@ const DATA_FILE = Type.Object(
     bytes: Type.Optional(COUNT),
     sha256: Type.Optional(SHA256),
   },
-  closed,
+  closedObject,
 )
 
 const DESCRIPTION = Type.Object(
@@ -40,11 +40,11 @@ const DESCRIPTION = Type.Object(
             calculated: Type.Optional(Type.Record(Type.String(), Type.String())),
             files: Type.Optional(Type.Array(DATA_FILE)),
           },
-          closed,
+          closedObject,
         ),
       ),
     ),
-    blobs: Type.Optional(Type.Object({ count: COUNT, bytes: COUNT }, closed)),
+    blobs: Type.Optional(Type.Object({ count: COUNT, bytes: COUNT }, closedObject)),
     tableNumbers: Type.Optional(
       Type.Object(
         {
@@ -53,19 +53,19 @@ const DESCRIPTION = Type.Object(
             Type.String(),
             Type.Object(
               { tableNumber: NUMBER, nextPosition: NUMBER, attributes: Type.Record(Type.String(), NUMBER) },
-              closed,
+              closedObject,
             ),
           ),
         },
-        closed,
+        closedObject,
       ),
     ),
     accounts: Type.Optional(
-      Type.Object({ roles: Type.Optional(PLAIN_FILE), directory: Type.Optional(PLAIN_FILE) }, closed),
+      Type.Object({ roles: Type.Optional(PLAIN_FILE), directory: Type.Optional(PLAIN_FILE) }, closedObject),
     ),
     digest: Type.Optional(SHA256),
   },
-  closed,
+  closedObject,
 )
 
 /** Content of `dump.json`. */
@@ -108,8 +108,8 @@ const digestOf = (description: Description): string =>
 
 /** Content of `dump.json`, with a digest of itself. */
 export const encodeDescription = (description: Omit<Description, 'form' | 'digest'>): string => {
-  const whole = { form: FORM, ...description }
-  return `${JSON.stringify({ ...whole, digest: digestOf(whole) }, undefined, 2)}\n`
+  const content = { form: FORM, ...description }
+  return `${JSON.stringify({ ...content, digest: digestOf(content) }, undefined, 2)}\n`
 }
 
 /** @throws {DumpError} when it is damaged, or of a newer form */

@@ -34,14 +34,14 @@ export function readModels(
   dump: DumpFolder,
   { model: other, leaveOutUnknown = false }: { model?: unknown; leaveOutUnknown?: boolean },
 ): Models {
-  const own = dump.model()
-  const given = other ?? own
-  if (given === undefined)
+  const ownModel = dump.model()
+  const chosenModel = other ?? ownModel
+  if (chosenModel === undefined)
     throw new DumpError(`the dump in ${dump.path} has no model.json; add one, or give --model FILE`)
-  const model = checkModel(given)
-  const before = own === undefined || other === undefined ? model : checkModel(own)
-  const described = Object.keys(dump.description.dataClasses ?? {})
-  const names = new Set([...Object.keys(before.dataClasses), ...described])
+  const model = checkModel(chosenModel)
+  const before = ownModel === undefined || other === undefined ? model : checkModel(ownModel)
+  const classNames = Object.keys(dump.description.dataClasses ?? {})
+  const names = new Set([...Object.keys(before.dataClasses), ...classNames])
   dump.checkNames([...names])
   const classes = new Map<string, string | undefined>()
   const formerNames = new Map<string, Map<string, string>>()
@@ -56,17 +56,17 @@ export function readModels(
     }
     const { attributes } = model.dataClasses[target]!
     const former = new Map<string, string>()
-    const left = new Set<string>()
+    const leftOutNames = new Set<string>()
     for (const [attribute, { kind }] of Object.entries(before.dataClasses[name]?.attributes ?? {})) {
       const now = nameNow(attribute, attributes)
       const isStored = now !== undefined && isStorage(attributes[now]!)
       if (isStored && now !== attribute) former.set(attribute, now)
       if (isStored || !isStorage(before.dataClasses[name]!.attributes[attribute]!)) continue
-      left.add(attribute)
+      leftOutNames.add(attribute)
       unknown.push(`${name}.${attribute}${kind === 'calculated' ? ', a stored calculated value' : ''}`)
     }
     formerNames.set(target, former)
-    leftOut.set(target, left)
+    leftOut.set(target, leftOutNames)
   }
   if (unknown.length > 0 && !leaveOutUnknown) {
     throw new DumpError(

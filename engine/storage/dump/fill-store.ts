@@ -122,23 +122,23 @@ export class StoreFiller {
       if (value === null || this.holder(attribute, value) === undefined) continue
       return attribute.together
         ? `${attribute.name}: another entity has the values ${String(value).slice(0, 100)}, which are unique together`
-        : `${attribute.name}: another entity has the value ${shown(attribute, value)}, which is unique`
+        : `${attribute.name}: another entity has the value ${excerptOf(attribute, value)}, which is unique`
     }
     const rowId = table.rowCount
     const references = layout.references.map(relation => {
       const key = values.get(relation.foreignKey)!
       values.set(relation, null)
       if (key === null) return undefined
-      const related = this.relatedYet(dataClass, row, relation, rowId)
-      values.set(relation, keyText(this.tables.get(relation.target)!.layout, related?.key ?? key))
-      if (related && isSpelled(relation)) values.set(relation.foreignKey, related.key)
-      return related?.rowId
+      const relatedEntity = this.relatedYet(dataClass, row, relation, rowId)
+      values.set(relation, keyText(this.tables.get(relation.target)!.layout, relatedEntity?.key ?? key))
+      if (relatedEntity && isSpelled(relation)) values.set(relation.foreignKey, relatedEntity.key)
+      return relatedEntity?.rowId
     })
-    const lost = layout.references.findIndex(
+    const lostIndex = layout.references.findIndex(
       ({ foreignKey, target }, i) =>
         references[i] === undefined && values.get(foreignKey) !== null && this.tables.get(target)!.isComplete,
     )
-    if (lost >= 0) return leadsNowhere(layout.references[lost]!, values)
+    if (lostIndex >= 0) return leadsNowhere(layout.references[lostIndex]!, values)
     table.hasLateLinks ||= layout.references.some(
       ({ foreignKey }, i) => references[i] === undefined && values.get(foreignKey) !== null,
     )
@@ -169,46 +169,46 @@ export class StoreFiller {
     rowId: number,
   ): RelatedEntity | undefined {
     const key = values.get(foreignKey)!
-    if (target !== dataClass) return this.tables.get(target)!.isComplete ? this.related(target, key) : undefined
-    const own = values.get(dataClass.key)!
-    return comparable(own) === comparable(key) ? { rowId, key: own } : this.related(target, key)
+    if (target !== dataClass) return this.tables.get(target)!.isComplete ? this.findRelated(target, key) : undefined
+    const ownKey = values.get(dataClass.key)!
+    return comparable(ownKey) === comparable(key) ? { rowId, key: ownKey } : this.findRelated(target, key)
   }
 
   private linkRow(dataClass: DataClass, rowId: number, bytes: Uint8Array): string | undefined {
     const { layout } = this.tables.get(dataClass)!
     const row = new RowView(layout, bytes)
     const values = new Map<unknown, Value>()
-    let lost: string | undefined
+    let lossText: string | undefined
     const references = layout.references.map((relation, i) => {
       const reference = row.reference(i)
       const key = reference === undefined ? (row.value(relation.foreignKey) as Value) : null
       if (key === null) return reference
-      const related = this.related(relation.target, key)
-      if (!related) {
-        lost = leadsNowhere(relation, { get: () => key })
+      const relatedEntity = this.findRelated(relation.target, key)
+      if (!relatedEntity) {
+        lossText = leadsNowhere(relation, { get: () => key })
         return undefined
       }
-      values.set(relation, keyText(this.tables.get(relation.target)!.layout, related.key))
-      if (isSpelled(relation)) values.set(relation.foreignKey, related.key)
-      return related.rowId
+      values.set(relation, keyText(this.tables.get(relation.target)!.layout, relatedEntity.key))
+      if (isSpelled(relation)) values.set(relation.foreignKey, relatedEntity.key)
+      return relatedEntity.rowId
     })
-    if (lost !== undefined || values.size === 0) return lost && `the entity ${row.key}: ${lost}`
+    if (lossText !== undefined || values.size === 0) return lossText && `the entity ${row.key}: ${lossText}`
     const { stamp, globalStamp, timestamp } = row
-    const changed = changeRow(row, { stamp, globalStamp, timestamp, values: values as RowValues, references })
-    this.environment.rows.putSync(rowKey(dataClass.tableNumber, rowId), changed as Buffer)
+    const changedRow = changeRow(row, { stamp, globalStamp, timestamp, values: values as RowValues, references })
+    this.environment.rows.putSync(rowKey(dataClass.tableNumber, rowId), changedRow as Buffer)
     return undefined
   }
 
-  private related(target: DataClass, key: Value): RelatedEntity | undefined {
+  private findRelated(target: DataClass, key: Value): RelatedEntity | undefined {
     const { remembered } = this.tables.get(target)!
-    const known = remembered.get(key)
-    if (known) return known
+    const rememberedEntity = remembered.get(key)
+    if (rememberedEntity) return rememberedEntity
     const rowId = this.holder(target.key, key)
     if (rowId === undefined) return undefined
-    const found = { rowId, key: target.key.type === 'string' ? this.valueOf(target.key, rowId) : key }
+    const entity = { rowId, key: target.key.type === 'string' ? this.valueOf(target.key, rowId) : key }
     if (remembered.size >= REMEMBERED) remembered.clear()
-    remembered.set(key, found)
-    return found
+    remembered.set(key, entity)
+    return entity
   }
 
   private holder(attribute: StorageAttribute, value: Value): number | undefined {
@@ -227,19 +227,19 @@ const isSpelled = ({ foreignKey, target }: RelatedEntityAttribute): boolean => f
 
 const comparable = (value: Value): Value => (typeof value === 'string' ? fold(value) : value)
 
-const shown = (attribute: StorageAttribute, value: Value): string =>
+const excerptOf = (attribute: StorageAttribute, value: Value): string =>
   JSON.stringify(String(TYPES[attribute.type].toCode(value, attribute)).slice(0, 100))
 
 const leadsNowhere = ({ foreignKey, target }: RelatedEntityAttribute, values: RowValues): string =>
-  `${foreignKey.name}: there is no entity ${shown(foreignKey, values.get(foreignKey)!)} in ${target.name}`
+  `${foreignKey.name}: there is no entity ${excerptOf(foreignKey, values.get(foreignKey)!)} in ${target.name}`
 
 function emptyTable(dataClass: DataClass, layout: RowLayout): FilledTable {
-  const stored = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
+  const storageAttributes = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
   return {
     layout,
     indexed: indexesOf(dataClass),
-    binaries: stored.filter(({ type }) => isBinary(type)),
-    counter: stored.find(({ autoFill }) => autoFill === 'increment'),
+    binaries: storageAttributes.filter(({ type }) => isBinary(type)),
+    counter: storageAttributes.find(({ autoFill }) => autoFill === 'increment'),
     remembered: new Map(),
     rowCount: 0,
     nextAutoIncrement: 1,

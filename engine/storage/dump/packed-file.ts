@@ -11,7 +11,7 @@ const LEVEL = 3
 export class PackedFile {
   private readonly packer = createGzip({ level: LEVEL, chunkSize: 256 * 1024 })
   private readonly hash = createHash('sha256')
-  private readonly written: Promise<void>
+  private readonly completion: Promise<void>
   private bytes = 0
 
   /** @param path of a file that does not exist */
@@ -23,21 +23,21 @@ export class PackedFile {
         done(undefined, chunk)
       },
     })
-    this.written = pipeline(this.packer, meter, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }))
+    this.completion = pipeline(this.packer, meter, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }))
     // A failure surfaces in `write` or `end`.
-    this.written.catch(() => {})
+    this.completion.catch(() => {})
   }
 
   /** @param chunk is left as it is */
   async write(chunk: Uint8Array): Promise<void> {
     if (this.packer.write(chunk)) return
-    await Promise.race([new Promise(resolve => this.packer.once('drain', resolve)), this.written])
+    await Promise.race([new Promise(resolve => this.packer.once('drain', resolve)), this.completion])
   }
 
   /** Ends the file, which is then on the disk. */
   async end(): Promise<{ bytes: number; sha256: string }> {
     this.packer.end()
-    await this.written
+    await this.completion
     return { bytes: this.bytes, sha256: this.hash.digest('hex') }
   }
 
@@ -45,6 +45,6 @@ export class PackedFile {
   async abort(): Promise<void> {
     this.packer.destroy()
     await finished(this.packer).catch(() => {})
-    await this.written.catch(() => {})
+    await this.completion.catch(() => {})
   }
 }

@@ -47,12 +47,12 @@ export class DumpRowReader {
 
   constructor(private readonly options: RowReaderOptions) {
     const { dataClass, formerNames } = options
-    const kept = keptDigits(dataClass)
-    this.parse = text => parseExact(text, kept)
+    const digits = keptDigits(dataClass)
+    this.parse = text => parseExact(text, digits)
     this.attributes = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
-    const own = this.attributes.map(attribute => [attribute.name, attribute] as const)
+    const entries = this.attributes.map(attribute => [attribute.name, attribute] as const)
     this.byName = new Map([
-      ...own,
+      ...entries,
       ...[...formerNames].map(([former, name]) => [former, this.attributes.find(each => each.name === name)!] as const),
     ])
   }

@@ -42,12 +42,12 @@ export class RowWriter {
     const row = new RowView(this.layout, bytes)
     const start = `{"${HEAD.globalStamp}":${row.globalStamp},`
     const headEnd = row.slotStart(0)
-    const made = this.parts.map(part => ('slot' in part ? this.made(rowId, row, part) : ''))
-    const line = Buffer.allocUnsafe(row.length + start.length + made.reduce((sum, text) => sum + 3 * text.length, 2))
+    const texts = this.parts.map(part => ('slot' in part ? this.encodeValue(rowId, row, part) : ''))
+    const line = Buffer.allocUnsafe(row.length + start.length + texts.reduce((sum, text) => sum + 3 * text.length, 2))
     let at = line.write(start, 'latin1')
     at += row.buffer.copy(line, at, headEnd - TIME_AND_STAMP - String(row.stamp).length, headEnd)
     for (const [i, part] of this.parts.entries()) {
-      if ('slot' in part) at += line.write(made[i]!, at)
+      if ('slot' in part) at += line.write(texts[i]!, at)
       else at += row.buffer.copy(line, at, row.slotStart(part.from), row.slotStart(part.to))
     }
     line[at++] = BRACE
@@ -55,7 +55,7 @@ export class RowWriter {
     return line.subarray(0, at)
   }
 
-  private made(
+  private encodeValue(
     rowId: number,
     row: RowView,
     { slot, attribute }: { slot: number; attribute: StorageAttribute },

@@ -55,9 +55,9 @@ export async function undump(options: UndumpOptions): Promise<Undumped> {
   const folder = `${path}.restoring`
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'files'), { recursive: true, mode: 0o700 })
-  let made: Undumped
+  let result: Undumped
   try {
-    made = await fill(dump, classes, { ...options, path: folder })
+    result = await fill(dump, classes, { ...options, path: folder })
     options.onProgress?.({ what: 'syncing files', done: 0, total: 1 })
     await syncAll(folder)
     putAccounts?.()
@@ -68,7 +68,7 @@ export async function undump(options: UndumpOptions): Promise<Undumped> {
   if (existsSync(path)) rmdirSync(path)
   renameSync(folder, path)
   syncFolder(dirname(path))
-  return made
+  return result
 }
 
 async function fill(
@@ -91,13 +91,13 @@ async function fill(
     const blobs = new BlobReader(dump.path, environment.files)
     const problems = new Problems()
     const namesInDump = new Map([...classes].map(([name, now]) => [now, name]))
-    const described = (name: string | undefined): ClassDescription =>
+    const descriptionOf = (name: string | undefined): ClassDescription =>
       (name !== undefined && Object.hasOwn(description.dataClasses ?? {}, name) && description.dataClasses![name]) || {}
-    const total = [...classes.keys()].reduce((sum, name) => sum + (described(name).entities ?? 0), 0)
+    const total = [...classes.keys()].reduce((sum, name) => sum + (descriptionOf(name).entities ?? 0), 0)
     let done = 0
     for (const dataClass of targetsFirst(catalog)) {
       const name = namesInDump.get(dataClass.name)
-      const { entities, nextAutoIncrement, calculated = {} } = described(name)
+      const { entities, nextAutoIncrement, calculated = {} } = descriptionOf(name)
       const reader = new DumpRowReader({
         dataClass,
         formerNames: formerNames.get(dataClass.name) ?? new Map(),
@@ -128,16 +128,16 @@ async function fill(
         problems.demandNone()
       }
       if (entities !== undefined && count !== entities) {
-        const found = count > entities ? 'more' : `${count}`
-        throw new DumpError(`the dump has ${found} entities of ${name}, its description says ${entities}`)
+        const countText = count > entities ? 'more' : `${count}`
+        throw new DumpError(`the dump has ${countText} entities of ${name}, its description says ${entities}`)
       }
       filler.complete(dataClass, nextAutoIncrement)
-      const kept = storedCalculated(dataClass).flatMap(({ name: each }) =>
+      const fingerprints = storedCalculated(dataClass).flatMap(({ name: each }) =>
         Object.hasOwn(calculated, each) ? [[each, calculated[each]!] as const] : [],
       )
-      if (kept.length > 0)
+      if (fingerprints.length > 0)
         environment.root.transactionSync(() =>
-          writeFingerprints(environment, dataClass.tableNumber, Object.fromEntries(kept)),
+          writeFingerprints(environment, dataClass.tableNumber, Object.fromEntries(fingerprints)),
         )
     }
     filler.link(
@@ -145,12 +145,12 @@ async function fill(
       ({ name }, text) => problems.add(`${name}, ${text}`),
     )
     problems.demandNone()
-    const made = filler.finish()
-    if (description.globalStamp !== undefined && made.stamp !== description.globalStamp)
+    const result = filler.finish()
+    if (description.globalStamp !== undefined && result.stamp !== description.globalStamp)
       throw new DumpError(
-        `an entity has the global stamp ${made.stamp}, the description says ${description.globalStamp}`,
+        `an entity has the global stamp ${result.stamp}, the description says ${description.globalStamp}`,
       )
-    return made
+    return result
   } finally {
     await environment.close()
     for (const name of ['lock.mdb', 'readers.lock']) rmSync(join(path, name), { force: true })
@@ -214,14 +214,14 @@ function* readRows(
 
 /** Dataclasses so that those to which relations lead come first, except in circles. */
 function targetsFirst({ dataClasses }: Catalog): DataClass[] {
-  const ordered = new Set<DataClass>()
-  const begun = new Set<DataClass>()
+  const order = new Set<DataClass>()
+  const begunClasses = new Set<DataClass>()
   const add = (dataClass: DataClass): void => {
-    if (begun.has(dataClass)) return
-    begun.add(dataClass)
+    if (begunClasses.has(dataClass)) return
+    begunClasses.add(dataClass)
     for (const attribute of dataClass.attributes) if (attribute.kind === 'relatedEntity') add(attribute.target)
-    ordered.add(dataClass)
+    order.add(dataClass)
   }
   dataClasses.forEach(add)
-  return [...ordered]
+  return [...order]
 }

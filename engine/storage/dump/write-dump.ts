@@ -185,8 +185,8 @@ class DumpWriter {
     const { rows } = this.environment
     const { transaction } = state
     const writer = new RowWriter(state.layouts.get(dataClass)!, (rowId, { position }) => {
-      const stored = this.environment.binaries.get(binaryKey(tableNumber, rowId, position), { transaction })
-      const value = stored && decodeBinary(stored, this.environment.files)
+      const storedBytes = this.environment.binaries.get(binaryKey(tableNumber, rowId, position), { transaction })
+      const value = storedBytes && decodeBinary(storedBytes, this.environment.files)
       if (!value) throw new DumpError(`${name}, row ${rowId}: an image or a blob is missing in the store`)
       return this.blobs.put(value)
     })
@@ -235,13 +235,13 @@ class DumpWriter {
     const { accounts } = this.options
     if (!accounts) return {}
     mkdirSync(join(this.folder, ACCOUNT_FOLDER))
-    const copied: NonNullable<Description['accounts']> = {}
+    const accountFiles: NonNullable<Description['accounts']> = {}
     for (const kind of ['roles', 'directory'] as const) {
       const path = accounts[kind]
       if (path === undefined || !existsSync(path)) continue
-      copied[kind] = this.put(`${ACCOUNT_FOLDER}/${ACCOUNT_FILES[kind]}`, readFileSync(path, 'utf8'))
+      accountFiles[kind] = this.put(`${ACCOUNT_FOLDER}/${ACCOUNT_FILES[kind]}`, readFileSync(path, 'utf8'))
     }
-    return { accounts: copied }
+    return { accounts: accountFiles }
   }
 
   private put(name: string, text: string): { bytes: number; sha256: string } {

@@ -37,10 +37,10 @@ export function* checkEntitySets(environment: Environment, remote: ReadonlySet<n
 function problemOfSet(
   environment: Environment,
   id: string,
-  stored: Uint8Array,
+  bytes: Uint8Array,
   remote: ReadonlySet<number>,
 ): string | undefined {
-  const header = readJson(stored)
+  const header = readJson(bytes)
   if (!header) return 'its header cannot be read'
   const { tableNumber, timeoutSeconds, hasEnded, expires } = header
   if (![tableNumber, timeoutSeconds, expires].every(Number.isFinite) || typeof hasEnded !== 'boolean') {

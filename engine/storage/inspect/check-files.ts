@@ -12,8 +12,8 @@ import { orUnreadable } from './or-unreadable.ts'
 export type FileUses = Map<string, { file: BinaryFile; by: string[] }>
 
 export function use(uses: FileUses, file: BinaryFile, by: string): void {
-  const known = uses.get(file.id)
-  if (known) known.by.push(by)
+  const fileUse = uses.get(file.id)
+  if (fileUse) fileUse.by.push(by)
   else uses.set(file.id, { file, by: [by] })
 }
 
@@ -25,21 +25,21 @@ export function use(uses: FileUses, file: BinaryFile, by: string): void {
 export function* checkFiles(
   environment: Environment,
   uses: FileUses,
-  onProgress: (checked: number, total: number) => void = () => {},
+  onProgress: (checkedFiles: number, total: number) => void = () => {},
 ): Generator<string> {
   const { files, fileReferences } = environment
   for (const [id, { value }] of new UploadTable(environment).all()) {
     if (!(value.content instanceof Uint8Array)) use(uses, value.content, `upload ${id}`)
   }
-  let checked = 0
+  let checkedCount = 0
   for (const [id, { file, by }] of uses) {
-    onProgress(checked++, uses.size)
-    const found = files.size(id)
-    if (found === undefined) yield `${by[0]} are in file ${id}, which does not exist`
-    else if (found !== file.size) yield `file ${id} has ${found} bytes, ${by[0]} says ${file.size}`
+    onProgress(checkedCount++, uses.size)
+    const size = files.size(id)
+    if (size === undefined) yield `${by[0]} are in file ${id}, which does not exist`
+    else if (size !== file.size) yield `file ${id} has ${size} bytes, ${by[0]} says ${file.size}`
     else yield* orUnreadable(`file ${id}`, damagedPieces(files, file, by[0]!))
-    const counted = getBytes(fileReferences, Buffer.from(id, 'hex'))
-    const count = counted ? Buffer.from(counted).readUInt32BE() : 0
+    const countBytes = getBytes(fileReferences, Buffer.from(id, 'hex'))
+    const count = countBytes ? Buffer.from(countBytes).readUInt32BE() : 0
     if (count !== by.length) yield `file ${id} is used ${by.length} times, the store counts ${count}`
   }
   for (const key of fileReferences.getKeys({ start: Buffer.alloc(1) })) {
@@ -50,9 +50,9 @@ export function* checkFiles(
   for (const id of files.list('incoming')) {
     if (!uses.has(id)) yield `file incoming/${id} is of an upload that did not end; the next start removes it`
   }
-  const removed = new Set(pendingRemovals(environment))
+  const removedIds = new Set(pendingRemovals(environment))
   for (const id of files.list('settled')) {
-    if (uses.has(id) || removed.has(id)) continue
+    if (uses.has(id) || removedIds.has(id)) continue
     yield `file ${id} is not known to this store; it stays, because it may belong to another state of it, as a backup`
   }
 }

@@ -31,9 +31,9 @@ export function* checkLog(environment: Environment, layouts: Iterable<RowLayout>
     for (const { layout, rowId, row } of rows) {
       const { name, tableNumber } = layout.dataClass
       if (row && row.layoutVersion !== layout.version) continue
-      const stored = getBytes(environment.rows, rowKey(tableNumber, rowId))
-      if ((stored && digestOf(stored)) === row?.digest) continue
-      const problem = stored
+      const storedRow = getBytes(environment.rows, rowKey(tableNumber, rowId))
+      if ((storedRow && digestOf(storedRow)) === row?.digest) continue
+      const problem = storedRow
         ? row
           ? 'is not as the log has it'
           : 'exists, but the log has its deletion'

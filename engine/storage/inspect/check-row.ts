@@ -46,7 +46,7 @@ export function checkRow(layout: RowLayout, bytes: Buffer, globalStamp: number):
   if (keyValue === null) return 'it has no key'
   const expected = keyText(layout, keyValue as Value)
   if (layout.dataClass.key.type !== 'date' && expected !== key) return `its __KEY is ${key}, its key ${expected}`
-  const encoded = encodeRow(layout, {
+  const encodedRow = encodeRow(layout, {
     key,
     stamp: row.stamp,
     globalStamp: row.globalStamp,
@@ -55,6 +55,6 @@ export function checkRow(layout: RowLayout, bytes: Buffer, globalStamp: number):
     values: values as ReadonlyMap<RowAttribute, Value>,
     references: layout.references.map((_, index) => row.reference(index)),
   })
-  if (!bytes.equals(encoded)) return 'its bytes are not what its values are stored as'
+  if (!bytes.equals(encodedRow)) return 'its bytes are not what its values are stored as'
   return { row, key, values }
 }

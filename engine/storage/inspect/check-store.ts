@@ -37,7 +37,9 @@ export function* checkStore(
   yield* orUnreadable('images and blobs', checkBinaries(environment, catalog, layouts, uses))
   yield* orUnreadable(
     'files',
-    checkFiles(environment, uses, (checked, total) => onProgress({ dataClass: 'files', checked, rowCount: total })),
+    checkFiles(environment, uses, (checkedFiles, total) =>
+      onProgress({ dataClass: 'files', checkedRows: checkedFiles, rowCount: total }),
+    ),
   )
   yield* orUnreadable('changes', checkChanges(environment, globalStamp))
   const remote = new Set(catalog.dataClasses.flatMap(each => (each.place.isStore ? [] : [each.tableNumber])))
@@ -97,10 +99,10 @@ function* checkBinaries(
     if (!binary) yield `${where} are damaged`
     else if (!(binary.content instanceof Uint8Array)) use(uses, binary.content, where)
     const layout = layouts.get(dataClass)!
-    const stored = getBytes(environment.rows, rowKey(tableNumber, rowId))
-    if (!stored) yield `${where} belong to no row`
+    const storedRow = getBytes(environment.rows, rowKey(tableNumber, rowId))
+    if (!storedRow) yield `${where} belong to no row`
     // The row may be damaged: only null matters here.
-    else if (isNull(new RowView(layout, stored), layout.slotOf.get(attribute)!))
+    else if (isNull(new RowView(layout, storedRow), layout.slotOf.get(attribute)!))
       yield `${where} are there, but it is null`
   }
 }

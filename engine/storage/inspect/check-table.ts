@@ -16,7 +16,7 @@ import { readTableState } from '../store-state.ts'
 export interface CheckProgress {
   dataClass: string
   /** Rows of the dataclass checked so far, and the number that the store has counted. */
-  checked: number
+  checkedRows: number
   rowCount: number
 }
 
@@ -80,19 +80,19 @@ export class TableCheck {
     }
   }
 
-  private progress(checked: number, rowCount: number): void {
-    this.store.onProgress({ dataClass: this.dataClass.name, checked, rowCount })
+  private progress(checkedRows: number, rowCount: number): void {
+    this.store.onProgress({ dataClass: this.dataClass.name, checkedRows, rowCount })
   }
 
   private *checkOne(rowId: number): Generator<string> {
     const where = `${this.dataClass.name}, row ${rowId}`
-    const checked = this.read(rowId)!
-    if (typeof checked === 'string') {
-      yield `${where}: ${checked}`
+    const result = this.read(rowId)!
+    if (typeof result === 'string') {
+      yield `${where}: ${result}`
       return
     }
     for (const attribute of this.indexed) {
-      const value = indexedValue(checked, attribute)
+      const value = indexedValue(result, attribute)
       if (!this.hasEntry(attribute, indexPrefix(attribute, value), rowId)) {
         yield `${where}: ${attribute.name} is missing in the index`
       }
@@ -102,11 +102,11 @@ export class TableCheck {
       }
     }
     for (const [index, relation] of this.relations.entries()) {
-      const problem = this.checkReference(checked, relation, checked.row.reference(index))
+      const problem = this.checkReference(result, relation, result.row.reference(index))
       if (problem) yield `${where}: ${relation.name} ${problem}`
     }
     for (const attribute of this.layout.slots) {
-      if (attribute.kind !== 'storage' || !isBinary(attribute.type) || checked.values.get(attribute) === null) continue
+      if (attribute.kind !== 'storage' || !isBinary(attribute.type) || result.values.get(attribute) === null) continue
       const binary = binaryKey(this.dataClass.tableNumber, rowId, attribute.position)
       if (!getBytes(this.environment.binaries, binary)) yield `${where}: the bytes of ${attribute.name} are missing`
     }
@@ -120,9 +120,9 @@ export class TableCheck {
 
   /** The row, or what is wrong with it, which is reported when the row itself is checked; undefined when it does not exist. */
   private read(rowId: number): CheckedRow | string | undefined {
-    const stored = getBytes(this.environment.rows, rowKey(this.dataClass.tableNumber, rowId))
+    const storedRow = getBytes(this.environment.rows, rowKey(this.dataClass.tableNumber, rowId))
     // A copy: further lookups overwrite the bytes that this one returned.
-    return stored && checkRow(this.layout, Buffer.from(stored), this.store.globalStamp)
+    return storedRow && checkRow(this.layout, Buffer.from(storedRow), this.store.globalStamp)
   }
 
   private checkReference(
@@ -136,12 +136,12 @@ export class TableCheck {
     if (!isByRow(relation) && (foreignKey === null) === (linked === null)) return undefined
     if (targetId === undefined) {
       if (foreignKey !== null)
-        return `points to nothing, though ${relation.foreignKey.name} is ${shown(relation.foreignKey, foreignKey)}`
+        return `points to nothing, though ${relation.foreignKey.name} is ${textOf(relation.foreignKey, foreignKey)}`
       return linked === null ? undefined : `is a link to ${linked}, though ${relation.foreignKey.name} is null`
     }
-    const stored = getBytes(this.environment.rows, rowKey(relation.target.tableNumber, targetId))
-    if (!stored) return `points to row ${targetId} of ${relation.target.name}, which does not exist`
-    const target = new RowView(this.store.layouts.get(relation.target)!, Buffer.from(stored))
+    const storedTarget = getBytes(this.environment.rows, rowKey(relation.target.tableNumber, targetId))
+    if (!storedTarget) return `points to row ${targetId} of ${relation.target.name}, which does not exist`
+    const target = new RowView(this.store.layouts.get(relation.target)!, Buffer.from(storedTarget))
     let targetKey: string
     let targetValue: Value
     try {
@@ -151,7 +151,7 @@ export class TableCheck {
       return `points to row ${targetId} of ${relation.target.name}, which cannot be read`
     }
     if (foreignKey === null || comparable(foreignKey) !== comparable(targetValue)) {
-      return `points to ${targetKey}, but ${relation.foreignKey.name} is ${shown(relation.foreignKey, foreignKey)}`
+      return `points to ${targetKey}, but ${relation.foreignKey.name} is ${textOf(relation.foreignKey, foreignKey)}`
     }
     return linked === targetKey ? undefined : `is a link to ${linked} instead of ${targetKey}`
   }
@@ -168,10 +168,10 @@ export class TableCheck {
     if (entries === (this.confirmedEntries.get(attribute) ?? 0)) return
     for (const { prefix, rowIds } of postingLists(this.environment.index, start, prefixEnd(start))) {
       for (const rowId of rowIds) {
-        const checked = this.read(rowId)
-        if (typeof checked === 'string') continue
-        if (checked && prefix.equals(indexPrefix(attribute, indexedValue(checked, attribute)))) continue
-        yield `${where}: an entry of row ${rowId}, which ${checked ? 'has another value' : 'does not exist'}`
+        const entryRow = this.read(rowId)
+        if (typeof entryRow === 'string') continue
+        if (entryRow && prefix.equals(indexPrefix(attribute, indexedValue(entryRow, attribute)))) continue
+        yield `${where}: an entry of row ${rowId}, which ${entryRow ? 'has another value' : 'does not exist'}`
       }
     }
   }
@@ -187,11 +187,11 @@ export class TableCheck {
       // Texts that share a key, because it is cut.
       const texts = new Set<string>()
       for (const rowId of rowIds) {
-        const checked = this.read(rowId)
-        if (checked === undefined || typeof checked === 'string') continue
-        const folded = fold(String(indexedValue(checked, attribute)))
-        if (texts.has(folded)) yield this.notUnique(attribute, rowId)
-        texts.add(folded)
+        const postedRow = this.read(rowId)
+        if (postedRow === undefined || typeof postedRow === 'string') continue
+        const foldedText = fold(String(indexedValue(postedRow, attribute)))
+        if (texts.has(foldedText)) yield this.notUnique(attribute, rowId)
+        texts.add(foldedText)
       }
     }
   }
@@ -203,5 +203,5 @@ export class TableCheck {
 
 const comparable = (value: Value): Value => (typeof value === 'string' ? fold(value) : value)
 
-const shown = (attribute: StorageAttribute, value: Value): string =>
+const textOf = (attribute: StorageAttribute, value: Value): string =>
   value === null ? 'null' : String(TYPES[attribute.type].toCode(value, attribute))

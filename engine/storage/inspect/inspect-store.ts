@@ -120,7 +120,7 @@ export function damagedPages(
   const file = DataFile.in(path)
   try {
     return walkPages(file, file.meta(), {
-      onProgress: ({ checked, total }) => onCheckProgress?.({ what: 'pages', done: checked, total }),
+      onProgress: ({ checkedPages, total }) => onCheckProgress?.({ what: 'pages', done: checkedPages, total }),
     })
   } finally {
     file.close()
@@ -169,8 +169,8 @@ function* problemsOfStore(environment: Environment, options: InspectOptions): Ge
       if (!allowLoss) for (const loss of losses) yield { of: 'model', text: `would lose data: ${loss}` }
     }
   }
-  const progress = ({ dataClass, checked, rowCount }: CheckProgress): void =>
-    options.onCheckProgress?.({ what: dataClass, done: checked, total: rowCount })
+  const progress = ({ dataClass, checkedRows, rowCount }: CheckProgress): void =>
+    options.onCheckProgress?.({ what: dataClass, done: checkedRows, total: rowCount })
   for (const text of checkStore(environment, catalog, layouts, progress)) yield { of: 'store', text }
   // A server that uses the store goes on writing to its log.
   if (isInUse(environment)) return

@@ -17,11 +17,11 @@ const INDEX_US = 18
 export function describeChange(environment: Environment, planned: PlannedChange): string[] {
   const rowsOf = ({ tableNumber }: DataClass): number => readTableState(environment, tableNumber).rowCount
   return [
-    ...planned.added.map(({ name }) => `${name} is added`),
-    ...planned.plan.removed.map(
+    ...planned.addedClasses.map(({ name }) => `${name} is added`),
+    ...planned.plan.removedClasses.map(
       each => `${each.name} is removed with its ${counted(rowsOf(each), 'entity', 'entities')}`,
     ),
-    ...planned.plan.changed.flatMap(each => describeTable(each, rowsOf(each.before))),
+    ...planned.plan.changes.flatMap(each => describeTable(each, rowsOf(each.before))),
   ]
 }
 

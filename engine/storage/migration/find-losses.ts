@@ -33,11 +33,11 @@ interface Check {
 /** Searches the data for values that the new model would lose or does not allow. */
 export function findLosses(environment: Environment, plan: MigrationPlan, onProgress?: Progress): Losses {
   const result: Losses = { impossible: [], losses: [] }
-  for (const { name, tableNumber } of plan.removed) {
+  for (const { name, tableNumber } of plan.removedClasses) {
     const { rowCount } = readTableState(environment, tableNumber)
     if (rowCount > 0) result.losses.push(`${name} is removed with its ${entities(rowCount)}`)
   }
-  for (const change of plan.changed) {
+  for (const change of plan.changes) {
     const { before, after, oldLayout } = change
     if (readTableState(environment, before.tableNumber).rowCount === 0) continue
     if (before.place.isStore && !after.place.isStore) {
@@ -75,36 +75,36 @@ function runChecks(
   const { name, tableNumber } = layout.dataClass
   const total = readTableState(environment, tableNumber).rowCount
   let done = 0
-  const found = checks.map(() => ({ count: 0, examples: [] as string[] }))
+  const findings = checks.map(() => ({ count: 0, examples: [] as string[] }))
   for (const { bytes } of tableRows(environment, tableNumber)) {
     const row = new RowView(layout, bytes)
     checks.forEach((check, i) => {
       const example = check.find(row)
       if (example === undefined) return
-      found[i]!.count++
-      if (found[i]!.examples.length < EXAMPLES) found[i]!.examples.push(example)
+      findings[i]!.count++
+      if (findings[i]!.examples.length < EXAMPLES) findings[i]!.examples.push(example)
     })
     if (++done % PROGRESS_ROWS === 0) onProgress({ dataClass: name, what: 'check', done, total })
   }
   checks.forEach((check, i) => {
-    const { count, examples } = found[i]!
+    const { count, examples } = findings[i]!
     if (count === 0) return
-    const shown = examples.join(', ') + (count > examples.length ? ', …' : '')
-    ;(check.isImpossible ? result.impossible : result.losses).push(check.message(count, shown))
+    const exampleText = examples.join(', ') + (count > examples.length ? ', …' : '')
+    ;(check.isImpossible ? result.impossible : result.losses).push(check.message(count, exampleText))
   })
 }
 
 function checksOf(environment: Environment, change: TableChange): Check[] {
-  const { after, kept, filled, removed, newRelations } = change
+  const { after, keptPairs, filled, removedAttributes, newRelations } = change
   const checks: Check[] = []
   const nameOf = (attribute: { name: string }): string => `${after.name}.${attribute.name}`
-  for (const attribute of removed) {
+  for (const attribute of removedAttributes) {
     checks.push({
       find: row => (row.value(attribute) === null ? undefined : row.key),
       message: (count, keys) => `${nameOf(attribute)} is removed with its values in ${entities(count)} (${keys})`,
     })
   }
-  for (const { before: old, after: attribute } of kept) {
+  for (const { before: old, after: attribute } of keptPairs) {
     if (!isSameType(old, attribute)) {
       checks.push({
         find: row => {
@@ -138,7 +138,7 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
       attribute.kind !== 'storage' ||
       !attribute.mandatory ||
       filled.includes(attribute) ||
-      kept.some(pair => pair.after === attribute)
+      keptPairs.some(pair => pair.after === attribute)
     )
       continue
     checks.push({
@@ -149,7 +149,7 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
   }
   for (const relation of newRelations) {
     const { foreignKey, target } = relation
-    const source = kept.find(pair => pair.after === foreignKey)
+    const source = keptPairs.find(pair => pair.after === foreignKey)
     const isFilled = filled.includes(foreignKey)
     if (!(source || isFilled) || !target.place.isStore) continue
     checks.push({
@@ -173,7 +173,7 @@ const limitsOf = ({ mandatory, minValue, maxValue, minLength, maxLength, pattern
 
 /** Always impossible: which of two equal values to drop cannot be decided here. */
 function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: string): Check {
-  const seen = new Set<string>()
+  const seenKeys = new Set<string>()
   return {
     isImpossible: true,
     find: row => {
@@ -181,8 +181,8 @@ function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: st
       const converted = value === null ? undefined : convertStored(old, attribute, value)
       if (converted === undefined) return undefined
       const key = indexPrefix(attribute, converted as Value).toString('latin1')
-      if (seen.has(key)) return describeValue(old, value as Value)
-      seen.add(key)
+      if (seenKeys.has(key)) return describeValue(old, value as Value)
+      seenKeys.add(key)
       return undefined
     },
     message: (count, values) =>
@@ -191,10 +191,10 @@ function uniqueness(old: StorageAttribute, attribute: StorageAttribute, name: st
 }
 
 /** Always impossible, as for one attribute. */
-function togetherCheck(index: StorageAttribute, { after, kept, filled }: TableChange): Check {
+function togetherCheck(index: StorageAttribute, { after, keptPairs, filled }: TableChange): Check {
   const members = index.together!
-  const sources = new Map(kept.map(pair => [pair.after, pair.before]))
-  const seen = new Set<string>()
+  const sources = new Map(keptPairs.map(pair => [pair.after, pair.before]))
+  const seenValues = new Set<string>()
   return {
     isImpossible: true,
     find: row => {
@@ -205,8 +205,8 @@ function togetherCheck(index: StorageAttribute, { after, kept, filled }: TableCh
         return value === null ? null : ((convertStored(source!, member, value) ?? null) as Value)
       })
       const common = commonValue(members, member => values[members.indexOf(member)]!)
-      if (common === null || !seen.has(common)) {
-        if (common !== null) seen.add(common)
+      if (common === null || !seenValues.has(common)) {
+        if (common !== null) seenValues.add(common)
         return undefined
       }
       return members.map((member, i) => describeValue(member, values[i]!)).join(' and ')

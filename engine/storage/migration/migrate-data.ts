@@ -24,21 +24,21 @@ interface MigrationContext {
 }
 
 /** Carries out a plan. Every step can be repeated, so a crash costs only time. */
-export function migrateData(context: MigrationContext, { removed, changed }: MigrationPlan): void {
+export function migrateData(context: MigrationContext, { removedClasses, changes }: MigrationPlan): void {
   const { environment } = context
-  for (const { tableNumber } of removed) {
+  for (const { tableNumber } of removedClasses) {
     const prefix = Buffer.alloc(2)
     prefix.writeUInt16BE(tableNumber)
     for (const table of ['rows', 'index', 'binaries'] as const) clear(context, table, prefix, prefixEnd(prefix))
   }
-  for (const change of changed) {
+  for (const change of changes) {
     const { tableNumber } = change.after
     for (const position of change.dropIndexes) {
       const { start } = attributeRange(tableNumber, position)
       clear(context, 'index', start, prefixEnd(start))
     }
     if (change.oldLayout.version !== change.newLayout.version) {
-      eachSlice(context, change, 'rewrite', row => rewrite(environment, change, changed, row))
+      eachSlice(context, change, 'rewrite', row => rewrite(environment, change, changes, row))
     }
     if (change.buildIndexes.length > 0) {
       eachSlice(context, change, 'index', row => addToIndexes(environment, change, row))
@@ -89,15 +89,15 @@ function eachSlice(
 function rewrite(
   environment: Environment,
   change: TableChange,
-  changed: readonly TableChange[],
+  changes: readonly TableChange[],
   { rowId, bytes }: StoredRow,
 ): void {
-  const { after, oldLayout, newLayout, removed } = change
+  const { after, oldLayout, newLayout, removedAttributes } = change
   const row = new RowView(oldLayout, bytes)
   // Rewritten before an interruption.
   if (row.layoutVersion === newLayout.version) return
-  environment.rows.putSync(rowKey(after.tableNumber, rowId), convertRow(environment, change, changed, row))
-  for (const { type, position } of removed) {
+  environment.rows.putSync(rowKey(after.tableNumber, rowId), convertRow(environment, change, changes, row))
+  for (const { type, position } of removedAttributes) {
     if (isBinary(type)) new BinaryTable(environment).put(binaryKey(after.tableNumber, rowId, position), null)
   }
 }
@@ -105,18 +105,18 @@ function rewrite(
 /** A row in the new layout. @param environment has the targets of new relations, in either layout */
 export function convertRow(
   environment: Environment,
-  { oldLayout, newLayout, kept, filled, newRelations }: TableChange,
-  changed: readonly TableChange[],
+  { oldLayout, newLayout, keptPairs, filled, newRelations }: TableChange,
+  changes: readonly TableChange[],
   row: RowView,
 ): Buffer {
   const values = new Map<RowAttribute, Value>()
-  for (const { before, after } of kept) {
+  for (const { before, after } of keptPairs) {
     const value = row.value(before)
     values.set(after, value === null ? null : (convertStored(before, after, value) ?? null))
   }
   for (const attribute of filled) values.set(attribute, attribute.default!)
   const references = newLayout.references.map(relation => {
-    if (newRelations.includes(relation)) return link(environment, relation, changed, values)
+    if (newRelations.includes(relation)) return link(environment, relation, changes, values)
     const old = oldLayout.references.find(({ position }) => position === relation.position)!
     values.set(relation, row.value(old))
     return row.reference(oldLayout.referenceOf.get(old)!)
@@ -132,13 +132,13 @@ export function convertRow(
 function link(
   environment: Environment,
   relation: RelatedEntityAttribute,
-  changed: readonly TableChange[],
+  changes: readonly TableChange[],
   values: Map<RowAttribute, Value>,
 ): number | undefined {
   const { target, foreignKey } = relation
   const value = values.get(foreignKey) ?? null
   if (!target.place.isStore) {
-    const { newLayout } = changed.find(({ after }) => after === target)!
+    const { newLayout } = changes.find(({ after }) => after === target)!
     values.set(relation, value === null ? null : keyText(newLayout, value))
     return undefined
   }
@@ -148,7 +148,7 @@ function link(
     values.set(relation, null)
     return undefined
   }
-  const { oldLayout, newLayout } = changed.find(({ after }) => after === target)!
+  const { oldLayout, newLayout } = changes.find(({ after }) => after === target)!
   const bytes = environment.rows.get(rowKey(target.tableNumber, rowId))!
   const row = new RowView(newLayout, bytes)
   const { key } = row.layoutVersion === newLayout.version ? row : new RowView(oldLayout, bytes)

@@ -31,18 +31,18 @@ export interface OpenedForWriting {
  */
 export async function openForWriting(options: WritingOptions, events: WritingEvents): Promise<OpenedForWriting> {
   const { onNote, onProgress, onLost } = events
-  const own = await openOwnStore(options, onNote, () => takeCopy({ ...options, onNote, onProgress }))
-  const { environment, owner, log } = own
+  const ownStore = await openOwnStore(options, onNote, () => takeCopy({ ...options, onNote, onProgress }))
+  const { environment, owner, log } = ownStore
   try {
     const { created, ...schema } = prepareStore({ ...options, environment, owner, onProgress, onNote })
     await finishRemovals(environment, owner)
     // The log does not have what was done until here.
     await log?.checkpoint()
-    own.made()
-    own.keep(onLost)
-    return { store: new LmdbWritable(environment, schema, owner, log), created, close: own.close }
+    ownStore.markMade()
+    ownStore.keep(onLost)
+    return { store: new LmdbWritable(environment, schema, owner, log), created, close: ownStore.close }
   } catch (error) {
-    await own.close()
+    await ownStore.close()
     throw error
   }
 }

@@ -12,10 +12,10 @@ export interface TableChange {
   readonly oldLayout: RowLayout
   readonly newLayout: RowLayout
   /** Storage attributes of the new dataclass whose values come from the old one. */
-  readonly kept: readonly { before: StorageAttribute; after: StorageAttribute }[]
+  readonly keptPairs: readonly { before: StorageAttribute; after: StorageAttribute }[]
   /** New storage attributes with a default, which existing entities get. */
   readonly filled: readonly StorageAttribute[]
-  readonly removed: readonly StorageAttribute[]
+  readonly removedAttributes: readonly StorageAttribute[]
   /** Relations whose row ids have to be found. */
   readonly newRelations: readonly RelatedEntityAttribute[]
   /** Positions whose index entries are removed. */
@@ -24,8 +24,8 @@ export interface TableChange {
 }
 
 export interface MigrationPlan {
-  readonly removed: readonly DataClass[]
-  readonly changed: readonly TableChange[]
+  readonly removedClasses: readonly DataClass[]
+  readonly changes: readonly TableChange[]
 }
 
 /** Steps that bring a store to another model. */
@@ -33,7 +33,7 @@ export interface PlannedChange {
   target: StoredSchema
   plan: MigrationPlan
   /** Dataclasses that the store does not have yet. */
-  added: readonly DataClass[]
+  addedClasses: readonly DataClass[]
 }
 
 interface Side {
@@ -44,13 +44,13 @@ interface Side {
 /** Plans the changes that make the data fit another model. Compares models only, reads no data. */
 export function planMigration(old: Side, target: Side): MigrationPlan {
   const numbers = new Set(target.catalog.dataClasses.map(({ tableNumber }) => tableNumber))
-  const removed = old.catalog.dataClasses.filter(({ tableNumber }) => !numbers.has(tableNumber))
-  const changed: TableChange[] = []
+  const removedClasses = old.catalog.dataClasses.filter(({ tableNumber }) => !numbers.has(tableNumber))
+  const changes: TableChange[] = []
   for (const after of target.catalog.dataClasses) {
     const before = old.catalog.dataClasses.find(({ tableNumber }) => tableNumber === after.tableNumber)
-    if (before) changed.push(compare(before, after, old.layouts.get(before)!, target.layouts.get(after)!))
+    if (before) changes.push(compare(before, after, old.layouts.get(before)!, target.layouts.get(after)!))
   }
-  return { removed, changed }
+  return { removedClasses, changes }
 }
 
 function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newLayout: RowLayout): TableChange {
@@ -67,10 +67,10 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
   const buildIndexes = indexed.filter(
     attribute => isNew(attribute) || membersOf(attribute).some(each => foreignKeys.has(each)),
   )
-  const gone = [...old.values()].filter(
+  const removedIndexes = [...old.values()].filter(
     attribute => indexOf(attribute) && indexOf(successor(attribute)) !== indexOf(attribute),
   )
-  const kept = oldStorage.flatMap(attribute => {
+  const keptPairs = oldStorage.flatMap(attribute => {
     const next = successor(attribute)
     return next?.kind === 'storage' && isKept(attribute, next) ? [{ before: attribute, after: next }] : []
   })
@@ -79,19 +79,19 @@ function compare(before: DataClass, after: DataClass, oldLayout: RowLayout, newL
     after,
     oldLayout,
     newLayout,
-    kept,
+    keptPairs,
     filled: after.attributes.filter(
       (each): each is StorageAttribute =>
-        each.kind === 'storage' && each.default !== undefined && !kept.some(pair => pair.after === each),
+        each.kind === 'storage' && each.default !== undefined && !keptPairs.some(pair => pair.after === each),
     ),
     // Calculated values can be calculated again.
-    removed: oldStorage.filter(attribute => {
+    removedAttributes: oldStorage.filter(attribute => {
       const next = successor(attribute)
       return !attribute.calculation && (next?.kind !== 'storage' || next.calculation !== undefined)
     }),
     newRelations,
     // Indexes to be built are cleared first: an interrupted migration may have begun with them.
-    dropIndexes: [...gone, ...buildIndexes].map(attribute => attribute.position),
+    dropIndexes: [...removedIndexes, ...buildIndexes].map(attribute => attribute.position),
     buildIndexes,
   }
 }

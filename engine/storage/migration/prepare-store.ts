@@ -65,10 +65,10 @@ export function prepareStore(options: PrepareOptions): PreparedStore {
   const created = format === undefined
   if (created) create(options)
   else {
-    const begun = meta.get('migration') as StoredSchema | undefined
-    if (begun) {
+    const pendingSchema = meta.get('migration') as StoredSchema | undefined
+    if (pendingSchema) {
       options.onNote?.('a change of the model that was interrupted is finished')
-      finish(options, begun)
+      finish(options, pendingSchema)
     }
     change(options)
     raiseFormat(options, format)
@@ -89,8 +89,8 @@ function putSchema({ meta }: Environment, schema: StoredSchema): void {
   const { model, numbers, wire } = schema
   for (const [name, value] of Object.entries({ model, numbers, wire })) meta.putSync(name, value)
   for (const [{ tableNumber }, layout] of resolve(schema).layouts) {
-    const stored: StoredLayout = { version: layout.version, fingerprint: layoutFingerprint(layout) }
-    meta.putSync(layoutKey(tableNumber), stored)
+    const storedLayout: StoredLayout = { version: layout.version, fingerprint: layoutFingerprint(layout) }
+    meta.putSync(layoutKey(tableNumber), storedLayout)
   }
 }
 
@@ -99,8 +99,8 @@ function resolve({ model, numbers, wire, versions }: StoredSchema): Schema {
   return { catalog, layouts: new Map(catalog.dataClasses.map(dc => [dc, rowLayout(dc, versions[dc.name]!, wire)])) }
 }
 
-function create({ environment, model, wire, numbers: given, owner }: PrepareOptions): void {
-  const numbers = assignNumbers(model, given)
+function create({ environment, model, wire, numbers: chosenNumbers, owner }: PrepareOptions): void {
+  const numbers = assignNumbers(model, chosenNumbers)
   const versions = Object.fromEntries(Object.keys(numbers.dataClasses).map(name => [name, 1]))
   environment.root.transactionSync(() => {
     owner?.verify()
@@ -115,23 +115,23 @@ export function planChange(
   environment: Environment,
   { model, wire }: Pick<PrepareOptions, 'model' | 'wire'>,
 ): PlannedChange | undefined {
-  const stored = readSchema(environment)
-  if (JSON.stringify([stored.model, stored.wire]) === JSON.stringify([model, wire])) return undefined
-  const old = resolve(stored)
-  const numbers = assignNumbers(model, stored.numbers)
+  const storedSchema = readSchema(environment)
+  if (JSON.stringify([storedSchema.model, storedSchema.wire]) === JSON.stringify([model, wire])) return undefined
+  const old = resolve(storedSchema)
+  const numbers = assignNumbers(model, storedSchema.numbers)
   const catalog = buildCatalog(model, numbers, wire)
   const versions: Record<string, number> = Object.create(null)
-  const added: DataClass[] = []
+  const addedClasses: DataClass[] = []
   for (const dataClass of catalog.dataClasses) {
     const before = old.catalog.dataClasses.find(({ tableNumber }) => tableNumber === dataClass.tableNumber)
-    if (!before) added.push(dataClass)
-    const version = before ? stored.versions[before.name]! : 1
+    if (!before) addedClasses.push(dataClass)
+    const version = before ? storedSchema.versions[before.name]! : 1
     // Version numbers have 16 bits and wrap around: versions of rows that no longer exist can be used again.
     const changes = before && readsDifferently(old.layouts.get(before)!, rowLayout(dataClass, version, wire))
     versions[dataClass.name] = changes ? (version % 0xffff) + 1 : version
   }
   const target: StoredSchema = { model, numbers, wire, versions }
-  return { target, plan: planMigration(old, resolve(target)), added }
+  return { target, plan: planMigration(old, resolve(target)), addedClasses }
 }
 
 /**
@@ -171,8 +171,8 @@ function finish({ environment, owner, onProgress = () => {} }: PrepareOptions, t
   migrateData({ environment, owner, onProgress }, plan)
   environment.root.transactionSync(() => {
     owner?.verify()
-    for (const { after, kept } of plan.changed) {
-      keepFingerprints(environment, after, new Set(kept.map(({ after: { name } }) => name)))
+    for (const { after, keptPairs } of plan.changes) {
+      keepFingerprints(environment, after, new Set(keptPairs.map(({ after: { name } }) => name)))
     }
     putSchema(environment, target)
     // Records of the log from before do not lead here.

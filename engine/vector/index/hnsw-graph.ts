@@ -18,7 +18,7 @@ export class HnswGraph {
   private readonly unindexable = new Set<number>()
   private readonly members = new Set<number>()
   /** Number of removed rows: marks in the graph that cost a search as much as vectors. */
-  private deleted = 0
+  private deletedCount = 0
   private capacity = 0
   private readonly numbers: number[] = []
 
@@ -45,11 +45,11 @@ export class HnswGraph {
     const graph = new HnswGraph(new HierarchicalNSW(SPACES[metric], dimension), metric, dimension)
     graph.hnsw.readIndexSync(path)
     graph.capacity = graph.hnsw.getMaxElements()
-    const gone = new Set(deleted)
-    for (const rowId of graph.hnsw.getIdsList()) if (!gone.has(rowId)) graph.members.add(rowId)
+    const deletedIds = new Set(deleted)
+    for (const rowId of graph.hnsw.getIdsList()) if (!deletedIds.has(rowId)) graph.members.add(rowId)
     for (const rowId of beside) graph.unindexable.add(rowId)
     for (const rowId of waiting) graph.pending.add(rowId)
-    graph.deleted = deleted.length
+    graph.deletedCount = deleted.length
     return graph
   }
 
@@ -59,7 +59,7 @@ export class HnswGraph {
 
   /** True if enough entries are only marks of removed rows for building another graph to pay. */
   get needsRebuild(): boolean {
-    return this.deleted > MAX_DELETED_SHARE * Math.max(FIRST_CAPACITY, this.members.size)
+    return this.deletedCount > MAX_DELETED_SHARE * Math.max(FIRST_CAPACITY, this.members.size)
   }
 
   /** @param vector current vector of the row; undefined if it has none */
@@ -72,7 +72,7 @@ export class HnswGraph {
       if (vector && isExtreme) this.unindexable.add(rowId)
       if (this.members.delete(rowId)) {
         this.hnsw.markDelete(rowId)
-        this.deleted++
+        this.deletedCount++
       }
       return
     }
@@ -80,32 +80,32 @@ export class HnswGraph {
       this.capacity *= 2
       this.hnsw.resizeIndex(this.capacity)
     }
-    this.hnsw.addPoint(this.plain(vector), rowId)
+    this.hnsw.addPoint(this.toNumbers(vector), rowId)
     this.members.add(rowId)
   }
 
   /** @param candidates minimum number of entries examined: more is slower, with better recall */
   nearest(vector: Float32Array, count: number, candidates: number): Nearest {
     const unknown = [...this.pending, ...this.unindexable]
-    const wanted = Math.min(this.members.size, count)
-    const query = this.plain(vector)
+    const wantedCount = Math.min(this.members.size, count)
+    const query = this.toNumbers(vector)
     // Some of the pending rows are in the graph too, perhaps with earlier values.
     for (let more = 0; ; more = 2 * more + 16) {
-      const k = Math.min(this.members.size, wanted + Math.min(more, this.pending.size))
+      const k = Math.min(this.members.size, wantedCount + Math.min(more, this.pending.size))
       if (k === 0) return { near: [], bounds: undefined, unknown }
       this.hnsw.setEf(Math.max(candidates, Math.ceil(MEASURED_COUNT * effortOf(k))))
       const { neighbors, distances } = this.hnsw.searchKnn(query, k)
       if (this.pending.size === 0) return { near: neighbors, bounds: this.scoreBounds(distances), unknown }
       const isKnown = (_: unknown, i: number): boolean => !this.pending.has(neighbors[i]!)
       const near = neighbors.filter(isKnown)
-      if (near.length >= wanted || k === this.members.size || more > this.pending.size) {
+      if (near.length >= wantedCount || k === this.members.size || more > this.pending.size) {
         return { near, bounds: this.scoreBounds(distances.filter(isKnown)), unknown }
       }
     }
   }
 
   /** Converts a vector for hnswlib-node. Valid until the next call: a new array each time took ten times as long. */
-  private plain(vector: Float32Array): number[] {
+  private toNumbers(vector: Float32Array): number[] {
     for (let i = 0; i < vector.length; i++) this.numbers[i] = vector[i]!
     return this.numbers
   }
@@ -119,13 +119,13 @@ export class HnswGraph {
     if (this.metric === 'dot') return undefined
     const error = (2 * this.dimension + 64) * 2 ** -24
     // Squares of small numbers vanish.
-    const lost = this.dimension * 2 ** -126
+    const loss = this.dimension * 2 ** -126
     const bounds = new Float64Array(2 * distances.length)
     const isCosine = this.metric === 'cosine'
     for (let i = 0; i < distances.length; i++) {
       const distance = distances[i]!
-      bounds[2 * i] = isCosine ? 1 - distance - error : Math.sqrt(Math.max(0, distance * (1 - error) - lost))
-      bounds[2 * i + 1] = isCosine ? 1 - distance + error : Math.sqrt(distance * (1 + error) + lost)
+      bounds[2 * i] = isCosine ? 1 - distance - error : Math.sqrt(Math.max(0, distance * (1 - error) - loss))
+      bounds[2 * i + 1] = isCosine ? 1 - distance + error : Math.sqrt(distance * (1 + error) + loss)
     }
     return bounds
   }

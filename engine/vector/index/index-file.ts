@@ -41,7 +41,7 @@ export class IndexFile {
   }
 
   /** @returns undefined when there is none @throws {Error} saying why it cannot be used */
-  async load(library: Hnswlib): Promise<{ graph: HnswGraph; stored: StoredGraph } | undefined> {
+  async load(library: Hnswlib): Promise<{ graph: HnswGraph; storedGraph: StoredGraph } | undefined> {
     if (!existsSync(this.path('json'))) return undefined
     const { checksum, ...description } = JSON.parse(readFileSync(this.path('json'), 'utf8')) as Stored
     if (description.format !== FORMAT || description.fingerprint !== this.fingerprint) {
@@ -49,18 +49,18 @@ export class IndexFile {
     }
     const path = this.path('hnsw', description.id)
     if ((await checksumOf(path, description)) !== checksum) throw new Error('its file is damaged')
-    return { graph: HnswGraph.load(library, this.attribute.vector!, path, description.graph), stored: description }
+    return { graph: HnswGraph.load(library, this.attribute.vector!, path, description.graph), storedGraph: description }
   }
 
   /** Nothing may be put into the graph meanwhile. */
-  async save(graph: HnswGraph, stored: StoredGraph): Promise<void> {
+  async save(graph: HnswGraph, storedGraph: StoredGraph): Promise<void> {
     const id = randomUUID()
     const path = this.path('hnsw', id)
     // hnswlib writes into it; a file that it makes itself could be read by others.
     writeFileSync(path, '', { mode: 0o600, flag: 'wx' })
     const state = await graph.save(path)
     const { fingerprint } = this
-    const description: Description = { format: FORMAT, id, fingerprint, ...stored, graph: state }
+    const description: Description = { format: FORMAT, id, fingerprint, ...storedGraph, graph: state }
     const checksum = await checksumOf(path, description)
     writeFileSync(this.path('json', id), JSON.stringify({ ...description, checksum } satisfies Stored), { mode: 0o600 })
     renameSync(this.path('json', id), this.path('json'))

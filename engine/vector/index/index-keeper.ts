@@ -58,13 +58,13 @@ export class IndexKeeper {
   /** Loads the index from its file. @returns the global stamp of the file; undefined when there is no usable one */
   async load(): Promise<number | undefined> {
     try {
-      const loaded = await this.file.load(this.hnswlib)
-      if (!loaded) return undefined
-      this.graph = loaded.graph
-      this.candidates = loaded.stored.candidates
-      this.microseconds = loaded.stored.microseconds
+      const loadedIndex = await this.file.load(this.hnswlib)
+      if (!loadedIndex) return undefined
+      this.graph = loadedIndex.graph
+      this.candidates = loadedIndex.storedGraph.candidates
+      this.microseconds = loadedIndex.storedGraph.microseconds
       this.note(`the index of ${this.name} comes from its file`)
-      return loaded.stored.stamp
+      return loadedIndex.storedGraph.stamp
     } catch (error) {
       this.note(`the index of ${this.name} cannot be used: ${(error as Error).message}; it is made again`)
       return undefined
@@ -79,7 +79,7 @@ export class IndexKeeper {
     this.microseconds = 0
   }
 
-  changed(rowId: number): void {
+  markChanged(rowId: number): void {
     this.graph?.pending.add(rowId)
     this.next?.pending.add(rowId)
     this.unsaved++
@@ -158,9 +158,11 @@ export class IndexKeeper {
     const isGood = recall >= this.options.recall && (always || microseconds * WORTHWHILE < scan)
     this.candidates = candidates
     this.microseconds = isGood ? (always ? FREE : microseconds + HANDOFF) : 0
-    const found = `${candidates} candidates find ${(recall * 100).toFixed(1)} % of the ${MEASURED_COUNT} nearest`
+    const findings = `${candidates} candidates find ${(recall * 100).toFixed(1)} % of the ${MEASURED_COUNT} nearest`
     const times = `in ${Math.round(microseconds)} µs, a scan in ${Math.round(scan)} µs`
-    this.note(`the index of ${this.name} ${isGood ? 'is ready' : 'is of no use for these vectors'}: ${found} ${times}`)
+    this.note(
+      `the index of ${this.name} ${isGood ? 'is ready' : 'is of no use for these vectors'}: ${findings} ${times}`,
+    )
     for (const rowId of this.questions) graph.pending.add(rowId)
     this.graph = graph
     this.next = undefined
@@ -169,24 +171,24 @@ export class IndexKeeper {
 
   /** Finds the smallest number of candidates with which searches find enough. */
   private measure(graph: HnswGraph, questions: readonly Float32Array[], exactNearest: ExactNearest) {
-    const left = new Set(this.questions)
+    const questionIds = new Set(this.questions)
     let scan = Number.POSITIVE_INFINITY
     const expected = questions.map(vector => {
       const start = performance.now()
       const rowIds = exactNearest(vector, MEASURED_COUNT + QUESTIONS)
       scan = Math.min(scan, (performance.now() - start) * 1000)
-      return rowIds.filter(rowId => !left.has(rowId)).subarray(0, MEASURED_COUNT)
+      return rowIds.filter(rowId => !questionIds.has(rowId)).subarray(0, MEASURED_COUNT)
     })
-    const wanted = this.attribute.vector!.hnsw!.ef
-    let result = { candidates: wanted ?? 0, recall: 1, microseconds: 0, scan }
-    for (const candidates of wanted === undefined ? CANDIDATES : [wanted]) {
+    const configuredCount = this.attribute.vector!.hnsw!.ef
+    let result = { candidates: configuredCount ?? 0, recall: 1, microseconds: 0, scan }
+    for (const candidates of configuredCount === undefined ? CANDIDATES : [configuredCount]) {
       let hits = 0
       let microseconds = Number.POSITIVE_INFINITY
       for (const [i, vector] of questions.entries()) {
         const start = performance.now()
-        const found = new Set(graph.nearest(vector, MEASURED_COUNT, candidates).near)
+        const nearestIds = new Set(graph.nearest(vector, MEASURED_COUNT, candidates).near)
         microseconds = Math.min(microseconds, (performance.now() - start) * 1000)
-        for (const rowId of expected[i]!) if (found.has(rowId)) hits++
+        for (const rowId of expected[i]!) if (nearestIds.has(rowId)) hits++
       }
       const all = expected.reduce((sum, { length }) => sum + length, 0)
       result = { candidates, recall: all === 0 ? 1 : hits / all, microseconds, scan }

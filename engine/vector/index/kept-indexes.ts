@@ -29,8 +29,8 @@ export class KeptIndexes {
     const keepers = [...this.keepers.values()]
     const stamps = await Promise.all(keepers.map(keeper => keeper.load()))
     // A change that one of them has already received does no harm.
-    const known = stamps.filter(stamp => stamp !== undefined)
-    if (known.length > 0) this.stamp = Math.min(...known)
+    const knownStamps = stamps.filter(stamp => stamp !== undefined)
+    if (knownStamps.length > 0) this.stamp = Math.min(...knownStamps)
   }
 
   /** Finds an index by names. @returns undefined if it cannot be used */
@@ -52,7 +52,7 @@ export class KeptIndexes {
     if (!changes) for (const keeper of this.keepers.values()) keeper.drop()
     for (const { tableNumber, rowId } of changes ?? []) {
       for (const [attribute, keeper] of this.keepers) {
-        if (attribute.dataClass.tableNumber === tableNumber) keeper.changed(rowId)
+        if (attribute.dataClass.tableNumber === tableNumber) keeper.markChanged(rowId)
       }
     }
     this.publish()

@@ -26,22 +26,22 @@ class SearchedIndexes implements VectorIndexes {
     private readonly stamp: number,
   ) {}
 
-  get needed(): VectorIndexes['needed'] {
-    return this.indexes.needed
+  get neededCounts(): VectorIndexes['neededCounts'] {
+    return this.indexes.neededCounts
   }
 
   find(attribute: StorageAttribute): VectorIndex | undefined {
     const { searched, stamp } = this
     const index = searched.length < MAX_SEARCHES ? this.indexes.find(attribute) : undefined
-    const known = searched.filter(each => isOf(each, attribute))
-    if (!index || known.some(({ found }) => !found)) return undefined
+    const searches = searched.filter(each => isOf(each, attribute))
+    if (!index || searches.some(({ found }) => !found)) return undefined
     return {
       ...index,
       nearest(vector, count) {
-        const search = known.find(each => each.count >= count && isEqual(each.vector, vector))
+        const search = searches.find(each => each.count >= count && isEqual(each.vector, vector))
         if (search) return firstOf(search.found!, count, stamp)
-        const needed = { dataClass: attribute.dataClass.name, attribute: attribute.name, vector, count }
-        throw new Suspended({ kind: 'searches', searches: [needed] })
+        const missingSearch = { dataClass: attribute.dataClass.name, attribute: attribute.name, vector, count }
+        throw new Suspended({ kind: 'searches', searches: [missingSearch] })
       },
     }
   }
@@ -74,10 +74,10 @@ function firstOf({ near, bounds, unknown, stamp }: Found, count: number, ofQuery
 // Layout: stamp, whether there are bounds, number of near rows; near rows, their bounds, unknown rows.
 const HEADER = 3
 
-/** @param found undefined if the index cannot be used */
-export function encodeFound(found: Found | undefined): Uint8Array {
-  if (!found) return new Uint8Array()
-  const { near, bounds, unknown, stamp } = found
+/** @param result undefined if the index cannot be used */
+export function encodeFound(result: Found | undefined): Uint8Array {
+  if (!result) return new Uint8Array()
+  const { near, bounds, unknown, stamp } = result
   const numbers = new Float64Array(HEADER + near.length + (bounds?.length ?? 0) + unknown.length)
   numbers.set([stamp, bounds ? 1 : 0, near.length])
   numbers.set(near, HEADER)

@@ -140,7 +140,7 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
     squares += a * a + b * b
     if ((group + 1) % GROUPS_AT_ONCE === 0) parts.push({ groups: group + 1, most, squares })
   }
-  const whole = parts.at(-1)!
+  const wholePart = parts.at(-1)!
   const leastOf = ({ groups, most, squares }: Part, cosine: number, deviations: number): number => {
     // Deviation of the rest from a part of the numbers, loss of their levels, and up to half a step of each entry.
     const variance = (squares * (1 - squares) + (squares * LOST) / (1 - LOST)) / numbers.length
@@ -150,7 +150,7 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
   return {
     table,
     sumsOf(cosine, deviations) {
-      let best = { part: whole, cost: 1 }
+      let best = { part: wholePart, cost: 1 }
       for (const part of parts) {
         // For a vector unrelated to the question, as most are.
         const scatter = Math.sqrt(part.squares / (1 - LOST) / numbers.length)
@@ -160,7 +160,7 @@ export function sketchQuestion(vector: Float32Array): SketchQuestion | undefined
         if (cost < best.cost) best = { part, cost }
       }
       return {
-        whole: leastOf(whole, cosine, deviations),
+        whole: leastOf(wholePart, cosine, deviations),
         first: leastOf(best.part, cosine, deviations),
         firstBytes: (best.part.groups * GROUP) / NUMBERS_PER_BYTE,
       }

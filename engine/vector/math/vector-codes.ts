@@ -48,18 +48,18 @@ export function writeCodes(
   const scale = isUsual(length) ? Math.fround(greatest / length / MAX_CODE) : 0
   const numbers = address + CODES_HEADER_BYTES
   bytes.fill(0, numbers, numbers + codeCount(dimension))
-  let lost = 0
+  let squaredLoss = 0
   if (scale > 0) {
     for (let i = 0; i < dimension; i++) {
       const number = floats[start + i]! / length
       const code = Math.round(number / scale)
       bytes[numbers + i] = code
-      lost += (number - scale * code) ** 2
+      squaredLoss += (number - scale * code) ** 2
     }
   }
   const at = address >>> 2
   singles[at] = scale
-  singles[at + 1] = scale > 0 ? Math.sqrt(lost) * (1 + ROUNDING) : Number.POSITIVE_INFINITY
+  singles[at + 1] = scale > 0 ? Math.sqrt(squaredLoss) * (1 + ROUNDING) : Number.POSITIVE_INFINITY
   singles[at + 2] = length
 }
 
@@ -84,11 +84,11 @@ export function codeQuestion(vector: Float32Array): CodedQuestion | undefined {
   let greatest = 0
   for (let i = 0; i < vector.length; i++) greatest = Math.max(greatest, Math.abs(vector[i]!))
   const step = greatest / length / maxCode
-  let lost = 0
+  let squaredLoss = 0
   for (let i = 0; i < vector.length; i++) {
     const number = vector[i]! / length
     numbers[i] = Math.round(number / step)
-    lost += (number - step * numbers[i]!) ** 2
+    squaredLoss += (number - step * numbers[i]!) ** 2
   }
-  return { numbers, step, error: Math.sqrt(lost) * (1 + ROUNDING) + ROUNDING, length }
+  return { numbers, step, error: Math.sqrt(squaredLoss) * (1 + ROUNDING) + ROUNDING, length }
 }

@@ -75,18 +75,18 @@ export function savedWriter(
   return (result, snapshot, context) => {
     // The answer to a single object is an object, even with `$asArray`.
     const isArray = output.form === 'array' && result.many
-    let shown = output
-    if (reduction === STORED_ONLY) shown = storedOnly(view.attributes(dataClass), isArray ? 'array' : 'entity')
-    else if (reduction > 0) shown = { form: isArray ? 'array' : 'entity' }
-    else if (output.form === 'array' && !isArray) shown = { ...output, form: 'entity' }
-    return writeSaved(result, bindProjection(dataClass, shown, view, layouts, limits), snapshot, context)
+    let finalOutput = output
+    if (reduction === STORED_ONLY) finalOutput = storedOnly(view.attributes(dataClass), isArray ? 'array' : 'entity')
+    else if (reduction > 0) finalOutput = { form: isArray ? 'array' : 'entity' }
+    else if (output.form === 'array' && !isArray) finalOutput = { ...output, form: 'entity' }
+    return writeSaved(result, bindProjection(dataClass, finalOutput, view, layouts, limits), snapshot, context)
   }
 }
 
 const storedOnly = (attributes: readonly Attribute[], form: Output['form']): Output => {
-  const stored = attributes.filter(({ kind }) => kind === 'storage')
+  const storageAttributes = attributes.filter(({ kind }) => kind === 'storage')
   return {
     form,
-    attributes: { from: 'path', items: stored.map(({ name }) => ({ path: [name], range: undefined })) },
+    attributes: { from: 'path', items: storageAttributes.map(({ name }) => ({ path: [name], range: undefined })) },
   }
 }

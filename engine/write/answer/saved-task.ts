@@ -12,22 +12,27 @@ export interface SavedArgs {
 
 /** The answer to a completed save. Only the output and the access of the request are used. */
 export const savedTask: TaskKind<SavedArgs> = {
-  plan({ dataClass: name, output, access }, { mode, result: sent }, { views, layouts, limits, isTrial }, context) {
+  plan(
+    { dataClass: name, output, access },
+    { mode, result: saveResult },
+    { views, layouts, limits, isTrial },
+    context,
+  ) {
     const { snapshot } = context
     const view = views.of(access)
     // Creating does not require read permission.
     const dataClass = view.catalog.dataClassesByName.get(name)!
-    const isPacked = 'rows' in sent
+    const isPacked = 'rows' in saveResult
     return {
       searches: [],
       cost: () =>
         isPacked
           ? Number.POSITIVE_INFINITY
-          : MICROSECONDS.request + costOfEntities(output, dataClass, sent.entities.length, snapshot),
+          : MICROSECONDS.request + costOfEntities(output, dataClass, saveResult.entities.length, snapshot),
       run() {
         const prepare = isTrial ? savedWriter : prepareSaved
         const write = prepare(dataClass, { mode, output }, { view, layouts, limits })
-        return write(isPacked ? new PackedResult(sent) : sent, snapshot, context)
+        return write(isPacked ? new PackedResult(saveResult) : saveResult, snapshot, context)
       },
     }
   },

@@ -48,8 +48,8 @@ export function writeSaved(
       }),
     )
     if (start > 0) out.closeAt(0)
-    const shown = outcomes.flatMap(({ row, rowId }) => (row ? [[rowId, row] as const] : []))
-    batches.prepare(projection.entity, shown, true)
+    const rowEntries = outcomes.flatMap(({ row, rowId }) => (row ? [[rowId, row] as const] : []))
+    batches.prepare(projection.entity, rowEntries, true)
     out.open()
     if (start === 0 && many) out.ascii(isArray ? '[' : '{"__ENTITIES":[')
     for (const [i, outcome] of outcomes.entries()) {

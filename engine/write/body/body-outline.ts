@@ -77,7 +77,7 @@ class Outliner {
     const { body, limits } = this
     const root = skipBlanks(body, 0)
     const isObject = body[root] === BRACE_OPEN
-    if (!isObject && body[root] !== BRACKET_OPEN) return this.whole('other')
+    if (!isObject && body[root] !== BRACKET_OPEN) return this.outlineWhole('other')
     let level = 0
     let separators = 0
     /** The last string: before a colon it is a name. */
@@ -119,17 +119,17 @@ class Outliner {
         if (--level === 0) break
       }
     }
-    if (level !== 0 || skipBlanks(body, i + 1) < body.length || this.isMalformed) return this.whole('other')
+    if (level !== 0 || skipBlanks(body, i + 1) < body.length || this.isMalformed) return this.outlineWhole('other')
     if (this.end >= 0) {
       // The text around the array is parsed as a whole.
       this.checkSize(body.length - (this.end - this.start))
       return { kind: 'elements', parts: this.parts, start: this.start, end: this.end }
     }
     if (this.rootAttributes >= limits.maxAttributes) throw WriteErrors.TOO_MANY_ATTRIBUTES(limits.maxAttributes)
-    return this.whole('object')
+    return this.outlineWhole('object')
   }
 
-  private whole(kind: 'object' | 'other'): BodyOutline {
+  private outlineWhole(kind: 'object' | 'other'): BodyOutline {
     const { length } = this.body
     if (kind === 'object') this.checkSize(length)
     return { kind, parts: kind === 'object' ? [0, length, 1] : [], start: 0, end: length }

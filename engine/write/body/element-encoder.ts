@@ -39,7 +39,7 @@ export class ElementEncoder {
   private readonly isUsable: boolean
   private nextKey: number
   private rows = Buffer.alloc(0)
-  private used = 0
+  private usedBytes = 0
   private readonly ends: number[] = []
   private readonly keyDigits: number[] = []
   private readonly indexed: Value[][]
@@ -85,13 +85,13 @@ export class ElementEncoder {
   }
 
   private get isOpen(): boolean {
-    return this.isUsable && this.used < this.options.maxBytes
+    return this.isUsable && this.usedBytes < this.options.maxBytes
   }
 
   /** @param values undefined for an element that is left to the writer */
   private append(values: AttributeValues<RowAttribute> | undefined): void {
     this.keyDigits.push(values ? this.encode(values) : 0)
-    this.ends.push(this.used)
+    this.ends.push(this.usedBytes)
     const { indexes } = this.rules
     for (let i = 0; i < indexes.length; i++) this.indexed[i]!.push(values ? valueAmong(values, indexes[i]!) : null)
     const { references } = this.layout
@@ -100,10 +100,10 @@ export class ElementEncoder {
   }
 
   finish(): EncodedRows {
-    const { ends, rows, used, keyDigits, indexed, foreignKeys } = this
+    const { ends, rows, usedBytes, keyDigits, indexed, foreignKeys } = this
     return {
       ends: Uint32Array.from(ends),
-      rows: rows.subarray(0, used),
+      rows: rows.subarray(0, usedBytes),
       keyDigits: Uint8Array.from(keyDigits),
       indexed,
       foreignKeys,
@@ -171,13 +171,13 @@ export class ElementEncoder {
   }
 
   private put(row: Uint8Array): void {
-    if (this.used + row.length > this.rows.length) {
-      const grown = Buffer.allocUnsafe(2 * (this.used + row.length))
-      this.rows.copy(grown, 0, 0, this.used)
+    if (this.usedBytes + row.length > this.rows.length) {
+      const grown = Buffer.allocUnsafe(2 * (this.usedBytes + row.length))
+      this.rows.copy(grown, 0, 0, this.usedBytes)
       this.rows = grown
     }
-    this.rows.set(row, this.used)
-    this.used += row.length
+    this.rows.set(row, this.usedBytes)
+    this.usedBytes += row.length
   }
 }
 

@@ -100,8 +100,8 @@ class SplitBody implements SaveBody {
 
 /** Parser of a body, or of a part of it; exact only where needed, because an exact one is slower. */
 export function parserOf(dataClass: DataClass): (text: string) => unknown {
-  const kept = keptDigits(dataClass)
-  return text => parseExactJson(text, kept)
+  const digits = keptDigits(dataClass)
+  return text => parseExactJson(text, digits)
 }
 
 /** Numbers that `JSON.parse` would round and that an element of the dataclass may hold. */

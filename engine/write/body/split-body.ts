@@ -57,17 +57,17 @@ export function parseParts(
 }
 
 function parsePart(text: string, count: number, first: number, parse: (text: string) => unknown): readonly unknown[] {
-  let found: unknown[]
+  let elements: unknown[]
   try {
-    found = parse(`[${text}]`) as unknown[]
+    elements = parse(`[${text}]`) as unknown[]
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
     const reason = error.message.slice(error.message.indexOf(': ') + 2)
     throw EngineErrors.BAD_JSON(`${reason} (entities ${first} to ${first + count - 1})`)
   }
   // A comma without an element before or after it.
-  if (found.length !== count) throw EngineErrors.BAD_JSON(`entity ${first} is empty`)
-  return found
+  if (elements.length !== count) throw EngineErrors.BAD_JSON(`entity ${first} is empty`)
+  return elements
 }
 
 function malformed(body: Uint8Array, { maxEntityBytes }: BodyLimits): ProtocolError {

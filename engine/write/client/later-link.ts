@@ -32,7 +32,7 @@ interface Waiting {
  */
 export class LaterLink {
   private end: LinkEnd | undefined
-  private readonly waiting = new Numbered<Waiting>()
+  private readonly waitingWrites = new Numbered<Waiting>()
   private lastId = 0
   private unsent: LaterRequest[] = []
 
@@ -52,7 +52,7 @@ export class LaterLink {
   ): void {
     this.end ??= this.open()
     const id = ++this.lastId
-    this.waiting.set(id, { done: done as Done, scope: new AsyncResource('TesserWrite') })
+    this.waitingWrites.set(id, { done: done as Done, scope: new AsyncResource('TesserWrite') })
     this.unsent.push({ id, request: request.kind === 'save' ? sentSave(request) : request })
   }
 
@@ -91,13 +91,13 @@ export class LaterLink {
       if (this.end !== end) return
       const state = Atomics.load(end.signal, STATE) as CutState
       this.close()
-      for (const id of this.waiting.ids()) this.settle(id, cutReason(state))
+      for (const id of this.waitingWrites.ids()) this.settle(id, cutReason(state))
     })
   }
 
   private settle(id: number, outcome: WriteResult | ProtocolError): void {
-    const { done, scope } = this.waiting.get(id)!
-    this.waiting.delete(id)
+    const { done, scope } = this.waitingWrites.get(id)!
+    this.waitingWrites.delete(id)
     scope.runInAsyncScope(done, undefined, outcome)
     scope.emitDestroy()
   }

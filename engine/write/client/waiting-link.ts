@@ -8,19 +8,19 @@ export class WaitingLink<Question, Answer> {
   /** @param connect passes the other end to the thread that answers; transfers its port */
   constructor(private readonly connect: (end: LinkEnd) => void) {}
 
-  /** @param lost the error to throw when the link is cut before the answer */
-  ask(question: Question, lost: (state: CutState) => Error): Answer {
+  /** @param lossError the error to throw when the link is cut before the answer */
+  ask(question: Question, lossError: (state: CutState) => Error): Answer {
     const { port, signal } = this.send(question)
     for (;;) {
-      const seen = Atomics.load(signal, ANSWERS)
-      const received = receiveMessageOnPort(port) as { message: Answer } | undefined
-      if (received) return received.message
+      const answerCount = Atomics.load(signal, ANSWERS)
+      const envelope = receiveMessageOnPort(port) as { message: Answer } | undefined
+      if (envelope) return envelope.message
       const state = Atomics.load(signal, STATE)
       if (state !== OPEN) {
         this.close()
-        throw lost(state as CutState)
+        throw lossError(state as CutState)
       }
-      Atomics.wait(signal, ANSWERS, seen)
+      Atomics.wait(signal, ANSWERS, answerCount)
     }
   }
 

@@ -64,7 +64,7 @@ export class WriterClient {
   private restartTimer: NodeJS.Timeout | undefined
   private closing: Promise<void> | undefined
   /** Settles when the thread has stopped. */
-  private stopped: Promise<void> = Promise.resolve()
+  private threadEnd: Promise<void> = Promise.resolve()
   private isReady = false
   private logged = false
   private followed = 0
@@ -182,7 +182,7 @@ export class WriterClient {
       clearTimeout(this.restartTimer)
       this.flush()
       this.post({ kind: 'close' })
-      await Promise.race([this.stopped, this.watch.stall()])
+      await Promise.race([this.threadEnd, this.watch.stall()])
       this.watch.close()
       // Fails requests to a thread that did not stop.
       this.failSent()
@@ -196,8 +196,8 @@ export class WriterClient {
     if (requests.length === 0) return
     const { packed, buffer } = packBodies(requests.map(({ request }) => request))
     const { now = Date.now } = this.options
-    const sent = requests.map(({ id }, i) => ({ id, request: packed[i]! }))
-    this.post({ kind: 'write', clockOffsetMs: now() - Date.now(), requests: sent }, [buffer])
+    const sentRequests = requests.map(({ id }, i) => ({ id, request: packed[i]! }))
+    this.post({ kind: 'write', clockOffsetMs: now() - Date.now(), requests: sentRequests }, [buffer])
   }
 
   private post(message: ToWriter, transfer: ArrayBuffer[] = []): void {
@@ -231,8 +231,8 @@ export class WriterClient {
     worker.on('error', error => {
       failure = error
     })
-    worker.on('exit', code => this.ended(code, failure))
-    this.stopped = new Promise(resolve => {
+    worker.on('exit', code => this.handleEnd(code, failure))
+    this.threadEnd = new Promise(resolve => {
       worker.on('exit', () => resolve())
     })
     return new Promise((resolve, reject) => {
@@ -249,7 +249,7 @@ export class WriterClient {
     })
   }
 
-  private ended(code: number, failure: Error | undefined): void {
+  private handleEnd(code: number, failure: Error | undefined): void {
     const wasReady = this.isReady
     this.isReady = false
     this.worker = undefined

@@ -50,11 +50,11 @@ export class WriterLink {
   }
 
   private ask(message: ToLinkedWriter): FromLinkedWriter {
-    return checked(this.link.ask(message, cutReason))
+    return checkMessage(this.link.ask(message, cutReason))
   }
 }
 
-function checked(message: FromLinkedWriter): FromLinkedWriter {
+function checkMessage(message: FromLinkedWriter): FromLinkedWriter {
   const { outcome } = message
   if (outcome && !isWriteResult(outcome)) throw new ProtocolError(outcome)
   return message

@@ -26,14 +26,14 @@ const WORD = Uint32Array.BYTES_PER_ELEMENT
  * the values as `v8.serialize` writes them.
  */
 export function packRows({ ends, rows, ...values }: EncodedRows): Uint8Array {
-  const others = serialize(values)
+  const valueBytes = serialize(values)
   const start = (2 + ends.length) * WORD
-  const bytes = new Uint8Array(new SharedArrayBuffer(start + rows.length + others.length))
+  const bytes = new Uint8Array(new SharedArrayBuffer(start + rows.length + valueBytes.length))
   const words = new Uint32Array(bytes.buffer, 0, 2 + ends.length)
   words.set([ends.length, rows.length])
   words.set(ends, 2)
   bytes.set(rows, start)
-  bytes.set(others, start + rows.length)
+  bytes.set(valueBytes, start + rows.length)
   return bytes
 }
 

@@ -80,16 +80,16 @@ export const packed = (outcome: WriteResult | ErrorData): SentOutcome =>
 
 /** Moves the rows of results that are not packed into one buffer. @returns the buffer, to be transferred */
 export function packRows(outcomes: readonly SentOutcome[]): ArrayBuffer {
-  const saved = outcomes.filter((outcome): outcome is SaveResult => 'entities' in outcome)
-  const entities = saved.flatMap(result => result.entities.filter(entity => entity.row))
+  const saveResults = outcomes.filter((outcome): outcome is SaveResult => 'entities' in outcome)
+  const entities = saveResults.flatMap(result => result.entities.filter(entity => entity.row))
   const { take, buffer } = packer(entities.map(entity => entity.row!))
   for (const entity of entities) entity.row = take(entity.row!)
   return buffer
 }
 
 function packer(parts: readonly Uint8Array[]): { take: (part: Uint8Array) => Uint8Array; buffer: ArrayBuffer } {
-  const own = parts.filter(part => !isShared(part))
-  const buffer = new ArrayBuffer(own.reduce((sum, part) => sum + part.length, 0))
+  const ownParts = parts.filter(part => !isShared(part))
+  const buffer = new ArrayBuffer(ownParts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   const take = (part: Uint8Array): Uint8Array => {
     if (isShared(part)) return part

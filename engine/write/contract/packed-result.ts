@@ -81,7 +81,7 @@ export class PackedResult implements SaveResult {
 }
 
 function unpack({ rows, index, failures }: PackedSave): SavedEntity[] {
-  const known = JSON.parse(Buffer.from(failures).toString()) as SaveFailure[]
+  const saveFailures = JSON.parse(Buffer.from(failures).toString()) as SaveFailure[]
   const entities: SavedEntity[] = []
   let rowStart = 0
   for (let i = 0; i < index.length; i += WORDS) {
@@ -94,7 +94,7 @@ function unpack({ rows, index, failures }: PackedSave): SavedEntity[] {
       rowStart = rowEnd
     }
     if (rowId !== NONE) entity.rowId = rowId
-    if (failure !== NONE) entity.failure = known[failure]!
+    if (failure !== NONE) entity.failure = saveFailures[failure]!
     entities.push(entity)
   }
   return entities

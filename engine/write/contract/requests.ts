@@ -164,7 +164,7 @@ export interface HookedRow {
   dataClass: string
   rowId: number
   /** `__STAMP` of the entity that the code has seen. */
-  seen: number
+  seenStamp: number
   /** Stored calculated attributes of a row that stays without a reference, as JSON by name. */
   values?: Record<string, unknown>
   /** Jobs that are enqueued if the row is deleted. */
@@ -183,7 +183,7 @@ export interface CalculatedRequest {
 export interface CalculatedRow {
   rowId: number
   /** `__STAMP` of the entity from which the values were computed. If it has changed since, its save has computed them. */
-  seen: number
+  seenStamp: number
   /** JSON by attribute name. */
   values: Record<string, unknown>
 }
@@ -263,7 +263,7 @@ export interface SaveFailure {
 export interface InsertResult {
   kind: 'insert'
   /** Indexes of the entities that are left to a save, which finds out why. */
-  left: Uint32Array
+  remainingIndexes: Uint32Array
 }
 
 export interface DeleteResult {

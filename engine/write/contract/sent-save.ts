@@ -8,4 +8,4 @@ export interface SentSave extends Omit<SaveRequest, 'body'> {
 
 export const sentSave = (request: SaveRequest): SentSave => ({ ...request, body: shortText(request.body) })
 
-export const receivedSave = (sent: SentSave): SaveRequest => ({ ...sent, body: bytesOfShortText(sent.body) })
+export const receivedSave = (save: SentSave): SaveRequest => ({ ...save, body: bytesOfShortText(save.body) })

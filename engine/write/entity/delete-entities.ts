@@ -16,7 +16,7 @@ import type { StoreTransaction } from '../../data/store-transaction.ts'
 
 export interface Deletion {
   /** Number of rows of the selection that were examined. */
-  taken: number
+  examinedCount: number
   /** Number of rows that were deleted. */
   deleted: number
   /** Row ids that could not be deleted. */
@@ -79,15 +79,15 @@ export function deleteRows(
 ): Deletion {
   const { transaction, timestamp } = context
   const referencing = remembered(transaction)
-  const selected = select(context, dataClass, rowIds, { stamps, ifMatch, budget, referencing })
-  const { candidates, rows, stopped, taken } = selected
+  const selection = select(context, dataClass, rowIds, { stamps, ifMatch, budget, referencing })
+  const { candidates, rows, stopErrors, examinedCount } = selection
   const blockers = findBlockers(context, candidates, referencing)
   const free = rows.filter(row => !blockers.has(identify(row)))
   // Rows reached only by cascades from blocked rows stay too.
   const deletable = blockers.size === 0 ? candidates : withCascades(free, referencing)
   const unlinked = findUnlinked(deletable, referencing)
   if (hooked && !isSeen(transaction, [...deletable.values(), ...unlinked.map(({ row }) => row)], hooked)) {
-    return { taken: 0, deleted: 0, blocked: [], unblocked: [], changed: true }
+    return { examinedCount: 0, deleted: 0, blocked: [], unblocked: [], changed: true }
   }
   const unblocked = restrictedBy(deletable.values(), dataClass, transaction)
   for (const each of unlinked) unlink(transaction, each, timestamp, hooked)
@@ -98,13 +98,14 @@ export function deleteRows(
   }
 
   const staying = rows.filter(row => blockers.has(identify(row))).map(({ rowId }) => rowId)
-  const blocked = [...stopped.keys(), ...staying]
+  const blocked = [...stopErrors.keys(), ...staying]
   const [first] = blocked
-  if (first === undefined) return { taken, deleted: free.length, blocked, unblocked }
+  if (first === undefined) return { examinedCount, deleted: free.length, blocked, unblocked }
   const key = keyOf(transaction, { dataClass, rowId: first })
-  const error = stopped.get(first) ?? blockError(key, dataClass, blockers.get(identify({ dataClass, rowId: first }))!)
+  const error =
+    stopErrors.get(first) ?? blockError(key, dataClass, blockers.get(identify({ dataClass, rowId: first }))!)
   return {
-    taken,
+    examinedCount,
     deleted: free.length,
     blocked,
     unblocked,
@@ -115,17 +116,17 @@ export function deleteRows(
 /** Rows of `target` whose deletion these rows block by referring to them. */
 function restrictedBy(rows: Iterable<TableRow>, target: DataClass, transaction: StoreTransaction): number[] {
   if (!target.referencedBy.some(relation => onDelete(relation) === 'restrict')) return []
-  const found: number[] = []
+  const restrictedIds: number[] = []
   for (const { dataClass, rowId } of rows) {
     const { references } = transaction.layout(dataClass)
     if (!references.some(relation => relation.target === target)) continue
     const row = transaction.row(dataClass, rowId)!
     for (const [i, relation] of references.entries()) {
       const referred = relation.target === target && onDelete(relation) === 'restrict' ? row.reference(i) : undefined
-      if (referred !== undefined) found.push(referred)
+      if (referred !== undefined) restrictedIds.push(referred)
     }
   }
-  return found
+  return restrictedIds
 }
 
 interface Selected {
@@ -133,8 +134,8 @@ interface Selected {
   readonly rows: readonly TableRow[]
   readonly candidates: Map<number, TableRow>
   /** Rows that stay for reasons other than references, with their errors. */
-  readonly stopped: ReadonlyMap<number, ProtocolError>
-  readonly taken: number
+  readonly stopErrors: ReadonlyMap<number, ProtocolError>
+  readonly examinedCount: number
 }
 
 /** Takes rows of the selection with their cascades, up to the budget, and at least one. */
@@ -153,50 +154,50 @@ function select(
   const cascades = dataClass.referencedBy.some(relation => onDelete(relation) !== 'restrict')
   const rows: TableRow[] = []
   const candidates = new Map<number, TableRow>()
-  const stopped = new Map<number, ProtocolError>()
+  const stopErrors = new Map<number, ProtocolError>()
   let changes = 0
-  let taken = 0
-  for (; taken < rowIds.length && (taken === 0 || changes < budget); taken++) {
-    const rowId = rowIds[taken]!
-    const stored = transaction.row(dataClass, rowId)
-    if (!stored) continue
+  let examinedCount = 0
+  for (; examinedCount < rowIds.length && (examinedCount === 0 || changes < budget); examinedCount++) {
+    const rowId = rowIds[examinedCount]!
+    const storedRow = transaction.row(dataClass, rowId)
+    if (!storedRow) continue
     const row = { dataClass, rowId }
     const stamp = stamps?.get(rowId)
-    if (stamp !== undefined && stamp !== stored.stamp) {
-      stopped.set(rowId, WriteErrors.STALE_STAMP(stored.key, dataClass.name, String(stamp), stored.stamp))
-    } else if (!isExpected(ifMatch, stored)) {
-      stopped.set(rowId, WriteErrors.OTHER_VERSION(stored.key, dataClass.name, stored.stamp))
+    if (stamp !== undefined && stamp !== storedRow.stamp) {
+      stopErrors.set(rowId, WriteErrors.STALE_STAMP(storedRow.key, dataClass.name, String(stamp), storedRow.stamp))
+    } else if (!isExpected(ifMatch, storedRow)) {
+      stopErrors.set(rowId, WriteErrors.OTHER_VERSION(storedRow.key, dataClass.name, storedRow.stamp))
     } else if (holdsGuarded(rowId)) {
-      stopped.set(rowId, PermissionErrors.DROP_ATTRIBUTE(keyOf(transaction, row), dataClass.name))
+      stopErrors.set(rowId, PermissionErrors.DROP_ATTRIBUTE(keyOf(transaction, row), dataClass.name))
     } else {
-      const taken = cascades ? cascadeOf(row, candidates, referencing, maxCascade) : { rows: [row], changes: 1 }
-      if (taken) {
-        for (const each of taken.rows) candidates.set(identify(each), each)
-        changes += taken.changes
+      const cascade = cascades ? cascadeOf(row, candidates, referencing, maxCascade) : { rows: [row], changes: 1 }
+      if (cascade) {
+        for (const each of cascade.rows) candidates.set(identify(each), each)
+        changes += cascade.changes
         rows.push(row)
-      } else stopped.set(rowId, WriteErrors.CASCADE_TOO_LARGE(keyOf(transaction, row), dataClass.name, maxCascade))
+      } else stopErrors.set(rowId, WriteErrors.CASCADE_TOO_LARGE(keyOf(transaction, row), dataClass.name, maxCascade))
     }
     // Examining a row that stays costs as much.
-    if (stopped.has(rowId)) changes++
+    if (stopErrors.has(rowId)) changes++
   }
-  return { rows, candidates, stopped, taken }
+  return { rows, candidates, stopErrors, examinedCount }
 }
 
 /**
- * A row with its cascades, and the number of rows that its deletion changes. Rows in `known` are left out.
+ * A row with its cascades, and the number of rows that its deletion changes. Rows in `candidates` are left out.
  * @returns undefined if they are more than `max`
  */
 function cascadeOf(
   row: TableRow,
-  known: ReadonlyMap<number, TableRow>,
+  candidates: ReadonlyMap<number, TableRow>,
   referencing: Referencing,
   max: number,
 ): { rows: TableRow[]; changes: number } | undefined {
-  if (known.has(identify(row))) return { rows: [], changes: 0 }
-  const added = new Map([[identify(row), row]])
+  if (candidates.has(identify(row))) return { rows: [], changes: 0 }
+  const cascade = new Map([[identify(row), row]])
   let unlinked = 0
   // Iteration over a map includes entries that are added meanwhile.
-  for (const { dataClass, rowId } of added.values()) {
+  for (const { dataClass, rowId } of cascade.values()) {
     for (const relation of dataClass.referencedBy) {
       const action = onDelete(relation)
       if (action === 'restrict') continue
@@ -204,22 +205,22 @@ function cascadeOf(
         const next = { dataClass: relation.dataClass, rowId: referrer }
         const id = identify(next)
         if (action === 'setNull') unlinked++
-        else if (!known.has(id)) added.set(id, next)
-        if (added.size + unlinked > max) return undefined
+        else if (!candidates.has(id)) cascade.set(id, next)
+        if (cascade.size + unlinked > max) return undefined
       }
     }
   }
-  return { rows: [...added.values()], changes: added.size + unlinked }
+  return { rows: [...cascade.values()], changes: cascade.size + unlinked }
 }
 
 /** Caches referring rows, which are looked up several times to find the deletable rows. */
 function remembered(transaction: StoreTransaction): Referencing {
-  const known = new Map<RelatedEntityAttribute, Map<number, readonly number[]>>()
+  const rowsByRelation = new Map<RelatedEntityAttribute, Map<number, readonly number[]>>()
   return (relation, rowId) => {
-    let ofRelation = known.get(relation)
+    let ofRelation = rowsByRelation.get(relation)
     if (!ofRelation) {
       ofRelation = new Map()
-      known.set(relation, ofRelation)
+      rowsByRelation.set(relation, ofRelation)
     }
     let rowIds = ofRelation.get(rowId)
     if (!rowIds) {
@@ -277,8 +278,8 @@ function findBlockers(
     for (const relation of dataClass.referencedBy) {
       if (onDelete(relation) === 'setNull' && !locks.isEmpty) {
         // Setting a reference to null changes the referring entity.
-        const locked = referencing(relation, rowId).find(referrer => isLocked(relation.dataClass, referrer))
-        if (locked !== undefined && !blockers.has(id)) blockers.set(id, reason(relation, view))
+        const lockedRow = referencing(relation, rowId).find(referrer => isLocked(relation.dataClass, referrer))
+        if (lockedRow !== undefined && !blockers.has(id)) blockers.set(id, reason(relation, view))
       }
       if (onDelete(relation) !== 'restrict') continue
       const staying = referencing(relation, rowId).find(
@@ -313,17 +314,17 @@ const keyOf = (transaction: StoreTransaction, { dataClass, rowId }: TableRow): s
 
 /** Rows that are not deleted and whose references to deleted rows become null. */
 export function findUnlinked(deletable: ReadonlyMap<number, TableRow>, referencing: Referencing): Unlinked[] {
-  const found: Unlinked[] = []
+  const unlinkedRows: Unlinked[] = []
   for (const { dataClass: target, rowId: targetRowId } of deletable.values()) {
     for (const relation of target.referencedBy) {
       if (onDelete(relation) !== 'setNull') continue
       for (const rowId of referencing(relation, targetRowId)) {
         const row = { dataClass: relation.dataClass, rowId }
-        if (!deletable.has(identify(row))) found.push({ row, relation })
+        if (!deletable.has(identify(row))) unlinkedRows.push({ row, relation })
       }
     }
   }
-  return found
+  return unlinkedRows
 }
 
 function unlink(
@@ -341,8 +342,8 @@ function unlink(
     values.set(other, null)
     references[i] = undefined
   })
-  const made = hooked?.find(dataClass, rowId)?.values
-  for (const [attribute, value] of calculatedValues(dataClass, made ?? {})) values.set(attribute, value)
+  const newValues = hooked?.find(dataClass, rowId)?.values
+  for (const [attribute, value] of calculatedValues(dataClass, newValues ?? {})) values.set(attribute, value)
   transaction.update(dataClass, { rowId, row }, { stamp: row.stamp + 1, values, references }, timestamp)
 }
 
@@ -351,7 +352,7 @@ const isSeen = (transaction: StoreTransaction, rows: readonly TableRow[], hooked
   (!hooked.reads || transaction.stillHolds(hooked.reads)) &&
   rows.every(({ dataClass, rowId }) => {
     if (!hooked.demands(dataClass)) return true
-    return hooked.find(dataClass, rowId)?.seen === transaction.row(dataClass, rowId)!.stamp
+    return hooked.find(dataClass, rowId)?.seenStamp === transaction.row(dataClass, rowId)!.stamp
   })
 
 /** Rows that drop events of some dataclasses have seen, with their stamps. */

@@ -51,7 +51,7 @@ export class EntityChange {
   /** Attributes with a problem that makes further checks pointless. */
   private readonly broken: StorageAttribute[] = []
   /** Set by plugin code; no permission check. */
-  private readonly made: StorageAttribute[] = []
+  private readonly madeAttributes: StorageAttribute[] = []
 
   /** @param old undefined for a new entity */
   constructor(
@@ -63,7 +63,7 @@ export class EntityChange {
   }
 
   /** Value that the entity has without the change: of a new one its default. */
-  stored(attribute: StorageAttribute): Value {
+  storedValue(attribute: StorageAttribute): Value {
     if (!this.row) return attribute.default ?? null
     // `true` for a stored image or blob, which differs from every sent value.
     return (this.row.value(attribute) ?? null) as Value
@@ -73,7 +73,7 @@ export class EntityChange {
   has(attribute: StorageAttribute, value: Value): boolean {
     const { view } = this.context
     const isSecret = this.old && view.isRestricted && !this.isMade(attribute) && !view.shows(attribute)
-    return !isSecret && sameValue(this.stored(attribute), value)
+    return !isSecret && sameValue(this.storedValue(attribute), value)
   }
 
   change(attribute: StorageAttribute, value: Value): void {
@@ -118,11 +118,11 @@ export class EntityChange {
   }
 
   setMade(attribute: StorageAttribute): void {
-    this.made.push(attribute)
+    this.madeAttributes.push(attribute)
   }
 
   isMade(attribute: StorageAttribute): boolean {
-    return this.made.length > 0 && this.made.includes(attribute)
+    return this.madeAttributes.length > 0 && this.madeAttributes.includes(attribute)
   }
 
   mayChange(attribute: Attribute): boolean {

@@ -6,14 +6,14 @@ import type { SaveFailure } from '../contract/requests.ts'
  */
 export class FailureDigest {
   /** Number of failures that were described. Reset when a step is repeated. */
-  described = 0
+  describedCount = 0
   private readonly kinds = new Map<string, SaveFailure>()
 
   constructor(private readonly maxDescribed: number) {}
 
   add(failure: SaveFailure): SaveFailure {
-    if (this.described < this.maxDescribed) {
-      this.described++
+    if (this.describedCount < this.maxDescribed) {
+      this.describedCount++
       return failure
     }
     const { status, error } = failure

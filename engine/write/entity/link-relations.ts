@@ -13,21 +13,21 @@ export function changeRelations(change: EntityChange): void {
 
 function changeRelation(change: EntityChange, relation: RelatedEntityAttribute, key: Value): void {
   const { foreignKey, target, name } = relation
-  const related = key === null ? null : findRelated(change, relation, key)
-  if (related === undefined) {
+  const relatedEntity = key === null ? null : findRelated(change, relation, key)
+  if (relatedEntity === undefined) {
     change.reject(foreignKey, WriteErrors.RELATED_ENTITY_NOT_FOUND(name, describeValue(target.key, key), target.name))
     return
   }
-  const value = related && foreignKeyFor(foreignKey, related.key, target.key)
+  const value = relatedEntity && foreignKeyFor(foreignKey, relatedEntity.key, target.key)
   if (value instanceof ProtocolError) {
     change.reject(foreignKey, value)
     return
   }
-  if (sameValue(change.stored(foreignKey), value)) return
+  if (sameValue(change.storedValue(foreignKey), value)) return
   const direct = change.values.get(foreignKey)
   const agrees =
     direct === undefined ||
-    (direct === null ? value === null : findRelated(change, relation, direct)?.rowId === related?.rowId)
+    (direct === null ? value === null : findRelated(change, relation, direct)?.rowId === relatedEntity?.rowId)
   if (agrees) change.change(foreignKey, value)
   else {
     const problem = WriteErrors.RELATION_CONFLICT(
@@ -54,8 +54,8 @@ export function linkForeignKeys(change: EntityChange): void {
       change.refuse(foreignKey)
       continue
     }
-    const related = key === null ? null : findRelated(change, relation, key)
-    if (related === undefined) {
+    const relatedEntity = key === null ? null : findRelated(change, relation, key)
+    if (relatedEntity === undefined) {
       const isNamed = !change.isMade(foreignKey) || view.shows(foreignKey)
       change.reject(
         foreignKey,
@@ -65,20 +65,20 @@ export function linkForeignKeys(change: EntityChange): void {
       )
       continue
     }
-    change.references[i] = related?.rowId
+    change.references[i] = relatedEntity?.rowId
     // The target's spelling of the key is kept, which may be the stored one.
-    if (related && foreignKey.type === target.key.type) change.values.set(foreignKey, related.key)
+    if (relatedEntity && foreignKey.type === target.key.type) change.values.set(foreignKey, relatedEntity.key)
   }
   if (!change.old) return
   for (const { foreignKey } of relations) {
-    if (sameValue(change.stored(foreignKey), change.values.get(foreignKey))) change.values.delete(foreignKey)
+    if (sameValue(change.storedValue(foreignKey), change.values.get(foreignKey))) change.values.delete(foreignKey)
   }
 }
 
 /** The entity that `key` leads to. A new entity may be related to itself. */
 function findRelated(change: EntityChange, relation: RelatedEntityAttribute, key: Value): RelatedEntity | undefined {
   const { dataClass, transaction } = change.context
-  const related = transaction.related(relation.target, key)
-  if (related || change.old || relation.target !== dataClass) return related
+  const relatedEntity = transaction.findRelated(relation.target, key)
+  if (relatedEntity || change.old || relation.target !== dataClass) return relatedEntity
   return change.values.get(dataClass.key) === key ? { rowId: transaction.state(dataClass).nextRowId, key } : undefined
 }

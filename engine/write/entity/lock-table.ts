@@ -23,7 +23,7 @@ const MAX_PER_OWNER = 10_000
  */
 export class LockTable {
   private readonly holders = new Map<number, Held>()
-  private readonly owned = new Map<string, Set<number>>()
+  private readonly rowsByOwner = new Map<string, Set<number>>()
 
   /** @param now milliseconds since 1970 */
   constructor(private readonly now: () => number) {}
@@ -46,10 +46,10 @@ export class LockTable {
 
   /** Locks an entity that no other owner has locked. @returns false if the owner has too many locks */
   take(row: TableRow, holder: LockHolder): boolean {
-    const owned = this.owned.get(holder.owner) ?? new Set()
+    const ownedRows = this.rowsByOwner.get(holder.owner) ?? new Set()
     const key = identify(row)
-    if (owned.size >= MAX_PER_OWNER && !owned.has(key)) return false
-    this.owned.set(holder.owner, owned.add(key))
+    if (ownedRows.size >= MAX_PER_OWNER && !ownedRows.has(key)) return false
+    this.rowsByOwner.set(holder.owner, ownedRows.add(key))
     const { owner, info, lastsMs = Number.POSITIVE_INFINITY } = holder
     this.holders.set(key, { owner, info, expires: this.now() + lastsMs })
     return true
@@ -64,13 +64,13 @@ export class LockTable {
 
   /** Frees all locks of `owner`. */
   freeAll(owner: string): void {
-    for (const key of this.owned.get(owner) ?? []) this.forget(key, owner)
+    for (const key of this.rowsByOwner.get(owner) ?? []) this.forget(key, owner)
   }
 
   /** Locks that have not expired, oldest first. */
   *list(): Iterable<HeldRow> {
     const now = this.now()
-    for (const [row, held] of this.holders) if (held.expires > now) yield { ...held, row }
+    for (const [row, lock] of this.holders) if (lock.expires > now) yield { ...lock, row }
   }
 
   private holder(row: TableRow): Held | undefined {
@@ -83,8 +83,8 @@ export class LockTable {
 
   private forget(key: number, owner: string): void {
     this.holders.delete(key)
-    const owned = this.owned.get(owner)
-    owned?.delete(key)
-    if (owned?.size === 0) this.owned.delete(owner)
+    const ownerRows = this.rowsByOwner.get(owner)
+    ownerRows?.delete(key)
+    if (ownerRows?.size === 0) this.rowsByOwner.delete(owner)
   }
 }

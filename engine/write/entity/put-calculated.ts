@@ -15,17 +15,17 @@ import type { StoreTransaction } from '../../data/store-transaction.ts'
 export function putCalculated(
   transaction: StoreTransaction,
   dataClass: DataClass,
-  { rowId, seen, values }: CalculatedRow,
+  { rowId, seenStamp, values }: CalculatedRow,
 ): void {
   const row = transaction.row(dataClass, rowId)
-  if (row?.stamp !== seen) return
-  const changed = new Map<RowAttribute, Value>(calculatedValues(dataClass, values))
+  if (row?.stamp !== seenStamp) return
+  const changedValues = new Map<RowAttribute, Value>(calculatedValues(dataClass, values))
   const references = row.layout.references.map((_, index) => row.reference(index))
   for (const index of dataClass.uniqueTogether) {
-    const duplicate = duplicateTogether(transaction, index, changed, { rowId, row })
+    const duplicate = duplicateTogether(transaction, index, changedValues, { rowId, row })
     if (duplicate !== undefined) throw WriteErrors.DUPLICATE_TOGETHER(index.together![0]!.name, duplicate)
   }
-  transaction.update(dataClass, { rowId, row }, { stamp: row.stamp, values: changed, references }, row.timestamp)
+  transaction.update(dataClass, { rowId, row }, { stamp: row.stamp, values: changedValues, references }, row.timestamp)
 }
 
 /** Values of stored attributes from the JSON of code. @throws {ProtocolError} if one does not fit */

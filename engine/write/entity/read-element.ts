@@ -12,7 +12,7 @@ import { ProtocolError } from '../../base/errors.ts'
 import { attachUpload, uploadId } from './attach-upload.ts'
 import { convertKey, convertValue } from '../value/convert.ts'
 import { type EntityChange, notPermitted, sameValue } from './entity-change.ts'
-import { isJsonObject, own } from '../../base/json-object.ts'
+import { isJsonObject, ownMember } from '../../base/json-object.ts'
 import type { PreparedElement } from '../contract/requests.ts'
 import { describe, WriteErrors } from '../contract/write-errors.ts'
 
@@ -41,8 +41,8 @@ export function readElement(
 /** Key in a link: `{"__KEY":…}`, `{"__deferred":{"__KEY":…}}`, the bare key, or null. Undefined if there is none. */
 export function linkedKey(json: unknown): unknown {
   if (!isJsonObject(json)) return json
-  const deferred = own(json, '__deferred')
-  return isJsonObject(deferred) ? own(deferred, '__KEY') : own(json, '__KEY')
+  const deferred = ownMember(json, '__deferred')
+  return isJsonObject(deferred) ? ownMember(deferred, '__KEY') : ownMember(json, '__KEY')
 }
 
 /** True for an image, a blob or a relation that is sent back as it was read, with the whole entity. */
@@ -125,7 +125,7 @@ function readAlias(change: EntityChange, alias: AliasAttribute, json: unknown, i
 function isStored(change: EntityChange, attribute: Attribute, json: unknown): boolean {
   if (attribute.kind !== 'storage') return json === null
   const value = convertValue(attribute, json, change.context.trusted)
-  return !(value instanceof ProtocolError) && sameValue(change.stored(attribute), value)
+  return !(value instanceof ProtocolError) && sameValue(change.storedValue(attribute), value)
 }
 
 /** True for a value that is sent back as it was read, with the whole entity. */
@@ -147,8 +147,8 @@ function isUnchangedAlias(
     const rowId = row && referenceOf(change, row, relation as RelatedEntityAttribute)
     row = rowId === undefined ? undefined : change.context.transaction.row(relation.target, rowId)
   }
-  const sent = convertValue(target, json, false)
-  return !(sent instanceof ProtocolError) && sameValue(row?.value(target) ?? null, sent)
+  const sentValue = convertValue(target, json, false)
+  return !(sentValue instanceof ProtocolError) && sameValue(row?.value(target) ?? null, sentValue)
 }
 
 /** Row of the related entity. Entities of databases know it by their foreign key alone. */

@@ -15,11 +15,11 @@ import { violations } from '../value/validate.ts'
  */
 export function saveEncoded(
   context: Pick<SaveContext, 'dataClass' | 'transaction' | 'timestamp' | 'rules'>,
-  encoded: EncodedRows,
+  encodedRows: EncodedRows,
   index: number,
 ): SavedEntity | undefined {
   const { dataClass, transaction, timestamp, rules } = context
-  const { ends, rows, keyDigits, indexed, foreignKeys } = encoded
+  const { ends, rows, keyDigits, indexed, foreignKeys } = encodedRows
   const start = index === 0 ? 0 : ends[index - 1]!
   const end = ends[index]!
   if (start === end) return undefined
@@ -28,10 +28,10 @@ export function saveEncoded(
   for (let i = 0; i < layout.references.length; i++) {
     const { target, foreignKey } = layout.references[i]!
     const key = foreignKeys[i]![index]!
-    const related = key === null ? undefined : transaction.related(target, key)
-    if (key !== null && !related) return undefined
-    if (related && foreignKey.type === target.key.type && related.key !== key) return undefined
-    references.push(related?.rowId)
+    const relatedEntity = key === null ? undefined : transaction.findRelated(target, key)
+    if (key !== null && !relatedEntity) return undefined
+    if (relatedEntity && foreignKey.type === target.key.type && relatedEntity.key !== key) return undefined
+    references.push(relatedEntity?.rowId)
   }
   const state = transaction.state(dataClass)
   let number: Value | undefined

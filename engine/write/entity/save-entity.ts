@@ -10,7 +10,7 @@ import { EntityChange, type SaveContext } from './entity-change.ts'
 import { isExpected } from '../contract/expected-version.ts'
 import { changeRelations, linkForeignKeys } from './link-relations.ts'
 import { duplicateTogether } from './duplicate-together.ts'
-import { isJsonObject, own } from '../../base/json-object.ts'
+import { isJsonObject, ownMember } from '../../base/json-object.ts'
 import { readElement } from './read-element.ts'
 import { type PreparedElement, type SavedEntity, type SaveFailure, UNSEEN } from '../contract/requests.ts'
 import { hasLimits, violations } from '../value/validate.ts'
@@ -29,7 +29,7 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   if (!isJsonObject(element)) {
     return { failure: saveFailure([WriteErrors.NOT_AN_ENTITY(describe(element))], notSaved(dataClass, null)) }
   }
-  const sentKey = own(element, '__KEY') ?? null
+  const sentKey = ownMember(element, '__KEY') ?? null
   if (sentKey === null) {
     const failure = createFailure(context, hooked)
     return failure ? { failure } : save(new EntityChange(context, undefined), element, hooked)
@@ -43,19 +43,19 @@ export function saveEntity(context: SaveContext, element: unknown, hooked?: Prep
   const failure = updateFailure(context, rowId, sentKey, hooked)
   if (failure) return { row: row.bytes, rowId, failure }
   const { anyStamp, ifMatch } = context
-  const sentStamp = own(element, '__STAMP')
+  const sentStamp = ownMember(element, '__STAMP')
   const isNamed = isExpected(ifMatch, row)
   const needsStamp = !anyStamp && (sentStamp !== undefined || ifMatch === undefined || ifMatch === 'any')
   const isCurrent = !needsStamp || stampOf(sentStamp) === row.stamp
   const isSeen = (hooked?.expectedStamp ?? row.stamp) === row.stamp
   if (isNamed && isCurrent && !isSeen && transaction.rerunsEvents) return OUTDATED
   if (isNamed && isCurrent && isSeen) return save(new EntityChange(context, { rowId, row }), element, hooked)
-  const described = describe(sentKey)
-  const sent = sentStamp === undefined ? 'none' : describe(sentStamp)
+  const keyText = describe(sentKey)
+  const stampText = sentStamp === undefined ? 'none' : describe(sentStamp)
   const problem = isNamed
-    ? WriteErrors.STALE_STAMP(described, dataClass.name, sent, row.stamp)
-    : WriteErrors.OTHER_VERSION(described, dataClass.name, row.stamp)
-  const problems = [problem, WriteErrors.RECORD_NOT_SAVED(described, dataClass.name)]
+    ? WriteErrors.STALE_STAMP(keyText, dataClass.name, stampText, row.stamp)
+    : WriteErrors.OTHER_VERSION(keyText, dataClass.name, row.stamp)
+  const problems = [problem, WriteErrors.RECORD_NOT_SAVED(keyText, dataClass.name)]
   return { row: row.bytes, rowId, failure: saveFailure(problems, notSaved(dataClass, sentKey)) }
 }
 
@@ -100,17 +100,17 @@ function save(
   if (!old) fill(change)
   linkForeignKeys(change)
   check(change)
-  if (problems.length > 0) return failed(change)
-  let saved: SavedEntity
+  if (problems.length > 0) return describeFailure(change)
+  let savedEntity: SavedEntity
   try {
-    saved = old && values.attributes.length === 0 ? { row: old.row.bytes, rowId: old.rowId } : put(change)
+    savedEntity = old && values.attributes.length === 0 ? { row: old.row.bytes, rowId: old.rowId } : put(change)
   } catch (error) {
     if (!(error instanceof RefusedChange)) throw error
     problems.push(...error.problems)
-    return failed(change)
+    return describeFailure(change)
   }
   if (hooked?.jobs) enqueue(change, hooked.jobs)
-  return saved
+  return savedEntity
 }
 
 /** Enqueues the jobs of a saved entity. */
@@ -181,19 +181,19 @@ function duplicates({ context, old }: EntityChange, attribute: StorageAttribute,
   const { dataClass, transaction } = context
   const holder = transaction.holder(attribute, value)
   if (holder === undefined || holder === old?.rowId) return []
-  const received = describeValue(attribute, value)
-  const problem = WriteErrors.DUPLICATE(attribute.name, received)
-  return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(received, dataClass.name)] : [problem]
+  const valueText = describeValue(attribute, value)
+  const problem = WriteErrors.DUPLICATE(attribute.name, valueText)
+  return attribute === dataClass.key ? [problem, WriteErrors.KEY_EXISTS(valueText, dataClass.name)] : [problem]
 }
 
-function failed(change: EntityChange): SavedEntity {
+function describeFailure(change: EntityChange): SavedEntity {
   const { old, further } = change
   const { dataClass, maxProblems } = change.context
   const problems = change.problems.slice(0, maxProblems)
   const more = change.problems.length - problems.length + further
   if (more > 0) problems.push(WriteErrors.MORE_PROBLEMS(more))
   if (!old) return { failure: saveFailure(problems, notSaved(dataClass, null)) }
-  const key = describeValue(dataClass.key, change.stored(dataClass.key))
+  const key = describeValue(dataClass.key, change.storedValue(dataClass.key))
   const failure = saveFailure(problems, WriteErrors.ENTITY_NOT_SAVED(key, dataClass.name))
   return { row: old.row.bytes, rowId: old.rowId, failure }
 }

@@ -60,18 +60,18 @@ export class DeleteSteps implements WriteSteps {
     const blockedNow = new Set<number>()
     const freedNow = new Set<number>()
     const isBlocked = (rowId: number) => blockedNow.has(rowId) || (blocked.has(rowId) && !freedNow.has(rowId))
-    let taken = 0
+    let offset = 0
     let deleted = 0
     let error: ErrorData | undefined
     let changed = false
     do {
-      const start = next + taken
+      const start = next + offset
       const rowIds = [
         ...queue.slice(start, start + size),
         ...again.slice(Math.max(0, start - queue.length), Math.max(0, start + size - queue.length)),
       ]
       const part = this.delete(rowIds, size, context)
-      taken += part.taken
+      offset += part.examinedCount
       deleted += part.deleted
       error ??= part.error
       changed = part.changed === true
@@ -82,11 +82,16 @@ export class DeleteSteps implements WriteSteps {
         freedNow.add(rowId)
         again.push(rowId)
       }
-    } while (!changed && next + taken < queue.length + again.length && taken < sliceSize && performance.now() < endsAt)
+    } while (
+      !changed &&
+      next + offset < queue.length + again.length &&
+      offset < sliceSize &&
+      performance.now() < endsAt
+    )
     // Everything was tried together: another attempt would unblock nothing.
-    const isWhole = next === 0 && taken <= size && taken >= queue.length
+    const isWhole = next === 0 && offset <= size && offset >= queue.length
     return () => {
-      this.next += taken
+      this.next += offset
       this.deleted += deleted
       for (const rowId of again) queue.push(rowId)
       for (const rowId of freedNow) blocked.delete(rowId)
@@ -103,11 +108,11 @@ export class DeleteSteps implements WriteSteps {
   /** Deletes the remaining rows, as far as they fit into one transaction. */
   private deleteRest(context: StepContext): () => void {
     const { maxTransactionEntities } = context.limits
-    const rest = this.delete([...this.blocked].slice(0, maxTransactionEntities), maxTransactionEntities, context)
+    const remainder = this.delete([...this.blocked].slice(0, maxTransactionEntities), maxTransactionEntities, context)
     return () => {
-      this.deleted += rest.deleted
-      this.error = rest.error
-      this.finish(rest.changed)
+      this.deleted += remainder.deleted
+      this.error = remainder.error
+      this.finish(remainder.changed)
     }
   }
 
@@ -118,13 +123,13 @@ export class DeleteSteps implements WriteSteps {
     let all: Deletion | undefined
     const kept = context.transaction.attempt(() => {
       all = this.delete(queue, maxTransactionEntities, context)
-      return all.taken === queue.length && all.blocked.length === 0
+      return all.examinedCount === queue.length && all.blocked.length === 0
     })
     return () => {
-      const { deleted, changed, taken, error } = all!
+      const { deleted, changed, examinedCount, error } = all!
       if (kept) this.deleted = deleted
       this.error =
-        kept || changed || error || taken === queue.length
+        kept || changed || error || examinedCount === queue.length
           ? error
           : WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', maxTransactionEntities).toData()
       this.finish(changed)

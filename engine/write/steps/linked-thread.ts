@@ -45,16 +45,18 @@ export class LinkedThread {
 
   /** Answers requests for which the thread does not wait. */
   answerLater(outcomes: LaterAnswers['outcomes']): void {
-    const saved = outcomes.flatMap(({ outcome }) => (isWriteResult(outcome) && outcome.kind === 'save' ? outcome : []))
-    this.port.postMessage({ outcomes } satisfies LaterAnswers, [packRows(saved)])
+    const saveResults = outcomes.flatMap(({ outcome }) =>
+      isWriteResult(outcome) && outcome.kind === 'save' ? outcome : [],
+    )
+    this.port.postMessage({ outcomes } satisfies LaterAnswers, [packRows(saveResults)])
   }
 
   answer(message: FromLinkedWriter): void {
     const { outcome, changes } = message
     // A row is a small part of a buffer, all of which would be copied with the message.
     const isSave = outcome && isWriteResult(outcome) && outcome.kind === 'save'
-    const sent = changes ? { ...message, changes: changes.map(withOwnRow) } : message
-    this.port.postMessage(sent, isSave ? [packRows([outcome])] : [])
+    const sentMessage = changes ? { ...message, changes: changes.map(withOwnRow) } : message
+    this.port.postMessage(sentMessage, isSave ? [packRows([outcome])] : [])
     Atomics.add(this.signal, ANSWERS, 1)
     Atomics.notify(this.signal, ANSWERS)
   }
@@ -65,12 +67,12 @@ export class LinkedThread {
   receive(deadlineAt: number, beat: () => void): ToLinkedWriter | undefined {
     for (;;) {
       beat()
-      const seen = Atomics.load(this.signal, REQUESTS)
-      const received = receiveMessageOnPort(this.port) as { message: ToLinkedWriter } | undefined
-      if (received) return received.message
-      const left = deadlineAt - Date.now()
-      if (left <= 0 || Atomics.load(this.signal, STATE) !== OPEN) return undefined
-      Atomics.wait(this.signal, REQUESTS, seen, Math.min(left, BEAT_MS))
+      const requestCount = Atomics.load(this.signal, REQUESTS)
+      const envelope = receiveMessageOnPort(this.port) as { message: ToLinkedWriter } | undefined
+      if (envelope) return envelope.message
+      const remainingMs = deadlineAt - Date.now()
+      if (remainingMs <= 0 || Atomics.load(this.signal, STATE) !== OPEN) return undefined
+      Atomics.wait(this.signal, REQUESTS, requestCount, Math.min(remainingMs, BEAT_MS))
     }
   }
 }

@@ -81,18 +81,21 @@ export class OneStep implements WriteSteps {
 /** Inserts encoded entities. */
 function insert(request: InsertRequest, context: StepContext, dataClass: DataClass): Outcome<'insert'> {
   const { transaction, timestamp, rules, beat } = context
-  const encoded = unpackRows(request.encoded)
+  const encodedRows = unpackRows(request.encoded)
   const saveContext = { transaction, timestamp, dataClass, rules: rules.get(dataClass)! }
-  const left: number[] = []
-  for (let i = 0; i < encoded.ends.length; i++) {
+  const failedIndexes: number[] = []
+  for (let i = 0; i < encodedRows.ends.length; i++) {
     beat()
-    if (!saveEncoded(saveContext, encoded, i)) left.push(i)
+    if (!saveEncoded(saveContext, encodedRows, i)) failedIndexes.push(i)
   }
   if (request.mark) {
     const { key, id } = request.mark
-    transaction.putRecord({ key, value: { id, next: encoded.ends.length, left } satisfies LoadProgress })
+    transaction.putRecord({
+      key,
+      value: { id, next: encodedRows.ends.length, left: failedIndexes } satisfies LoadProgress,
+    })
   }
-  return { kind: 'insert', left: Uint32Array.from(left) }
+  return { kind: 'insert', remainingIndexes: Uint32Array.from(failedIndexes) }
 }
 
 /** Locks or unlocks an entity; nothing is stored. */
@@ -110,7 +113,7 @@ function lock(request: LockRequest, { transaction, locks }: StepContext, dataCla
 function listLocks({ kind, limit }: ListLocksRequest, context: StepContext): Outcome<'listLocks'> {
   const { transaction, locks, rules } = context
   const dataClasses = [...rules.keys()]
-  const found: HeldLock[] = []
+  const heldLocks: HeldLock[] = []
   let count = 0
   for (const { row, owner, info, expires } of locks.list()) {
     if (++count > limit) continue
@@ -120,7 +123,7 @@ function listLocks({ kind, limit }: ListLocksRequest, context: StepContext): Out
     if (!entity) continue
     const key = keyText(transaction.layout(dataClass), entity.value(dataClass.key) as Value)
     const lock = { dataClass: dataClass.name, key, owner, info }
-    found.push(Number.isFinite(expires) ? { ...lock, expires } : lock)
+    heldLocks.push(Number.isFinite(expires) ? { ...lock, expires } : lock)
   }
-  return { kind, count, locks: found }
+  return { kind, count, locks: heldLocks }
 }

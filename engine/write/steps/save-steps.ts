@@ -23,10 +23,10 @@ export class SaveSteps implements WriteSteps {
   private readonly entities: SavedEntity[] = []
   private globalStamp = 0
   private readonly digest: FailureDigest
-  private described = 0
+  private describedCount = 0
   /** Time of automatic values, once a transaction is durable. */
   private moment: number | undefined
-  private readonly encoded: EncodedBody | undefined
+  private readonly encodedBody: EncodedBody | undefined
 
   constructor(
     private readonly request: SaveRequest,
@@ -36,7 +36,7 @@ export class SaveSteps implements WriteSteps {
     private readonly view: View,
     { maxDescribed }: WriteLimits,
   ) {
-    this.encoded = request.encoded && new EncodedBody(request.encoded)
+    this.encodedBody = request.encoded && new EncodedBody(request.encoded)
     this.moment = request.moment
     this.digest = new FailureDigest(request.trusted ? Number.POSITIVE_INFINITY : maxDescribed)
   }
@@ -66,18 +66,18 @@ export class SaveSteps implements WriteSteps {
       maxProblems: limits.maxProblems,
       enqueued,
     }
-    this.digest.described = this.described
+    this.digest.describedCount = this.describedCount
     const slice = this.isOutdated(transaction)
       ? Array.from({ length: this.body.length - this.entities.length }, () => OUTDATED)
       : isOneTransaction(this.request)
         ? this.saveTogether(context)
         : this.saveSlice(context, step)
-    const { described } = this.digest
+    const { describedCount } = this.digest
     if (this.request.mark) this.putMark(this.request.mark, transaction, slice)
     return globalStamp => {
       for (const entity of slice) this.entities.push(entity)
       this.globalStamp = globalStamp
-      this.described = described
+      this.describedCount = describedCount
       this.moment = moment
       if (this.entities.length >= this.body.length) this.finish()
     }
@@ -100,9 +100,9 @@ export class SaveSteps implements WriteSteps {
   }
 
   private putMark({ key, id }: LoadMark, transaction: StoreTransaction, slice: readonly SavedEntity[]): void {
-    const done = [...this.entities, ...slice]
-    const left = done.flatMap(({ failure }, index) => (failure ? [index] : []))
-    transaction.putRecord({ key, value: { id, next: done.length, left } satisfies LoadProgress })
+    const allEntities = [...this.entities, ...slice]
+    const failedIndexes = allEntities.flatMap(({ failure }, index) => (failure ? [index] : []))
+    transaction.putRecord({ key, value: { id, next: allEntities.length, left: failedIndexes } satisfies LoadProgress })
   }
 
   private finish(): void {
@@ -121,13 +121,13 @@ export class SaveSteps implements WriteSteps {
   }
 
   private save(index: number, context: SaveContext): SavedEntity {
-    if (this.encoded && context.mode === 'update' && !this.request.hooked) {
-      const { rows, index: row } = this.encoded.at(index)
-      const saved = saveEncoded(context, rows, row)
-      if (saved) return saved
+    if (this.encodedBody && context.mode === 'update' && !this.request.hooked) {
+      const { rows, index: row } = this.encodedBody.at(index)
+      const insertedEntity = saveEncoded(context, rows, row)
+      if (insertedEntity) return insertedEntity
     }
-    const saved = saveEntity(context, this.body.element(index), this.request.hooked?.[index])
-    return saved.failure ? { ...saved, failure: this.digest.add(saved.failure) } : saved
+    const savedEntity = saveEntity(context, this.body.element(index), this.request.hooked?.[index])
+    return savedEntity.failure ? { ...savedEntity, failure: this.digest.add(savedEntity.failure) } : savedEntity
   }
 
   /** Saves all entities or none; validations and previews are always rolled back. */
@@ -136,7 +136,7 @@ export class SaveSteps implements WriteSteps {
     let entities: SavedEntity[] = []
     const save = (mode: SaveRequest['mode']): SavedEntity[] => {
       const modal = { ...context, mode }
-      this.digest.described = this.described
+      this.digest.describedCount = this.describedCount
       return Array.from({ length: this.body.length }, (_, i) => this.save(i, modal))
     }
     const kept = transaction.attempt(() => {
@@ -145,14 +145,14 @@ export class SaveSteps implements WriteSteps {
     })
     if (kept || mode !== 'update' || entities.some(({ isOutdated }) => isOutdated)) return entities
     // Entities that did not fail themselves are shown with their new values and the old stamp (protocol notes, 5.5).
-    const tried = entities
+    const attemptedEntities = entities
     transaction.attempt(() => {
       entities = save('refresh')
       return false
     })
     // Stamps do not change in this pass, so a repeated entity is not stale the second time.
     return entities.map((entity, i) => {
-      const failure = entity.failure ?? tried[i]!.failure
+      const failure = entity.failure ?? attemptedEntities[i]!.failure
       return failure ? { ...entity, failure } : entity
     })
   }

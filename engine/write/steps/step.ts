@@ -38,7 +38,7 @@ export interface WriteSteps {
 }
 
 /** A request that ended before its first transaction. */
-export const ended = (outcome: WriteResult | ErrorData): WriteSteps => ({
+export const endedSteps = (outcome: WriteResult | ErrorData): WriteSteps => ({
   outcome,
   step: () => () => {},
   fail: () => {},

@@ -13,7 +13,7 @@ import type { Heartbeat } from '../contract/heartbeat.ts'
 import { DeleteSteps } from './delete-steps.ts'
 import { OneStep } from './one-step.ts'
 import { SaveSteps } from './save-steps.ts'
-import { ended, type WriteSteps } from './step.ts'
+import { endedSteps, type WriteSteps } from './step.ts'
 import { LockTable } from '../entity/lock-table.ts'
 import { openBody } from '../body/parse-body.ts'
 import type { DeleteRequest, SaveRequest, WriteRequest, WriteResult } from '../contract/requests.ts'
@@ -91,9 +91,9 @@ export class Writer {
 
   /** Runs requests to completion, sharing transactions as far as they fit. @returns their durable outcomes */
   run(requests: readonly WriteRequest[]): (WriteResult | ErrorData)[] {
-    const begun = requests.map(request => this.begin(request))
-    for (let open = begun; open.length > 0; open = open.filter(({ outcome }) => !outcome)) this.commit(open)
-    return begun.map(({ outcome }) => outcome!)
+    const allSteps = requests.map(request => this.begin(request))
+    for (let open = allSteps; open.length > 0; open = open.filter(({ outcome }) => !outcome)) this.commit(open)
+    return allSteps.map(({ outcome }) => outcome!)
   }
 
   /** Makes the steps of a request, one of `engine/write/contract/requests.ts`. Nothing is written yet. */
@@ -103,7 +103,7 @@ export class Writer {
       if (request.kind === 'delete') return this.beginDelete(request)
       return new OneStep(request, 'dataClass' in request ? this.dataClass(request.dataClass) : undefined)
     } catch (error) {
-      return ended(this.errorData(error))
+      return endedSteps(this.errorData(error))
     }
   }
 
@@ -121,7 +121,7 @@ export class Writer {
     const view = this.views.of(request.access, 'code')
     const dataClass = this.dataClass(request.dataClass, view)
     if (!view.may('drop', dataClass)) {
-      return ended({ kind: 'delete', deleted: 0, error: PermissionErrors.DROP(dataClass.name).toData() })
+      return endedSteps({ kind: 'delete', deleted: 0, error: PermissionErrors.DROP(dataClass.name).toData() })
     }
     if (request.atomic && request.rowIds.length > maxTransactionEntities) {
       throw WriteErrors.TOO_MANY_AT_ONCE('a deletion with $atomic', maxTransactionEntities)

@@ -30,11 +30,11 @@ export interface SaveRules {
 }
 
 export function saveRules(dataClass: DataClass): SaveRules {
-  const stored = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
+  const storageAttributes = dataClass.attributes.filter(attribute => attribute.kind === 'storage')
   return {
-    limited: stored.filter(hasLimits),
-    autoFilled: stored.filter(({ autoFill }) => autoFill !== undefined),
-    defaulted: stored.filter(each => each.default !== undefined),
+    limited: storageAttributes.filter(hasLimits),
+    autoFilled: storageAttributes.filter(({ autoFill }) => autoFill !== undefined),
+    defaulted: storageAttributes.filter(each => each.default !== undefined),
     indexes: indexesOf(dataClass),
   }
 }
@@ -49,12 +49,12 @@ export function violations(attribute: StorageAttribute, value: Value): ProtocolE
 function violation(limit: Limit, attribute: StorageAttribute, value: Value): ProtocolError {
   const { name } = attribute
   const bound = attribute[limit] as number
-  const received = () => String(TYPES[attribute.type].toCode(value, attribute))
+  const valueText = () => String(TYPES[attribute.type].toCode(value, attribute))
   switch (limit) {
     case 'minValue':
-      return WriteErrors.BELOW_MINIMUM(name, received(), bound)
+      return WriteErrors.BELOW_MINIMUM(name, valueText(), bound)
     case 'maxValue':
-      return WriteErrors.ABOVE_MAXIMUM(name, received(), bound)
+      return WriteErrors.ABOVE_MAXIMUM(name, valueText(), bound)
     case 'minLength':
       return WriteErrors.TOO_SHORT(name, (value as string).length, bound)
     case 'maxLength':

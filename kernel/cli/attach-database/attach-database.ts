@@ -29,24 +29,24 @@ const OWN_SCHEMA = 'tesser'
  * the catalog of the database is read.
  * @throws {SourceError} with what would do
  */
-export async function attachDatabase(given: AttachArguments, print: (line: string) => void): Promise<void> {
-  if (!/^postgres(?:ql)?:\/\//i.test(given.source))
+export async function attachDatabase(settings: AttachArguments, print: (line: string) => void): Promise<void> {
+  if (!/^postgres(?:ql)?:\/\//i.test(settings.source))
     throw new SourceError(
       'only databases of PostgreSQL can be attached: postgres://user@host/database; tesser clone copies others',
     )
-  const paths = filesIn(given.to)
-  const source = await openSource(given.source)
+  const paths = filesIn(settings.to)
+  const source = await openSource(settings.source)
   try {
-    const tables = await readTables(source, given, print)
+    const tables = await readTables(source, settings, print)
     const { pathname } = new URL(source.address)
-    const attached = attachedModel(tables, { ...given, name: decodeURIComponent(basename(pathname)) || 'database' })
-    attached.notes.forEach(print)
-    if (attached.leftOut.length > 0)
+    const result = attachedModel(tables, { ...settings, name: decodeURIComponent(basename(pathname)) || 'database' })
+    result.notes.forEach(print)
+    if (result.leftOut.length > 0)
       print(
-        `tables without a key are left out; --key NAME=COLUMN attaches one, read-only, by a column whose values are unique and never null, or by several, COLUMN,COLUMN: ${attached.leftOut.join(', ')}`,
+        `tables without a key are left out; --key NAME=COLUMN attaches one, read-only, by a column whose values are unique and never null, or by several, COLUMN,COLUMN: ${result.leftOut.join(', ')}`,
       )
-    if (attached.tables.size === 0) throw new SourceError(`${source.address} has no tables that can be attached`)
-    writeFiles(paths, source, attached, given, print)
+    if (result.tables.size === 0) throw new SourceError(`${source.address} has no tables that can be attached`)
+    writeFiles(paths, source, result, settings, print)
   } finally {
     await source.close()
   }
@@ -65,10 +65,10 @@ function filesIn(folder: string): Files {
     config: join(folder, 'tesser.config.json'),
     sql: join(folder, 'prepare.sql'),
   }
-  const existing = Object.values(files).find(file => existsSync(file))
-  if (existing === undefined) return files
+  const existingFile = Object.values(files).find(file => existsSync(file))
+  if (existingFile === undefined) return files
   throw new SourceError(
-    `${existing} exists; --to FOLDER writes elsewhere, from where dataclasses and connection can be copied`,
+    `${existingFile} exists; --to FOLDER writes elsewhere, from where dataclasses and connection can be copied`,
   )
 }
 
@@ -80,21 +80,23 @@ async function readTables(
 ): Promise<SourceTable[]> {
   const { tables, notes, views } = await source.tables(new Set([...Object.keys(keys), ...(only ?? [])]))
   notes.forEach(print)
-  const known = tables.map(({ name }) => name)
-  for (const [option, named] of [
+  const tableNames = tables.map(({ name }) => name)
+  for (const [option, givenNames] of [
     ['only', only ?? []],
     ['table', Object.keys(names)],
     ['key', Object.keys(keys)],
   ] as const)
-    for (const name of named)
-      if (!known.includes(name))
+    for (const name of givenNames)
+      if (!tableNames.includes(name))
         throw new SourceError(
-          `--${option} ${name}: ${source.address} has no table or view of that name that this user may read${suggestion(name, [...known, ...views])}`,
+          `--${option} ${name}: ${source.address} has no table or view of that name that this user may read${suggestion(name, [...tableNames, ...views])}`,
         )
-  const found = new Set(tables.map(({ place }) => place!.schema))
+  const schemaNames = new Set(tables.map(({ place }) => place!.schema))
   for (const schema of schemas ?? [])
-    if (!found.has(schema))
-      throw new SourceError(`--schema ${schema}: ${source.address} has no tables there${suggestion(schema, found)}`)
+    if (!schemaNames.has(schema))
+      throw new SourceError(
+        `--schema ${schema}: ${source.address} has no tables there${suggestion(schema, schemaNames)}`,
+      )
   if (views.length > 0)
     print(
       `views are attached, read-only, if a column is named whose values are unique and never null, by --key VIEW=COLUMN; there are: ${views.join(', ')}`,

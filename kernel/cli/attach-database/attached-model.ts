@@ -34,7 +34,7 @@ export interface AttachedModel {
 /** Columns that the server sets. */
 interface ServerColumn {
   readonly option: 'stamp' | 'timestamp'
-  readonly wanted: string
+  readonly requirement: string
   fits(column: SourceColumn): boolean
   /** Names of columns that are usually meant for it. */
   readonly usual: RegExp
@@ -43,13 +43,13 @@ interface ServerColumn {
 const SERVER_COLUMNS: readonly ServerColumn[] = [
   {
     option: 'stamp',
-    wanted: 'a whole number that is never null',
+    requirement: 'a whole number that is never null',
     fits: ({ attribute, isNullable }) => /^(?:word|long|long64)$/.test(attribute.type) && !isNullable,
     usual: /^(?:row_?|lock_?|opt_?lock_?)?version$/i,
   },
   {
     option: 'timestamp',
-    wanted: 'a date with a time',
+    requirement: 'a date with a time',
     fits: ({ attribute }) => attribute.type === 'date' && attribute.simpleDate !== true,
     usual: /^(?:last_?)?(?:update|updated|modified|changed)(?:_?(?:at|on|date|time))?$/i,
   },
@@ -63,7 +63,7 @@ export function attachedModel(sources: readonly SourceTable[], options: AttachOp
   const notes = new Notes()
   const keys = new Map<string, KeyChoice>()
   const leftOut: string[] = []
-  const found: SourceTable[] = []
+  const attachedTables: SourceTable[] = []
   for (const table of sources) {
     const key = chooseKey(table, options.keys[table.name])
     if (!key) {
@@ -72,9 +72,9 @@ export function attachedModel(sources: readonly SourceTable[], options: AttachOp
     }
     keys.set(table.name, key)
     noteKey(table, key, notes)
-    found.push(withAttachedTypes(table, key, options.numeric, notes))
+    attachedTables.push(withAttachedTypes(table, key, options.numeric, notes))
   }
-  for (const column of SERVER_COLUMNS) noteServerColumn(column, found, options, notes)
+  for (const column of SERVER_COLUMNS) noteServerColumn(column, attachedTables, options, notes)
   const tables = new Map<string, SourceTable>()
   const style: ModelStyle = {
     participle: 'attached',
@@ -95,8 +95,8 @@ export function attachedModel(sources: readonly SourceTable[], options: AttachOp
       return { mandatory: isNeeded, readOnly: isSet, column: name !== column.name && column.name }
     },
   }
-  const { model, notes: others } = proposeModel(found, { name: options.name, names: options.names, style })
-  return { model, notes: [...notes.lines(), ...others], tables, leftOut }
+  const { model, notes: modelNotes } = proposeModel(attachedTables, { name: options.name, names: options.names, style })
+  return { model, notes: [...notes.lines(), ...modelNotes], tables, leftOut }
 }
 
 function storageOf(table: SourceTable, name: string, key: KeyChoice, options: AttachOptions): Record<string, unknown> {
@@ -147,9 +147,9 @@ function noteServerColumn(
   options: AttachOptions,
   notes: Notes,
 ): void {
-  const { option, wanted, fits, usual } = server
-  const chosen = options[option]
-  if (chosen === undefined) {
+  const { option, requirement, fits, usual } = server
+  const columnName = options[option]
+  if (columnName === undefined) {
     for (const { name, columns } of tables)
       for (const column of columns)
         if (usual.test(column.name) && fits(column))
@@ -157,9 +157,9 @@ function noteServerColumn(
     return
   }
   if (!tables.some(table => serverColumn(server, table, options)))
-    throw new SourceError(`--${option} ${chosen}: no table has a column of that name that is ${wanted}`)
+    throw new SourceError(`--${option} ${columnName}: no table has a column of that name that is ${requirement}`)
   for (const { name, columns } of tables)
     for (const column of columns)
-      if (column.name === chosen && !fits(column))
-        notes.add(`${name}.${chosen}`, `is not the ${option}: it is not ${wanted}`)
+      if (column.name === columnName && !fits(column))
+        notes.add(`${name}.${columnName}`, `is not the ${option}: it is not ${requirement}`)
 }

@@ -29,7 +29,7 @@ function exact(column: SourceColumn): SourceColumn {
   const { type, simpleDate } = column.attribute
   const isRounded = column.generalType || type === 'duration' || (type === 'date' && !simpleDate)
   if (!isRounded) return column
-  const note = `is a string, since the type of ${column.declared} would round it, and it identifies rows`
+  const note = `is a string, since the type of ${column.declaredType} would round it, and it identifies rows`
   return { ...column, attribute: { type: 'string' }, note }
 }
 

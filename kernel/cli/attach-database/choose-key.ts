@@ -11,20 +11,20 @@ export interface KeyChoice {
 
 /**
  * The primary key; else the unique columns that are never null, the fewest.
- * @param given column of `--key`, or several with commas between them
+ * @param keyText column of `--key`, or several with commas between them
  * @returns undefined if a table has no key, or only one of bytes or objects
  * @throws {SourceError} there are no such columns
  */
-export function chooseKey(table: SourceTable, given: string | undefined): KeyChoice | undefined {
-  const kept = keptKeys(table)
-  if (given === undefined) {
-    const [best] = kept
+export function chooseKey(table: SourceTable, keyText: string | undefined): KeyChoice | undefined {
+  const candidates = keptKeys(table)
+  if (keyText === undefined) {
+    const [best] = candidates
     return best && { columns: best, isKept: true }
   }
-  const columns = namedColumns(table, given)
+  const columns = namedColumns(table, keyText)
   const isSame = (key: readonly SourceColumn[]): boolean =>
     key.length === columns.length && key.every(column => columns.includes(column))
-  return { columns, isKept: kept.some(isSame) }
+  return { columns, isKept: candidates.some(isSame) }
 }
 
 function keptKeys({ columns, primaryKey, uniques }: SourceTable): SourceColumn[][] {
@@ -36,14 +36,16 @@ function keptKeys({ columns, primaryKey, uniques }: SourceTable): SourceColumn[]
   })
 }
 
-function namedColumns({ name: table, columns }: SourceTable, given: string): SourceColumn[] {
+function namedColumns({ name: table, columns }: SourceTable, keyText: string): SourceColumn[] {
   const names = columns.map(({ name }) => name)
   // A name may have a comma itself.
-  return (names.includes(given) ? [given] : given.split(',')).map(name => {
+  return (names.includes(keyText) ? [keyText] : keyText.split(',')).map(name => {
     const column = columns.find(each => each.name === name)
     if (!column)
-      throw new SourceError(`--key ${table}=${given}: there is no column "${name}"${suggestion(name, names)}`)
+      throw new SourceError(`--key ${table}=${keyText}: there is no column "${name}"${suggestion(name, names)}`)
     if (isScalar(column)) return column
-    throw new SourceError(`--key ${table}=${given}: ${name} is of the type ${column.declared}, which cannot be a key`)
+    throw new SourceError(
+      `--key ${table}=${keyText}: ${name} is of the type ${column.declaredType}, which cannot be a key`,
+    )
   })
 }

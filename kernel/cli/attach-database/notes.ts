@@ -6,8 +6,8 @@ export class Notes {
 
   /** @param ending of a sentence that begins with the subject: `is a string` */
   add(subject: string, ending: string): void {
-    const others = this.subjects.get(ending)
-    if (others) others.push(subject)
+    const existingSubjects = this.subjects.get(ending)
+    if (existingSubjects) existingSubjects.push(subject)
     else this.subjects.set(ending, [subject])
   }
 

@@ -22,7 +22,7 @@ export function prepareSql(
   tables: ReadonlyMap<string, SourceTable>,
   user: string | undefined,
 ): Preparation {
-  const used = new Set<string>()
+  const usedNames = new Set<string>()
   const indexes = [...tables].flatMap(([name, table]) => {
     const { kind } = table.place!
     // Others have no indexes of their own.
@@ -30,16 +30,24 @@ export function prepareSql(
     const { key, attributes } = dataClasses[name]!
     const foreignKeys = Object.values(attributes).flatMap(({ foreignKey }) => foreignKey ?? [])
     return Object.entries(attributes).flatMap(([attribute, { column = attribute, type, unique, indexed }]) => {
-      const found = table.columns.find(each => each.name === column)
-      if (!found) return []
+      const tableColumn = table.columns.find(each => each.name === column)
+      if (!tableColumn) return []
       const isRelation = foreignKeys.includes(attribute)
-      const isSearched = found.isText && type === 'string' && (unique || indexed || attribute === key)
+      const isSearched = tableColumn.isText && type === 'string' && (unique || indexed || attribute === key)
       return [
-        ...(isRelation && attribute !== key && !table.indexed.has(found.name)
-          ? [indexOf(table, found.name, 'key', quoteName(found.name), used)]
+        ...(isRelation && attribute !== key && !table.indexed.has(tableColumn.name)
+          ? [indexOf(table, tableColumn.name, 'key', quoteName(tableColumn.name), usedNames)]
           : []),
         ...(isSearched
-          ? [indexOf(table, found.name, 'fold', `tesser.fold(${quoteName(found.name)}::text) COLLATE "C"`, used)]
+          ? [
+              indexOf(
+                table,
+                tableColumn.name,
+                'fold',
+                `tesser.fold(${quoteName(tableColumn.name)}::text) COLLATE "C"`,
+                usedNames,
+              ),
+            ]
           : []),
       ]
     })
@@ -59,25 +67,25 @@ function indexOf(
   column: string,
   purpose: string,
   expression: string,
-  used: Set<string>,
+  usedNames: Set<string>,
 ): string {
   const { schema, table, kind } = place!
-  const name = freeName(`tesser_${table}_${column}_${purpose}`, schema, used)
+  const name = freeName(`tesser_${table}_${column}_${purpose}`, schema, usedNames)
   // Partitioned tables have no other way.
   const concurrently = kind === 'partitioned table' ? '' : 'CONCURRENTLY '
   return `CREATE INDEX ${concurrently}IF NOT EXISTS ${quoteName(name)} ON ${quoteName(schema, table)} (${expression});`
 }
 
 /** PostgreSQL cuts longer names, so that they might be equal. */
-function freeName(wanted: string, schema: string, used: Set<string>): string {
+function freeName(preferredName: string, schema: string, usedNames: Set<string>): string {
   for (let number = 1; ; number++) {
     const end = number === 1 ? '' : `_${number}`
-    const characters = [...wanted]
+    const characters = [...preferredName]
     while (Buffer.byteLength(characters.join('') + end) > MAX_NAME_BYTES) characters.pop()
     const name = characters.join('') + end
     const id = JSON.stringify([schema, name])
-    if (used.has(id)) continue
-    used.add(id)
+    if (usedNames.has(id)) continue
+    usedNames.add(id)
     return name
   }
 }

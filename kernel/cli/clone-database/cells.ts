@@ -21,23 +21,23 @@ export const text: ReadCell = value => JSON.stringify(String(value))
 export const json = (type: string): ReadCell => (type === 'object' || type === 'vector' ? readJson : text)
 
 const readJson: ReadCell = value => {
-  const found = String(value)
+  const content = String(value)
   try {
-    const parsed: unknown = JSON.parse(found)
-    if (typeof parsed === 'object') return parsed === null ? 'null' : found
+    const jsonValue: unknown = JSON.parse(content)
+    if (typeof jsonValue === 'object') return jsonValue === null ? 'null' : content
   } catch {
-    throw new Error(`${brief(found)} is not JSON`)
+    throw new Error(`${brief(content)} is not JSON`)
   }
-  throw new Error(`${brief(found)} is JSON, but not an object or an array`)
+  throw new Error(`${brief(content)} is JSON, but not an object or an array`)
 }
 
 /** A finite number, with all its digits. */
 export const number = (type: string): ReadCell => (type === 'string' ? text : readNumber)
 
 const readNumber: ReadCell = value => {
-  const found = String(value)
-  if (/^-?inf|^nan/i.test(found)) throw new Error(`${found} is not a finite number`)
-  return JSON.stringify(found)
+  const content = String(value)
+  if (/^-?inf|^nan/i.test(content)) throw new Error(`${content} is not a finite number`)
+  return JSON.stringify(content)
 }
 
 export const blob: ReadCell = value => {
@@ -77,9 +77,9 @@ export const dayOf =
 export const clock = (type: string): ReadCell => {
   if (type !== 'duration') return text
   return value => {
-    const found = String(value)
-    const ms = parseClock(found)
-    if (ms === undefined) throw new Error(`${brief(found)} is not a time`)
+    const content = String(value)
+    const ms = parseClock(content)
+    if (ms === undefined) throw new Error(`${brief(content)} is not a time`)
     return String(ms)
   }
 }
@@ -110,7 +110,7 @@ export const lossOf = (type: string | undefined): Loss | undefined =>
   LOSSES[type === 'duration' ? 'date' : type === 'float' ? 'number' : (type ?? '')]
 
 /** Reads a value that identifies an entity: one of which something would be lost is refused, since it could become another one's. */
-export const whole =
+export const refuseLoss =
   (read: ReadCell, { what, has }: Loss): ReadCell =>
   value => {
     if (!has(value)) return read(value)
@@ -119,6 +119,6 @@ export const whole =
 
 /** The beginning of a value, in quotes, for messages. */
 export function brief(value: Cell | string): string {
-  const found = String(value)
-  return JSON.stringify(found.length > 60 ? `${found.slice(0, 60)}…` : found)
+  const content = String(value)
+  return JSON.stringify(content.length > 60 ? `${content.slice(0, 60)}…` : content)
 }

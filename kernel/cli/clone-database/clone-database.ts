@@ -39,25 +39,25 @@ export interface CloneDatabaseArguments {
  */
 export async function cloneDatabase(
   config: Config,
-  given: CloneDatabaseArguments,
+  settings: CloneDatabaseArguments,
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<boolean> {
   if (config.demo) throw new Error('name the model, which is written if the file does not exist: --model model.json')
-  const source = await openSource(given.source)
+  const source = await openSource(settings.source)
   const onAbort = (): void => void source.cancel().catch(() => {})
   signal?.addEventListener('abort', onAbort)
   try {
-    const tables = await readTables(source, given, print)
+    const tables = await readTables(source, settings, print)
     const isNew = !existsSync(config.model)
-    if (isNew) await writeModel(config, source, tables, given, print)
-    if (given.modelOnly) {
+    if (isNew) await writeModel(config, source, tables, settings, print)
+    if (settings.modelOnly) {
       print(isNew ? `${config.model} is written` : `${config.model} exists; it stays as it is`)
       return true
     }
     const model = readJsonFile(config.model, 'model') as DraftModel
     loadModel(model)
-    return await copyAll(config, planCopy(model, tables, source), source, given, print, signal)
+    return await copyAll(config, planCopy(model, tables, source), source, settings, print, signal)
   } finally {
     signal?.removeEventListener('abort', onAbort)
     await source.close()
@@ -69,17 +69,17 @@ async function readTables(
   { only, views = {} }: CloneDatabaseArguments,
   print: (line: string) => void,
 ): Promise<SourceTable[]> {
-  const { tables, notes, views: others } = await source.tables(new Set(Object.keys(views)))
+  const { tables, notes, views: otherViews } = await source.tables(new Set(Object.keys(views)))
   notes.forEach(print)
-  if (others.length > 0)
-    print(`views are copied if they are named, by --view NAME=KEY or --view NAME; there are: ${others.join(', ')}`)
+  if (otherViews.length > 0)
+    print(`views are copied if they are named, by --view NAME=KEY or --view NAME; there are: ${otherViews.join(', ')}`)
   const names = tables.map(({ name }) => name)
   for (const name of [...(only ?? []), ...Object.keys(views)])
     if (!names.includes(name))
-      throw new Error(`${source.address} has no table or view "${name}"${suggestion(name, [...names, ...others])}`)
-  const found = tables.filter(({ name, isView }) => isView || !only || only.includes(name))
-  if (found.length === 0) throw new Error(`${source.address} has no tables`)
-  return found
+      throw new Error(`${source.address} has no table or view "${name}"${suggestion(name, [...names, ...otherViews])}`)
+  const chosenTables = tables.filter(({ name, isView }) => isView || !only || only.includes(name))
+  if (chosenTables.length === 0) throw new Error(`${source.address} has no tables`)
+  return chosenTables
 }
 
 async function writeModel(
@@ -109,9 +109,9 @@ async function measure(source: SqlSource, table: SourceTable): Promise<SourceTab
   const [values] = await source.query(`SELECT ${all.join(', ')} FROM ${table.from}`)
   let next = 0
   const columns = table.columns.map((column, i): SourceColumn => {
-    const own = values!.slice(next, next + aggregates[i]!.length)
-    next += own.length
-    return column.measure ? { ...column, ...column.measure.decide(own) } : column
+    const columnValues = values!.slice(next, next + aggregates[i]!.length)
+    next += columnValues.length
+    return column.measure ? { ...column, ...column.measure.decide(columnValues) } : column
   })
   return { ...table, columns }
 }

@@ -49,13 +49,13 @@ function uniqueTogether(table: SourceTable, attributes: ReadonlyMap<string, stri
 }
 
 /** The column that becomes the key, or a new attribute. */
-function keyOf(table: SourceTable, chosen: string | undefined, notes: string[]): ProposedKey {
+function keyOf(table: SourceTable, keyName: string | undefined, notes: string[]): ProposedKey {
   const scalar = (name: string | undefined): SourceColumn | undefined =>
     table.columns.find(column => column.name === name && isScalar(column))
-  if (chosen !== undefined) {
-    const column = scalar(chosen)
+  if (keyName !== undefined) {
+    const column = scalar(keyName)
     if (!column)
-      throw new Error(`--view ${table.name}=${chosen}: the view has no such column, or one that cannot be a key`)
+      throw new Error(`--view ${table.name}=${keyName}: the view has no such column, or one that cannot be a key`)
     return { column }
   }
   const { primaryKey } = table

@@ -57,11 +57,11 @@ export async function copyTable(copy: TableCopy, context: CopyContext): Promise<
       if (orderedBy && /^-?\d+$/.test(key)) ends.push({ position, key })
     }
   }
-  return save(context, copy, rows(), before ? 'skip' : 'reject', settled => {
+  return save(context, copy, rows(), before ? 'skip' : 'reject', outcome => {
     // A row that waits for another one is settled at the end.
-    areAllSettled &&= settled.kept.length === 0
+    areAllSettled &&= outcome.kept.length === 0
     let after: string | undefined
-    while (ends.length > 0 && ends[0]!.position <= settled.position) after = ends.shift()!.key
+    while (ends.length > 0 && ends[0]!.position <= outcome.position) after = ends.shift()!.key
     if (after !== undefined && areAllSettled) journal.note(dataClass, { after })
   })
     .then(summary => {
@@ -81,13 +81,16 @@ export async function copyDeferred(copy: TableCopy, context: CopyContext): Promi
     ...copy.attributes.filter(({ name }) => name === key).map(each => ({ ...each, name: '__KEY' })),
     ...deferred,
   ])
-  const given = deferred.map(({ sql }) => `${sql} IS NOT NULL`).join(' OR ')
+  const condition = deferred.map(({ sql }) => `${sql} IS NOT NULL`).join(' OR ')
   const summary = emptySummary()
   const reject = ({ line, text }: CopiedRow, reasons: readonly string[]): void => {
     summary.rejected++
     onRejected(dataClass, line, text, reasons)
   }
-  for await (const part of source.stream(`SELECT ${read.columns}\nFROM ${table.from} WHERE ${given}`, read.streamed)) {
+  for await (const part of source.stream(
+    `SELECT ${read.columns}\nFROM ${table.from} WHERE ${condition}`,
+    read.streamed,
+  )) {
     if (signal?.aborted) return summary
     const rows = part.map((cells, i) => read.row(cells, summary.read + i))
     summary.read += rows.length
@@ -116,7 +119,7 @@ async function save(
   { dataClass, key, isNumbered }: TableCopy,
   rows: AsyncIterable<CopiedRow[]>,
   existing: 'reject' | 'skip',
-  onSettled: (settled: { position: number; kept: readonly number[] }) => void,
+  onSettled: (outcome: { position: number; kept: readonly number[] }) => void,
 ): Promise<LoadSummary> {
   return loadRows({
     target: engine.rows,
@@ -155,8 +158,8 @@ function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readon
   const losses = new Map<AttributeCopy, Lost>()
   /** Names a row in a message. */
   const rowName = (cells: readonly Cell[], position: number): string => {
-    const own = attributes.findIndex(({ name }) => name === key)
-    const parts = own >= 0 ? [cells[own]!] : cells.slice(attributes.length)
+    const keyPosition = attributes.findIndex(({ name }) => name === key)
+    const parts = keyPosition >= 0 ? [cells[keyPosition]!] : cells.slice(attributes.length)
     return parts.length > 0 ? `the key ${brief(parts.map(String).join('~'))}` : `row ${position + 1}`
   }
   return {
@@ -184,9 +187,12 @@ function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readon
           json = cell instanceof Uint8Array ? 'null' : brief(cell)
         }
         if (attributes[i]!.loss?.has(cell)) {
-          const lost = losses.get(attributes[i]!) ?? { rows: 0, first: `${rowName(cells, position)}: ${brief(cell)}` }
-          lost.rows++
-          losses.set(attributes[i]!, lost)
+          const lossReport = losses.get(attributes[i]!) ?? {
+            rows: 0,
+            first: `${rowName(cells, position)}: ${brief(cell)}`,
+          }
+          lossReport.rows++
+          losses.set(attributes[i]!, lossReport)
         }
         text += text === '' ? names[i] + json : `,${names[i]}${json}`
       }

@@ -16,7 +16,7 @@ const DEFAULT_SCALE = 4
 export function decimalType(
   precision: number | undefined,
   scale: number | undefined,
-  measured: (quoted: string) => readonly [string, string],
+  measured: (quotedName: string) => readonly [string, string],
 ): SourceType {
   if (precision !== undefined && scale !== undefined && precision <= MAX_DIGITS && scale >= 0 && scale <= precision)
     return decimal(scale, precision)
@@ -33,8 +33,8 @@ export function decimalType(
 function decide(places: Cell | undefined, digits: Cell | undefined): SourceType {
   if (places === null || places === undefined) return decimal(DEFAULT_SCALE, MAX_DIGITS)
   const scale = Number(places)
-  const whole = Math.max(Number(digits), 1)
-  if (scale + whole <= MAX_DIGITS)
+  const wholeDigits = Math.max(Number(digits), 1)
+  if (scale + wholeDigits <= MAX_DIGITS)
     return {
       ...decimal(scale, MAX_DIGITS),
       note: `is a decimal with ${scale} places and ${MAX_DIGITS} digits in all, as its values are`,

@@ -21,7 +21,7 @@ export async function readMysqlTables(
   const here = `CONVERT(X'${Buffer.from(database).toString('hex')}' USING utf8mb4)`
   const of = (schema: string): string => `WHERE ${schema} = ${here}`
   const notes: string[] = []
-  const found = await source.query(
+  const tableRows = await source.query(
     `SELECT TABLE_NAME, TABLE_TYPE, ENGINE FROM information_schema.TABLES ${of('TABLE_SCHEMA')} ORDER BY TABLE_NAME`,
   )
   const columns = await source.query(
@@ -43,21 +43,21 @@ export async function readMysqlTables(
       return column === undefined ? [] : [keyOf(table!, column.replaceAll('``', '`'))]
     }),
   )
-  const tables = (found as string[][]).flatMap(([name, kind, engine]): SourceTable[] => {
+  const tables = (tableRows as string[][]).flatMap(([name, kind, engine]): SourceTable[] => {
     const isView = kind === 'VIEW'
     if (!KINDS.test(kind!) && !(isView && views.has(name!))) return []
     if (!isView && engine !== 'InnoDB')
       notes.push(
         `table ${name} is of the engine ${engine}, which has no snapshots: changes while it is read may be copied in part`,
       )
-    const own = indexes.filter(([table]) => table === name)
+    const indexRows = indexes.filter(([table]) => table === name)
     const parts = groups(
-      own.filter(row => row[5] === 'BTREE' || row[5] === 'HASH'),
+      indexRows.filter(row => row[5] === 'BTREE' || row[5] === 'HASH'),
       row => row[1]!,
     )
     const primary = parts.find(([first]) => first![1] === 'PRIMARY')
     // An index over the beginning of a value, or over an expression, says nothing about the column.
-    const whole = parts.filter(rows => rows.every(row => row[4] === null && row[3] !== null))
+    const wholeIndexes = parts.filter(rows => rows.every(row => row[4] === null && row[3] !== null))
     return [
       {
         name: name!,
@@ -65,10 +65,10 @@ export async function readMysqlTables(
         isView,
         columns: columns.filter(([table]) => table === name).map(row => column(row, json)),
         primaryKey: primary?.map(row => String(row[3])) ?? [],
-        uniques: whole
+        uniques: wholeIndexes
           .filter(rows => rows !== primary && rows[0]![2] === '0')
           .map(rows => rows.map(row => String(row[3]))),
-        indexed: new Set(whole.map(rows => String(rows[0]![3]))),
+        indexed: new Set(wholeIndexes.map(rows => String(rows[0]![3]))),
         foreignKeys: groups(
           foreignKeys.filter(row => row[0] === name && row[6] === '1'),
           row => row[1]!,
@@ -81,25 +81,27 @@ export async function readMysqlTables(
       },
     ]
   })
-  const others = (found as string[][]).flatMap(([name, kind]) => (kind === 'VIEW' && !views.has(name!) ? [name!] : []))
-  return { tables, views: others, notes }
+  const otherViews = (tableRows as string[][]).flatMap(([name, kind]) =>
+    kind === 'VIEW' && !views.has(name!) ? [name!] : [],
+  )
+  return { tables, views: otherViews, notes }
 }
 
 const keyOf = (table: Cell, column: string): string => JSON.stringify([table, column])
 
 function column(row: Cell[], json: ReadonlySet<string>): SourceColumn {
-  const [table, name, type, declared, isNullable, extra, initial, length, precision, scale] = row as string[]
+  const [table, name, type, declaredType, isNullable, extra, initial, length, precision, scale] = row as string[]
   const increments = extra!.includes('auto_increment')
   return {
     name: name!,
-    declared: declared!,
+    declaredType: declaredType!,
     isNullable: isNullable === 'YES',
     increments,
     // MariaDB writes the default NULL as a word.
     hasDefault: initial !== null && initial !== 'NULL' && !increments,
     ...mysqlType({
       type: type!.toLowerCase(),
-      declared: declared!.toLowerCase().startsWith('enum') ? declared! : declared!.toLowerCase(),
+      declaredType: declaredType!.toLowerCase().startsWith('enum') ? declaredType! : declaredType!.toLowerCase(),
       length: Number(length),
       precision: Number(precision),
       scale: Number(scale),
@@ -110,11 +112,11 @@ function column(row: Cell[], json: ReadonlySet<string>): SourceColumn {
 
 /** Rows that follow each other and have the same key. */
 function groups(rows: Cell[][], key: (row: Cell[]) => Cell): Cell[][][] {
-  const found: Cell[][][] = []
+  const result: Cell[][][] = []
   for (const row of rows) {
-    const last = found.at(-1)
+    const last = result.at(-1)
     if (last && key(last[0]!) === key(row)) last.push(row)
-    else found.push([row])
+    else result.push([row])
   }
-  return found
+  return result
 }

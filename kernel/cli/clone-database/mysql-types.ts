@@ -8,7 +8,7 @@ interface MysqlColumn {
   /** `DATA_TYPE`: `int`. */
   readonly type: string
   /** `COLUMN_TYPE`: `int(10) unsigned`. */
-  readonly declared: string
+  readonly declaredType: string
   /** `CHARACTER_MAXIMUM_LENGTH` */
   readonly length: number
   readonly precision: number
@@ -18,22 +18,23 @@ interface MysqlColumn {
 }
 
 const string = (): SourceType => columnType('string', () => text)
-const limited = ({ length }: MysqlColumn): SourceType => columnType({ type: 'string', maxLength: length }, () => text)
+const limitedString = ({ length }: MysqlColumn): SourceType =>
+  columnType({ type: 'string', maxLength: length }, () => text)
 const bytes = (): SourceType => columnType('blob', () => blob, { isBinary: true })
 const point = (): SourceType =>
   columnType('string', () => text, {
-    read: quoted => `ST_AsText(${quoted})`,
+    read: quotedName => `ST_AsText(${quotedName})`,
     note: 'is a string with the text (WKT) of its geometry',
   })
 /** @param unsigned type whose values include those without a sign */
 const integer =
   (signed: string, unsigned: string) =>
-  ({ declared }: MysqlColumn): SourceType =>
-    columnType(declared.includes('unsigned') ? unsigned : signed, number)
+  ({ declaredType }: MysqlColumn): SourceType =>
+    columnType(declaredType.includes('unsigned') ? unsigned : signed, number)
 
 const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   tinyint: column =>
-    column.declared === 'tinyint(1)'
+    column.declaredType === 'tinyint(1)'
       ? columnType('bool', bool, {
           note: 'is tinyint(1), taken for bool: for other values than 0 and 1 make it a "byte"',
         })
@@ -46,24 +47,24 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   float: () => columnType('number', number),
   double: () => columnType('number', number),
   decimal: ({ precision, scale }) =>
-    decimalType(precision, scale, quoted => [
+    decimalType(precision, scale, quotedName => [
       // The text has all places of the type; zeros at its end do not count.
       scale === 0
-        ? `MAX(IF(${quoted} IS NULL, NULL, 0))`
-        : `MAX(LENGTH(TRIM(TRAILING '0' FROM SUBSTRING_INDEX(CAST(${quoted} AS CHAR), '.', -1))))`,
-      `MAX(LENGTH(TRUNCATE(ABS(${quoted}), 0)))`,
+        ? `MAX(IF(${quotedName} IS NULL, NULL, 0))`
+        : `MAX(LENGTH(TRIM(TRAILING '0' FROM SUBSTRING_INDEX(CAST(${quotedName} AS CHAR), '.', -1))))`,
+      `MAX(LENGTH(TRUNCATE(ABS(${quotedName}), 0)))`,
     ]),
   bit: ({ precision }) =>
     precision === 1
-      ? columnType('bool', bool, { read: quoted => `${quoted} + 0` })
-      : columnType('long64', number, { read: quoted => `${quoted} + 0` }),
-  char: limited,
-  varchar: limited,
+      ? columnType('bool', bool, { read: quotedName => `${quotedName} + 0` })
+      : columnType('long64', number, { read: quotedName => `${quotedName} + 0` }),
+  char: limitedString,
+  varchar: limitedString,
   tinytext: string,
   text: string,
   mediumtext: string,
   longtext: ({ isJson }) => (isJson ? columnType('object', json) : string()),
-  enum: ({ declared }) => columnType({ type: 'string', ...enumPattern(labelsOf(declared)) }, () => text),
+  enum: ({ declaredType }) => columnType({ type: 'string', ...enumPattern(labelsOf(declaredType)) }, () => text),
   set: string,
   json: () => columnType('object', json),
   uuid: () => columnType('uuid', () => text),
@@ -75,7 +76,10 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   time: () => columnType('duration', clock),
   binary: ({ length }) =>
     length === 16
-      ? columnType('uuid', () => text, { read: quoted => `HEX(${quoted})`, note: 'is binary(16), taken for a uuid' })
+      ? columnType('uuid', () => text, {
+          read: quotedName => `HEX(${quotedName})`,
+          note: 'is binary(16), taken for a uuid',
+        })
       : bytes(),
   varbinary: bytes,
   tinyblob: bytes,
@@ -108,11 +112,11 @@ const bool = (type: string): ReadCell =>
 export function mysqlType(column: MysqlColumn): SourceType {
   if (Object.hasOwn(TYPES, column.type)) return TYPES[column.type]!(column)
   return columnType('string', () => text, {
-    read: quoted => `CAST(${quoted} AS CHAR)`,
+    read: quotedName => `CAST(${quotedName} AS CHAR)`,
     note: `is a string with the text of its ${column.type}`,
   })
 }
 
 /** Values of `enum('a','b''c')`. */
-const labelsOf = (declared: string): string[] =>
-  [...declared.matchAll(/'((?:[^']|'')*)'/g)].map(([, label]) => label!.replaceAll("''", "'"))
+const labelsOf = (declaredType: string): string[] =>
+  [...declaredType.matchAll(/'((?:[^']|'')*)'/g)].map(([, label]) => label!.replaceAll("''", "'"))

@@ -51,8 +51,8 @@ export async function openMysql(address: string): Promise<SqlSource> {
     return connection
   }
   const connection = await withPassword(
-    given => {
-      password ??= given
+    answer => {
+      password ??= answer
       return connect()
     },
     error => (error as NodeJS.ErrnoException).code === 'ER_ACCESS_DENIED_ERROR',

@@ -5,27 +5,27 @@ const MAX_LENGTH = 80
 
 /** Names that are given away in one place of a model. */
 export class Names {
-  private readonly used = new Set<string>()
+  private readonly usedNames = new Set<string>()
 
   has(name: string): boolean {
-    return this.used.has(name)
+    return this.usedNames.has(name)
   }
 
   /**
    * A name that the model may have, as near to the wanted one as possible: that itself, if it is legal and free.
    * @param fallback for a name without a letter or digit
    */
-  take(wanted: string, fallback: string): string {
-    const legal = legalName(wanted, fallback)
-    const name = freeName(legal, each => this.used.has(each), '_')
-    this.used.add(name)
+  take(preferredName: string, fallback: string): string {
+    const legal = legalName(preferredName, fallback)
+    const name = freeName(legal, each => this.usedNames.has(each), '_')
+    this.usedNames.add(name)
     return name
   }
 }
 
-function legalName(wanted: string, fallback: string): string {
-  if (nameProblem(wanted) === undefined) return wanted
-  const plain = wanted
+function legalName(preferredName: string, fallback: string): string {
+  if (nameProblem(preferredName) === undefined) return preferredName
+  const plainName = preferredName
     .toWellFormed()
     .normalize('NFC')
     .replace(/[^\p{L}\p{M}\p{N}_]+/gu, '_')
@@ -33,9 +33,9 @@ function legalName(wanted: string, fallback: string): string {
     .toWellFormed()
     .replace(/^_{2,}/, '_')
     .replace(/^(?=[\p{N}\p{M}])/u, '_')
-  const found = /[\p{L}\p{N}]/u.test(plain) ? plain : fallback
+  const candidate = /[\p{L}\p{N}]/u.test(plainName) ? plainName : fallback
   // A word of the query language.
-  return nameProblem(found) === undefined ? found : `${found}_`
+  return nameProblem(candidate) === undefined ? candidate : `${candidate}_`
 }
 
 /** Name of a relation from that of its foreign key: `author` from `author_id`, `authorId`, `id_author`. */

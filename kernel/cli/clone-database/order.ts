@@ -14,24 +14,24 @@ interface LoadOrder {
 }
 
 export function orderOf(names: readonly string[], edges: readonly Edge[]): LoadOrder {
-  const left = new Set(names)
+  const remainingNames = new Set(names)
   const order: string[] = []
   const deferred: Edge[] = []
-  const blockers = (name: string): Edge[] => edges.filter(({ from, to }) => from === name && left.has(to))
+  const blockers = (name: string): Edge[] => edges.filter(({ from, to }) => from === name && remainingNames.has(to))
   const cost = (name: string): number =>
     blockers(name).reduce((sum, { isMandatory }) => sum + (isMandatory ? names.length * edges.length : 1), 0)
-  while (left.size > 0) {
+  while (remainingNames.size > 0) {
     let best: string | undefined
     let bestCost = Number.POSITIVE_INFINITY
-    for (const name of left) {
-      const own = cost(name)
-      if (own >= bestCost) continue
+    for (const name of remainingNames) {
+      const nameCost = cost(name)
+      if (nameCost >= bestCost) continue
       best = name
-      bestCost = own
-      if (own === 0) break
+      bestCost = nameCost
+      if (nameCost === 0) break
     }
     deferred.push(...blockers(best!))
-    left.delete(best!)
+    remainingNames.delete(best!)
     order.push(best!)
   }
   return { order, deferred }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { suggestion } from '../../../engine/base/suggestion.ts'
-import { dayOf, lossOf, whole } from './cells.ts'
+import { dayOf, lossOf, refuseLoss } from './cells.ts'
 import { orderOf } from './order.ts'
 import type { DraftAttribute, DraftModel } from '../draft-model.ts'
 import { edgesOf } from './propose-model.ts'
@@ -53,32 +53,33 @@ export function planCopy(model: DraftModel, tables: readonly SourceTable[], sour
   }
   const copies = order.flatMap((name): TableCopy[] => {
     const { key, attributes, extraProperties } = model.dataClasses[name]!
-    const wanted = extraProperties?.table ?? name
-    const table = byName.get(wanted)
+    const tableName = extraProperties?.table ?? name
+    const table = byName.get(tableName)
     if (!table) {
       problems.push(
-        `dataclass ${name}: there is no table "${wanted}"${suggestion(wanted, byName.keys())}; extraProperties.table names another one`,
+        `dataclass ${name}: there is no table "${tableName}"${suggestion(tableName, byName.keys())}; extraProperties.table names another one`,
       )
       return []
     }
     const late = new Set(deferred.filter(({ from }) => from === name).map(({ foreignKey }) => foreignKey))
     const identifying = new Set([key, ...edges.flatMap(({ from, foreignKey }) => (from === name ? foreignKey : []))])
-    const copied = Object.entries(attributes).flatMap(([attribute, document]): AttributeCopy[] => {
+    const copiedAttributes = Object.entries(attributes).flatMap(([attribute, document]): AttributeCopy[] => {
       if ((document.kind ?? 'storage') !== 'storage') return []
-      const found = attributeCopy(attribute, document, table, source, identifying.has(attribute))
-      if (!found && attribute !== key) problems.push(missing(name, attribute, document, table))
-      return found ? [found] : []
+      const copiedAttribute = attributeCopy(attribute, document, table, source, identifying.has(attribute))
+      if (!copiedAttribute && attribute !== key) problems.push(describeMissing(name, attribute, document, table))
+      return copiedAttribute ? [copiedAttribute] : []
     })
-    const keyColumn = copied.find(each => each.name === key)
+    const keyColumn = copiedAttributes.find(each => each.name === key)
     const derived = !keyColumn && table.primaryKey.length > 0 && attributes[key]?.type === 'uuid'
-    if (!keyColumn && !attributes[key]?.autoFill) problems.push(missing(name, key, attributes[key] ?? {}, table))
+    if (!keyColumn && !attributes[key]?.autoFill)
+      problems.push(describeMissing(name, key, attributes[key] ?? {}, table))
     return [
       {
         dataClass: name,
         table,
         key,
-        attributes: copied.filter(each => !late.has(each.name)),
-        deferred: copied.filter(each => late.has(each.name)),
+        attributes: copiedAttributes.filter(each => !late.has(each.name)),
+        deferred: copiedAttributes.filter(each => late.has(each.name)),
         keyParts: derived
           ? table.columns
               .filter(({ name }) => table.primaryKey.includes(name))
@@ -102,16 +103,16 @@ function attributeCopy(
   source: SqlSource,
   isIdentity: boolean,
 ): AttributeCopy | undefined {
-  const wanted = document.extraProperties?.column ?? name
-  const column = table.columns.find(each => each.name === wanted)
+  const columnName = document.extraProperties?.column ?? name
+  const column = table.columns.find(each => each.name === columnName)
   if (column) {
-    const own = column.cell(document.type ?? '')
-    const read = document.type === 'date' && document.simpleDate === true ? dayOf(own) : own
+    const readCell = column.cell(document.type ?? '')
+    const read = document.type === 'date' && document.simpleDate === true ? dayOf(readCell) : readCell
     const loss = lossOf(document.type)
     return {
       name,
       sql: sqlOf(column, source),
-      read: loss && isIdentity ? whole(read, loss) : read,
+      read: loss && isIdentity ? refuseLoss(read, loss) : read,
       ...(!isIdentity && { loss }),
       ...(column.isBinary && { isBinary: true }),
     }
@@ -121,22 +122,22 @@ function attributeCopy(
 }
 
 function sqlOf({ name, read }: SourceColumn, source: SqlSource): string {
-  const quoted = source.quote(name)
-  return read?.(quoted) ?? quoted
+  const quotedName = source.quote(name)
+  return read?.(quotedName) ?? quotedName
 }
 
-function missing(
+function describeMissing(
   dataClass: string,
   attribute: string,
   { extraProperties }: DraftAttribute,
   table: SourceTable,
 ): string {
   const column = extraProperties?.column ?? attribute
-  const others = suggestion(
+  const hint = suggestion(
     column,
     table.columns.map(({ name }) => name),
   )
-  return `${dataClass}.${attribute}: the table "${table.name}" has no column "${column}"${others}; extraProperties.column names another one`
+  return `${dataClass}.${attribute}: the table "${table.name}" has no column "${column}"${hint}; extraProperties.column names another one`
 }
 
 /** Key as JSON: a UUID that is the same for the same values, so that a row that has been saved is found. Version 8 is free for such use (RFC 9562). */

@@ -19,24 +19,24 @@ const KINDS: Readonly<Record<string, SourcePlace['kind']>> = {
 
 export async function readPostgresTables(source: SqlSource, views: ReadonlySet<string>): Promise<SourceTables> {
   const notes: string[] = []
-  const others: string[] = []
-  const found = (await source.query(ALL_TABLES)).flatMap(row => readTable(row as string[]) ?? [])
+  const otherViews: string[] = []
+  const catalogTables = (await source.query(ALL_TABLES)).flatMap(row => readTable(row as string[]) ?? [])
   const uses = new Map<string, number>()
-  for (const { name } of found) uses.set(name, (uses.get(name) ?? 0) + 1)
+  for (const { name } of catalogTables) uses.set(name, (uses.get(name) ?? 0) + 1)
   /** Names by place. */
   const names = new Map<string, string>()
-  const wanted = found.filter(table => {
+  const chosenTables = catalogTables.filter(table => {
     const { schema, name, kind, mayRead } = table
     // The schema is part of a name only where it decides.
     const isAlone = schema === 'public' || uses.get(name) === 1
     const ownName = isAlone ? name : `${schema}.${name}`
     if (!isTable(kind) && !views.has(ownName)) {
-      if (mayRead) others.push(ownName)
+      if (mayRead) otherViews.push(ownName)
     } else if (!mayRead) notes.push(`table ${ownName} is left out: this user may not read it`)
     else names.set(placeOf(schema, name), ownName)
     return names.has(placeOf(schema, name))
   })
-  return { tables: wanted.map(table => sourceTable(table, names, source)), views: others, notes }
+  return { tables: chosenTables.map(table => sourceTable(table, names, source)), views: otherViews, notes }
 }
 
 const isTable = (kind: string): boolean => kind === 'r' || kind === 'p'
@@ -46,7 +46,7 @@ function sourceTable(
   names: ReadonlyMap<string, string>,
   source: SqlSource,
 ): SourceTable {
-  const whole = indexes.filter(({ hasCondition }) => !hasCondition)
+  const wholeIndexes = indexes.filter(({ hasCondition }) => !hasCondition)
   return {
     name: names.get(placeOf(schema, name))!,
     // Rows of tables that inherit from this one are in those tables.
@@ -56,10 +56,10 @@ function sourceTable(
     columns: [...columns.values()].map(sourceColumn),
     primaryKey: indexes.find(({ isPrimary }) => isPrimary)?.columns.map(String) ?? [],
     // An index over an expression has no column there.
-    uniques: whole.flatMap(each =>
+    uniques: wholeIndexes.flatMap(each =>
       each.isUnique && !each.isPrimary && !each.columns.includes(null) ? [each.columns.map(String)] : [],
     ),
-    indexed: new Set(whole.map(each => each.columns[0] ?? '')),
+    indexed: new Set(wholeIndexes.map(each => each.columns[0] ?? '')),
     foreignKeys: foreignKeys.flatMap(({ columns, target, onDelete }) => {
       const table = names.get(placeOf(target.schema, target.table))
       if (table === undefined) return []
@@ -73,7 +73,7 @@ function sourceColumn(column: CatalogColumn): SourceColumn {
   const isNumbered = initial?.startsWith('nextval(') === true
   return {
     name: column.name,
-    declared: column.sqlType,
+    declaredType: column.sqlType,
     isNullable: column.isNullable && !column.isMandatoryDomain,
     increments: column.identity !== '' || isNumbered,
     hasDefault: initial !== null && !isNumbered,

@@ -14,7 +14,7 @@ const MAX_PATTERN = 1_000
 
 const asText = (type: string): SourceType =>
   columnType('string', () => text, {
-    read: quoted => `${quoted}::text`,
+    read: quotedName => `${quotedName}::text`,
     note: `is a string with the text of its ${type}`,
   })
 
@@ -32,18 +32,18 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
     const digits = modifier < HEADER ? undefined : (modifier - HEADER) >> 16
     // The scale has 11 bits and a sign.
     const scale = modifier < HEADER ? undefined : (((modifier - HEADER) & 0x7ff) ^ 1024) - 1024
-    return decimalType(digits, scale, quoted => {
+    return decimalType(digits, scale, quotedName => {
       // NaN and infinity have no places; they are reported, row by row.
-      const finite = `CASE WHEN ${quoted}::text ~ '^-?[0-9.]+$' THEN ${quoted} END`
+      const finite = `CASE WHEN ${quotedName}::text ~ '^-?[0-9.]+$' THEN ${quotedName} END`
       return [`max(scale(trim_scale(${finite})))`, `max(length(trunc(abs(${finite}))::text))`]
     })
   },
   money: () =>
-    columnType({ type: 'decimal', scale: 2, asText: true }, number, { read: quoted => `${quoted}::numeric` }),
+    columnType({ type: 'decimal', scale: 2, asText: true }, number, { read: quotedName => `${quotedName}::numeric` }),
   text: () => columnType('string', () => text, { isText: true }),
   name: () => columnType('string', () => text),
   citext: () => columnType('string', () => text, { isText: true }),
-  xml: () => columnType('string', () => text, { read: quoted => `${quoted}::text` }),
+  xml: () => columnType('string', () => text, { read: quotedName => `${quotedName}::text` }),
   varchar: modifier =>
     columnType({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, {
       isText: true,
@@ -51,7 +51,7 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
   bpchar: modifier =>
     // The blanks at the end are not part of the value; the conversion removes them.
     columnType({ type: 'string', ...(modifier > HEADER && { maxLength: modifier - HEADER }) }, () => text, {
-      read: quoted => `${quoted}::text`,
+      read: quotedName => `${quotedName}::text`,
       isText: true,
     }),
   uuid: () => columnType('uuid', () => text),
@@ -67,7 +67,9 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
       }),
     }),
     measure: {
-      aggregates: quoted => [`bool_or(extract(year FROM ${quoted}) <> 0 OR extract(month FROM ${quoted}) <> 0)`],
+      aggregates: quotedName => [
+        `bool_or(extract(year FROM ${quotedName}) <> 0 OR extract(month FROM ${quotedName}) <> 0)`,
+      ],
       decide: ([hasMonths]) =>
         hasMonths === 't'
           ? columnType('string', () => text, {
@@ -80,8 +82,8 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
   jsonb: () => columnType('object', json),
   bytea: () =>
     columnType('blob', () => base64, {
-      read: quoted =>
-        `CASE WHEN octet_length(${quoted}) > ${MAX_BLOB_BYTES} THEN '#' || octet_length(${quoted}) ELSE translate(encode(${quoted}, 'base64'), E'\\n', '') END`,
+      read: quotedName =>
+        `CASE WHEN octet_length(${quotedName}) > ${MAX_BLOB_BYTES} THEN '#' || octet_length(${quotedName}) ELSE translate(encode(${quotedName}, 'base64'), E'\\n', '') END`,
     }),
   vector: modifier => (modifier > 0 ? columnType({ type: 'vector', dimension: modifier }, json) : asText('vector')),
 }
@@ -90,15 +92,17 @@ const TYPES: Readonly<Record<string, (modifier: number) => SourceType>> = {
 const allowsMonths = (modifier: number): boolean => modifier < 0 || ((modifier >> 16) & 0b110) !== 0
 
 const base64: ReadCell = value => {
-  const found = value as string
-  if (found.startsWith('#')) throw tooLong(found.slice(1))
-  return dataUrl(found)
+  const content = value as string
+  if (content.startsWith('#')) throw tooLong(content.slice(1))
+  return dataUrl(content)
 }
 
 export function postgresType({ type, modifier, isArray, labels }: PostgresType): SourceType {
-  if (isArray) return columnType('object', json, { read: quoted => `to_json(${quoted})` })
+  if (isArray) return columnType('object', json, { read: quotedName => `to_json(${quotedName})` })
   if (labels)
-    return columnType({ type: 'string', ...enumPattern(labels) }, () => text, { read: quoted => `${quoted}::text` })
+    return columnType({ type: 'string', ...enumPattern(labels) }, () => text, {
+      read: quotedName => `${quotedName}::text`,
+    })
   return Object.hasOwn(TYPES, type) ? TYPES[type]!(modifier) : asText(type)
 }
 
@@ -115,9 +119,9 @@ const interval = (type: string): ReadCell =>
   type !== 'duration'
     ? text
     : value => {
-        const found = String(value)
-        const [, days, time] = /^(?:([+-]?\d+) days?)? ?([+-]?\d+:\d\d:\d\d(?:\.\d+)?)?$/.exec(found) ?? []
+        const content = String(value)
+        const [, days, time] = /^(?:([+-]?\d+) days?)? ?([+-]?\d+:\d\d:\d\d(?:\.\d+)?)?$/.exec(content) ?? []
         if (days === undefined && time === undefined)
-          throw new Error(`${brief(found)} is an interval with months, which have no fixed length`)
+          throw new Error(`${brief(content)} is an interval with months, which have no fixed length`)
         return String(Number(days ?? 0) * DAY_MS + (time === undefined ? 0 : parseClock(time)!))
       }

@@ -51,8 +51,8 @@ export async function openPostgres(address: string): Promise<SqlSource> {
     return client
   }
   const client = await withPassword(
-    given => {
-      password = given
+    answer => {
+      password = answer
       return connect()
     },
     error => NO_PASSWORD.test((error as Error).message),

@@ -56,21 +56,21 @@ interface Draft {
   readonly document: DraftClass
   /** Names of attributes by column. */
   readonly attributes: Map<string, string>
-  readonly used: Names
+  readonly usedNames: Names
 }
 
 /** Describes tables as a model. */
 export function proposeModel(tables: readonly SourceTable[], { name, names, style }: ProposalOptions): Proposal {
   const notes: string[] = []
-  const used = new Names()
+  const classNames = new Names()
   const model: DraftModel = { name, dataClasses: {} }
   const drafts = new Map<string, Draft>()
   for (const [i, table] of tables.entries()) {
     const key = style.keyOf(table, notes)
     if (!key) continue
-    const dataClass = used.take(names[table.name] ?? table.name, `table_${i + 1}`)
+    const dataClass = classNames.take(names[table.name] ?? table.name, `table_${i + 1}`)
     // Names of selections are names too.
-    const collection = used.take(`${dataClass}Selection`, dataClass)
+    const collection = classNames.take(`${dataClass}Selection`, dataClass)
     const draft = draftOf(table, key, dataClass, collection, style, notes)
     drafts.set(table.name, draft)
     model.dataClasses[dataClass] = draft.document
@@ -87,11 +87,11 @@ function draftOf(
   style: ModelStyle,
   notes: string[],
 ): Draft {
-  const used = new Names()
+  const attributeNames = new Names()
   const attributes = new Map<string, string>()
   for (const [i, { name: column }] of table.columns.entries())
-    attributes.set(column, used.take(column, `column_${i + 1}`))
-  const keyName = 'column' in key ? attributes.get(key.column.name)! : used.take('ID', 'ID')
+    attributes.set(column, attributeNames.take(column, `column_${i + 1}`))
+  const keyName = 'column' in key ? attributes.get(key.column.name)! : attributeNames.take('ID', 'ID')
   const document: DraftClass = {
     key: keyName,
     attributes: 'added' in key ? { [keyName]: key.added } : {},
@@ -105,7 +105,7 @@ function draftOf(
     document.attributes[attribute] = attributeWith({ ...propertiesOf(column, table, isKey), ...more })
     if (column.note) notes.push(`${table.name}.${column.name} ${column.note}`)
   }
-  return { name, collection, table, document, attributes, used }
+  return { name, collection, table, document, attributes, usedNames: attributeNames }
 }
 
 function propertiesOf(column: SourceColumn, table: SourceTable, isKey: boolean): Record<string, unknown> {
@@ -134,14 +134,16 @@ function addRelations(
   { participle }: ModelStyle,
   notes: string[],
 ): void {
-  const { table, document, attributes, used } = draft
+  const { table, document, attributes, usedNames } = draft
   /** The tables to which relations of columns lead. */
-  const taken = new Map<string, string>()
+  const relatedTables = new Map<string, string>()
   for (const key of table.foreignKeys) {
     // A constraint may stand there twice.
-    if (key.columns.length === 1 && taken.get(key.columns[0]!) === key.table) continue
+    if (key.columns.length === 1 && relatedTables.get(key.columns[0]!) === key.table) continue
     const other = drafts.get(key.table)
-    const problem = other ? relationProblem(draft, other, key, taken) : `because that table is not ${participle}`
+    const problem = other
+      ? relationProblem(draft, other, key, relatedTables)
+      : `because that table is not ${participle}`
     if (problem) {
       notes.push(
         `${table.name}: the foreign key ${key.columns.join(', ')} to ${key.table} is not a relation, ${problem}`,
@@ -149,11 +151,14 @@ function addRelations(
       continue
     }
     const column = key.columns[0]!
-    taken.set(column, key.table)
+    relatedTables.set(column, key.table)
     const foreignKey = attributes.get(column)!
-    const relation = used.take(freeRelationName(column, key.table, used), 'relation')
+    const relation = usedNames.take(freeRelationName(column, key.table, usedNames), 'relation')
     const isOnly = table.foreignKeys.filter(each => each.table === key.table).length === 1 && other !== draft
-    const inverse = other!.used.take(isOnly ? plural(draft.name) : `${plural(draft.name)}_by_${relation}`, 'inverse')
+    const inverse = other!.usedNames.take(
+      isOnly ? plural(draft.name) : `${plural(draft.name)}_by_${relation}`,
+      'inverse',
+    )
     const isMandatory = document.attributes[foreignKey]!.mandatory === true || document.key === foreignKey
     const onDelete = key.onDelete === 'setNull' && isMandatory ? 'restrict' : key.onDelete
     const ends = { from: draft.name, name: relation, to: other!.name, inverse, collection: draft.collection }
@@ -163,9 +168,9 @@ function addRelations(
 }
 
 /** `author` for `author_id`; the name of the other table where that is not one or is taken. */
-function freeRelationName(column: string, table: string, used: Names): string {
+function freeRelationName(column: string, table: string, usedNames: Names): string {
   const candidates = [relationName(column), table, `${column}_${table}`]
-  return candidates.find(name => name !== undefined && !used.has(name)) ?? `${column}_${table}`
+  return candidates.find(name => name !== undefined && !usedNames.has(name)) ?? `${column}_${table}`
 }
 
 /** Reason why a foreign key cannot be a relation; undefined if it can. */
@@ -173,18 +178,20 @@ function relationProblem(
   { table, document, attributes }: Draft,
   other: Draft,
   { columns, references }: SourceForeignKey,
-  taken: ReadonlyMap<string, string>,
+  relatedTables: ReadonlyMap<string, string>,
 ): string | undefined {
   if (columns.length > 1) return 'because it has several columns'
   const target = other.attributes.get(references[0] ?? '')
   if (target === undefined || target !== other.document.key)
     return `because ${references.join(', ')} is not the key there`
-  if (taken.has(columns[0]!)) return 'because the column has a relation already'
-  const own = document.attributes[attributes.get(columns[0]!) ?? '']
-  if (!own) return `because ${table.name} has no such column`
+  if (relatedTables.has(columns[0]!)) return 'because the column has a relation already'
+  const ownAttribute = document.attributes[attributes.get(columns[0]!) ?? '']
+  if (!ownAttribute) return `because ${table.name} has no such column`
   const key = other.document.attributes[other.document.key]!
   const family = ({ type, scale }: DraftAttribute): string => `${FAMILY[type!] ?? type} ${scale ?? ''}`
-  return family(own) === family(key) ? undefined : `because its type is ${own.type}, that of the key ${key.type}`
+  return family(ownAttribute) === family(key)
+    ? undefined
+    : `because its type is ${ownAttribute.type}, that of the key ${key.type}`
 }
 
 /** Relations to one of a dataclass. */

@@ -80,7 +80,7 @@ export const ON_DELETE: Readonly<Record<string, SourceForeignKey['onDelete']>> =
 export interface SourceColumn extends SourceType {
   readonly name: string
   /** Type as the database writes it. */
-  readonly declared: string
+  readonly declaredType: string
   readonly isNullable: boolean
   /** New rows get the next number. */
   readonly increments: boolean
@@ -93,8 +93,8 @@ export interface SourceColumn extends SourceType {
 export interface SourceType {
   /** Properties of a storage attribute: its type, and limits. */
   readonly attribute: AttributeProposal
-  /** SQL of the value. @param quoted name of the column; that alone by default */
-  readonly read?: (quoted: string) => string
+  /** SQL of the value. @param quotedName name of the column; that alone by default */
+  readonly read?: (quotedName: string) => string
   readonly cell: (type: string) => ReadCell
   /** The driver delivers bytes. */
   readonly isBinary?: boolean
@@ -109,7 +109,7 @@ export interface SourceType {
 }
 
 interface Measure {
-  readonly aggregates: (quoted: string) => readonly string[]
+  readonly aggregates: (quotedName: string) => readonly string[]
   readonly decide: (values: readonly Cell[]) => SourceType
 }
 

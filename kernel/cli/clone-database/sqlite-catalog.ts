@@ -11,17 +11,17 @@ import {
 export async function readSqliteTables(source: SqlSource, views: ReadonlySet<string>): Promise<SourceTables> {
   const notes: string[] = []
   const tables: SourceTable[] = []
-  const others: string[] = []
-  const found = await source.query(
+  const otherViews: string[] = []
+  const tableRows = await source.query(
     `SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
   )
-  for (const [name, type, isWithoutRowId] of found as [string, string, Cell][]) {
+  for (const [name, type, isWithoutRowId] of tableRows as [string, string, Cell][]) {
     if (type === 'virtual') notes.push(`table ${name} is left out: it is virtual`)
-    if (type === 'view' && !views.has(name)) others.push(name)
+    if (type === 'view' && !views.has(name)) otherViews.push(name)
     if (type === 'table' || (type === 'view' && views.has(name)))
       tables.push(await readTable(source, name, type === 'view', Boolean(Number(isWithoutRowId))))
   }
-  return { tables: tables.map(table => withExactNames(table, tables)), views: others, notes }
+  return { tables: tables.map(table => withExactNames(table, tables)), views: otherViews, notes }
 }
 
 async function readTable(
@@ -37,16 +37,16 @@ async function readTable(
     .filter(row => Number(row[4]) > 0)
     .sort((a, b) => Number(a[4]) - Number(b[4]))
     .map(row => String(row[0]))
-  const columns = rows.map(([column, declared, notNull, initial, key]) => {
+  const columns = rows.map(([column, declaredType, notNull, initial, key]) => {
     const isRowId =
-      Number(key) > 0 && primaryKey.length === 1 && !isWithoutRowId && String(declared).toUpperCase() === 'INTEGER'
+      Number(key) > 0 && primaryKey.length === 1 && !isWithoutRowId && String(declaredType).toUpperCase() === 'INTEGER'
     return {
       name: String(column),
-      declared: String(declared),
+      declaredType: String(declaredType),
       isNullable: !Number(notNull),
       increments: isRowId,
       hasDefault: initial !== null,
-      ...sqliteType(String(declared)),
+      ...sqliteType(String(declaredType)),
     }
   })
   const indexes: { columns: string[]; isUnique: boolean; isOfKey: boolean }[] = []
@@ -72,7 +72,7 @@ async function readTable(
 }
 
 async function foreignKeys(pragma: (what: string, columns: string) => Promise<Cell[][]>): Promise<SourceForeignKey[]> {
-  const found = new Map<
+  const keysById = new Map<
     Cell,
     { columns: string[]; table: string; references: string[]; onDelete: SourceForeignKey['onDelete'] }
   >()
@@ -80,7 +80,7 @@ async function foreignKeys(pragma: (what: string, columns: string) => Promise<Ce
     'foreign_key_list',
     'id, "table", "from", "to", on_delete',
   )) {
-    const key = found.get(id!) ?? {
+    const key = keysById.get(id!) ?? {
       columns: [],
       table: String(table),
       references: [],
@@ -88,9 +88,9 @@ async function foreignKeys(pragma: (what: string, columns: string) => Promise<Ce
     }
     key.columns.push(String(from))
     if (to !== null) key.references.push(String(to))
-    found.set(id!, key)
+    keysById.set(id!, key)
   }
-  return [...found.values()]
+  return [...keysById.values()]
 }
 
 /** A foreign key may spell names in another case, and without columns it leads to the primary key. */

@@ -23,23 +23,23 @@ const DECIMAL_TEXT = /^DECIMAL_TEXT\(\d+, ?(\d+)\)$/
 const VECTOR_TEXT = /^VECTOR_TEXT\((\d+)\)$/
 
 /** Values of a column may be of any storage class: each is read by its own, for the type of the attribute. */
-export function sqliteType(declared: string): SourceType {
-  const scale = DECIMAL_TEXT.exec(declared)?.[1]
+export function sqliteType(declaredType: string): SourceType {
+  const scale = DECIMAL_TEXT.exec(declaredType)?.[1]
   if (scale !== undefined) return { attribute: { type: 'decimal', scale: Number(scale) }, cell }
-  const dimension = VECTOR_TEXT.exec(declared)?.[1]
+  const dimension = VECTOR_TEXT.exec(declaredType)?.[1]
   if (dimension !== undefined) return { attribute: { type: 'vector', dimension: Number(dimension) }, cell }
-  const found = TYPES.find(([words]) => words.test(declared.toUpperCase()))
-  const isClock = found?.[1] === 'duration' && found[0] !== MILLISECONDS
-  const type = { attribute: { type: found?.[1] ?? 'string', ...found?.[2] }, cell: isClock ? clockCell : cell }
-  return type.attribute.type === 'date' && found?.[2] ? { ...type, measure: timeIn(type) } : type
+  const entry = TYPES.find(([words]) => words.test(declaredType.toUpperCase()))
+  const isClock = entry?.[1] === 'duration' && entry[0] !== MILLISECONDS
+  const type = { attribute: { type: entry?.[1] ?? 'string', ...entry?.[2] }, cell: isClock ? clockCell : cell }
+  return type.attribute.type === 'date' && entry?.[2] ? { ...type, measure: timeIn(type) } : type
 }
 
 const DAY_AND_TIME = `${'[0-9]'.repeat(4)}-[0-9][0-9]-[0-9][0-9][ Tt][0-9]*`
 
 /** A column of dates becomes one of dates with time if a value has one, other than midnight in UTC. */
 const timeIn = (withoutTime: SourceType): SourceType['measure'] => ({
-  aggregates: quoted => [
-    `max(typeof(${quoted}) = 'text' AND ${quoted} GLOB '${DAY_AND_TIME}' AND trim(substr(${quoted}, 11), ' TtZz:.0+-') <> '')`,
+  aggregates: quotedName => [
+    `max(typeof(${quotedName}) = 'text' AND ${quotedName} GLOB '${DAY_AND_TIME}' AND trim(substr(${quotedName}, 11), ' TtZz:.0+-') <> '')`,
   ],
   decide: ([hasTime]) =>
     Number(hasTime ?? 0) === 0

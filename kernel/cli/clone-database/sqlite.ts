@@ -64,8 +64,8 @@ async function openPackage(path: string): Promise<Database> {
     rows: sql => database.prepare(sql).raw().safeIntegers().iterate() as Iterable<Cell[]>,
     checkTexts(sql) {
       const columns = database.prepare(sql).columns()
-      const quoted = columns.map(({ name }) => quoteName(name))
-      const isCut = quoted.map(name => `(typeof(${name}) = 'text' AND instr(${name}, char(0)) > 0)`).join(' OR ')
+      const quotedNames = columns.map(({ name }) => quoteName(name))
+      const isCut = quotedNames.map(name => `(typeof(${name}) = 'text' AND instr(${name}, char(0)) > 0)`).join(' OR ')
       if (database.prepare(`SELECT 1 FROM (${sql}) WHERE ${isCut} LIMIT 1`).get() === undefined) return
       throw new SourceError(
         `${path} has a text with a NUL character, of which the package libsql reads only the beginning; use Node.js 22.13 or later`,

@@ -48,23 +48,23 @@ const SAMPLE_ENTITIES = 200
  */
 export async function cloneServer(
   config: Config,
-  given: CloneServerArguments,
+  settings: CloneServerArguments,
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const url = restAddress(given.server)
+  const url = restAddress(settings.server)
   if (config.demo) throw new Error('name the model file to write: --model model.json')
   const file = new StateFile(config.data)
-  let state = given.resume ? file.resume(url) : undefined
+  let state = settings.resume ? file.resume(url) : undefined
   if (!state) {
     file.refuseExisting()
     if (existsSync(config.model)) throw new Error(`${config.model} exists already; a clone writes a model of its own`)
   }
-  const { credentials, requests, timeoutSeconds, pauseMs } = given
+  const { credentials, requests, timeoutSeconds, pauseMs } = settings
   const halt = new Halt(signal)
   const source = new Source({
     url,
-    headers: headersOf(given),
+    headers: headersOf(settings),
     login: credentials && (each => logIn(each, credentials)),
     requests,
     timeoutMs: timeoutSeconds * 1000,
@@ -74,16 +74,16 @@ export async function cloneServer(
   try {
     let isComplete = true
     if (!state?.finished) {
-      state = await planned(source, state, { name: basename(config.model, '.json'), ...given }, print)
+      state = await planned(source, state, { name: basename(config.model, '.json'), ...settings }, print)
       file.write(state)
-      const refused = await copy(config, state, source, given, print, halt)
-      isComplete = refused === 0
+      const refusedCount = await copy(config, state, source, settings, print, halt)
+      isComplete = refusedCount === 0
       state = {
         ...state,
-        finished: await finishedModel(config, state.plan, { dangling: given.dangling, onNote: print }),
+        finished: await finishedModel(config, state.plan, { dangling: settings.dangling, onNote: print }),
       }
       file.write(state)
-    } else if (given.follow !== undefined)
+    } else if (settings.follow !== undefined)
       print(
         'all entities had been copied when the clone was interrupted: it is finished, and follows the server no longer',
       )
@@ -121,10 +121,10 @@ class Halt {
 }
 
 /** @throws {Error} it is not an address */
-export function restAddress(given: string): string {
-  const address = URL.canParse(given) ? new URL(given) : undefined
+export function restAddress(text: string): string {
+  const address = URL.canParse(text) ? new URL(text) : undefined
   if (!address || !/^https?:$/.test(address.protocol))
-    throw new Error(`${JSON.stringify(given)} is not an address such as https://data.example.com/rest`)
+    throw new Error(`${JSON.stringify(text)} is not an address such as https://data.example.com/rest`)
   if (address.username || address.password)
     throw new Error(
       'the address has a user or a password; give --user, and the password when asked or in TESSER_PASSWORD',
@@ -134,12 +134,12 @@ export function restAddress(given: string): string {
 }
 
 function headersOf({ key, headers = [] }: CloneServerArguments): Record<string, string> {
-  const given = headers.map(text => {
+  const entries = headers.map(text => {
     const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/.exec(text) ?? []
     if (name === undefined) throw new Error(`--header: give a name, ":" and a value, such as "X-Api-Key: secret"`)
     return [name, value!] as const
   })
-  return { ...Object.fromEntries(given), ...(key !== undefined && { authorization: `Bearer ${key}` }) }
+  return { ...Object.fromEntries(entries), ...(key !== undefined && { authorization: `Bearer ${key}` }) }
 }
 
 async function planned(
@@ -185,7 +185,7 @@ async function copy(
         throw new CatalogChanged(source.options.url)
       for (const each of plan.classes) {
         halt.signal.throwIfAborted()
-        const onProgress = (done: number, total: number): void => progress.show(each.name, done, total)
+        const onProgress = (copiedCount: number, total: number): void => progress.show(each.name, copiedCount, total)
         const changes = into.get(each) ?? noChanges()
         into.set(each, changes)
         await copyClass(each, { source, target, onProgress, sizes: sizes.get(each)! }, changes)
@@ -193,35 +193,35 @@ async function copy(
       progress.stop()
       return into
     }
-    let found: Found = new Map()
+    let outcomes: Found = new Map()
     const following = seconds !== undefined && { everyMs: seconds * 1000, pass, print, stop: halt.stop }
-    if (following) await persistentPass(following, found)
-    else await pass(found)
+    if (following) await persistentPass(following, outcomes)
+    else await pass(outcomes)
     halt.signal.throwIfAborted()
-    print(`copied ${describe(found)}`)
+    print(`copied ${describe(outcomes)}`)
     if (following) {
       halt.release()
       print(`following ${source.options.url}, compared every ${seconds} s, until Ctrl+C or SIGTERM`)
       await follow(following)
     }
     for (let count = 1; ; count++) {
-      found = await pass()
-      if (differences(found) === 0) break
-      print(`changed meanwhile: ${describe(found)}`)
+      outcomes = await pass()
+      if (differences(outcomes) === 0) break
+      print(`changed meanwhile: ${describe(outcomes)}`)
       if (count >= passes)
         throw new SourceError(
           `the server has changed during each of ${counted(count, 'comparison')}; --passes allows more`,
         )
     }
-    for (const [each, changes] of found) {
-      const { count, refused } = changes
-      if (refused.size > 0) print(describeRefused(each, changes))
+    for (const [each, changes] of outcomes) {
+      const { count, refusals } = changes
+      if (refusals.size > 0) print(describeRefused(each, changes))
       else print(`${each.name}: ${counted(count, 'entity', 'entities')}, all keys and stamps are those of the server`)
     }
     let compared = 0
     for (const each of plan.classes) compared += await compareValues(each, source, target)
     print(`the values of ${counted(compared, 'entity', 'entities')} were compared, and are equal`)
-    return [...found.values()].reduce((sum, { refused }) => sum + refused.size, 0)
+    return [...outcomes.values()].reduce((sum, { refusals: classRefusals }) => sum + classRefusals.size, 0)
   } finally {
     progress.stop()
     await target.close()

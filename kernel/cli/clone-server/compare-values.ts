@@ -20,21 +20,21 @@ const RUN_BINARIES = 2
 export async function compareValues(plan: ClassPlan, source: Source, target: Target): Promise<number> {
   const stamps = await target.stamps(plan)
   let compared = 0
-  let left: [number, number][] | undefined
+  let ranges: [number, number][] | undefined
   const read = async (): Promise<void> => {
     const set = await createSet(source, plan.name)
-    left ??= runsOf(set.count)
+    ranges ??= runsOf(set.count)
     try {
-      for (; left.length > 0; left.shift()) {
+      for (; ranges.length > 0; ranges.shift()) {
         const size = new PageSize(RUN_ENTITIES)
-        for await (const { entities } of pagesOf(source, set, sourceAttributes(plan), left[0]!, size))
+        for await (const { entities } of pagesOf(source, set, sourceAttributes(plan), ranges[0]!, size))
           compared += await compare(plan, entities.filter(isThere), stamps, source, target)
       }
     } finally {
       await releaseSet(source, set)
     }
   }
-  await withNewSets(plan.name, () => -(left?.length ?? 0), read)
+  await withNewSets(plan.name, () => -(ranges?.length ?? 0), read)
   return compared
 }
 
@@ -60,10 +60,10 @@ async function compare(
   const keys = same.map(({ __KEY }) => target.keyText(name, String(__KEY)))
   const values = same.map(entity => entityOf(plan, entity))
   const names = Object.keys(values[0] ?? {}).filter(each => each !== stamp)
-  const stored = keys.length === 0 ? [] : await target.entities(name, keys, names)
-  for (const [index, found] of stored.entries()) {
+  const storedEntities = keys.length === 0 ? [] : await target.entities(name, keys, names)
+  for (const [index, storedEntity] of storedEntities.entries()) {
     for (const each of names) {
-      const [theirs, ours] = [values[index]![each], found[each]].map(json => target.textOf(name, each, json))
+      const [theirs, ours] = [values[index]![each], storedEntity[each]].map(json => target.textOf(name, each, json))
       if (theirs !== ours) throw differs(plan, keys[index]!, each)
     }
     if (index >= RUN_BINARIES) continue

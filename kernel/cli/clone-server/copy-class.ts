@@ -24,15 +24,15 @@ export interface Changes {
   /** Entities that the source has. */
   count: number
   /** Entities that the store refuses, by key. */
-  refused: Map<string, Refusal>
+  refusals: Map<string, Refusal>
 }
 
-export const noChanges = (): Changes => ({ added: 0, changed: 0, removed: 0, count: 0, refused: new Map() })
+export const noChanges = (): Changes => ({ added: 0, changed: 0, removed: 0, count: 0, refusals: new Map() })
 
 interface CopyOptions {
   readonly source: Source
   readonly target: Target
-  readonly onProgress: (done: number, total: number) => void
+  readonly onProgress: (copiedCount: number, total: number) => void
   /** Sizes of pages, which are kept from pass to pass. */
   readonly sizes: { readonly entities: PageSize; readonly stamps: PageSize }
 }
@@ -55,7 +55,7 @@ const REMOVED_AT_ONCE = 1000
  * @throws {SourceError} errors of the store
  */
 export async function copyClass(plan: ClassPlan, options: CopyOptions, changes = noChanges()): Promise<Changes> {
-  changes.refused.clear()
+  changes.refusals.clear()
   const progress = (): number => changes.added + changes.changed
   await withNewSets(plan.name, progress, () => new Copy(plan, options, changes).run())
   return changes
@@ -90,7 +90,7 @@ class Copy {
         }
       }
       changes.count = count
-      if (this.stamps.seen < this.stamps.size && !isEmpty) await this.remove()
+      if (this.stamps.seenCount < this.stamps.size && !isEmpty) await this.remove()
     } catch (error) {
       if (!(error instanceof Gone)) await releaseSet(source, set)
       throw error
@@ -103,9 +103,9 @@ class Copy {
     const { plan, changes } = this
     const { source, target, sizes } = this.options
     const ranges: [number, number][] = []
-    const shown = plan.isKeyHidden ? plan.values.slice(0, 1) : [plan.key]
+    const stampAttributes = plan.isKeyHidden ? plan.values.slice(0, 1) : [plan.key]
     changes.count = 0
-    for await (const { at, entities } of ahead(pagesOf(source, set, shown, [0, set.count], sizes.stamps))) {
+    for await (const { at, entities } of ahead(pagesOf(source, set, stampAttributes, [0, set.count], sizes.stamps))) {
       entities.forEach((entity, index) => {
         if (!isThere(entity)) return
         changes.count++
@@ -124,8 +124,8 @@ class Copy {
     const { target } = this.options
     const open = entities.filter(isThere).flatMap(entity => {
       const key = target.keyText(plan.name, String(entity.__KEY))
-      const known = stamps.get(key)
-      return known === stampOf(entity) ? [] : [{ entity, key, isKnown: known !== undefined }]
+      const knownStamp = stamps.get(key)
+      return knownStamp === stampOf(entity) ? [] : [{ entity, key, isKnown: knownStamp !== undefined }]
     })
     let batch: typeof open = []
     let values: Record<string, unknown>[] = []
@@ -140,12 +140,12 @@ class Copy {
       const some = open.slice(start, start + TOGETHER)
       const binaries = await Promise.all(some.map(({ entity }) => this.binariesOf(entity)))
       some.forEach((each, index) => {
-        const found = binaries[index]
+        const binaryValues = binaries[index]
         // Deleted meanwhile: the next pass finds out.
-        if (!found) return
+        if (!binaryValues) return
         batch.push(each)
-        values.push({ ...(each.isKnown && { __KEY: each.key }), ...entityOf(plan, each.entity), ...found })
-        for (const value of Object.values(found)) characters += typeof value === 'string' ? value.length : 0
+        values.push({ ...(each.isKnown && { __KEY: each.key }), ...entityOf(plan, each.entity), ...binaryValues })
+        for (const value of Object.values(binaryValues)) characters += typeof value === 'string' ? value.length : 0
       })
       if (characters > SAVED_CHARACTERS) await flush()
     }
@@ -161,7 +161,7 @@ class Copy {
     batch.forEach(({ entity, key, isKnown }, index) => {
       const refusal = refusals.get(String(values[index]![plan.key]))
       if (refusal) {
-        changes.refused.set(key, refusal)
+        changes.refusals.set(key, refusal)
         return
       }
       stamps.add(key, stampOf(entity))
@@ -176,13 +176,13 @@ class Copy {
     const { source, target } = this.options
     if (plan.binaries.length === 0) return {}
     try {
-      const found = plan.binaries.map(async name => {
+      const entries = plan.binaries.map(async name => {
         const link = linkOf(entity[name])
         if (link === undefined) return [name, null] as const
         const value = await source.binary(link.uri, (body, type) => target.receive(body, type, link.isImage))
         return [name, value] as const
       })
-      return Object.fromEntries(await Promise.all(found))
+      return Object.fromEntries(await Promise.all(entries))
     } catch (error) {
       if (error instanceof Gone) return undefined
       throw error
@@ -211,12 +211,12 @@ export const sourceAttributes = ({ values, binaries, links }: ClassPlan): string
 
 /** Values of an entity without images and blobs, as they are saved. */
 export function entityOf(plan: ClassPlan, entity: SourceEntity): Record<string, unknown> {
-  const found: Record<string, unknown> = {}
-  for (const name of plan.values) found[name] = valueFrom(entity[name])
-  for (const { relation, attribute } of plan.links) found[attribute] = keyOf(entity[relation]) ?? null
-  if (plan.isKeyHidden) found[plan.key] = String(entity.__KEY)
-  found[plan.stamp] = stampOf(entity)
-  return found
+  const values: Record<string, unknown> = {}
+  for (const name of plan.values) values[name] = valueFrom(entity[name])
+  for (const { relation, attribute } of plan.links) values[attribute] = keyOf(entity[relation]) ?? null
+  if (plan.isKeyHidden) values[plan.key] = String(entity.__KEY)
+  values[plan.stamp] = stampOf(entity)
+  return values
 }
 
 /** Deleted members of a set have a stamp of 0 and nothing else. Source: base specification, 3. */

@@ -51,7 +51,7 @@ export async function firstEntities(
   top: number,
 ): Promise<SourceEntity[]> {
   try {
-    const answer = await source.json(`${listed(dataClass, attributes)}?$top=${top}`, { mayShrink: top > 1 })
+    const answer = await source.json(`${classPath(dataClass, attributes)}?$top=${top}`, { mayShrink: top > 1 })
     return entitiesOf(answer, source, dataClass).slice(0, top)
   } catch (error) {
     if (!(error instanceof TooMuch) || top === 1) throw error
@@ -72,7 +72,7 @@ export async function* pagesOf(
 ): AsyncGenerator<{ at: number; entities: SourceEntity[] }> {
   for (let at = from; at < to; ) {
     const top = Math.min(size.now, to - at)
-    const path = `${listed(dataClass, attributes)}/$entityset/${id}?$skip=${at}&$top=${top}`
+    const path = `${classPath(dataClass, attributes)}/$entityset/${id}?$skip=${at}&$top=${top}`
     let entities: SourceEntity[]
     try {
       entities = entitiesOf(await source.json(path, { mayShrink: top > 1 }), source, dataClass).slice(0, top)
@@ -124,7 +124,7 @@ export async function withNewSets(dataClass: string, progress: () => number, rea
 const MAX_IDLE = 3
 
 /** Commas between names stay as they are, as clients of 4D send them. */
-const listed = (dataClass: string, attributes: readonly string[]): string =>
+const classPath = (dataClass: string, attributes: readonly string[]): string =>
   [dataClass, ...(attributes.length > 0 ? [attributes] : [])]
     .map(part => [part].flat().map(encodeURIComponent).join(','))
     .join('/')

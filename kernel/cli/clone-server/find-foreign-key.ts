@@ -22,19 +22,22 @@ export function findForeignKey(
 ): string | undefined {
   const fitting = candidates.filter(name => entities.every(entity => agrees(entity, relation.name, name)))
   // Some catalogs name the key of the other dataclass here, which may have the name of an attribute by chance.
-  const declared = fitting.find(name => name === relation.foreignKey)
+  const declaredName = fitting.find(name => name === relation.foreignKey)
   const keys = new Set(entities.map(entity => keyOf(entity[relation.name])).filter(key => key !== undefined))
-  const named = fitting.filter(name => isNamedAfter(name, relation))
-  if (declared !== undefined && (keys.size > 0 || (declared !== key && named.every(name => name === declared))))
-    return declared
-  if (named.length === 1) return named[0]
+  const namesakes = fitting.filter(name => isNamedAfter(name, relation))
+  if (
+    declaredName !== undefined &&
+    (keys.size > 0 || (declaredName !== key && namesakes.every(name => name === declaredName)))
+  )
+    return declaredName
+  if (namesakes.length === 1) return namesakes[0]
   return keys.size >= CONVINCING_KEYS && fitting.length === 1 ? fitting[0] : undefined
 }
 
 /** Key of a related entity, as a text; undefined for null. */
-export function keyOf(related: unknown): string | undefined {
-  if (typeof related !== 'object' || related === null) return undefined
-  const { __deferred, __KEY = (__deferred as { __KEY?: unknown } | undefined)?.__KEY } = related as Record<
+export function keyOf(entity: unknown): string | undefined {
+  if (typeof entity !== 'object' || entity === null) return undefined
+  const { __deferred, __KEY = (__deferred as { __KEY?: unknown } | undefined)?.__KEY } = entity as Record<
     string,
     unknown
   >
@@ -49,6 +52,6 @@ function agrees(entity: Readonly<Record<string, unknown>>, relation: string, att
 }
 
 function isNamedAfter(name: string, { name: relation, type }: SourceAttribute): boolean {
-  const plain = (text: string): string => text.toLowerCase().replaceAll('_', '')
-  return [relation, type].some(each => each !== '' && plain(name).includes(plain(each)))
+  const normalize = (text: string): string => text.toLowerCase().replaceAll('_', '')
+  return [relation, type].some(each => each !== '' && normalize(name).includes(normalize(each)))
 }

@@ -20,9 +20,9 @@ export async function finishedModel(config: Config, plan: ClonePlan, options: Fi
     if (faults.length === 0) return model
     for (const fault of faults) {
       const { subject, reason } = fault
-      const changed = without(model, fault)
-      if (!changed) throw new Error(reason)
-      model = changed
+      const reducedModel = without(model, fault)
+      if (!reducedModel) throw new Error(reason)
+      model = reducedModel
       options.onNote(`${subject} is left out of the model: ${reason}`)
     }
     model = withoutBrokenAliases(model, options.onNote)
@@ -79,19 +79,19 @@ const LIMITS = new Set(['mandatory', 'unique', 'minValue', 'maxValue', 'minLengt
 
 /** @returns undefined if the attribute has nothing that could be left out */
 function without(model: DraftModel, { dataClass, attribute }: Fault): DraftModel | undefined {
-  const found = model.dataClasses[dataClass]?.attributes[attribute]
-  if (!found) return undefined
-  if (found.kind === 'relatedEntity') return withoutRelation(model, dataClass, attribute)
-  const rest = Object.fromEntries(Object.entries(found).filter(([name]) => !LIMITS.has(name)))
-  if (Object.keys(rest).length === Object.keys(found).length) return undefined
-  const changed = structuredClone(model)
-  changed.dataClasses[dataClass]!.attributes[attribute] = rest
-  return changed
+  const definition = model.dataClasses[dataClass]?.attributes[attribute]
+  if (!definition) return undefined
+  if (definition.kind === 'relatedEntity') return withoutRelation(model, dataClass, attribute)
+  const reducedAttribute = Object.fromEntries(Object.entries(definition).filter(([name]) => !LIMITS.has(name)))
+  if (Object.keys(reducedAttribute).length === Object.keys(definition).length) return undefined
+  const reducedModel = structuredClone(model)
+  reducedModel.dataClasses[dataClass]!.attributes[attribute] = reducedAttribute
+  return reducedModel
 }
 
 /** A model without a relation to one and the relation that reverses it. */
 const withoutRelation = (model: DraftModel, dataClass: string, relation: string): DraftModel =>
-  filtered(model, (owner, name, { kind, type, inverseName }) => {
+  filterModel(model, (owner, name, { kind, type, inverseName }) => {
     const isItself = owner === dataClass && name === relation
     const isReverse = kind === 'relatedEntities' && inverseName === relation
     const collection = model.dataClasses[dataClass]!.collectionName ?? `${dataClass}Selection`
@@ -107,12 +107,12 @@ function withoutBrokenAliases(model: DraftModel, onNote: (note: string) => void)
         : [],
     ),
   )
-  const base = filtered(model, (_, __, { kind }) => kind !== 'alias')
+  const base = filterModel(model, (_, __, { kind }) => kind !== 'alias')
   const grown = grow(base, aliases, subject => onNote(`${subject} is left out of the model: its relation is left out`))
   return inOrder(grown, dataClass => Object.keys(model.dataClasses[dataClass]!.attributes))
 }
 
-function filtered(
+function filterModel(
   model: DraftModel,
   isKept: (dataClass: string, name: string, attribute: DraftAttribute) => boolean,
 ): DraftModel {

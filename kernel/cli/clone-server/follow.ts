@@ -11,8 +11,8 @@ export type Found = Map<ClassPlan, Changes>
 interface FollowOptions {
   /** Pause between two passes. */
   readonly everyMs: number
-  /** Compares source and store once, and copies what differs. Outcomes are added to `found` as they come. */
-  readonly pass: (found: Found) => Promise<unknown>
+  /** Compares source and store once, and copies what differs. Outcomes are added to `outcomes` as they come. */
+  readonly pass: (outcomes: Found) => Promise<unknown>
   readonly print: (line: string) => void
   /** Ends the passes after the one under way. */
   readonly stop: AbortSignal
@@ -26,19 +26,19 @@ const MAX_PAUSE_MS = 60_000
  */
 export async function follow(options: FollowOptions): Promise<void> {
   const { everyMs, print, stop } = options
-  const refused = new Map<ClassPlan, number>()
+  const refusalCounts = new Map<ClassPlan, number>()
   const onStop = (): void => print('stopping: one last comparison; a second signal ends it at once')
   stop.addEventListener('abort', onStop, { once: true })
   try {
     for (;;) {
       await pause(everyMs, stop)
       if (stop.aborted) return
-      const found: Found = new Map()
-      await persistentPass(options, found)
-      if (differences(found) > 0) print(describeEach(found))
-      for (const [plan, changes] of found) {
-        if (changes.refused.size > (refused.get(plan) ?? 0)) print(describeRefused(plan, changes))
-        refused.set(plan, changes.refused.size)
+      const outcomes: Found = new Map()
+      await persistentPass(options, outcomes)
+      if (differences(outcomes) > 0) print(describeEach(outcomes))
+      for (const [plan, changes] of outcomes) {
+        if (changes.refusals.size > (refusalCounts.get(plan) ?? 0)) print(describeRefused(plan, changes))
+        refusalCounts.set(plan, changes.refusals.size)
       }
     }
   } finally {
@@ -51,10 +51,10 @@ export async function follow(options: FollowOptions): Promise<void> {
  * was.
  * @throws the errors of {@link follow}
  */
-export async function persistentPass({ everyMs, pass, print, stop }: FollowOptions, found: Found): Promise<void> {
+export async function persistentPass({ everyMs, pass, print, stop }: FollowOptions, outcomes: Found): Promise<void> {
   for (let failures = 0; ; failures++) {
     try {
-      await pass(found)
+      await pass(outcomes)
       if (failures > 0) print('the server can be read again')
       return
     } catch (error) {
@@ -75,30 +75,30 @@ async function pause(ms: number, stop: AbortSignal): Promise<void> {
 }
 
 /** Number of entities that were not those of the source. */
-export const differences = (found: Found): number =>
-  [...found.values()].reduce((sum, { added, changed, removed }) => sum + added + changed + removed, 0)
+export const differences = (outcomes: Found): number =>
+  [...outcomes.values()].reduce((sum, { added, changed, removed }) => sum + added + changed + removed, 0)
 
 type Counts = Pick<Changes, 'added' | 'changed' | 'removed'>
 
 /** All dataclasses together: `3 entities added, 1 changed`. */
-export function describe(found: Found): string {
+export function describe(outcomes: Found): string {
   const sum = { added: 0, changed: 0, removed: 0 }
-  for (const each of found.values())
+  for (const each of outcomes.values())
     for (const name of ['added', 'changed', 'removed'] as const) sum[name] += each[name]
   const parts = [`${counted(sum.added, 'entity', 'entities')} added`, sum.changed > 0 && `${sum.changed} changed`]
   return [...parts, sum.removed > 0 && `${sum.removed} removed`].filter(Boolean).join(', ')
 }
 
 /** Each dataclass with changes: `Book: 3 added, 1 changed; Author: 1 removed`. */
-function describeEach(found: Found): string {
+function describeEach(outcomes: Found): string {
   const counts = (each: Counts): string =>
     (['added', 'changed', 'removed'] as const)
       .flatMap(name => (each[name] > 0 ? `${each[name]} ${name}` : []))
       .join(', ')
-  return [...found].flatMap(([{ name }, each]) => (counts(each) === '' ? [] : `${name}: ${counts(each)}`)).join('; ')
+  return [...outcomes].flatMap(([{ name }, each]) => (counts(each) === '' ? [] : `${name}: ${counts(each)}`)).join('; ')
 }
 
-export function describeRefused({ name }: ClassPlan, { refused }: Changes): string {
-  const [first] = refused.values()
-  return `${name}: ${counted(refused.size, 'entity', 'entities')} cannot be saved, such as ${first!.key}: ${first!.reason}`
+export function describeRefused({ name }: ClassPlan, { refusals }: Changes): string {
+  const [first] = refusals.values()
+  return `${name}: ${counted(refusals.size, 'entity', 'entities')} cannot be saved, such as ${first!.key}: ${first!.reason}`
 }

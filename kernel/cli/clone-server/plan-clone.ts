@@ -79,10 +79,10 @@ async function draftOf(source: SourceClass, options: PlanOptions, onLeft: OnLeft
     if (attribute.kind === 'calculated' && !isKept)
       onLeft(`${name}.${attribute.name}`, 'it is calculated by code; --keep-calculated stores its present values')
     if (!isStored && !isKept) continue
-    const found = storageOf(attribute, attribute.name === key)
-    if (typeof found === 'string') onLeft(`${name}.${attribute.name}`, found)
+    const storage = storageOf(attribute, attribute.name === key)
+    if (typeof storage === 'string') onLeft(`${name}.${attribute.name}`, storage)
     else {
-      const fit = usable(name, attribute.name, found, onLeft)
+      const fit = usable(name, attribute.name, storage, onLeft)
       if (fit) attributes[attribute.name] = fit
     }
   }
@@ -102,18 +102,18 @@ async function draftOf(source: SourceClass, options: PlanOptions, onLeft: OnLeft
 
 /** @returns a reason if there is no such attribute */
 function storageOf(attribute: SourceAttribute, isKey: boolean): DraftAttribute | string {
-  const { type: given, kind, scale, dimension } = attribute
-  const isDecimal = typeof scale === 'number' && (given === 'number' || given === 'string')
-  const isVector = typeof dimension === 'number' && given === 'object'
-  if (!TYPES.has(given)) return `${JSON.stringify(given)} is not a known type`
-  const type = isDecimal ? 'decimal' : isVector ? 'vector' : given
-  const isScalar = SCALARS.has(given)
+  const { type: sourceType, kind, scale, dimension } = attribute
+  const isDecimal = typeof scale === 'number' && (sourceType === 'number' || sourceType === 'string')
+  const isVector = typeof dimension === 'number' && sourceType === 'object'
+  if (!TYPES.has(sourceType)) return `${JSON.stringify(sourceType)} is not a known type`
+  const type = isDecimal ? 'decimal' : isVector ? 'vector' : sourceType
+  const isScalar = SCALARS.has(sourceType)
   const isUnique = isScalar && !isKey && attribute.unique === true
-  const found = attributeWith({
+  const result = attributeWith({
     type,
     simpleDate: type === 'date' && attribute.simpleDate === true,
     scale: isDecimal && scale,
-    asText: isDecimal && given === 'string',
+    asText: isDecimal && sourceType === 'string',
     dimension: isVector && dimension,
     ...(kind === 'storage' && {
       indexed: isScalar && !isKey && !isUnique && attribute.indexed === true,
@@ -127,7 +127,7 @@ function storageOf(attribute: SourceAttribute, isKey: boolean): DraftAttribute |
     ...(kind === 'storage' && limitsOf(attribute)),
   })
   const { default: initial } = attribute
-  return { ...found, ...(kind === 'storage' && initial !== undefined && { default: initial }) }
+  return { ...result, ...(kind === 'storage' && initial !== undefined && { default: initial }) }
 }
 
 const LIMITS = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern']
@@ -135,8 +135,8 @@ const LIMITS = ['minValue', 'maxValue', 'minLength', 'maxLength', 'pattern']
 const limitsOf = (attribute: SourceAttribute): object =>
   Object.fromEntries(LIMITS.flatMap(name => (attribute[name] == null ? [] : [[name, attribute[name]]])))
 
-function formatOf(given: unknown): object | undefined {
-  const format = typeof given === 'object' && given !== null ? (given as { format?: unknown }).format : undefined
+function formatOf(value: unknown): object | undefined {
+  const format = typeof value === 'object' && value !== null ? (value as { format?: unknown }).format : undefined
   return typeof format === 'string' ? { format } : undefined
 }
 
@@ -169,8 +169,8 @@ async function relationsOf(
     source.name,
     [...scalars, ...toOne].map(({ name }) => name),
   )
-  const taken = new Set<string>()
-  const found: Addition[] = []
+  const usedKeys = new Set<string>()
+  const additions: Addition[] = []
   for (const relation of toOne) {
     const subject = `${source.name}.${relation.name}`
     const target = drafts.get(relation.type)
@@ -179,7 +179,9 @@ async function relationsOf(
       continue
     }
     const keyAttribute = target.attributes[target.key]!
-    const candidates = scalars.filter(({ name }) => !taken.has(name) && isAlike(draft.attributes[name]!, keyAttribute))
+    const candidates = scalars.filter(
+      ({ name }) => !usedKeys.has(name) && isAlike(draft.attributes[name]!, keyAttribute),
+    )
     let foreignKey = findForeignKey(
       relation,
       candidates.map(({ name }) => name),
@@ -192,14 +194,14 @@ async function relationsOf(
       draft.links.push({ relation: relation.name, attribute: foreignKey })
       onNote(`${subject}: the catalog shows no foreign key; the private attribute ${foreignKey} has it`)
     } else if (foreignKey !== relation.foreignKey) onNote(`${subject} has the foreign key ${foreignKey}, by its values`)
-    taken.add(foreignKey)
+    usedKeys.add(foreignKey)
     const back = target.source.attributes.find(
       ({ kind, name, type }) => kind === 'relatedEntities' && reverseOf(draft, target.source, name, type) === relation,
     )
     const ends = { from: source.name, name: relation.name, to: relation.type, inverse: back?.name }
-    found.push(relationOf({ ...ends, foreignKey, collection: source.name }))
+    additions.push(relationOf({ ...ends, foreignKey, collection: source.name }))
   }
-  return found
+  return additions
 }
 
 /** The relation to one of a dataclass that a relation to many of `from` reverses. */
@@ -221,8 +223,8 @@ const INTEGERS = new Set<unknown>(['byte', 'word', 'long', 'long64'])
 const isAlike = (a: DraftAttribute, b: DraftAttribute): boolean =>
   (a.type === b.type && a.scale === b.scale) || (INTEGERS.has(a.type) && INTEGERS.has(b.type))
 
-const freeAttribute = (wanted: string, { source, attributes }: Draft): string =>
-  freeName(wanted, name => name in attributes || source.attributes.some(each => each.name === name))
+const freeAttribute = (preferredName: string, { source, attributes }: Draft): string =>
+  freeName(preferredName, name => name in attributes || source.attributes.some(each => each.name === name))
 
 function aliasesOf(source: SourceClass, onLeft: OnLeft): Addition[] {
   return source.attributes.flatMap(({ kind, name, path }) => {
@@ -242,14 +244,14 @@ function classOf({ source, key, attributes }: Draft): DraftClass {
 
 function planOf(draft: Draft): ClassPlan {
   const { source, key, isKeyHidden, attributes, links } = draft
-  const made = new Set([...links.map(({ attribute }) => attribute), ...(isKeyHidden ? [key] : [])])
-  const shown = Object.keys(attributes).filter(name => !made.has(name))
+  const derivedNames = new Set([...links.map(({ attribute }) => attribute), ...(isKeyHidden ? [key] : [])])
+  const sourceNames = Object.keys(attributes).filter(name => !derivedNames.has(name))
   return {
     name: source.name,
     key,
     isKeyHidden,
-    values: shown.filter(name => !BINARY.has(attributes[name]!.type)),
-    binaries: shown.filter(name => BINARY.has(attributes[name]!.type)),
+    values: sourceNames.filter(name => !BINARY.has(attributes[name]!.type)),
+    binaries: sourceNames.filter(name => BINARY.has(attributes[name]!.type)),
     links,
     stamp: freeAttribute('sourceStamp', draft),
   }

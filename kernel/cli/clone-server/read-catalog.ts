@@ -61,18 +61,18 @@ const isNamed = (value: unknown): value is { name: string } & Record<string, unk
   typeof (value as Json)?.name === 'string'
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-function readClass(given: { name: string } & Record<string, unknown>): SourceClass {
-  const attributes = listOf(given.attributes)
+function readClass(entry: { name: string } & Record<string, unknown>): SourceClass {
+  const attributes = listOf(entry.attributes)
     .filter(isNamed)
     .map((each): SourceAttribute => ({ ...each, kind: textOf(each.kind) ?? 'storage', type: textOf(each.type) ?? '' }))
-  const [key] = listOf(given.key).filter(isNamed)
+  const [key] = listOf(entry.key).filter(isNamed)
   return {
-    name: given.name,
-    collectionName: textOf(given.collectionName),
+    name: entry.name,
+    collectionName: textOf(entry.collectionName),
     key: key?.name ?? attributes.find(({ identifying }) => identifying === true)?.name,
     attributes,
-    functions: listOf(given.methods)
+    functions: listOf(entry.methods)
       .filter(isNamed)
-      .map(({ name }) => `${given.name}.${name}`),
+      .map(({ name }) => `${entry.name}.${name}`),
   }
 }

@@ -8,7 +8,7 @@ export class SourceSession {
   private isLoggedIn: boolean
   /** Cookies that existed when the login was complete. */
   private names: ReadonlySet<string> = new Set()
-  private readonly ignored = new Set<string>()
+  private readonly ignoredNames = new Set<string>()
 
   constructor(private readonly login: (() => Promise<void>) | undefined) {
     this.isLoggedIn = login === undefined
@@ -33,7 +33,7 @@ export class SourceSession {
   }
 
   /** Present cookies, for {@link isOther} and {@link end}. */
-  sent(): ReadonlyMap<string, string> {
+  snapshot(): ReadonlyMap<string, string> {
     return new Map(this.cookies)
   }
 
@@ -42,15 +42,15 @@ export class SourceSession {
    * @returns true if the answer belongs to another session than the one that logged in: a server that was started again, or that ended the
    * session, may begin a new one without a word, in which less can be read
    */
-  isOther(set: readonly string[], sent: ReadonlyMap<string, string>, logins: number): boolean {
+  isOther(set: readonly string[], sentCookies: ReadonlyMap<string, string>, logins: number): boolean {
     let isOther = false
     for (const cookie of set) {
       const [, name, value] = /^\s*([^=;\s]+)=([^;]*)/.exec(cookie) ?? []
       if (name === undefined) continue
-      const isChanged = this.names.has(name) && sent.get(name) !== value && !this.ignored.has(name)
-      if (isChanged && logins >= MAX_LOGINS) this.ignored.add(name)
+      const isChanged = this.names.has(name) && sentCookies.get(name) !== value && !this.ignoredNames.has(name)
+      if (isChanged && logins >= MAX_LOGINS) this.ignoredNames.add(name)
       else isOther ||= isChanged
-      if (this.cookies.get(name) === sent.get(name)) this.cookies.set(name, value!)
+      if (this.cookies.get(name) === sentCookies.get(name)) this.cookies.set(name, value!)
     }
     return isOther
   }

@@ -76,7 +76,7 @@ export class Source {
       try {
         return parseExact(text, 'numbers')
       } catch {
-        throw new Unavailable(`${this.name(path)} answers with text that is not JSON: ${shown(text)}`)
+        throw new Unavailable(`${this.name(path)} answers with text that is not JSON: ${quoteShort(text)}`)
       }
     })
   }
@@ -109,18 +109,18 @@ export class Source {
     read: (answer: Response, patience: Patience) => Promise<T>,
   ): Promise<T> {
     const { login, pauseMs = PAUSE_MS } = this.options
-    let [isRefused, others] = [false, 0]
+    let [isRefused, otherLogins] = [false, 0]
     for (let tries = 1; ; tries++) {
       try {
-        if (request.isLogin) return await this.tried(path, request, read)
+        if (request.isLogin) return await this.attempt(path, request, read)
         return await this.limit(async () => {
           while (!this.session.isReady) await this.session.ready()
-          return this.tried(path, { ...request, logins: others }, read)
+          return this.attempt(path, { ...request, logins: otherLogins }, read)
         })
       } catch (error) {
         this.options.signal?.throwIfAborted()
         if (error instanceof OtherSession) {
-          others++
+          otherLogins++
           continue
         }
         if (error instanceof Unauthorised && login && !isRefused && !request.isLogin) {
@@ -137,23 +137,23 @@ export class Source {
     }
   }
 
-  private async tried<T>(
+  private async attempt<T>(
     path: string,
     request: Request,
     read: (answer: Response, patience: Patience) => Promise<T>,
   ): Promise<T> {
     const patience = new Patience(this.options.timeoutMs)
     try {
-      return await read(await this.checked(path, request, patience), patience)
+      return await read(await this.sendChecked(path, request, patience), patience)
     } finally {
       patience.end()
     }
   }
 
   /** @throws {SourceError} the status is not one of success */
-  private async checked(path: string, request: Request, patience: Patience): Promise<Response> {
+  private async sendChecked(path: string, request: Request, patience: Patience): Promise<Response> {
     const { session } = this
-    const sent = session.sent()
+    const sentCookies = session.snapshot()
     let answer: Response
     try {
       answer = await this.send(path, request, patience)
@@ -161,7 +161,7 @@ export class Source {
       throw this.failure(error, path, request)
     }
     const { status } = answer
-    const isOther = session.isOther(answer.headers.getSetCookie(), sent, request.logins ?? 0)
+    const isOther = session.isOther(answer.headers.getSetCookie(), sentCookies, request.logins ?? 0)
     if (isOther && !request.isLogin && status < 500) {
       session.end()
       await answer.body?.cancel()
@@ -170,7 +170,7 @@ export class Source {
     if (answer.ok) return answer
     if (status >= 300 && status < 400) {
       await answer.body?.cancel()
-      const to = shown(answer.headers.get('location') ?? 'another address')
+      const to = quoteShort(answer.headers.get('location') ?? 'another address')
       throw new SourceError(`${this.name(path)} is a redirection to ${to}; give that address`)
     }
     const text = Buffer.concat(await this.collect(answer, MAX_ERROR_BYTES, path, request).catch(() => [])).toString()
@@ -189,7 +189,7 @@ export class Source {
     { signal: late }: Patience,
   ): Promise<Response> {
     const { signal } = this.options
-    const cookie = [...this.session.sent()].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = [...this.session.snapshot()].map(([name, value]) => `${name}=${value}`).join('; ')
     return fetch(`${this.options.url}/${path}`, {
       method,
       headers: {
@@ -280,7 +280,7 @@ class Patience {
   }
 }
 
-const shown = (text: string): string => JSON.stringify(text.slice(0, 80))
+const quoteShort = (text: string): string => JSON.stringify(text.slice(0, 80))
 
 /** Servers behind a proxy may name another host or prefix than clients use. */
 function pathOf(uri: string): string {

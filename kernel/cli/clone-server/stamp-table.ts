@@ -14,7 +14,7 @@ export class StampTable {
   private states: Uint8Array
   size = 0
   /** Number of keys that {@link see} has found. */
-  seen = 0
+  seenCount = 0
 
   constructor(expected: number) {
     const slots = 2 ** Math.ceil(Math.log2(2 * expected + 16))
@@ -44,7 +44,7 @@ export class StampTable {
   see(key: string): number | undefined {
     const slot = this.slotOf(hashOf(key))
     if (this.states[slot] === FREE) return undefined
-    if (this.states[slot] === TAKEN) this.seen++
+    if (this.states[slot] === TAKEN) this.seenCount++
     this.states[slot] = SEEN
     return this.stamps[slot]
   }

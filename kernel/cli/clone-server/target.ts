@@ -103,8 +103,8 @@ export class Target {
     const items = parseAttributeList(attribute, dataClass)
     const output: ReadRequest['output'] = { form: 'entity', attributes: { from: 'path', items } }
     const request: ReadRequest = { dataClass, source: { kind: 'keys', keys: [key] }, skip: 0, top: undefined, output }
-    const found = await binaries.find(request, binaries.addressed(request)!)
-    const bytes = found && (await binaries.open(found))
+    const storedBinary = await binaries.find(request, binaries.addressed(request)!)
+    const bytes = storedBinary && (await binaries.open(storedBinary))
     if (!bytes) return undefined
     const hash = createHash('sha256')
     try {
@@ -149,8 +149,8 @@ export class Target {
     const body = Buffer.from(stringifyExact(entities))
     const request = { kind: 'save', dataClass: name, body, mode: 'update', atomic: false } as const
     const uploads = engine.uploads.access(OWNER)
-    const saved = await engine.saves.write({ ...request, trusted: true, anyStamp: true, uploads })
-    return saved.entities.flatMap(({ failure }, index) =>
+    const result = await engine.saves.write({ ...request, trusted: true, anyStamp: true, uploads })
+    return result.entities.flatMap(({ failure }, index) =>
       failure ? [{ key: String(entities[index]![key]), reason: failure.error.entries[0]!.message }] : [],
     )
   }

@@ -58,13 +58,16 @@ export const binaryAttributes = (catalog: ServerCatalog, dataClass: string): str
  * @throws {Error} its values are images or blobs
  */
 export function columnOf(catalog: ServerCatalog, dataClass: string, name: string): ExportColumn {
-  const found = attributeAt(catalog, dataClass, name.split('.'))
+  const attribute = attributeAt(catalog, dataClass, name.split('.'))
   const isKey = catalog.get(dataClass)?.key.some(key => key.name === name) ?? false
-  if (found === 'many' || !found) return { name, kind: found ? 'json' : 'text', scale: 0, dimension: 0, isKey }
-  if (isBinary(found))
-    throw new Error(`"${name}" is of type ${found.type}, whose bytes an export does not have; tesser dump writes them`)
-  const { scale = 0, dimension = 0 } = found
-  return { name, kind: kindOf(found), scale, dimension, isKey }
+  if (attribute === 'many' || !attribute)
+    return { name, kind: attribute ? 'json' : 'text', scale: 0, dimension: 0, isKey }
+  if (isBinary(attribute))
+    throw new Error(
+      `"${name}" is of type ${attribute.type}, whose bytes an export does not have; tesser dump writes them`,
+    )
+  const { scale = 0, dimension = 0 } = attribute
+  return { name, kind: kindOf(attribute), scale, dimension, isKey }
 }
 
 /** Attribute at the end of a path; `many` if its values are arrays, undefined if the catalog does not say. */

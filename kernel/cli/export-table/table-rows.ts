@@ -27,9 +27,9 @@ export async function readTable(
   return { header: header!.map(String), parts: after(rows, records) }
 }
 
-async function* after(first: readonly Cells[], others: AsyncIterable<Cells[]>): AsyncGenerator<readonly Cells[]> {
+async function* after(first: readonly Cells[], furtherRows: AsyncIterable<Cells[]>): AsyncGenerator<readonly Cells[]> {
   yield first
-  yield* others
+  yield* furtherRows
 }
 
 async function* cellsOf(lines: AsyncIterable<RowText[]>): AsyncGenerator<Cells[]> {

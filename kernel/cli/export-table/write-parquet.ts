@@ -55,27 +55,27 @@ async function loadWriter(): Promise<typeof import('hyparquet-writer')> {
 type ReadValue = (text: string) => unknown
 
 const bytes: ReadValue = text => Buffer.from(text)
-const plain = (read: ReadValue) => (): ReadValue => read
+const always = (read: ReadValue) => (): ReadValue => read
 
 const VALUES: Readonly<Record<ColumnKind, (scale: number) => ReadValue>> = {
-  text: plain(bytes),
-  bool: plain(text => text === 'true'),
-  integer: plain(Number),
-  long64: plain(BigInt),
-  number: plain(Number),
+  text: always(bytes),
+  bool: always(text => text === 'true'),
+  integer: always(Number),
+  long64: always(BigInt),
+  number: always(Number),
   decimal: scale => text => unscaled(text, scale),
-  date: plain(text => new Date(text)),
-  day: plain(text => new Date(dayMs(text))),
-  duration: plain(Number),
-  uuid: plain(text => text),
-  json: plain(bytes),
-  vector: plain(text => JSON.parse(text) as number[]),
+  date: always(text => new Date(text)),
+  day: always(text => new Date(dayMs(text))),
+  duration: always(Number),
+  uuid: always(text => text),
+  json: always(bytes),
+  vector: always(text => JSON.parse(text) as number[]),
 }
 
 /** A decimal in units of its last place. */
 function unscaled(text: string, scale: number): bigint {
-  const [whole, places = ''] = text.split('.')
-  return BigInt(`${whole}${places.padEnd(scale, '0')}`)
+  const [integerPart, places = ''] = text.split('.')
+  return BigInt(`${integerPart}${places.padEnd(scale, '0')}`)
 }
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]

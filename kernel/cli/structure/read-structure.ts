@@ -81,8 +81,8 @@ export function readStructure(root: XmlElement): Structure {
     })
   const relations = elements(root, 'relation').map(relation => {
     const end = (kind: string): string => {
-      const related = elements(relation, 'related_field').find(each => text(each, 'kind') === kind)
-      const field = related && elements(related, 'field_ref')[0]
+      const relatedField = elements(relation, 'related_field').find(each => text(each, 'kind') === kind)
+      const field = relatedField && elements(relatedField, 'field_ref')[0]
       return field ? idOf(field) : ''
     }
     return {

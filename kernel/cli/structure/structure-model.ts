@@ -75,8 +75,8 @@ function dataClassOf(
     }
     hasIncrement ||= attribute.autoFill === 'increment'
     if (isKey && !table.isHidden) delete attribute.scope
-    const found = usable(name, attributeName, attribute, onLeft)
-    if (found) attributes[attributeName] = found
+    const fit = usable(name, attributeName, attribute, onLeft)
+    if (fit) attributes[attributeName] = fit
   }
   for (const { table: owner, fields } of indexes) {
     const indexed = fields.map(id => table.fields.find(field => field.id === id)?.name)
@@ -91,12 +91,12 @@ function attributeOf(field: Field, isKey: boolean, indexes: Structure['indexes']
   const type = field.isUuid ? 'uuid' : TYPES.get(field.type)
   if (type === undefined) return `${field.type} is not a known type of field`
   const isScalar = !['blob', 'image', 'object'].includes(type)
-  const own = indexes.filter(({ fields }) => fields.length === 1 && fields[0] === field.id)
-  const isUnique = !isKey && isScalar && (field.isUnique || own.some(index => index.isUnique))
+  const fieldIndexes = indexes.filter(({ fields }) => fields.length === 1 && fields[0] === field.id)
+  const isUnique = !isKey && isScalar && (field.isUnique || fieldIndexes.some(index => index.isUnique))
   return attributeWith({
     type,
     simpleDate: type === 'date',
-    indexed: !isKey && !isUnique && isScalar && own.length > 0,
+    indexed: !isKey && !isUnique && isScalar && fieldIndexes.length > 0,
     unique: isUnique,
     mandatory: !isKey && field.isNotNull,
     maxLength: type === 'string' ? field.maxLength : undefined,
@@ -133,8 +133,8 @@ function relation(
   names: Names,
   onLeft: OnLeft,
 ): Addition | undefined {
-  const from = names.found(source)
-  const to = names.found(destination)
+  const from = names.find(source)
+  const to = names.find(destination)
   const subject = `${from?.dataClass ?? 'a relation'}.${toOne || toMany || 'without a name'}`
   const owner = from && model.dataClasses[from.dataClass]
   const target = to && model.dataClasses[to.dataClass]
@@ -161,13 +161,13 @@ function relation(
 /** Names of dataclasses and attributes for tables and fields. */
 class Names {
   private readonly byField = new Map<string, { dataClass: string; attribute: string }>()
-  private readonly taken = new Set<string>()
+  private readonly takenNames = new Set<string>()
 
   constructor(private readonly onNote: (note: string) => void) {}
 
   ofTable(table: Table): string {
-    const known = this.byField.get(table.id)
-    if (known) return known.dataClass
+    const entry = this.byField.get(table.id)
+    if (entry) return entry.dataClass
     const dataClass = this.free('', table.name)
     this.byField.set(table.id, { dataClass, attribute: '' })
     for (const field of table.fields)
@@ -180,19 +180,19 @@ class Names {
     return this.byField.get(id)!.attribute
   }
 
-  found = (id: string): { dataClass: string; attribute: string } | undefined => this.byField.get(id)
+  find = (id: string): { dataClass: string; attribute: string } | undefined => this.byField.get(id)
 
-  isTaken = (dataClass: string, name: string): boolean => this.taken.has(`${dataClass}.${name}`)
+  isTaken = (dataClass: string, name: string): boolean => this.takenNames.has(`${dataClass}.${name}`)
 
   /** A name of its own that a model can have. */
-  private free(owner: string, given: string): string {
-    const name = given
+  private free(owner: string, originalName: string): string {
+    const name = originalName
       .normalize('NFC')
       .replace(/[^\p{L}\p{M}\p{N}_]/gu, '_')
       .replace(/^(?=[\p{M}\p{N}]|(?:not|and|or|except)$)/iu, '_')
-    const free = freeName(name, each => this.taken.has(owner + each), '_')
-    this.taken.add(owner + free)
-    if (free !== given) this.onNote(`${owner}${given} has the name ${free} in the model`)
+    const free = freeName(name, each => this.takenNames.has(owner + each), '_')
+    this.takenNames.add(owner + free)
+    if (free !== originalName) this.onNote(`${owner}${originalName} has the name ${free} in the model`)
     return free
   }
 }

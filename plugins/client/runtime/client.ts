@@ -105,8 +105,8 @@ export function connect<E extends Environment>(
       },
     },
     async $upload(file, { image = 'type' in file && file.type.startsWith('image/'), ...options } = {}) {
-      const sent = { method: 'POST', body: file, ...options } as const
-      return (await connection.ask(`$upload?${image ? '$rawPict' : '$binary'}=true`, sent)) as Upload
+      const request = { method: 'POST', body: file, ...options } as const
+      return (await connection.ask(`$upload?${image ? '$rawPict' : '$binary'}=true`, request)) as Upload
     },
     async $download(link, { format, width, height, ...options } = {}) {
       const address = imageUrl(link, { format, width, height })

@@ -1,6 +1,6 @@
 import { errorOf, TesserError } from './errors.ts'
 import { parseExact, writeExact } from './exact.ts'
-import { counted, sendFromBrowser } from './upload.ts'
+import { streamWithProgress, sendFromBrowser } from './upload.ts'
 
 export interface ClientOptions {
   /** API key or token, sent as `Authorization: Bearer`; a function is called before every request. */
@@ -69,31 +69,31 @@ export class Connection {
    * Sends a request and returns the JSON of its answer.
    * @throws {TesserError} the answer is an error
    */
-  async ask(path: string, sent?: Sent): Promise<unknown> {
-    const exchanged = await this.exchange(path, sent)
+  async ask(path: string, request?: Sent): Promise<unknown> {
+    const exchanged = await this.exchange(path, request)
     if (exchanged.isError) throw errorOf(exchanged)
     return exchanged.json
   }
 
   /** Sends a request and returns the JSON of its answer, which may be an error. @throws {TesserError} the answer is not JSON */
-  async exchange(path: string, sent: Sent = {}): Promise<Exchanged> {
-    const answer = await this.respond(`${this.url}/${path}`, sent)
-    const exchanged = await readJson(answer, sent.exact)
+  async exchange(path: string, request: Sent = {}): Promise<Exchanged> {
+    const answer = await this.respond(`${this.url}/${path}`, request)
+    const exchanged = await readJson(answer, request.exact)
     if (answer.ok && exchanged.json === undefined) throw new TesserError('server', answer.status, [NOT_JSON])
     return exchanged
   }
 
   /** The unread answer, which may be an error. */
-  async respond(address: string, sent: Sent): Promise<Answer> {
+  async respond(address: string, request: Sent): Promise<Answer> {
     const { retries = 3, backOffMs = 200, maxWaitMs = 30_000 } = this.#options
     for (let attempt = 0; ; attempt++) {
-      const answer = await this.#send(address, sent)
-      const isBusy = answer.status === 429 || (answer.status === 503 && isRepeatable(answer, sent))
+      const answer = await this.#send(address, request)
+      const isBusy = answer.status === 429 || (answer.status === 503 && isRepeatable(answer, request))
       if (!isBusy || attempt >= retries) return answer
       // Random, so that clients that were refused together do not retry together.
       const waitMs = Math.max((retryAfter(answer) ?? 0) * 1000, Math.random() * backOffMs * 2 ** attempt)
       if (waitMs > maxWaitMs) return answer
-      await pause(waitMs, sent.signal)
+      await pause(waitMs, request.signal)
     }
   }
 
@@ -110,7 +110,7 @@ export class Connection {
         if (answer) return answer
         init.duplex = 'half'
       }
-      init.body = onProgress ? counted(body, onProgress) : (body as Blob)
+      init.body = onProgress ? streamWithProgress(body, onProgress) : (body as Blob)
     } else if (body !== undefined) init.body = writeExact(body)
     const response = await (this.#options.fetch ?? fetch)(address, init)
     this.#keepCookies(response)
@@ -166,12 +166,12 @@ export async function readJson(answer: Answer, exact = false): Promise<Exchanged
 export async function* readLines({ body, status }: Answer): AsyncGenerator<unknown, void, unknown> {
   const reader = body!.getReader()
   const decoder = new TextDecoder()
-  let rest = ''
+  let remainder = ''
   try {
     for (;;) {
       const { value, done } = await reader.read()
-      const lines = (rest + decoder.decode(value, { stream: !done })).split('\n')
-      rest = lines.pop()!
+      const lines = (remainder + decoder.decode(value, { stream: !done })).split('\n')
+      remainder = lines.pop()!
       for (const line of lines) {
         const json = parseExact(line)
         if (typeof json === 'object' && json !== null && '__ERROR' in json)

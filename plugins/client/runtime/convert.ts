@@ -53,7 +53,7 @@ export class Converter {
   }
 
   /** Converts the answer to a save. */
-  saved(dataClass: string, answer: object): unknown {
+  savedEntity(dataClass: string, answer: object): unknown {
     const { uri, ...row } = answer as Fields
     const { uri: isNamed } = this.#schema.classes[dataClass] ?? {}
     return this.entity(dataClass, isNamed ? { uri, ...row } : row)

@@ -81,8 +81,8 @@ export class DataClass<C extends Shape, E extends Environment> {
    * Saves changes of an entity, unless it has been saved elsewhere since it was loaded.
    * @throws {ConflictError} @throws {ValidationError}
    */
-  save(changed: Changed<C>, options?: RequestOptions): Promise<Row<C, '*'>> {
-    return this.#save(changed, 'update', options)
+  save(entity: Changed<C>, options?: RequestOptions): Promise<Row<C, '*'>> {
+    return this.#save(entity, 'update', options)
   }
 
   /** Checks what a save would check, without saving. @throws {ValidationError} */
@@ -169,7 +169,7 @@ export class DataClass<C extends Shape, E extends Environment> {
   }
 
   #row(answer: unknown): Row<C, '*'> {
-    return this.#context.converter.saved(this.#name, answer as object) as Row<C, '*'>
+    return this.#context.converter.savedEntity(this.#name, answer as object) as Row<C, '*'>
   }
 }
 

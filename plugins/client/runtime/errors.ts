@@ -82,8 +82,8 @@ export class ConflictError<Entity = unknown> extends TesserError {
 export class ValidationError extends TesserError {
   /** Message by attribute, for forms. */
   get byAttribute(): Readonly<Record<string, string>> {
-    const named = this.faults.filter(({ attribute }) => attribute !== undefined)
-    return Object.fromEntries(named.reverse().map(({ attribute, message }) => [attribute, message]))
+    const attributeFaults = this.faults.filter(({ attribute }) => attribute !== undefined)
+    return Object.fromEntries(attributeFaults.reverse().map(({ attribute, message }) => [attribute, message]))
   }
 }
 
@@ -106,12 +106,12 @@ interface Failed {
 
 /** Error of an answer, or of an entity in the answer to a save. */
 export function errorOf({ status, json, retryAfter }: FailedAnswer, entity: FailedEntity = {}): TesserError {
-  const { __ERROR: faults = [], __STATUS: saved } = (json ?? {}) as Failed
+  const { __ERROR: faults = [], __STATUS: saveStatus } = (json ?? {}) as Failed
   const { index, dataClass = '', current } = entity
   const has = (code: number): boolean => faults.some(({ errCode }) => errCode === code)
-  if (saved?.status === 2 && current) return new ConflictError(status, faults, dataClass, current(), index)
+  if (saveStatus?.status === 2 && current) return new ConflictError(status, faults, dataClass, current(), index)
   const isRefused = status === 422 || (!has(UNKNOWN_NAME) && faults.some(({ attribute }) => attribute !== undefined))
-  const kind = has(1066) ? 'locked' : (SAVED[saved?.status ?? 0] ?? (isRefused ? 'validation' : KINDS[status]))
+  const kind = has(1066) ? 'locked' : (SAVED[saveStatus?.status ?? 0] ?? (isRefused ? 'validation' : KINDS[status]))
   const Failure = kind === 'validation' ? ValidationError : TesserError
   return new Failure(kind ?? (status < 500 ? 'request' : 'server'), status, faults, { retryAfter, index })
 }

@@ -6,13 +6,13 @@ export function parseExact(text: string): unknown {
   const places = longNumbers(text)
   if (places.length === 0) return JSON.parse(text)
   const mark = markNotIn(text)
-  let quoted = ''
+  let markedText = ''
   let from = 0
   for (const { index, digits } of places) {
-    quoted += `${text.slice(from, index)}"\\u0000${mark}${digits}"`
+    markedText += `${text.slice(from, index)}"\\u0000${mark}${digits}"`
     from = index + digits.length
   }
-  return JSON.parse(quoted + text.slice(from), (_, value: unknown) => unmarked(value, mark))
+  return JSON.parse(markedText + text.slice(from), (_, value: unknown) => unmarked(value, mark))
 }
 
 function unmarked(value: unknown, mark: string): unknown {
@@ -30,8 +30,8 @@ export function writeExact(value: unknown): string {
   const write = (replace: (each: bigint) => string): string =>
     JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, each: unknown) {
       // Dates are texts already, invalid ones null.
-      const given = this[name]
-      if (each === null || typeof each === 'number') refuseUnsendable(given, name || 'the value')
+      const original = this[name]
+      if (each === null || typeof each === 'number') refuseUnsendable(original, name || 'the value')
       if (typeof each === 'bigint') return replace(each)
       return ArrayBuffer.isView(each) ? Array.from(each as Float32Array) : each
     })
@@ -55,9 +55,9 @@ export function refuseUnsendable(value: unknown, name: string): void {
 
 /** Returns a number and a letter that follow no NUL in the texts of a JSON document, so that NUL and these can mark what is replaced. */
 function markNotIn(document: string): string {
-  const taken = new Set<string>()
+  const usedNumbers = new Set<string>()
   const note = (each: unknown): void => {
-    if (typeof each === 'string') for (const [, number] of each.matchAll(MARK)) taken.add(number!)
+    if (typeof each === 'string') for (const [, number] of each.matchAll(MARK)) usedNumbers.add(number!)
   }
   // NUL has one spelling in JSON. What follows it has several, so that the texts have to be parsed.
   if (document.includes('\\u0000')) {
@@ -68,7 +68,7 @@ function markNotIn(document: string): string {
     })
   }
   let number = 0
-  while (taken.has(String(number))) number++
+  while (usedNumbers.has(String(number))) number++
   return `${number}n`
 }
 
@@ -79,7 +79,7 @@ const SHORT = 15
 
 /** Numbers that lose digits as doubles, with their positions. */
 function longNumbers(text: string): { index: number; digits: string }[] {
-  const found = []
+  const numbers = []
   const texts = new Texts(text)
   // A longer number covers one of these places, so the characters between them need not be looked at.
   for (let at = SHORT; at < text.length; at += SHORT + 1) {
@@ -92,9 +92,9 @@ function longNumbers(text: string): { index: number; digits: string }[] {
     const outside = texts.endAround(index)
     const isPower = /[eE+]/.test(text.charAt(index - 1)) || /[eE]/.test(text.charAt(at + 1))
     if (outside > index) at = outside
-    else if (!isPower) found.push({ index, digits: text.slice(index, at + 1) })
+    else if (!isPower) numbers.push({ index, digits: text.slice(index, at + 1) })
   }
-  return found
+  return numbers
 }
 
 /** True for digits and the point; the slash between them in Unicode occurs in texts alone. */

@@ -8,11 +8,11 @@ export interface Filter {
 }
 
 /** Returns the filter of a tagged template. @throws {TypeError} a value is undefined, or cannot be sent */
-export function filterOf(template: TemplateStringsArray | string, given: readonly QueryValue[]): Filter {
-  if (typeof template === 'string') return { text: template, values: given.map(parameterOf) }
+export function filterOf(template: TemplateStringsArray | string, queryValues: readonly QueryValue[]): Filter {
+  if (typeof template === 'string') return { text: template, values: queryValues.map(parameterOf) }
   const values: unknown[] = []
   let text = template[0] ?? ''
-  for (const [index, value] of given.entries()) {
+  for (const [index, value] of queryValues.entries()) {
     // Null cannot be a parameter; it is written into the text.
     text += `${value === null ? 'null' : `:${values.push(parameterOf(value))}`}${template[index + 1]}`
   }
@@ -29,19 +29,19 @@ function parameterOf(value: QueryValue | undefined): unknown {
 export const keyText = (key: string | number | bigint): string => {
   if ((key ?? undefined) === undefined) throw new TypeError(`the key is ${key}`)
   const text = String(key)
-  const quoted = /^[\w.-]+$/.test(text) ? text : text.includes('"') ? `'${text}'` : `"${text}"`
+  const quotedKey = /^[\w.-]+$/.test(text) ? text : text.includes('"') ? `'${text}'` : `"${text}"`
   // A bracket that is encoded does not end the keys.
-  return encodeURIComponent(quoted).replaceAll('(', '%28').replaceAll(')', '%29')
+  return encodeURIComponent(quotedKey).replaceAll('(', '%28').replaceAll(')', '%29')
 }
 
 /** Query string of the parameters: `?$filter=%22name%20%3D%20%3A1%22`. */
 export function addressOf(parameters: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(parameters).filter(([, value]) => value !== undefined)
   // Quotes around a value protect its content.
-  const written = pairs.map(([name, value]) => {
+  const parts = pairs.map(([name, value]) => {
     const text =
       name === '$params' ? `'${writeExact(value)}'` : typeof value === 'string' ? `"${value}"` : String(value)
     return `${name}=${encodeURIComponent(text)}`
   })
-  return written.length > 0 ? `?${written.join('&')}` : ''
+  return parts.length > 0 ? `?${parts.join('&')}` : ''
 }

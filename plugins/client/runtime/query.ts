@@ -46,8 +46,8 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
   /** Adds related entities with all of their attributes: `'country', 'country.region'`. */
   expand<L extends string>(...relations: Checked<L, Relation<C, L>>[]): Query<C, P | `${L}.*`, E> {
     const { attributes = ['*'] } = this.selection
-    const added = relations.map(each => `${each}.*`)
-    return new Query(this.context, { ...this.selection, attributes: [...attributes, ...added] })
+    const expandedPaths = relations.map(each => `${each}.*`)
+    return new Query(this.context, { ...this.selection, attributes: [...attributes, ...expandedPaths] })
   }
 
   /** Sets the order: `'name'`, `'country.name desc'`. */
@@ -138,8 +138,8 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
     const { dataClass, path, filter, orderBy, attributes, skip = 0, top = -1, more } = this.selection
     const isKept = path !== dataClass && !filter && orderBy === undefined && !more
     const set = isKept ? undefined : await this.entitySet({ timeout: 600, ...options })
-    const shown = { ...(attributes && { attributes }), ...(more && { more }) }
-    const all = set ? new Query<C, P, E>(this.context, { ...set.selection, ...shown }) : this
+    const projection = { ...(attributes && { attributes }), ...(more && { more }) }
+    const all = set ? new Query<C, P, E>(this.context, { ...set.selection, ...projection }) : this
     try {
       let end = top < 0 ? Number.POSITIVE_INFINITY : skip + top
       for (let at = skip; at < end; at += size) {
@@ -163,8 +163,8 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
   async entitySet({ timeout, saved, ...options }: EntitySetOptions = {}): Promise<EntitySet<C, E>> {
     const { dataClass } = this.selection
     const { $orderby } = this.#parameters()
-    const kept = { $savedfilter: saved, $savedorderby: saved, $timeout: timeout, $top: 0 }
-    const answer = await this.ask('', { ...this.#selecting(), $orderby, ...kept, $method: 'entityset' }, options)
+    const setOptions = { $savedfilter: saved, $savedorderby: saved, $timeout: timeout, $top: 0 }
+    const answer = await this.ask('', { ...this.#selecting(), $orderby, ...setOptions, $method: 'entityset' }, options)
     return EntitySet.of(this.context, dataClass, answer)
   }
 
@@ -187,8 +187,8 @@ export class Query<C extends Shape, P extends string, E extends Environment> {
   }
 
   async #compute(keyword: Aggregate, path: string, options?: RequestOptions): Promise<never> {
-    const asked = { ...this.#selecting(), $compute: keyword }
-    const value = await this.ask(`/${path}`, asked, this.#reading([path], options))
+    const aggregateParameters = { ...this.#selecting(), $compute: keyword }
+    const value = await this.ask(`/${path}`, aggregateParameters, this.#reading([path], options))
     const isOwn = keyword !== 'average' || typeof value !== 'number'
     return (isOwn ? this.context.converter.value(this.selection.dataClass, path, value) : value) as never
   }
@@ -322,14 +322,14 @@ export async function call(
   if (response.ok && !isJson) return response.blob()
   const exchanged = await readJson(response, true)
   if (exchanged.isError) throw errorOf(exchanged)
-  return received(converter, exchanged.json)
+  return convertAnswer(converter, exchanged.json)
 }
 
 async function* valuesOf(converter: Converter, lines: AsyncIterable<unknown>): AsyncGenerator<unknown, void, unknown> {
-  for await (const line of lines) yield received(converter, line)
+  for await (const line of lines) yield convertAnswer(converter, line)
 }
 
-function received(converter: Converter, answer: unknown): unknown {
+function convertAnswer(converter: Converter, answer: unknown): unknown {
   const { __entityModel: dataClass, __ENTITIES: entities, result } = (answer ?? {}) as Result
   if (dataClass === undefined) return result === undefined ? answer : result
   return entities ? converter.page(dataClass, answer) : converter.entity(dataClass, answer)

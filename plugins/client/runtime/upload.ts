@@ -38,8 +38,8 @@ const browserRequest = (): (new () => BrowserRequest) | undefined =>
   (globalThis as { XMLHttpRequest?: new () => BrowserRequest }).XMLHttpRequest
 
 /** Sends bytes by `XMLHttpRequest`. @returns undefined outside browsers */
-export function sendFromBrowser(address: string, sent: SentBytes): Promise<UploadAnswer> | undefined {
-  const { verb, headers, body, signal, credentials, onProgress } = sent
+export function sendFromBrowser(address: string, upload: SentBytes): Promise<UploadAnswer> | undefined {
+  const { verb, headers, body, signal, credentials, onProgress } = upload
   const Request = browserRequest()
   if (!Request) return undefined
   return new Promise((resolve, reject) => {
@@ -65,17 +65,20 @@ export function sendFromBrowser(address: string, sent: SentBytes): Promise<Uploa
 }
 
 /** The bytes as a stream that reports how much of it has been consumed. */
-export function counted(body: Blob | Uint8Array, onProgress: (share: number) => void): ReadableStream<Uint8Array> {
+export function streamWithProgress(
+  body: Blob | Uint8Array,
+  onProgress: (share: number) => void,
+): ReadableStream<Uint8Array> {
   // TypeScript from 5.7 on distinguishes the buffers of arrays; earlier versions do not know how.
   const blob = body instanceof Blob ? body : new Blob([body] as ConstructorParameters<typeof Blob>[0])
-  let sent = 0
+  let sentBytes = 0
   return new ReadableStream({
     async pull(stream) {
-      const piece = new Uint8Array(await blob.slice(sent, sent + PIECE_BYTES).arrayBuffer())
-      sent += piece.byteLength
+      const piece = new Uint8Array(await blob.slice(sentBytes, sentBytes + PIECE_BYTES).arrayBuffer())
+      sentBytes += piece.byteLength
       if (piece.byteLength === 0) return stream.close()
       stream.enqueue(piece)
-      onProgress(sent / blob.size)
+      onProgress(sentBytes / blob.size)
     },
   })
 }

@@ -3,7 +3,7 @@ import { boundedAnswer } from '../answer.ts'
 import { jsonOf, nameIn } from '../ask.ts'
 import { SELECTION, selectionOf } from '../entities.ts'
 import { defineTool } from '../tool.ts'
-import { refused } from '../tool-error.ts'
+import { refusal } from '../tool-error.ts'
 
 const FUNCTIONS = ['count', 'countDistinct', 'sum', 'average', 'min', 'max', 'all', 'values']
 const VALUES = 50
@@ -25,13 +25,13 @@ export const aggregate = defineTool({
     { additionalProperties: false },
   ),
   async run(input, { ask }) {
-    const { class: dataClass, function: wanted, attribute, top = VALUES } = input
-    if (attribute?.includes(',')) throw refused(`name one attribute; received ${attribute.slice(0, 200)}`)
-    if (!attribute && wanted !== 'count') throw refused(`${wanted} takes an attribute`)
-    const computed = wanted === 'values' ? { distinct: true, counts: true, top } : { compute: wanted }
+    const { class: dataClass, function: operation, attribute, top = VALUES } = input
+    if (attribute?.includes(',')) throw refusal(`name one attribute; received ${attribute.slice(0, 200)}`)
+    if (!attribute && operation !== 'count') throw refusal(`${operation} takes an attribute`)
+    const aggregation = operation === 'values' ? { distinct: true, counts: true, top } : { compute: operation }
     const answer = await ask({
       path: nameIn(dataClass),
-      parameters: { ...selectionOf(input), attributes: attribute, ...computed },
+      parameters: { ...selectionOf(input), attributes: attribute, ...aggregation },
     })
     return boundedAnswer(jsonOf(answer))
   },

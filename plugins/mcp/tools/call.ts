@@ -4,9 +4,9 @@ import { boundedAnswer, type ToolResult } from '../answer.ts'
 import { type Answer, entityPath, isJson, jsonOf, nameIn } from '../ask.ts'
 import { pageOf, selectionOf, SHOWN } from '../entities.ts'
 import { cutHints, hintOf } from '../hints.ts'
-import { plain } from '../plain.ts'
+import { simplify } from '../plain.ts'
 import { defineTool, type ToolContext } from '../tool.ts'
-import { refused, ToolError } from '../tool-error.ts'
+import { refusal, ToolError } from '../tool-error.ts'
 
 const LOGIN = 'authentify'
 const FAILED = 500
@@ -31,13 +31,13 @@ export const call = defineTool({
   writes: true,
   async run(input, context) {
     const { ask, mayWrite } = context
-    const { filter, arguments: given = [] } = input
+    const { filter, arguments: argumentList = [] } = input
     const path = pathOf(input)
     const parameters = { ...selectionOf({ filter }), ...pageOf(input) }
-    const asked = mayWrite
-      ? ask({ path, parameters, body: given })
-      : ask({ path, parameters: { ...parameters, params: JSON.stringify(given) } })
-    const answer = await asked.catch((error: unknown) => withReason(error, input, context))
+    const promise = mayWrite
+      ? ask({ path, parameters, body: argumentList })
+      : ask({ path, parameters: { ...parameters, params: JSON.stringify(argumentList) } })
+    const answer = await promise.catch((error: unknown) => withReason(error, input, context))
     return resultOf(answer, context)
   },
 })
@@ -54,7 +54,7 @@ async function withReason(
 ): Promise<never> {
   if (!(error instanceof ToolError)) throw error
   if (error.status === 405)
-    throw refused('the function does not allow GET, so it may change something, and writing is off here (mcp.write)')
+    throw refusal('the function does not allow GET, so it may change something, and writing is off here (mcp.write)')
   const has = (code: number): boolean => error.faults.some(({ errCode }) => errCode === code)
   if (dataClass !== undefined && has(NO_ATTRIBUTES)) {
     const { methods = [] } = jsonOf(await ask({ path: `$catalog/${nameIn(dataClass)}` })) as Described
@@ -90,7 +90,7 @@ function valuesOf(answer: Answer): unknown[] {
 
 function resultOf(answer: Answer, { mayWrite: withStamps, request: { view } }: ToolContext): ToolResult {
   const { mediaType, bytes } = answer
-  if (LINES.test(mediaType)) return boundedAnswer(valuesOf(answer).map(value => plain(value, withStamps)))
+  if (LINES.test(mediaType)) return boundedAnswer(valuesOf(answer).map(value => simplify(value, withStamps)))
   if (!isJson(mediaType)) {
     const text = Buffer.from(bytes).toString()
     return boundedAnswer(/^text\//.test(mediaType) ? text : `(${bytes.length} bytes of ${mediaType})`)
@@ -100,8 +100,8 @@ function resultOf(answer: Answer, { mayWrite: withStamps, request: { view } }: T
   const { __entityModel: name, __ENTITIES: entities = [value], __COUNT: count, result } = value as Result
   const dataClass = name === undefined ? undefined : view.find(name)
   // Any other value is in `result`, and as it is.
-  if (!dataClass) return boundedAnswer(plain('result' in value ? result : value, withStamps))
-  return boundedAnswer(plain(value, withStamps), { count, hint: hintOf(cutHints(entities, dataClass, view)) })
+  if (!dataClass) return boundedAnswer(simplify('result' in value ? result : value, withStamps))
+  return boundedAnswer(simplify(value, withStamps), { count, hint: hintOf(cutHints(entities, dataClass, view)) })
 }
 
 interface Result {
@@ -122,16 +122,16 @@ interface Target {
 function pathOf({ function: name, class: dataClass, key, filter, singleton }: Target): string {
   const part = nameIn(name)
   if (singleton !== undefined) {
-    if (dataClass ?? key ?? filter) throw refused('a singleton has neither class, key nor filter')
+    if (dataClass ?? key ?? filter) throw refusal('a singleton has neither class, key nor filter')
     return `$singleton/${nameIn(singleton)}/${part}`
   }
   if (dataClass === undefined) {
-    if (key ?? filter) throw refused('key and filter take a class')
+    if (key ?? filter) throw refusal('key and filter take a class')
     // The session of an agent is its key or token.
-    if (name === LOGIN) throw refused(`${LOGIN} logs in; send a key or a token with the requests to /mcp`)
+    if (name === LOGIN) throw refusal(`${LOGIN} logs in; send a key or a token with the requests to /mcp`)
     return `$catalog/${part}`
   }
   if (key === undefined) return `${nameIn(dataClass)}/${part}`
-  if (filter !== undefined) throw refused('give a key or a filter, not both')
+  if (filter !== undefined) throw refusal('give a key or a filter, not both')
   return `${entityPath(dataClass, key)}/${part}`
 }

@@ -29,25 +29,29 @@ export const describe = defineTool({
   async run({ class: names, match }, { ask, scope, request }) {
     const path = `$catalog/${names ? names.map(nameIn).join(',') : '$all'}`
     const catalog = jsonOf(await ask({ path, maxBytes: MAX_CATALOG_BYTES })) as CatalogText | DataClass
-    const whole = declared('attributes' in catalog ? { dataClasses: [catalog] } : catalog, scope.engine, request)
-    const text = names ? detailOf(whole) : overviewOf(whole, match)
+    const fullCatalog = addDeclarations(
+      'attributes' in catalog ? { dataClasses: [catalog] } : catalog,
+      scope.engine,
+      request,
+    )
+    const text = names ? detailOf(fullCatalog) : overviewOf(fullCatalog, match)
     return { content: [{ type: 'text', text: cut(text) }] }
   },
 })
 
 /** Adds what authors have declared to the functions that the catalog shows, without dataclasses that it does not show. */
-function declared(
+function addDeclarations(
   { dataClasses, methods = [], singletons = [] }: CatalogText,
   { classes }: PluginEngine,
   { view }: RestRequest,
 ): CatalogText {
-  const visible = (schema: JsonSchema): JsonSchema => visibleSchema(schema, name => view.find(name) !== undefined)
-  const withDeclaration = (method: Method, called: ClassFunction | undefined): Method => {
-    const { parameters, result } = called ?? {}
+  const keepVisible = (schema: JsonSchema): JsonSchema => visibleSchema(schema, name => view.find(name) !== undefined)
+  const withDeclaration = (method: Method, classFunction: ClassFunction | undefined): Method => {
+    const { parameters, result } = classFunction ?? {}
     return {
-      ...called,
-      ...(parameters && { parameters: parameters.map(each => ({ ...each, schema: visible(each.schema) })) }),
-      ...(result && { result: visible(result) }),
+      ...classFunction,
+      ...(parameters && { parameters: parameters.map(each => ({ ...each, schema: keepVisible(each.schema) })) }),
+      ...(result && { result: keepVisible(result) }),
       ...method,
     }
   }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { type Answer, type Ask, entityPath, nameIn } from '../ask.ts'
 import { defineTool } from '../tool.ts'
-import { refused } from '../tool-error.ts'
+import { refusal } from '../tool-error.ts'
 
 /** Maximum bytes of an image in an answer. Models see its pixels; the limit is for the transfer. */
 const MAX_BYTES = 96 * 1024
@@ -28,7 +28,7 @@ export const image = defineTool({
   async run({ class: dataClass, key, attribute, side = SIDE }, { ask }) {
     const path = `${entityPath(dataClass, key)}/${nameIn(attribute)}`
     const { bytes, mediaType } = (await smaller(ask, path, side)) ?? (await asStored(ask, path))
-    if (bytes.length === 0) throw refused(`${attribute} of ${dataClass} ${key} has no image that can be shown`)
+    if (bytes.length === 0) throw refusal(`${attribute} of ${dataClass} ${key} has no image that can be shown`)
     const data = Buffer.from(bytes).toString('base64')
     return { content: [{ type: 'image', data, mimeType: mediaType.split(';', 1)[0]! }] }
   },
@@ -39,14 +39,14 @@ async function smaller(ask: Ask, path: string, side: number): Promise<Answer | u
   for (let each = side; ; each = Math.floor(each / 2)) {
     const answer = await ask({ path, parameters: { imageformat: 'webp', width: each, height: each } })
     if (answer.bytes.length === 0) return undefined
-    if (!SHOWN.test(answer.mediaType)) throw refused('the attribute is not an image')
+    if (!SHOWN.test(answer.mediaType)) throw refusal('the attribute is not an image')
     if (answer.bytes.length <= MAX_BYTES) return answer
-    if (each / 2 < MIN_SIDE) throw refused(`the image has more than ${MAX_BYTES} bytes at ${each} pixels`)
+    if (each / 2 < MIN_SIDE) throw refusal(`the image has more than ${MAX_BYTES} bytes at ${each} pixels`)
   }
 }
 
 async function asStored(ask: Ask, path: string): Promise<Answer> {
   const answer = await ask({ path, parameters: { imageformat: 'best' }, maxBytes: MAX_BYTES })
   if (answer.bytes.length === 0 || SHOWN.test(answer.mediaType)) return answer
-  throw refused(`it is an image of type ${answer.mediaType}, which cannot be converted here: sharp is not installed`)
+  throw refusal(`it is an image of type ${answer.mediaType}, which cannot be converted here: sharp is not installed`)
 }

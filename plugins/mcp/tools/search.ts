@@ -3,7 +3,7 @@ import type { Attribute } from '../../../engine/index.ts'
 import { entityPath, jsonOf } from '../ask.ts'
 import { PAGE, SELECTION, showEntities, valuesOf } from '../entities.ts'
 import { defineTool, type ToolContext } from '../tool.ts'
-import { refused } from '../tool-error.ts'
+import { refusal } from '../tool-error.ts'
 
 const INPUT = Type.Object(
   {
@@ -71,15 +71,15 @@ interface Condition {
 
 async function conditionOf(input: Search, context: ToolContext): Promise<Condition> {
   const { text, by = 'words', similarTo, vector } = input
-  const given = [text, similarTo, vector].filter(each => each !== undefined)
-  if (given.length !== 1) throw refused(`give one of text, similarTo and vector; received ${given.length}`)
+  const conditions = [text, similarTo, vector].filter(each => each !== undefined)
+  if (conditions.length !== 1) throw refusal(`give one of text, similarTo and vector; received ${conditions.length}`)
   const kind = text === undefined ? 'vector' : by
   const searched = input.in ?? attributesFor(kind, input.class, context)
   if (kind === 'words') {
     const hintForNone = namesFor('meaning', input.class, context).length > 0 ? 'try by: meaning' : undefined
     return { searched, operator: '%', operand: text, isScored: false, hintForNone }
   }
-  if (searched.length > 1) throw refused(`name one attribute in "in"; received ${searched.length}`)
+  if (searched.length > 1) throw refusal(`name one attribute in "in"; received ${searched.length}`)
   if (kind === 'meaning') return { searched, operator: '=', operand: text, isScored: true }
   const near = vector ?? (await vectorOf(similarTo!, input.class, searched[0]!, context))
   // Without a threshold every entity with a vector is selected, ordered by similarity.
@@ -90,7 +90,7 @@ async function vectorOf(key: string, dataClass: string, attribute: string, { ask
   const answer = await ask({ path: entityPath(dataClass, key), parameters: { attributes: attribute } })
   const vector = (jsonOf(answer) as Record<string, unknown>)[attribute]
   if (Array.isArray(vector)) return vector
-  throw refused(`${attribute} of ${dataClass} ${key} is not a vector`)
+  throw refusal(`${attribute} of ${dataClass} ${key} is not a vector`)
 }
 
 type Kind = 'words' | 'meaning' | 'vector'
@@ -100,14 +100,14 @@ function attributesFor(kind: Kind, dataClass: string, context: ToolContext): str
   // For an unknown dataclass any attribute name will do: the protocol answers with the error.
   if (!context.request.view.find(dataClass)) return ['ID']
   const names = namesFor(kind, dataClass, context)
-  if (names.length === 0) throw refused(`${dataClass} has nothing to be searched by ${kind}`)
+  if (names.length === 0) throw refusal(`${dataClass} has nothing to be searched by ${kind}`)
   return kind === 'words' ? names : names.slice(0, 1)
 }
 
 /** Attributes that can be searched this way, judged by the catalog: by meaning, a calculated text of a class with a vector. */
 function namesFor(kind: Kind, dataClass: string, { request: { view } }: ToolContext): string[] {
-  const found = view.find(dataClass)
-  const attributes = found ? view.attributes(found) : []
+  const classInView = view.find(dataClass)
+  const attributes = classInView ? view.attributes(classInView) : []
   const isOf = (attribute: Attribute, type: string): boolean => 'type' in attribute && attribute.type === type
   const hasVector = attributes.some(each => isOf(each, 'vector'))
   const fits: Record<Kind, (attribute: Attribute) => boolean> = {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { answerOf, fitting, type ToolResult } from '../answer.ts'
 import { entityPath, jsonOf, nameIn } from '../ask.ts'
 import { defineTool, type ToolContext } from '../tool.ts'
-import { refused } from '../tool-error.ts'
+import { refusal } from '../tool-error.ts'
 
 const MAX_ENTITIES = 500
 
@@ -24,9 +24,9 @@ export const write = defineTool({
   ),
   writes: true,
   async run({ class: dataClass, save, check = false, delete: key }, context) {
-    if ((save === undefined) === (key === undefined)) throw refused('give either save or delete')
-    if (save !== undefined) return saved(dataClass, save, check, context)
-    if (check) throw refused('check goes with save; a deletion cannot be tried')
+    if ((save === undefined) === (key === undefined)) throw refusal('give either save or delete')
+    if (save !== undefined) return saveEntities(dataClass, save, check, context)
+    if (check) throw refusal('check goes with save; a deletion cannot be tried')
     await context.ask({ path: entityPath(dataClass, key!), parameters: { method: 'delete' }, body: [] })
     return answerOf({ deleted: key })
   },
@@ -37,7 +37,7 @@ interface Saved {
   readonly __STAMP?: number
 }
 
-async function saved(
+async function saveEntities(
   dataClass: string,
   entities: readonly object[],
   check: boolean,

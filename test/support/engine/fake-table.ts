@@ -88,13 +88,21 @@ function makeSegment(attribute: ColumnAttribute, index: number, cell: (rowId: nu
     return value
   })
   const type = attribute.kind === 'storage' ? attribute.type : 'long'
-  if (type === 'image' || type === 'blob') return { kind: 'presence', present }
-  if (type === 'object') return { kind: 'json', present, values }
-  if (type === 'string' || type === 'uuid') return { kind: 'text', present, values: values as string[] }
+  if (type === 'image' || type === 'blob') return { kind: 'presence', presence: present }
+  if (type === 'object') return { kind: 'json', presence: present, values }
+  if (type === 'string' || type === 'uuid') return { kind: 'text', presence: present, values: values as string[] }
   if (values.some(value => typeof value === 'bigint')) {
-    return { kind: 'bigint', present, values: BigInt64Array.from(values, value => BigInt((value as bigint) ?? 0)) }
+    return {
+      kind: 'bigint',
+      presence: present,
+      values: BigInt64Array.from(values, value => BigInt((value as bigint) ?? 0)),
+    }
   }
-  return { kind: 'number', present, values: Float64Array.from(values, value => (value as number) ?? Number.NaN) }
+  return {
+    kind: 'number',
+    presence: present,
+    values: Float64Array.from(values, value => (value as number) ?? Number.NaN),
+  }
 }
 
 export function fakeIndex(values: readonly (Value | undefined)[]): SecondaryIndex {

@@ -132,7 +132,7 @@ function columnValues(
   for (let index = 0; index * SEGMENT_ROWS < table.rowIdLimit; index++) {
     const segment = column.segment(index)
     for (let entry = 0; entry < SEGMENT_ROWS; entry++) {
-      if (!(segment.present[entry >>> 5]! & (1 << (entry & 31)))) continue
+      if (!(segment.presence[entry >>> 5]! & (1 << (entry & 31)))) continue
       values.set(index * SEGMENT_ROWS + entry, valueAt(segment, entry))
     }
   }

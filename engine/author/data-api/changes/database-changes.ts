@@ -52,17 +52,20 @@ export class DatabaseChanges implements Changes {
 
   save(request: SaveRequest, dataClass: DataClass): SaveResult {
     const { hooked = [] } = request
-    const sent = { ...request, ...(request.hooked && { hooked: hooked.map(({ jobs: _, ...each }) => each) }) }
-    const saved = this.changed<SaveResult>({ kind: 'remoteSave', request: sent }, dataClass)
-    const isSaved = request.mode === 'update' && !(request.atomic && saved.entities.some(({ failure }) => failure))
-    if (isSaved) this.afterChange(() => this.enqueueAll(hooked.filter((_, i) => !saved.entities[i]?.failure)))
+    const requestWithoutJobs = {
+      ...request,
+      ...(request.hooked && { hooked: hooked.map(({ jobs: _, ...each }) => each) }),
+    }
+    const saveResult = this.applyChange<SaveResult>({ kind: 'remoteSave', request: requestWithoutJobs }, dataClass)
+    const isSaved = request.mode === 'update' && !(request.atomic && saveResult.entities.some(({ failure }) => failure))
+    if (isSaved) this.afterChange(() => this.enqueueAll(hooked.filter((_, i) => !saveResult.entities[i]?.failure)))
     const { language } = this
     const layout = language.options.store.layouts.get(dataClass)!
     const table = language.snapshots.current.table(dataClass)
     // Row ids are those of the thread that saved them.
-    const own = ({ row }: SaveResult['entities'][number]) =>
+    const localRowId = ({ row }: SaveResult['entities'][number]) =>
       row && { rowId: table.rowIdOf!(new RowView(layout, row).value(dataClass.key) as Value) }
-    return { ...saved, entities: saved.entities.map(each => ({ ...each, ...own(each) })) }
+    return { ...saveResult, entities: saveResult.entities.map(each => ({ ...each, ...localRowId(each) })) }
   }
 
   drop(
@@ -71,25 +74,25 @@ export class DatabaseChanges implements Changes {
   ): DeleteResult {
     const keys = this.keyTexts(dataClass, rowIds)
     const rows = hooked?.rows.filter(each => each.dataClass === dataClass.name) ?? []
-    const seen = stamps
+    const expectedStamps = stamps
       ? Array.from(stamps, (stamp, i) => [keys[i]!, stamp] as const)
-      : rows.map(each => [this.keyTexts(dataClass, [each.rowId])[0]!, each.seen] as const)
+      : rows.map(each => [this.keyTexts(dataClass, [each.rowId])[0]!, each.seenStamp] as const)
     const read = { ...keyRead(dataClass, keys), access }
-    const deletion = { read, keys, atomic, owner, ifMatch, stamps: new Map(seen), isCode: true }
-    const result = this.changed<DeleteResult>({ kind: 'remoteDelete', deletion }, dataClass)
+    const deletion = { read, keys, atomic, owner, ifMatch, stamps: new Map(expectedStamps), isCode: true }
+    const result = this.applyChange<DeleteResult>({ kind: 'remoteDelete', deletion }, dataClass)
     if (!result.error) this.afterChange(() => this.enqueueAll(rows))
     return result
   }
 
   lock(dataClass: DataClass, rowId: number, lock: boolean, holder: LockHolder): LockResult {
     const read = { ...keyRead(dataClass, this.keyTexts(dataClass, [rowId])), access: this.language.scope.access }
-    return this.changed<LockResult>({ kind: 'remoteLock', lock: { read, lock, holder, isCode: true } }, dataClass)
+    return this.applyChange<LockResult>({ kind: 'remoteLock', lock: { read, lock, holder, isCode: true } }, dataClass)
   }
 
   /** A fresh one: rows that were read before the run may be old. */
   eventSnapshot(run: EventRun, open: Snapshot): Snapshot {
-    run.own ??= this.language.snapshots.withDatabases(open, snapshot => snapshot)
-    return run.own
+    run.ownSnapshot ??= this.language.snapshots.withDatabases(open, snapshot => snapshot)
+    return run.ownSnapshot
   }
 
   beside<T>(
@@ -108,8 +111,8 @@ export class DatabaseChanges implements Changes {
       const databaseRun = this.runOf(dataClass, isAtomic, gate, true)
       this.language.snapshots.settleAll()
       this.language.snapshots.moveOn()
-      const done = this.inRun(databaseRun, work, isKept => isKept)
-      if (done) return done.result
+      const runResult = this.inRun(databaseRun, work, isKept => isKept)
+      if (runResult) return runResult.result
     }
     return undefined
   }
@@ -127,7 +130,7 @@ export class DatabaseChanges implements Changes {
     return Array.from(rowIds, rowId => keyText(layout, ofCall.keyOf(dataClass, rowId)))
   }
 
-  private changed<Result>(change: RemoteChange, dataClass: DataClass): Result {
+  private applyChange<Result>(change: RemoteChange, dataClass: DataClass): Result {
     const { language } = this
     this.demand(dataClass)
     language.snapshots.settleAll()
@@ -170,19 +173,19 @@ export class DatabaseChanges implements Changes {
     let outcome: { readonly result: T } | { readonly thrown: unknown }
     try {
       outcome = { result: work() }
-    } catch (thrown) {
-      outcome = { thrown }
+    } catch (exception) {
+      outcome = { thrown: exception }
     }
     this.run = undefined
     if (run.hasBegun) language.snapshots.moveOn()
-    const ended = run.end('result' in outcome && isKept(outcome.result))
-    if (ended === 'collided') {
+    const ending = run.end('result' in outcome && isKept(outcome.result))
+    if (ending === 'collided') {
       // Reads of a run that has not been must not become reads of the next.
       for (const each of language.snapshots.pending) if (!pending.has(each)) language.snapshots.pending.delete(each)
       return undefined
     }
     if ('thrown' in outcome) throw outcome.thrown
-    if (ended === 'kept') run.settle()
+    if (ending === 'kept') run.settle()
     return outcome
   }
 

@@ -22,15 +22,15 @@ export class StoreChanges implements Changes {
   constructor(private readonly language: Language) {}
 
   save(request: SaveRequest): SaveResult {
-    return this.language.writes.written(writer => writer.write(request))
+    return this.language.writes.writeToStore(writer => writer.write(request))
   }
 
   drop(request: Omit<DeleteRequest, 'kind'>): DeleteResult {
-    return this.language.writes.written(writer => writer.write({ kind: 'delete', ...request }))
+    return this.language.writes.writeToStore(writer => writer.write({ kind: 'delete', ...request }))
   }
 
   lock({ name: dataClass }: DataClass, rowId: number, lock: boolean, holder: LockHolder): LockResult {
-    return this.language.writes.written(writer => writer.write({ kind: 'lock', dataClass, rowId, lock, holder }))
+    return this.language.writes.writeToStore(writer => writer.write({ kind: 'lock', dataClass, rowId, lock, holder }))
   }
 
   eventSnapshot(run: EventRun, open: Snapshot): Snapshot {

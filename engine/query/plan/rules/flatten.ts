@@ -9,10 +9,10 @@ import { mapInputs, type Rule } from './rule.ts'
 export const flatten: Rule<Predicate> = { name: 'flatten', apply }
 
 function apply(predicate: Predicate): Predicate {
-  const changed = mapInputs(predicate, apply)
-  if (changed.kind !== 'and' && changed.kind !== 'or') return changed
+  const result = mapInputs(predicate, apply)
+  if (result.kind !== 'and' && result.kind !== 'or') return result
   return {
-    kind: changed.kind,
-    inputs: changed.inputs.flatMap(input => (input.kind === changed.kind ? input.inputs : [input])),
+    kind: result.kind,
+    inputs: result.inputs.flatMap(input => (input.kind === result.kind ? input.inputs : [input])),
   }
 }

@@ -10,27 +10,27 @@ import { mapInputs, type Rule } from './rule.ts'
 export const foldConstants: Rule<Predicate> = { name: 'fold-constants', apply }
 
 function apply(predicate: Predicate): Predicate {
-  const changed = mapInputs(predicate, apply)
-  switch (changed.kind) {
+  const result = mapInputs(predicate, apply)
+  switch (result.kind) {
     case 'test':
-      return fold(changed)
+      return fold(result)
     case 'and':
-      return foldInputs('and', changed.inputs, NEVER, 'always')
+      return foldInputs('and', result.inputs, NEVER, 'always')
     case 'or':
-      return foldInputs('or', changed.inputs, ALWAYS, 'never')
+      return foldInputs('or', result.inputs, ALWAYS, 'never')
     case 'some':
-      return changed.input.kind === 'never' ? NEVER : changed
+      return result.input.kind === 'never' ? NEVER : result
     case 'complement':
-      if (changed.input.kind === 'never') return ALWAYS
-      return changed.input.kind === 'always' ? NEVER : changed
+      if (result.input.kind === 'never') return ALWAYS
+      return result.input.kind === 'always' ? NEVER : result
     case 'except':
-      if (changed.left.kind === 'never' || changed.right.kind === 'always') return NEVER
-      return changed.right.kind === 'never' ? changed.left : changed
+      if (result.left.kind === 'never' || result.right.kind === 'always') return NEVER
+      return result.right.kind === 'never' ? result.left : result
     // A `via` whose input is never true is never true either: a relation that is null makes the input null, not true.
     case 'via':
-      return changed.input.kind === 'never' ? NEVER : changed
+      return result.input.kind === 'never' ? NEVER : result
     default:
-      return changed
+      return result
   }
 }
 

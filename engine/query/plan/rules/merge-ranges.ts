@@ -10,20 +10,20 @@ import { mapInputs, type Rule } from './rule.ts'
 export const mergeRanges: Rule<Predicate> = { name: 'merge-ranges', apply }
 
 function apply(predicate: Predicate): Predicate {
-  const changed = mapInputs(predicate, apply)
-  if (changed.kind !== 'and') return changed
-  const merged: Predicate[] = []
+  const result = mapInputs(predicate, apply)
+  if (result.kind !== 'and') return result
+  const inputs: Predicate[] = []
   const ranges = new Map<ValueAttribute, number>()
-  for (const input of changed.inputs) {
+  for (const input of result.inputs) {
     const at = isRange(input) ? ranges.get(input.attribute) : undefined
     if (at !== undefined) {
-      merged[at] = intersection(merged[at] as RangePredicate, input as RangePredicate)
+      inputs[at] = intersection(inputs[at] as RangePredicate, input as RangePredicate)
       continue
     }
-    if (isRange(input)) ranges.set(input.attribute, merged.length)
-    merged.push(input)
+    if (isRange(input)) ranges.set(input.attribute, inputs.length)
+    inputs.push(input)
   }
-  return { kind: 'and', inputs: merged }
+  return { kind: 'and', inputs }
 }
 
 type RangePredicate = Predicate & { kind: 'test'; test: ValueTest & { kind: 'range' } }

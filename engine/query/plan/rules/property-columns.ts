@@ -49,12 +49,12 @@ function testValue({ values, others }: PropertyColumns, condition: JsonTest & { 
   const ofType: Predicate = { kind: 'test', attribute: values, test, negated }
   // No value of another type is equal, less or greater.
   if (condition.type === type && !negated) return ofType
-  const whole = names.reduceRight<JsonTest>((input, name) => ({ kind: 'property', name, input }), condition)
+  const wholeTest = names.reduceRight<JsonTest>((input, name) => ({ kind: 'property', name, input }), condition)
   const ofOthers: Predicate = {
     kind: 'and',
     inputs: [
       { kind: 'isNull', attribute: others, negated: true },
-      { kind: 'json', attribute: object, test: whole },
+      { kind: 'json', attribute: object, test: wholeTest },
     ],
   }
   if (condition.type === type) return { kind: 'or', inputs: [ofType, ofOthers] }

@@ -75,7 +75,7 @@ export class S3Client {
 
   /** @throws {BackupError} */
   send(request: S3Request): Promise<S3Answer> {
-    return this.tried(request, async message => {
+    return this.withRetries(request, async message => {
       const answer = await answerOf(message)
       // Some operations fail after they have answered 200.
       if (answer.status === 200 && request.method === 'POST' && /<Error>/.test(answer.text))
@@ -86,25 +86,25 @@ export class S3Client {
 
   /** The answer to a GET while it arrives; undefined for an accepted refusal. @throws {BackupError} */
   open(request: S3Request): Promise<IncomingMessage | undefined> {
-    return this.tried(request, async message => {
+    return this.withRetries(request, async message => {
       if (message.statusCode! < 300) return message
       await answerOf(message)
       return undefined
     })
   }
 
-  /** Waits before a try. @returns false if there was no other one left @param failed number of tries that have failed */
-  async mayTryAgain(failed: number): Promise<boolean> {
-    if (failed >= (this.hasAnswered ? TRIES : FIRST_TRIES)) return false
+  /** Waits before a try. @returns false if there was no other one left @param failedTries number of tries that have failed */
+  async mayTryAgain(failedTries: number): Promise<boolean> {
+    if (failedTries >= (this.hasAnswered ? TRIES : FIRST_TRIES)) return false
     // Spread, so that clients that were refused together do not return together.
     const spread = 0.5 + Math.random() / 2
-    await delay(Math.min(MAX_DELAY_MS, this.timing.firstDelayMs * 2 ** (failed - 1)) * spread)
+    await delay(Math.min(MAX_DELAY_MS, this.timing.firstDelayMs * 2 ** (failedTries - 1)) * spread)
     return true
   }
 
-  private async tried<T>(request: S3Request, read: (message: IncomingMessage) => Promise<T>): Promise<T> {
+  private async withRetries<T>(request: S3Request, read: (message: IncomingMessage) => Promise<T>): Promise<T> {
     const { what, accept = [] } = request
-    for (let failed = 1; ; failed++) {
+    for (let failures = 1; ; failures++) {
       let problem: BackupError
       try {
         const message = await this.once(request)
@@ -118,14 +118,14 @@ export class S3Client {
         else problem = this.unreachable(error)
         if (error instanceof Refused && !isPassing(error.refusal)) throw problem
       }
-      if (!(await this.mayTryAgain(failed))) throw problem
+      if (!(await this.mayTryAgain(failures))) throw problem
     }
   }
 
   /** @throws {Error} the connection fails */
   private async once({ method, name, query = {}, headers = {}, body }: S3Request): Promise<IncomingMessage> {
-    const path = name === undefined ? '' : `/${(this.bucket.prefix + name).split('/').map(encoded).join('/')}`
-    const search = Object.entries(query).map(([key, value]) => `${encoded(key)}=${encoded(value)}`)
+    const path = name === undefined ? '' : `/${(this.bucket.prefix + name).split('/').map(encodeText).join('/')}`
+    const search = Object.entries(query).map(([key, value]) => `${encodeText(key)}=${encodeText(value)}`)
     const url = new URL(`${this.bucket.url}${path || '/'}${search.length > 0 ? `?${search.join('&')}` : ''}`)
     const bytes = typeof body === 'string' ? Buffer.from(body) : undefined
     const length = body === undefined ? undefined : typeof body === 'string' ? bytes!.length : body.end - body.start
@@ -193,7 +193,7 @@ class Refused extends Error {
 }
 
 /** Encodes all characters that signatures encode; `encodeURIComponent` leaves some out. */
-const encoded = (text: string): string =>
+const encodeText = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
 const digestOfBody = (body: S3Request['body']): string =>

@@ -28,7 +28,7 @@ interface Holder {
  */
 export class S3Lock {
   private isLost = false
-  private renewed = now()
+  private renewedAt = now()
   private readonly timer: NodeJS.Timeout
   /** The one that is under way. */
   private renewal: Promise<void> | undefined
@@ -75,7 +75,7 @@ export class S3Lock {
 
   /** @throws {BackupError} another process may hold the lock now */
   verify(): void {
-    if (this.isLost || elapsedSince(this.renewed) > DOUBTFUL_MS)
+    if (this.isLost || elapsedSince(this.renewedAt) > DOUBTFUL_MS)
       throw new BackupError(
         `this process has lost its lock of the backups in ${this.client.bucket.place}, which it could not renew in time; make the backup again`,
       )
@@ -91,30 +91,30 @@ export class S3Lock {
   private async store(): Promise<void> {
     const time = now()
     await this.client.send({ ...WRITE, name: this.name, body: JSON.stringify(this.holder) })
-    this.renewed = time
+    this.renewedAt = time
   }
 
   private async renew(): Promise<void> {
     const { status } = await this.client.send({ ...READ, method: 'HEAD', name: this.name })
     // Another process has taken it for expired.
-    if (status === 404 || elapsedSince(this.renewed) > DOUBTFUL_MS) this.isLost = true
+    if (status === 404 || elapsedSince(this.renewedAt) > DOUBTFUL_MS) this.isLost = true
     if (this.isLost) clearInterval(this.timer)
     else await this.store()
   }
 
   private async findOther(dead: ReadonlySet<string>): Promise<S3Object | undefined> {
-    let found: S3Object | undefined
+    let otherLock: S3Object | undefined
     let isListed = false
     for await (const each of listObjects(this.client, LOCKS)) {
       if (each.name === this.name) isListed = true
       else if (each.ageMs > EXPIRED_MS || dead.has(each.name)) await this.client.send({ ...REMOVE, name: each.name })
-      else if (!found || each.ageMs > found.ageMs) found = each
+      else if (!otherLock || each.ageMs > otherLock.ageMs) otherLock = each
     }
     if (!isListed)
       throw new BackupError(
         `${this.client.bucket.place} cannot be used: the server does not list at once what has been stored, so that two backups could destroy each other`,
       )
-    return found
+    return otherLock
   }
 }
 

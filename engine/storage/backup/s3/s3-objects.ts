@@ -55,31 +55,31 @@ async function* contentOf(client: S3Client, name: string, first: IncomingMessage
   const place = `${client.bucket.place}/${name}`
   const total = Number(first.headers['content-length'])
   const tag = first.headers.etag
-  let received = 0
-  let failed = 0
+  let receivedBytes = 0
+  let failedTries = 0
   let message: IncomingMessage | undefined = first
   while (message) {
     try {
       // A server that does not know ranges sends the beginning once more.
-      let skip = message.statusCode === 206 ? 0 : received
+      let skip = message.statusCode === 206 ? 0 : receivedBytes
       for await (const chunk of message as AsyncIterable<Buffer>) {
         const news = chunk.subarray(skip)
         skip -= chunk.length - news.length
         if (news.length === 0) continue
-        received += news.length
-        failed = 0
+        receivedBytes += news.length
+        failedTries = 0
         yield news
       }
-      if (!(received < total)) return
+      if (!(receivedBytes < total)) return
       throw new Error('the connection ended')
     } catch (error) {
       const { code, message: text } = error as NodeJS.ErrnoException
-      if (!(await client.mayTryAgain(++failed))) throw new BackupError(`${place} cannot be read: ${code ?? text}`)
+      if (!(await client.mayTryAgain(++failedTries))) throw new BackupError(`${place} cannot be read: ${code ?? text}`)
     }
     message = await client.open({
       ...READ,
       name,
-      headers: { range: `bytes=${received}-`, ...(tag && { 'if-match': tag }) },
+      headers: { range: `bytes=${receivedBytes}-`, ...(tag && { 'if-match': tag }) },
     })
   }
   throw new BackupError(`${place} was removed while it was read`)

@@ -36,7 +36,7 @@ export class S3Storage implements BackupStorage {
   private readonly client: S3Client
   private readonly uploads: S3Uploads
   private readonly temp: string | undefined
-  private held: S3Lock | undefined
+  private heldLock: S3Lock | undefined
 
   /** @throws {BackupError} the address cannot be used */
   constructor({ address, endpoint, temp, env, timing, partBytes }: S3Options) {
@@ -55,17 +55,17 @@ export class S3Storage implements BackupStorage {
     // Their processes have ended, since the system has released the lock of the folder.
     const dead = local && existsSync(heldFile) ? readFileSync(heldFile, 'utf8').split('\n') : []
     const release = async (): Promise<void> => {
-      await this.held?.release()
-      this.held = undefined
+      await this.heldLock?.release()
+      this.heldLock = undefined
       clear(temp)
       local?.release()
     }
     try {
       clear(temp)
-      this.held = await S3Lock.acquire(this.client, new Set(dead), name =>
+      this.heldLock = await S3Lock.acquire(this.client, new Set(dead), name =>
         appendFileSync(heldFile, `${name}\n`, { mode: 0o600 }),
       )
-      writeFileSync(heldFile, `${this.held.name}\n`, { mode: 0o600 })
+      writeFileSync(heldFile, `${this.heldLock.name}\n`, { mode: 0o600 })
       await this.uploads.clear(await this.names(UPLOADS))
     } catch (error) {
       await release()
@@ -96,9 +96,9 @@ export class S3Storage implements BackupStorage {
     const path = join(this.temp!, randomUUID())
     try {
       await write(path)
-      const stored = await digestFile(path)
-      await this.uploads.put(name, path, stored, () => this.held!.verify())
-      return stored
+      const digest = await digestFile(path)
+      await this.uploads.put(name, path, digest, () => this.heldLock!.verify())
+      return digest
     } finally {
       await rm(path, { recursive: true, force: true })
     }
@@ -123,7 +123,7 @@ export class S3Storage implements BackupStorage {
   }
 
   async remove(name: string): Promise<void> {
-    this.held!.verify()
+    this.heldLock!.verify()
     await this.client.send({ ...REMOVE, name })
   }
 

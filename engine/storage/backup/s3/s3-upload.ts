@@ -34,12 +34,12 @@ export class S3Uploads {
    * Stores a file under a name that no other content has.
    * @param isAllowed called before the object appears @throws {BackupError}
    */
-  async put(name: string, path: string, stored: Stored, isAllowed: () => void): Promise<void> {
-    if (stored.bytes > this.partBytes) return this.putParts(name, path, stored, isAllowed)
+  async put(name: string, path: string, content: Stored, isAllowed: () => void): Promise<void> {
+    if (content.bytes > this.partBytes) return this.putParts(name, path, content, isAllowed)
     isAllowed()
-    const body = { path, start: 0, end: stored.bytes, sha256: stored.sha256 }
-    const headers = { [DIGEST]: stored.sha256 }
-    await this.storeOnce(name, stored, { ...WRITE, name, headers, body })
+    const body = { path, start: 0, end: content.bytes, sha256: content.sha256 }
+    const headers = { [DIGEST]: content.sha256 }
+    await this.storeOnce(name, content, { ...WRITE, name, headers, body })
   }
 
   /** Aborts the uploads in parts that a process has left. @param markers names of their objects */
@@ -50,17 +50,17 @@ export class S3Uploads {
     })
   }
 
-  private async putParts(name: string, path: string, stored: Stored, isAllowed: () => void): Promise<void> {
+  private async putParts(name: string, path: string, content: Stored, isAllowed: () => void): Promise<void> {
     const marker = UPLOADS + name
     try {
       await this.client.send({ ...WRITE, name: marker, body: '' })
-      const upload = await this.begin(name, stored)
-      const tags = await this.sendParts(name, upload, path, stored)
+      const upload = await this.begin(name, content)
+      const tags = await this.sendParts(name, upload, path, content)
       isAllowed()
       const parts = tags.map((tag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${escapeXml(tag)}</ETag></Part>`)
       const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
       const query = { uploadId: upload }
-      await this.storeOnce(name, stored, { ...WRITE, method: 'POST', name, query, body })
+      await this.storeOnce(name, content, { ...WRITE, method: 'POST', name, query, body })
     } finally {
       // An upload that was completed is there no more. What fails here is left to the next backup.
       await this.clear([marker]).catch(() => {})
@@ -93,9 +93,9 @@ export class S3Uploads {
   }
 
   /** Makes an object appear, which must not be there. */
-  private async storeOnce(name: string, stored: Stored, request: S3Request): Promise<void> {
+  private async storeOnce(name: string, content: Stored, request: S3Request): Promise<void> {
     const condition = this.hasConditions ? { 'if-none-match': '*' } : undefined
-    if (!condition && (await this.isStored(name, stored))) return
+    if (!condition && (await this.isStored(name, content))) return
     const accept = [PRECONDITION_FAILED, ...(condition ? [NOT_IMPLEMENTED] : [])]
     try {
       const { status } = await this.client.send({ ...request, headers: { ...request.headers, ...condition }, accept })
@@ -103,15 +103,15 @@ export class S3Uploads {
       else if (status !== PRECONDITION_FAILED) return
     } catch (error) {
       // An earlier try may have ended the upload, although its answer was lost.
-      if (request.method === 'POST' && (await this.isStored(name, stored).catch(() => false))) return
+      if (request.method === 'POST' && (await this.isStored(name, content).catch(() => false))) return
       throw error
     }
     if (this.hasConditions) {
       // An earlier try, or an interrupted backup, has stored it.
-      if (await this.isStored(name, stored)) return
+      if (await this.isStored(name, content)) return
       throw new BackupError(`${this.client.bucket.place}/${name} is changed by another process`)
     }
-    return this.storeOnce(name, stored, request)
+    return this.storeOnce(name, content, request)
   }
 
   /** @throws {BackupError} another content has the name */

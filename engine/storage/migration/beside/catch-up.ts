@@ -64,7 +64,7 @@ export function relink(options: CatchUpOptions): void {
 }
 
 class CatchUp {
-  private readonly changed: readonly TableChange[]
+  private readonly changes: readonly TableChange[]
   private readonly transaction: LmdbTransaction
 
   constructor(
@@ -74,7 +74,7 @@ class CatchUp {
   ) {
     const { source, copy } = options
     const schema = loadSchema(copy)
-    this.changed = planMigration(loadSchema(source), schema).changed
+    this.changes = planMigration(loadSchema(source), schema).changes
     this.transaction = new LmdbTransaction(copy, schema.layouts, undefined, {})
   }
 
@@ -82,7 +82,7 @@ class CatchUp {
     const { copy, source, hasChanges } = this.options
     const changes = hasChanges ? changesBetween(source, this.from, this.to) : undefined
     let count = 0
-    for (const change of this.changed) {
+    for (const change of this.changes) {
       const { tableNumber } = change.after
       const rowIds =
         changes && new Set(changes.filter(each => each.tableNumber === tableNumber).map(({ rowId }) => rowId))
@@ -94,9 +94,9 @@ class CatchUp {
   }
 
   relink(): void {
-    const moved = new Set(this.options.copy.meta.get(MOVED) as number[] | undefined)
-    for (const change of this.changed)
-      if (change.newRelations.some(({ target }) => moved.has(target.tableNumber)))
+    const movedTables = new Set(this.options.copy.meta.get(MOVED) as number[] | undefined)
+    for (const change of this.changes)
+      if (change.newRelations.some(({ target }) => movedTables.has(target.tableNumber)))
         this.takeOver(change, first => this.relinked(change, first))
   }
 
@@ -165,13 +165,13 @@ class CatchUp {
   private convert(change: TableChange, bytes: Uint8Array): Buffer {
     const { oldLayout, newLayout } = change
     if (oldLayout.version === newLayout.version) return Buffer.from(bytes)
-    return convertRow(this.options.copy, change, this.changed, new RowView(oldLayout, bytes))
+    return convertRow(this.options.copy, change, this.changes, new RowView(oldLayout, bytes))
   }
 
   private apply(change: TableChange, slice: readonly Difference[]): void {
     const { copy, source } = this.options
     const { tableNumber } = change.after
-    const binaries = change.kept.filter(({ after }) => isBinary(after.type))
+    const binaries = change.keptPairs.filter(({ after }) => isBinary(after.type))
     const effects: Effect[] = []
     for (const { rowId, row, isThere } of slice) {
       if (!row) {
@@ -190,14 +190,14 @@ class CatchUp {
     const states = new Map([[tableNumber, readTableState(source, tableNumber)]])
     this.transaction.apply([{ time: 0, globalStamp: this.from, states, effects }], () => {
       if (slice.every(({ row, isThere }) => row && isThere)) return
-      const moved = new Set(copy.meta.get(MOVED) as number[] | undefined)
-      copy.meta.putSync(MOVED, [...moved.add(tableNumber)])
+      const tableNumbers = new Set(copy.meta.get(MOVED) as number[] | undefined)
+      copy.meta.putSync(MOVED, [...tableNumbers.add(tableNumber)])
     })
   }
 }
 
 /** Every change of an entity gives it another global stamp; the other two tell stores apart that have gone different ways. */
-function isSame({ oldLayout, newLayout }: TableChange, bytes: Uint8Array, { bytes: copied }: StoredRow): boolean {
-  const [old, row] = [new RowView(oldLayout, bytes), new RowView(newLayout, copied)]
+function isSame({ oldLayout, newLayout }: TableChange, bytes: Uint8Array, { bytes: copiedBytes }: StoredRow): boolean {
+  const [old, row] = [new RowView(oldLayout, bytes), new RowView(newLayout, copiedBytes)]
   return old.globalStamp === row.globalStamp && old.stamp === row.stamp && old.timestamp === row.timestamp
 }

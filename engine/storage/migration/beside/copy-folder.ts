@@ -44,7 +44,7 @@ export class CopyFolder {
   }
 
   /** Undefined if there is no copy, or it is not described yet. */
-  get described(): Described | undefined {
+  get description(): Described | undefined {
     try {
       return JSON.parse(readFileSync(join(this.path, DESCRIPTION), 'utf8')) as Described
     } catch {
@@ -53,17 +53,20 @@ export class CopyFolder {
   }
 
   isFor({ model, wire }: CopyTarget): boolean {
-    const { described } = this
+    const { description } = this
     // Both as JSON, in which a file has no undefined members.
-    return described !== undefined && isDeepStrictEqual(plain([described.model, described.wire]), plain([model, wire]))
+    return (
+      description !== undefined &&
+      isDeepStrictEqual(jsonOf([description.model, description.wire]), jsonOf([model, wire]))
+    )
   }
 
   /** Begins a copy: an empty folder with its description. */
   begin({ model, wire, allowLoss }: Described): void {
     this.clear()
     makeFolder(this.path)
-    const described: Described = { model, wire, allowLoss }
-    writeFileSync(join(this.path, DESCRIPTION), JSON.stringify(described), { mode: 0o600 })
+    const description: Described = { model, wire, allowLoss }
+    writeFileSync(join(this.path, DESCRIPTION), JSON.stringify(description), { mode: 0o600 })
   }
 
   /** Copies the data file, without its free pages. An interrupted copy begins again. */
@@ -98,4 +101,4 @@ export class CopyFolder {
   }
 }
 
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -48,7 +48,7 @@ async function takeAlone(folder: CopyFolder, options: TakeOptions): Promise<void
   try {
     if (!planChange(source, options)) {
       // A server with the old model goes on with its copy.
-      if (!folder.described || folder.isFor(options)) folder.clear()
+      if (!folder.description || folder.isFor(options)) folder.clear()
       return
     }
     // Before the copy is removed: a model with a mistake does not cost it.
@@ -102,7 +102,7 @@ async function complete(folder: CopyFolder, source: Environment, options: TakeOp
 
 /** Takes over all that is not an entity: counters, uploads, entity sets, records of the server, and which code has calculated values. */
 function takeOverRest(source: Environment, copy: Environment): void {
-  const { changed } = planMigration(loadSchema(source), loadSchema(copy))
+  const { changes } = planMigration(loadSchema(source), loadSchema(copy))
   const binaries = new BinaryTable(copy)
   const earlier = [...new UploadTable(copy).all()]
   copy.root.transactionSync(() => {
@@ -114,11 +114,11 @@ function takeOverRest(source: Environment, copy: Environment): void {
     removeUnreferenced(copy, source)
     replace(copy.entitySets, source.entitySets)
     replace(copy.records, source.records)
-    for (const { before, after, kept } of changed) {
+    for (const { before, after, keptPairs } of changes) {
       const fingerprints = readFingerprints(source, before.tableNumber)
       if (Object.keys(fingerprints).length === 0) continue
       writeFingerprints(copy, after.tableNumber, fingerprints)
-      keepFingerprints(copy, after, new Set(kept.map(({ after: { name } }) => name)))
+      keepFingerprints(copy, after, new Set(keptPairs.map(({ after: { name } }) => name)))
     }
     // Readers that were behind have ended, and the memory is not the one that an image has.
     copy.changes.clearSync()

@@ -77,7 +77,7 @@ export class MemoryData {
     if (referring) return Rows.ofSet(RowSet.fromIds(table.rowsWith(referring.relation.foreignKey, referring.key)))
     if (!among) return Rows.ofSet(this.whole!.snapshot.table(dataClass).live)
     const rowIds = Uint32Array.from(among.flatMap(key => table.idOf(key) ?? []))
-    return isListed ? Rows.found(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
+    return isListed ? Rows.ofExisting(rowIds) : Rows.ofSet(RowSet.fromIds(rowIds))
   }
 
   /** Different values, not null, in the entities for which a condition is true, here or in the store. */
@@ -97,5 +97,5 @@ const measureOf = ({ dataClass }: RemoteQuery, of: RemoteValues): Measure => ({
   name: '',
   dataClass,
   values: valuesOf(of.attribute, of.properties),
-  present: { kind: 'always' },
+  presence: { kind: 'always' },
 })

@@ -116,7 +116,7 @@ class WholeTable implements TableSnapshot {
       present[entry >>> 5]! |= 1 << (entry & 31)
       values[entry] = target
     }
-    return { kind: 'number', present, values }
+    return { kind: 'number', presence: present, values }
   }
 }
 

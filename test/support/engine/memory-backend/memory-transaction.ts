@@ -85,7 +85,7 @@ export class MemoryTransaction implements StoreTransaction {
     return table ? table.idOf(key) : this.local!.table(dataClass).findKey(key)
   }
 
-  related(dataClass: DataClass, key: Value): RelatedEntity | undefined {
+  findRelated(dataClass: DataClass, key: Value): RelatedEntity | undefined {
     const rowId = this.findKey(dataClass, key)
     return rowId === undefined ? undefined : { rowId, key: this.row(dataClass, rowId)!.value(dataClass.key) as Value }
   }

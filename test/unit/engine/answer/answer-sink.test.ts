@@ -24,7 +24,7 @@ function resources(t: Test, { memory = 64 * MIB, disk = 64 * MIB } = {}) {
 type Resources = ReturnType<typeof resources>
 
 const sinkOf = ({ files, memory, held }: Resources, file: number | undefined, coding?: Coding) =>
-  new AnswerSink({ coding, spool: new SpoolWriter(file, files.disk, false), memory, held, slot: 0 })
+  new AnswerSink({ coding, spool: new SpoolWriter(file, files.disk, false), memory, holdings: held, slot: 0 })
 
 const decoded = (bytes: Uint8Array, coding: Coding | undefined): Buffer => {
   if (coding === 'br') return brotliDecompressSync(bytes)

@@ -45,7 +45,7 @@ t.test('the sweep removes what has expired and leaves nothing behind', async t =
   await store.put(used)
   fixture.environment.root.transactionSync(() => {
     for (let i = 0; i < 1200; i++) {
-      const { id, encoded: members } = make(numbers(3))
+      const { id, memberBytes: members } = make(numbers(3))
       const expires = fixture.ms + (i < 1100 ? 10_000 : 1_000_000)
       const header = {
         tableNumber: 1,

@@ -67,7 +67,7 @@ t.test('the sets of guests are bounded per network and in total; the oldest end,
   t.same(living(store), [false, true, false, true, true, true], 'others have no bound')
   await t.rejects(store.put(make(numbers(5000)), undefined, 'd'), { name: 'ENTITY_SET.TOO_LARGE', httpStatus: 413 })
 
-  const { diskBytes, guestBytes } = store.stored
+  const { diskBytes, guestBytes } = store.sizes
   t.ok(guestBytes > 6_000 && guestBytes <= guests.maxGuestBytes, `${guestBytes} bytes of guests`)
   t.ok(diskBytes >= 4 * 4_000 && diskBytes % 4096 === 0, `${diskBytes} bytes, in pages`)
 

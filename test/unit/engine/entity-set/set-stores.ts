@@ -66,7 +66,7 @@ export const make = (members: Members, more: Partial<EntitySet> = {}): EntitySet
   entitySet({
     id: newEntitySetId(),
     tableNumber: 1,
-    encoded: encodeMembers(members),
+    memberBytes: encodeMembers(members),
     timeoutSeconds: 100,
     saved: undefined,
     creator: undefined,

@@ -7,7 +7,7 @@ import type { PoolMessage, PoolOutcome, PoolThreadOptions } from '../../../../en
 
 const options = workerData as PoolThreadOptions
 let opened: PoolStore | undefined
-setImmediate(() => Atomics.add(options.loaded, 0, 1))
+setImmediate(() => Atomics.add(options.loadedCount, 0, 1))
 
 export default function run(message: PoolMessage): PoolOutcome {
   const { task } = message

@@ -40,7 +40,7 @@ function openIndexed(t: Test, gone?: number) {
   const indexed: Snapshot = {
     ...snapshot,
     table: each => snapshot.table(each),
-    vectorIndexes: { find: () => index, needed: new Map() },
+    vectorIndexes: { find: () => index, neededCounts: new Map() },
   }
   t.teardown(async () => {
     snapshot.release()
@@ -139,7 +139,7 @@ t.test(
       chooseVectorAccess(filter, attribute.dataClass, { snapshot: indexed, order: undefined, passesFew: () => isFew })
     t.same(chosen(false), filter)
     t.same(chosen(true), { ...filter, access: 'index', wanted: 100 })
-    indexed.vectorIndexes!.needed.set(attribute, 170)
+    indexed.vectorIndexes!.neededCounts.set(attribute, 170)
     t.same(chosen(true), { ...filter, access: 'index', wanted: 170 })
   },
 )

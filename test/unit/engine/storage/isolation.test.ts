@@ -34,7 +34,7 @@ t.test('a snapshot does not change while another thread commits', async t => {
     t.equal(table.findKey(`${round + 1}`), undefined)
     t.equal(table.index(name)!.range({}).size, round)
     const segment = table.column(name).segment(0)
-    t.equal(segment.present[0]!.toString(2).replaceAll('0', '').length, round)
+    t.equal(segment.presence[0]!.toString(2).replaceAll('0', '').length, round)
     snapshot.release()
   }
   Atomics.store(commits, 0, -1)

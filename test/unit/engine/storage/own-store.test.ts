@@ -129,7 +129,7 @@ t.test('missing data are detected, unless there never were any', async t => {
     const path = t.testdir({})
     const store = await take(t, path)
     store.environment.meta.putSync('format', 3)
-    store.made()
+    store.markMade()
     await store.close()
     return path
   }
@@ -159,7 +159,7 @@ t.test('a process that was killed while it made a store does not hinder the next
     const path = t.testdir({ 'data.mdb': data, 'lock.mdb': 'x', 'server.lock': '{"isNew":true}' })
     const store = await take(t, path)
     t.equal(store.environment.meta.get('format'), undefined)
-    store.made()
+    store.markMade()
     t.notMatch(readFileSync(join(path, 'server.lock'), 'utf8'), /isNew/)
     await store.close()
   }

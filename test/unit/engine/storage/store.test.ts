@@ -43,7 +43,7 @@ const reading = <T>(
 /** The values of a segment, undefined where none is present. */
 const valuesOf = (segment: Segment, count: number): unknown[] =>
   Array.from({ length: count }, (_, entry) => {
-    if (!(segment.present[entry >>> 5]! & (1 << (entry & 31)))) return undefined
+    if (!(segment.presence[entry >>> 5]! & (1 << (entry & 31)))) return undefined
     return segment.kind === 'presence' || segment.kind === 'vector' ? true : segment.values[entry]
   })
 

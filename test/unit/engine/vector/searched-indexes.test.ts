@@ -26,7 +26,7 @@ const search = { dataClass: 'Item', attribute: 'embedding', vector, count: 3 }
 
 function indexOf(searched: readonly Searched[], stamp = STAMP, isKnown = true) {
   const snapshot = { globalStamp: stamp } as Snapshot
-  searchIn(snapshot, { find: () => (isKnown ? status : undefined), needed: new Map() }, searched)
+  searchIn(snapshot, { find: () => (isKnown ? status : undefined), neededCounts: new Map() }, searched)
   return snapshot.vectorIndexes!.find(attribute)
 }
 

@@ -24,7 +24,7 @@ function streamOf(values: Iterator<unknown> | AsyncIterator<unknown>) {
         seen.push(chunk)
         return chunk.length
       },
-      onEnd: failure => seen.push(failure ? `failed: ${failure.thrown}` : 'end'),
+      onEnd: failure => seen.push(failure ? `failed: ${failure.exception}` : 'end'),
     },
     Number.POSITIVE_INFINITY,
   )

@@ -9,10 +9,10 @@ t.test('a save that is stopped while the writer works may have been done', async
   const call = new RunningCall(1, { deadlineMs: 1, waitMs: 1 })
   const task = new WaitingTask({ kind: 'save' } as FunctionTask, call, {
     run: work => work(),
-    written: () => ({ ended: true }) as TaskOutcome,
+    writeResult: () => ({ ended: true }) as TaskOutcome,
     complete: work => work(),
-    failed: thrown => ({ error: (thrown as ProtocolError).toData() as ErrorData }),
-    checked: outcome => outcome,
+    failureOf: thrown => ({ error: (thrown as ProtocolError).toData() as ErrorData }),
+    check: outcome => outcome,
     finish: outcome => {
       call.hasEnded = true
       return { ...outcome, examined: 0 }

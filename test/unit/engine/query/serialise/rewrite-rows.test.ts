@@ -19,7 +19,7 @@ function rewritten(json: string, format: RowFormat, sizes: readonly number[]): s
     piece.fill(0x22)
     at += size
   }
-  return Buffer.from(out.rest()).toString()
+  return Buffer.from(out.remainder()).toString()
 }
 
 /** Bodies with the name `__proto__` are refused, so no value has it. */

@@ -46,7 +46,7 @@ async function fill(environment: Environment): Promise<void> {
       entitySet({
         id,
         tableNumber: TABLE,
-        encoded: encodeMembers(rows),
+        memberBytes: encodeMembers(rows),
         timeoutSeconds: 60,
         saved,
         creator: undefined,

@@ -288,8 +288,11 @@ t.test('the check reports its progress', async t => {
     for (let i = 0; i < 1500; i++) rows.insert('Company', { code: `${i}` })
   })
   const progress: string[] = []
-  const problems = checkStore(store.environment, store.catalog, store.layouts, ({ dataClass, checked, rowCount }) =>
-    progress.push(`${dataClass} ${checked} of ${rowCount}`),
+  const problems = checkStore(
+    store.environment,
+    store.catalog,
+    store.layouts,
+    ({ dataClass, checkedRows: checked, rowCount }) => progress.push(`${dataClass} ${checked} of ${rowCount}`),
   )
   t.strictSame([...problems], [])
   t.strictSame(progress, ['Company 1000 of 1500', 'Company 1500 of 1500', 'Person 0 of 0'])
