@@ -1,6 +1,9 @@
 import type { JsonSchema } from '../engine/index.ts'
 
-export type Verb = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH' | 'OPTIONS'
+export type Verb = (typeof VERBS)[number]
+
+/** All of {@link Verb}. */
+export const VERBS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const
 
 export interface Accepts {
   /** `GET` includes `HEAD`. Other verbs are answered with 405. */
@@ -94,7 +97,7 @@ export interface ParameterSpec {
 /** A parameter whose presence makes the plugin answer. */
 export interface CommandSpec extends ParameterSpec, Accepts {}
 
-/** A value of `$method`. */
+/** A value of `$method`. By default it is on {@link SELECTIONS} if it takes GET, otherwise on `save`. */
 export interface MethodSpec extends Accepts, Partial<Pick<ParameterSpec, 'doc' | 'section' | 'on'>> {}
 
 /** A service: `/rest/$name/…`. Without `operations` it is not in the OpenAPI document. */
@@ -151,7 +154,7 @@ interface Owned {
   readonly plugin: string
 }
 
-/** A parameter or command, as one plugin declares it. Agents and typed clients have those of plugins that are not built in. */
+/** A parameter or command, as one plugin declares it. Agents and typed clients have the parameters of plugins that are not built in. */
 export interface DeclaredParameter extends Owned, ParameterSpec {
   readonly name: string
   readonly isBuiltIn: boolean

@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import type { Accepts, Answer, HandlerResult, Scope, Verb } from './api.ts'
 import { type ReadRequest, suggestion } from '../engine/index.ts'
+import { DescriptionCheck } from './check-description.ts'
 import { type Asset, canonicalPath, loadAssets, sendAsset } from './assets.ts'
 import {
   DATA_OPERATIONS,
   type DeclaredParameter,
   type MethodSpec,
+  type OperationSpec,
   type ParameterSpec,
   type Registered,
   type RouteSpec,
@@ -62,7 +64,10 @@ export class Registry implements Registered {
   /** In the order of registration, in which they are tried. */
   readonly commands = new Map<string, VerbHandler<HandlerResult>>()
   /** Functions of the parameters that add to the read. */
-  readonly parameters = new Map<string, { plugin: string; apply: ApplyParameter; selects: boolean }>()
+  readonly parameters = new Map<
+    string,
+    { plugin: string; isBuiltIn: boolean; apply: ApplyParameter; selects: boolean }
+  >()
   readonly parts = new Map<string, { plugin: string; apply: ApplyPart }>()
   /** By verb. */
   readonly binaries = new Map<string, VerbHandler<HandlerResult>>()
@@ -76,6 +81,8 @@ export class Registry implements Registered {
   readonly onRequest: OnRequest[] = []
   readonly onReply: OnReply[] = []
   readonly #names = new Set<string>(['$method'])
+  /** Ids of operations, which parameters and documents name. */
+  readonly #ids = new Map<string, { plugin: string; path: string }>()
   #table: RouteTable<Route> | undefined
 
   /**
@@ -107,7 +114,15 @@ export class Registry implements Registered {
       top: undefined,
       output: { form: 'collection' },
     }
-    for (const [name, value] of request.parameters) this.parameters.get(name)?.apply(request.read, value, request)
+    const own: (readonly [{ readonly apply: ApplyParameter }, string])[] = []
+    for (const [name, value] of request.parameters) {
+      const parameter = this.parameters.get(name)
+      if (!parameter) continue
+      if (parameter.isBuiltIn) parameter.apply(request.read, value, request)
+      else own.push([parameter, value])
+    }
+    // Behind the built-in ones: one that narrows `read.filter` finds `$filter` in it, wherever the address has it.
+    for (const [parameter, value] of own) parameter.apply(request.read, value, request)
   }
 
   /** Route of a path, or a file by another encoding of its path. */
@@ -193,21 +208,35 @@ export class Registry implements Registered {
     | 'logins'
     | 'quota'
   > {
+    const check = new DescriptionCheck(isBuiltIn)
     const declare = (name: string, spec: ParameterSpec): void => {
       this.#names.add(name)
-      this.declared.push({ plugin, isBuiltIn, name, ...checkSpec(name, spec) })
+      this.declared.push({ plugin, isBuiltIn, name, ...spec })
+    }
+    const claimIds = (operations: Readonly<Record<string, OperationSpec>> = {}): void => {
+      for (const { id } of Object.values(operations)) claim(this.#ids, id, { plugin, path: `the operation ${id}` })
     }
     return {
       registered: this,
-      service: (name, spec, handle) => claim(this.services, name, { plugin, ...spec, handle }),
-      method: (name, spec, handle) => claim(this.methods, name, { plugin, isBuiltIn, ...spec, handle }),
+      service: (name, spec, handle) => {
+        check.verbs(name, spec)
+        check.service(name, spec)
+        claim(this.services, name, { plugin, ...spec, handle })
+        claimIds(spec.operations)
+      },
+      method: (name, spec, handle) => {
+        check.verbs(`$method=${name}`, spec)
+        claim(this.methods, name, { plugin, isBuiltIn, ...spec, handle })
+      },
       verb: (verb, handle) => claim(this.verbs, verb, { plugin, handle }),
       command: (name, spec, handle) => {
+        check.verbs(name, check.parameter(name, spec))
         claim(this.commands, name, { plugin, verbs: spec.verbs, handle })
         declare(name, spec)
       },
       parameter: (name, spec, apply) => {
-        if (apply) claim(this.parameters, name, { plugin, apply, selects: spec.selects === true })
+        check.parameter(name, spec)
+        if (apply) claim(this.parameters, name, { plugin, isBuiltIn, apply, selects: spec.selects === true })
         declare(name, spec)
       },
       selects: name => this.parameters.get(name)?.selects === true,
@@ -220,9 +249,12 @@ export class Registry implements Registered {
         if (!Number.isSafeInteger(bodyBytes) || bodyBytes < 0) {
           throw new Error(`the route ${path} has bodyBytes: ${String(bodyBytes)}; a number of bytes is expected`)
         }
+        check.verbs(`the route ${path}`, accepts)
+        check.route(path, accepts)
         const route = { plugin, path, ...accepts, handle } as Route
         if (hasParameters(path)) claim(this.patterns, shapeOf(path), route)
         else claim(this.routes, path, route)
+        if (!accepts.yields) claimIds(accepts.operations)
       },
       assets: async (path, folder, { doc, fallback = false, policy } = {}) => {
         const assets = loadAssets(folder, policy)
@@ -263,13 +295,6 @@ export class Registry implements Registered {
       applyParameters: request => this.applyParameters(request),
     }
   }
-}
-
-/** @throws {Error} a plugin without types has not described a parameter */
-function checkSpec(name: string, spec: ParameterSpec): ParameterSpec {
-  const { schema, doc } = (spec ?? {}) as Partial<ParameterSpec>
-  if (typeof schema === 'object' && schema !== null && typeof doc === 'string' && doc !== '') return spec
-  throw new Error(`${name} has no description; its second argument is { schema, doc }: a JSON Schema and a sentence`)
 }
 
 function claim<T extends { plugin: string; path?: string; yields?: boolean }>(

@@ -60,8 +60,12 @@ function sentence(error: ErrorObject, path: string): string {
     case 'maximum':
     case 'exclusiveMaximum':
       return `${at}: expected a number ${params.comparison} ${params.limit}, received ${show(error.data)}`
-    case 'pattern':
-      return `${at}: expected a value such as ${show(error.parentSchema?.examples?.[0])}, received ${show(error.data)}`
+    case 'pattern': {
+      const example: unknown = error.parentSchema?.examples?.[0]
+      const expected =
+        example === undefined ? `a text that matches ${params.pattern}` : `a value such as ${show(example)}`
+      return `${at}: expected ${expected}, received ${show(error.data)}`
+    }
     case 'minLength':
       return `${at}: must not be empty`
     default:

@@ -78,7 +78,8 @@ export function visibleModel({ view, classes, mayCall, registered }: ModelSource
         .filter(([, callable]) => callable.length > 0),
     ),
     parameters: (registered?.declared ?? []).filter(
-      ({ isBuiltIn, on = SELECTIONS }) => !isBuiltIn && on.includes('list'),
+      // Commands answer with something else than entities.
+      ({ isBuiltIn, verbs, on = SELECTIONS }) => !isBuiltIn && !verbs && on.includes('list'),
     ),
   }
 }

@@ -81,11 +81,11 @@ export async function showEntities(
   return answerOf(page, { count, first, shown: page.length, hint: hintOf(hints) })
 }
 
-/** Parameters of reads that plugins have added, unless a tool has a member of that name. */
+/** Parameters of reads that plugins have added, unless a tool has a member of that name. Commands answer with something else. */
 export const pluginParameters = ({ declared }: Registered): DeclaredParameter[] =>
-  declared.filter(({ name, isBuiltIn, on = SELECTIONS }) => {
+  declared.filter(({ name, isBuiltIn, verbs, on = SELECTIONS }) => {
     const isOwn = name.slice(1) in { ...SELECTION, ...PAGE }
-    return !isBuiltIn && !isOwn && on.includes('list')
+    return !isBuiltIn && !verbs && !isOwn && on.includes('list')
   })
 
 const addedOf = (query: Entities, registered: Registered): Record<string, string | undefined> =>

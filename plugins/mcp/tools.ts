@@ -42,9 +42,9 @@ const offered = ({ scope: { engine }, mayWrite }: AgentRequest): Tool[] =>
 function inputOf({ input, takesParameters }: Tool, { scope }: AgentRequest): TObject {
   const ofPlugins = takesParameters ? pluginParameters(scope.registered) : []
   if (ofPlugins.length === 0) return input
-  const entries = ofPlugins.map(({ name, schema, doc }) => [
+  const entries = ofPlugins.map(({ name, schema, doc, example }) => [
     name.slice(1),
-    Type.Optional(Type.Unsafe({ ...schema, description: doc })),
+    Type.Optional(Type.Unsafe({ ...schema, description: doc, ...(example !== undefined && { examples: [example] }) })),
   ])
   return Type.Object({ ...Object.fromEntries(entries), ...input.properties }, { additionalProperties: false })
 }

@@ -1,5 +1,11 @@
 import type { DataClass, JsonSchema, View } from '../../engine/index.ts'
-import { type DataOperation, type DeclaredParameter, type Registered, SELECTIONS } from '../../kernel/api.ts'
+import {
+  type DataOperation,
+  type DeclaredParameter,
+  type MethodSpec,
+  type Registered,
+  SELECTIONS,
+} from '../../kernel/api.ts'
 import { componentName, ref } from './names.ts'
 import { comparable, conditionOn } from './samples.ts'
 
@@ -61,7 +67,9 @@ export class Parameters {
 
   /** `$method` with the values that operations take; none if they take none. */
   method(operations: readonly DataOperation[], isRequired = false): JsonSchema[] {
-    const methods = [...this.registered.methods].filter(([, { on = [] }]) => operations.some(each => on.includes(each)))
+    const methods = [...this.registered.methods].filter(([, method]) =>
+      operations.some(each => operationsOfMethod(method).includes(each)),
+    )
     if (methods.length === 0) return []
     const names = methods.map(([name]) => name)
     const description = methods.map(([name, { doc }]) => (methods.length === 1 ? doc : `\`${name}\`: ${doc ?? name}`))
@@ -112,6 +120,9 @@ export class Parameters {
 }
 
 const operationsOf = ({ on = SELECTIONS }: DeclaredParameter): readonly string[] => on
+
+const operationsOfMethod = ({ on, verbs }: MethodSpec): readonly string[] =>
+  on ?? (verbs.includes('GET') ? SELECTIONS : ['save'])
 
 /** Names of components: `top`; further declarations of a parameter have their plugin behind it. None has a dot, as those of dataclasses do. */
 function componentNames(declarations: readonly DeclaredParameter[]): Map<DeclaredParameter, string> {

@@ -25,11 +25,15 @@ export default definePlugin({
     scope.parameter('$near', { schema: { ...text, format: 'condition' }, doc: 'Near this.', selects: true }, (read, value) => { read.filter = 'lastName = :1'; read.params = { positional: [value], named: new Map(), attributes: new Map() } })
     scope.parameter('$depth', { schema: { type: 'integer' }, doc: 'How deep.', example: 2, on: ['acme.report'] })
     scope.command('$map', { verbs: ['GET'], schema: { type: 'boolean' }, doc: 'A map.', on: ['listValues'] }, () => undefined)
+    scope.command('$chart', { verbs: ['GET'], schema: { type: 'boolean' }, doc: 'A chart.' }, () => json([]))
     scope.method('archive', { verbs: ['POST'], doc: 'Archives.', on: ['save'] }, () => json({}))
     const report = { id: 'acme.report', doc: 'A report', path: { name: { schema: text, example: 'a' } }, answers: { 200: { schema: REPORT } } }
     scope.service('$acme', { verbs: ['GET'], doc: 'Reports.', operations: { 'GET /{name}': report } }, () => json({ parts: [] }))
     scope.service('$inside', { verbs: ['GET'], administrators: true, operations: { 'GET /': { id: 'acme.inside', doc: 'Inside' } } }, () => json({}))
     scope.service('$silent', { verbs: ['GET'] }, () => json({}))
+    scope.method('count', { verbs: ['GET'], doc: 'Counts.' }, () => json({}))
+    scope.parameter('$both', { schema: text, doc: 'Also this.', selects: true }, (read, value) => { read.filter = '(' + (read.filter ?? 'ID > 0') + ') and ' + value })
+    scope.service('$refers', { verbs: ['GET'], operations: { 'GET /': { id: 'acme.refers', doc: 'Refers', answers: { 200: { schema: { $ref: '#/components/schemas/Nothing' } } } } } }, () => json({}))
     scope.route('/acme/:id', { verbs: ['PUT'], operations: { PUT: { id: 'acme.put', doc: 'Puts', path: { id: { schema: text } } } } }, () => json({}))
     if (!/^key-/.test(secret ?? 'key-')) throw new Error('the secret is no key')
   },
@@ -54,6 +58,8 @@ t.test('a server shows what its plugins describe, and to whom it may', async t =
     schema: { enum: ['update', 'validate', 'delete', 'archive'] },
     description: /`archive`: Archives\./,
   })
+  t.match(components.parameters['method-entityset-count'], { schema: { enum: ['entityset', 'count'] } })
+  t.strictSame(components.schemas.Nothing, {}, 'a reference to nothing does not prevent the document')
   t.match(paths['/$acme/{name}'].get, { operationId: 'acme.report', tags: ['acme'] })
   t.strictSame(paths['/$acme/{name}'].get.parameters[1], { $ref: '#/components/parameters/depth' })
   t.match(document.tags, [...document.tags.slice(0, -1), { name: 'acme', description: 'Reports.' }])
@@ -64,6 +70,14 @@ t.test('a server shows what its plugins describe, and to whom it may', async t =
 
   const others = await startServer(t, company)
   t.notMatch((await others.get('/$openapi')).text, /near|acme/i)
+})
+
+t.test('a parameter of a plugin finds the whole filter, in any order of the address', async t => {
+  const folder = t.testdir({ 'index.ts': INDEX })
+  const { get } = await startServer(t, company, { config: { plugins: [join(folder, 'index.ts')] } })
+  for (const query of ['$both=ID<4&$filter=ID>1', '$filter=ID>1&$both=ID<4']) {
+    t.equal((await get(`/Employee?${query}`)).json.__COUNT, 2, query)
+  }
 })
 
 t.test('agents and typed clients have the parameters of plugins', async t => {
@@ -78,6 +92,7 @@ t.test('agents and typed clients have the parameters of plugins', async t => {
   const inputs = new Map(tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]))
   for (const name of ['query', 'search']) t.ok(inputs.get(name)!.includes('near'), name)
   t.notOk(inputs.get('aggregate')!.includes('near'))
+  t.notOk(inputs.get('query')!.includes('chart'), 'a command does not answer with entities')
   const found = await call('query', { class: 'Employee', near: lastName, attributes: ['lastName'] })
   t.strictSame(
     found.json.data.map((each: { lastName: string }) => each.lastName),
@@ -85,7 +100,8 @@ t.test('agents and typed clients have the parameters of plugins', async t => {
   )
 
   const { text } = await server.get('/$client')
-  t.match(text, /readonly parameters: \{[^}]*\/\*\* Near this\. \*\/\s+readonly \$near\?: string\s+\}/)
+  t.match(text, /readonly parameters: \{[^}]*\/\*\* Near this\. \*\/\s+readonly \$near\?: string\s/)
+  t.notMatch(text, /\$chart/)
   writeFileSync(join(folder, 'client.ts'), text)
   const { createClient } = await loadModule(folder, 'client.ts')
   const db = createClient(`${server.url}/rest`)
