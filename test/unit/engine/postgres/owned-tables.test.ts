@@ -1,4 +1,4 @@
-/** Tables that the server makes: names, servers beside each other, rights and databases that are away. */
+/** Tables that the server creates: names, servers beside each other, rights and databases that are away. */
 import t from 'tap'
 import { OwnedTables } from '../../../../engine/postgres/owned/owned-tables.ts'
 import { markOf } from '../../../../engine/postgres/owned/table-spec.ts'

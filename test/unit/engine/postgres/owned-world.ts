@@ -1,4 +1,4 @@
-/** Tables that the server makes in a database of PostgreSQL, and changes with their model. */
+/** Tables that the server creates in a database of PostgreSQL, and changes with their model. */
 import pg from 'pg'
 import t from 'tap'
 import { loadModel } from '../../../../engine/catalog/load-model.ts'
