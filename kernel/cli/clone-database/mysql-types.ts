@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   tinyint: column =>
     column.declared === 'tinyint(1)'
       ? columnType('bool', bool, {
-          note: 'is tinyint(1), taken for bool: for other values than 0 and 1 make it a "byte"',
+          note: 'is tinyint(1), treated as bool: for values other than 0 and 1, make it a "byte"',
         })
       : integer('byte', 'word')(column),
   smallint: integer('word', 'long'),
@@ -75,7 +75,7 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   time: () => columnType('duration', clock),
   binary: ({ length }) =>
     length === 16
-      ? columnType('uuid', () => text, { read: quoted => `HEX(${quoted})`, note: 'is binary(16), taken for a uuid' })
+      ? columnType('uuid', () => text, { read: quoted => `HEX(${quoted})`, note: 'is binary(16), treated as a uuid' })
       : bytes(),
   varbinary: bytes,
   tinyblob: bytes,

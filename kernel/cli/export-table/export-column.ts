@@ -62,7 +62,7 @@ export function columnOf(catalog: ServerCatalog, dataClass: string, name: string
   const isKey = catalog.get(dataClass)?.key.some(key => key.name === name) ?? false
   if (found === 'many' || !found) return { name, kind: found ? 'json' : 'text', scale: 0, dimension: 0, isKey }
   if (isBinary(found))
-    throw new Error(`"${name}" is of type ${found.type}, whose bytes an export does not have; tesser dump writes them`)
+    throw new Error(`"${name}" is of type ${found.type}; an export does not contain its bytes, but tesser dump does`)
   const { scale = 0, dimension = 0 } = found
   return { name, kind: kindOf(found), scale, dimension, isKey }
 }
