@@ -122,7 +122,7 @@ export interface PluginReference {
 }
 
 const PLUGIN_OPTIONS =
-  'Options of the plugin. Any value may stand elsewhere: { "env": "STRIPE_KEY" } is that of a variable, { "file": "/run/secrets/stripe_key" } the content of a file.'
+  'Options of the plugin. You can keep any value outside this file: { "env": "STRIPE_KEY" } reads it from an environment variable, { "file": "/run/secrets/stripe_key" } from a file.'
 
 export function pluginList(doc: string): Option<readonly PluginReference[]> {
   const names = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description })
@@ -134,8 +134,8 @@ export function pluginList(doc: string): Option<readonly PluginReference[]> {
     properties: {
       plugin: Type.String({ minLength: 1 }),
       options: { type: 'object', description: PLUGIN_OPTIONS },
-      roles: names('Roles of the plugin itself, for functions that it calls for no user.'),
-      privileges: names('Privileges of the plugin itself, beside those of its roles.'),
+      roles: names('Roles of the plugin itself, for functions that it calls without a user.'),
+      privileges: names('Privileges of the plugin itself, in addition to the privileges of its roles.'),
     },
     required: ['plugin'],
     additionalProperties: false,
@@ -187,7 +187,7 @@ export function connections(doc: string): Option<Readonly<Record<string, Connect
           pattern: '^[a-z_][a-z0-9_]*\\.[a-z_][a-z0-9_]*$',
           maxLength: 60,
           description:
-            'Setting that every statement has while it runs, with the name of the user of the request, empty for guests: `app.user`. For policies of row security.',
+            'Setting, such as `app.user`, that holds the name of the user of the request while a statement runs; empty for guests. For row security policies.',
         }),
       ),
     },

@@ -14,7 +14,7 @@ import { sessionOptions } from './options/session.ts'
 
 /** All options: name, shape, default and documentation. Source of the types, the flags, the environment and the schema. */
 const configTable = {
-  model: path('File of the data model. Without it and without a config file the embedded demo is served.'),
+  model: path('File of the data model. Without it and without a config file, the server serves the built-in demo.'),
   data: path('Folder of the store; `data/store` by default, `data/demo` for the demo.'),
   ...serverOptions,
   ...metricsOptions,
@@ -32,7 +32,7 @@ const configTable = {
   ...writeOptions,
   ...sessionOptions,
   connections: connections(
-    'Databases that have dataclasses of the model (`"storage": { "postgres": NAME }`), by their names. Any value may stand elsewhere: `{ "env": "DB_URL" }` is that of a variable, `{ "file": "/run/secrets/db" }` the content of a file.',
+    'Databases, by name, that hold dataclasses of the model (`"storage": { "postgres": NAME }`). You can keep any value outside this file: `{ "env": "DB_URL" }` reads it from an environment variable, `{ "file": "/run/secrets/db" }` from a file.',
   ),
   ...nodesOptions,
   plugins: pluginList(

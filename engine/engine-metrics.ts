@@ -30,33 +30,37 @@ export class EngineMetrics {
         counts[COUNT.poolRefused]!,
       ),
       time('tesser_pool_wait_seconds', 'Time that queries waited for a thread of the pool.', COUNT.poolWaitTime),
-      time('tesser_pool_run_seconds', 'Time that threads of the pool worked on a query.', COUNT.poolRunTime),
+      time('tesser_pool_run_seconds', 'Time that a thread of the pool worked on a query.', COUNT.poolRunTime),
       ...this.functions(),
       counter(
         'tesser_function_refused_total',
-        'Calls of plugin code that were refused: the queue was full, or a breaker is open.',
+        'Refused calls of plugin code: the queue was full, or a breaker was open.',
         [...byLabel('reason', { queue: counts[COUNT.functionsBusy]!, breaker: counts[COUNT.functionsBroken]! })],
       ),
       time('tesser_function_wait_seconds', 'Time that calls waited for a function thread.', COUNT.functionWaitTime),
-      time('tesser_function_run_seconds', 'Time that function threads worked on a call.', COUNT.functionRunTime),
+      time('tesser_function_run_seconds', 'Time that a function thread worked on a call.', COUNT.functionRunTime),
       ...this.writer(),
       counter(
         'tesser_writer_refused_total',
         'Writes refused because the queue was full.',
         counts[COUNT.writesRefused]!,
       ),
-      counter('tesser_writer_commits_total', 'Durable commits; one can hold many requests.', counts[COUNT.commits]!),
+      counter(
+        'tesser_writer_commits_total',
+        'Durable commits; one commit can hold many requests.',
+        counts[COUNT.commits]!,
+      ),
       counter('tesser_writer_changes_total', 'Entities inserted, changed or deleted.', counts[COUNT.changes]!),
       time(
         'tesser_write_seconds',
-        'Time from a write request to its durable outcome; its count divided by the commits is the size of a batch.',
+        'Time from a write request to its durable outcome; its count divided by the number of commits is the average batch size.',
         COUNT.writeTime,
       ),
-      time('tesser_writer_work_seconds', 'Time of the work of a transaction.', COUNT.writerWorkTime),
+      time('tesser_writer_work_seconds', 'Time that the writer worked on a transaction.', COUNT.writerWorkTime),
       time('tesser_writer_commit_seconds', 'Time that a commit waited for the disk.', COUNT.writerCommitTime),
       counter(
         'tesser_cache_lookups_total',
-        'Lookups in the caches of all threads: parsed filters, prepared plans, column segments outside of shared memory, pieces of images and blobs.',
+        'Lookups in the caches of all threads: parsed filters, prepared plans, column segments outside shared memory, pieces of images and blobs.',
         [
           ...lookups('parse', counts[COUNT.parseHits]!, counts[COUNT.parseMisses]!),
           ...lookups('plan', counts[COUNT.planHits]!, counts[COUNT.planMisses]!),
@@ -76,7 +80,7 @@ export class EngineMetrics {
     const roles = ROLES.map(role => ({ labels: { role }, cells: counts.sum(role), start: COUNT.loopDelay }))
     return histogram(
       'tesser_event_loop_delay_seconds',
-      'Time that an event waits until its thread is free, sampled ten times a second.',
+      'Time that an event waits for its thread, sampled ten times a second.',
       roles,
     )
   }
@@ -85,7 +89,7 @@ export class EngineMetrics {
     const { threads, running, waiting } = this.parts.pool.load
     return [
       gauge('tesser_pool_threads', 'Threads of the pool for queries; they start with the first query.', threads),
-      gauge('tesser_pool_tasks', 'Queries that a thread is running, or that wait for one.', [
+      gauge('tesser_pool_tasks', 'Queries, running in a thread or waiting for a thread.', [
         ...byLabel('state', { running, waiting }),
       ]),
     ]
@@ -95,13 +99,17 @@ export class EngineMetrics {
     if (!this.parts.code) return []
     const { threads, running, waiting, suspended, broken } = this.parts.code.load
     return [
-      gauge('tesser_function_threads', 'Function threads, with those that are still ending.', threads),
+      gauge('tesser_function_threads', 'Function threads, including threads that are still ending.', threads),
       gauge(
         'tesser_function_calls',
-        'Calls of plugin code that a thread is running, that wait for one, or that wait for something outside (suspended).',
+        'Calls of plugin code: running in a thread, waiting for a thread, or waiting for something else (suspended).',
         [...byLabel('state', { running, waiting, suspended })],
       ),
-      gauge('tesser_function_breakers_open', 'Functions that are refused because they ended their threads.', broken),
+      gauge(
+        'tesser_function_breakers_open',
+        'Functions whose calls are refused because they ended their threads.',
+        broken,
+      ),
     ]
   }
 
@@ -111,7 +119,11 @@ export class EngineMetrics {
     return [
       gauge('tesser_writer_up', '1 while writes are accepted.', writer.isRunning ? 1 : 0),
       gauge('tesser_writer_queue_requests', 'Write requests that wait or are being processed.', waiting),
-      gauge('tesser_writer_queue_bytes', 'Bytes of the bodies of these requests.', waitingBytes),
+      gauge(
+        'tesser_writer_queue_bytes',
+        'Total size of the bodies of write requests that wait or are being processed.',
+        waitingBytes,
+      ),
       gauge('tesser_locks', 'Locks on entities.', locks),
     ]
   }
@@ -129,7 +141,7 @@ export class EngineMetrics {
               options.memoryBytes ?? 0,
             ),
             gauge('tesser_memory_used_bytes', 'Shared memory in use.', byLabel('use', heap.usedBytes())),
-            gauge('tesser_memory_filled', '1 when everything that fits is in shared memory.', heap.isBuilt ? 1 : 0),
+            gauge('tesser_memory_filled', '1 if everything that fits is in shared memory.', heap.isBuilt ? 1 : 0),
           ]
         : []),
       gauge(
@@ -137,15 +149,15 @@ export class EngineMetrics {
         'Limit of the memory for request bodies and answers in transit (server.bufferBytes).',
         buffers.limitBytes,
       ),
-      gauge('tesser_buffers_used_bytes', 'Memory of request bodies and answers in transit.', buffers.usedBytes),
+      gauge('tesser_buffers_used_bytes', 'Memory used by request bodies and answers in transit.', buffers.usedBytes),
       gauge('tesser_spool_used_bytes', 'Disk space of large answers in transit.', spools.disk.usedBytes),
       gauge('tesser_export_used_bytes', 'Disk space of exports in transit.', exportSpools.disk.usedBytes),
       gauge('tesser_entity_sets_in_memory', 'Entity sets in memory.', sets),
-      gauge('tesser_entity_sets_bytes', 'Memory of entity sets.', bytes),
+      gauge('tesser_entity_sets_bytes', 'Memory used by entity sets.', bytes),
       gauge('tesser_entity_sets_stored_bytes', 'Disk space of entity sets.', diskBytes),
       gauge(
         'tesser_entity_sets_guest_bytes',
-        'Disk space of entity sets that counts towards the limit of guests (entitySet.maxGuestBytes).',
+        'Disk space of entity sets that counts towards the limit for guests (entitySet.maxGuestBytes).',
         guestBytes,
       ),
       ...this.binary(),
@@ -164,22 +176,22 @@ export class EngineMetrics {
       ),
       gauge(
         'tesser_binary_cache_used_bytes',
-        'Memory of pieces of images and blobs that were read recently.',
+        'Memory used by recently read pieces of images and blobs.',
         this.binaries.cacheUsage.bytes,
       ),
       gauge(
         'tesser_uploads',
-        'Uploads that are being received, or kept until they are attached or expire.',
+        'Uploads that are being received, or are kept until they are attached or expire.',
         byLabel('state', { receiving, kept }),
       ),
       gauge(
         'tesser_uploads_limit_bytes',
-        'Limit of the bytes of uploads (upload.maxPendingBytes).',
+        'Limit of the total size of uploads (upload.maxPendingBytes).',
         uploads.limits.maxPendingBytes,
       ),
       gauge(
         'tesser_uploads_used_bytes',
-        'Bytes of uploads.',
+        'Total size of uploads.',
         byLabel('of', { guests: guestBytes, users: bytes - guestBytes }),
       ),
     ]
@@ -190,9 +202,9 @@ export class EngineMetrics {
     const { path, mapSizeBytes } = options
     const [{ dataBytes, logBytes }, volume] = await Promise.all([data.records.sizes(), statfs(path)])
     return [
-      gauge('tesser_store_bytes', 'Size of the data file; free pages in it are used again.', dataBytes),
+      gauge('tesser_store_bytes', 'Size of the data file; free pages in it are reused.', dataBytes),
       gauge('tesser_store_limit_bytes', 'Size that the data file can reach (storage.mapSizeBytes).', mapSizeBytes),
-      gauge('tesser_log_bytes', 'Size of the log of commits (storage.logBytes, storage.logHours).', logBytes),
+      gauge('tesser_log_bytes', 'Size of the commit log (storage.logBytes, storage.logHours).', logBytes),
       gauge('tesser_disk_free_bytes', 'Free space on the volume of the store.', volume.bavail * volume.bsize),
       gauge('tesser_disk_size_bytes', 'Size of the volume of the store.', volume.blocks * volume.bsize),
     ]

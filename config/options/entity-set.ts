@@ -5,12 +5,12 @@ export const entitySetOptions = {
   'entitySet.lifetimeSeconds': integer({
     default: 7200,
     min: 1,
-    doc: 'Time without use after which an entity set ends, unless `$timeout` says otherwise.',
+    doc: 'Time without use after which an entity set ends, unless the request sets `$timeout`.',
   }),
   'entitySet.recreatedLifetimeSeconds': integer({
     default: 600,
     min: 1,
-    doc: 'The same for a set that was created again by its saved query.',
+    doc: 'The same for an entity set that was created again by its saved query.',
   }),
   'entitySet.maxLifetimeSeconds': integer({
     default: 2_592_000,
@@ -20,21 +20,21 @@ export const entitySetOptions = {
   'entitySet.savedLifetimeSeconds': integer({
     default: 2_592_000,
     min: 1,
-    doc: 'Time for which a saved query is kept after its entity set has ended.',
+    doc: 'Time for which a saved query is kept after its entity set ends.',
   }),
   'entitySet.memoryBytes': bytes({
     default: '256 MiB',
     min: 0,
-    doc: 'Memory for entity sets; those used least recently are read from the store when they are used again.',
+    doc: 'Memory for entity sets. Beyond it, the least recently used sets are read from the store when they are used again.',
   }),
   'entitySet.guestBytesPerAddress': bytes({
     default: '128 MiB',
     min: 4096,
-    doc: 'Disk for entity sets and saved queries of the guests of one address (IPv6: one network of 64 bits), 2 KiB for each in addition to its members and its query; the oldest end when there are more.',
+    doc: 'Disk space for entity sets and saved queries of the guests of one address (IPv6: one /64 network), counting 2 KiB for each in addition to its members and its query; beyond it the oldest sets end.',
   }),
   'entitySet.maxGuestBytes': bytes({
     default: '1 GiB',
     min: 4096,
-    doc: 'Disk for entity sets and saved queries of all guests; the oldest end when there are more.',
+    doc: 'Disk space for entity sets and saved queries of all guests; beyond it the oldest sets end.',
   }),
 } as const

@@ -4,6 +4,6 @@ import { flag } from '../option.ts'
 export const mcpOptions = {
   'mcp.write': flag({
     default: false,
-    doc: 'Let agents at `/mcp` save and delete entities, and call functions that do not allow GET, with the rights that they have.',
+    doc: 'Let agents at `/mcp` save and delete entities, and call functions that do not allow GET, within their rights.',
   }),
 } as const

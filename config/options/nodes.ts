@@ -4,12 +4,12 @@ import { integer, text } from '../option.ts'
 export const nodesOptions = {
   'nodes.connection': text<string | undefined>({
     default: undefined,
-    doc: 'Name of the connection in whose database several servers share sessions, and the entity sets and locks of dataclasses in databases ([Several servers](../operate/several-servers.md)). Without it they are those of one server.',
+    doc: 'Name of the connection to the database in which several servers share sessions, and the entity sets and locks of remote dataclasses ([Several servers](../operate/several-servers.md)). Without it, each server keeps its own.',
   }),
   'nodes.sessionSeconds': integer({
     default: 2,
     min: 0,
     max: 60,
-    doc: 'Time for which a server goes by its copy of a shared session: what another server changes, such as a logout, takes effect after it. 0: every request of a session reads it.',
+    doc: 'How long a server caches a shared session: a change on another server, such as a logout, takes effect after this time. 0: every request reads the session from the database.',
   }),
 } as const

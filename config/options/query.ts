@@ -2,11 +2,11 @@ import { bytes, integer, number } from '../option.ts'
 
 /** Queries, their limits and their threads. */
 export const queryOptions = {
-  'query.timeoutMs': integer({ default: 30_000, min: 1, doc: 'Maximum time of a query.' }),
+  'query.timeoutMs': integer({ default: 30_000, min: 1, doc: 'Maximum time that a query runs.' }),
   'query.exportTimeoutMs': integer({
     default: 600_000,
     min: 1,
-    doc: 'Maximum time in which an export (`$format=csv`, `$format=ndjson`) is made.',
+    doc: 'Maximum time that an export (`$format=csv`, `$format=ndjson`) takes.',
   }),
   'query.maxRowsExamined': integer({
     default: 50_000_000,
@@ -21,7 +21,7 @@ export const queryOptions = {
   'query.maxAnswerBytes': bytes({
     default: '256 MiB',
     min: 1024,
-    doc: 'Maximum size of an answer; for exports see `storage.exportBytes`.',
+    doc: 'Maximum size of an answer; for exports, see `storage.exportBytes`.',
   }),
   'query.maxTextLength': integer({
     default: 65_536,
@@ -62,43 +62,43 @@ export const queryOptions = {
   'query.maxPatternParts': integer({
     default: 1_000,
     min: 2,
-    doc: 'Maximum number of parts between wildcards, and of words after `%`, in all values of a condition.',
+    doc: 'Maximum number of parts between wildcards, and of words after `%`, in all values of a condition together.',
   }),
 
   'pool.threads': integer({
     default: 0,
     min: 0,
-    doc: 'Threads for queries that are too expensive for the main thread; 0 for one less than the processor has cores, at least two.',
+    doc: 'Number of threads for queries that are too expensive for the main thread; 0: one less than the number of processor cores, at least two.',
   }),
   'pool.queueLimit': integer({
     default: 256,
     min: 0,
-    doc: 'Maximum number of queries that wait for one of these threads; beyond it the server answers 503.',
+    doc: 'Maximum number of queries that wait for a thread of the pool; beyond it the server answers 503.',
   }),
   'pool.inlineCostMs': number({
     default: 0.2,
     min: 0,
-    doc: 'Expected cost in milliseconds up to which a query runs on the main thread; 0: none does, and these threads read the bodies of all saves.',
+    doc: 'Expected cost in milliseconds up to which a query runs on the main thread. 0: no query runs there, and the threads of the pool also read the bodies of all saves.',
   }),
   'pool.heapBytes': bytes({
     default: '1 GiB',
     min: 2 ** 25,
-    doc: 'Heap of each of these threads; a thread that needs more is ended and replaced.',
+    doc: 'Heap of each thread of the pool; a thread that needs more is ended and replaced.',
   }),
   'pool.overrunMs': integer({
     default: 5_000,
     min: 100,
-    doc: 'Time that a query has to stop after `query.timeoutMs`, or after its client has disconnected; then its thread is ended and replaced.',
+    doc: 'Time that a query has to stop after `query.timeoutMs`, or after its client disconnects. After that, its thread is ended and replaced.',
   }),
 
   'vector.indexMinRows': integer({
     default: 20_000,
     min: 0,
-    doc: 'Minimum number of entities for which a vector index is built; fewer are scanned as fast.',
+    doc: 'Minimum number of entities for which a vector index is built; with fewer, a scan is just as fast.',
   }),
   'vector.recall': number({
     default: 0.995,
     min: 0,
-    doc: 'Minimum recall of the 100 nearest vectors that a vector index must reach in a trial to be used; above 1 no index is used.',
+    doc: 'Minimum recall of the 100 nearest vectors that a vector index must reach in a trial to be used; with a value above 1, no index is used.',
   }),
 } as const

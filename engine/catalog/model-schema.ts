@@ -49,7 +49,7 @@ const closedObject = { additionalProperties: false }
 const formerName = Type.Optional(
   Type.String({
     description:
-      'Previous name in the model, so that a rename keeps the stored data. Ignored once the rename has been applied.',
+      'Previous name in the model; with it, a rename keeps the stored data. Ignored once the rename has been applied.',
   }),
 )
 
@@ -60,11 +60,11 @@ const common = {
     Type.String({
       minLength: 1,
       maxLength: 1_000,
-      description: 'What it is, for people and programs that read the catalog.',
+      description: 'Description for people and programs that read the catalog.',
     }),
   ),
   extraProperties: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'Any properties; clients find them in the catalog.' }),
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Any properties. Clients receive them in the catalog.' }),
   ),
 }
 
@@ -74,10 +74,10 @@ const parameters = {
     Type.Integer({
       minimum: 0,
       maximum: 18,
-      description: 'Of a decimal: number of digits after the point, out of 18.',
+      description: 'For type decimal: number of digits after the decimal point, out of 18 digits.',
     }),
   ),
-  asText: flag('Of a decimal: answers contain a string instead of a number, so that clients do not round it.'),
+  asText: flag('For type decimal: answers contain a string instead of a number, so that clients do not round it.'),
 }
 
 export const ATTRIBUTE_SCHEMAS = {
@@ -87,11 +87,11 @@ export const ATTRIBUTE_SCHEMAS = {
       type: oneOf(STORAGE_TYPES, 'Type of the values.'),
       ...common,
       indexed: flag('Keep an ordered index. The key, unique attributes and foreign keys always have one.'),
-      unique: flag('No two entities may have the same value; texts are compared without case and accents.'),
-      mandatory: flag('Null is refused.'),
-      readOnly: flag('Clients cannot set it.'),
-      minValue: Type.Optional(Type.Number({ description: 'Minimum value; for a duration in milliseconds.' })),
-      maxValue: Type.Optional(Type.Number({ description: 'Maximum value; for a duration in milliseconds.' })),
+      unique: flag('No two entities may have the same value. Text is compared without regard to case and accents.'),
+      mandatory: flag('The attribute must have a value; null is refused.'),
+      readOnly: flag('Clients cannot set the attribute.'),
+      minValue: Type.Optional(Type.Number({ description: 'Minimum value; for a duration, in milliseconds.' })),
+      maxValue: Type.Optional(Type.Number({ description: 'Maximum value; for a duration, in milliseconds.' })),
       minLength: Type.Optional(Type.Integer({ minimum: 0, description: 'Minimum number of characters.' })),
       maxLength: Type.Optional(Type.Integer({ minimum: 0, description: 'Maximum number of characters.' })),
       pattern: Type.Optional(
@@ -101,9 +101,11 @@ export const ATTRIBUTE_SCHEMAS = {
         }),
       ),
       ...parameters,
-      autoFill: Type.Optional(oneOf(AUTO_FILLS, 'How a new entity without a value gets one.')),
+      autoFill: Type.Optional(oneOf(AUTO_FILLS, 'How a new entity without a value for the attribute gets one.')),
       default: Type.Optional(
-        Type.Unknown({ description: 'Value of a new entity for which none is given; an explicit null stays null.' }),
+        Type.Unknown({
+          description: 'Value for new entities that are created without one; an explicit null stays null.',
+        }),
       ),
       defaultFormat: Type.Optional(
         Type.Object({ format: Type.String() }, { ...closedObject, description: 'Display format for clients.' }),
@@ -115,25 +117,25 @@ export const ATTRIBUTE_SCHEMAS = {
             { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 2 },
           ],
           description:
-            'In a dataclass with `storage`: column of the table, by default the name of the attribute. Several columns are for a key of type string: their values, with ~ between them.',
+            'In a dataclass with `storage`: column of the table, by default the name of the attribute. Several columns make up a key of type string: their values joined with ~.',
         }),
       ),
-      multiLine: flag('A text of more than one line.'),
+      multiLine: flag('The text can have more than one line.'),
       properties: Type.Optional(
         Type.Record(
           Type.String(),
           Type.Object(
             {
               type: oneOf(PROPERTY_TYPES),
-              indexed: flag('Keep a column and an ordered index of its values of that type.'),
+              indexed: flag('Keep a column and an ordered index of the values of this type.'),
             },
             closedObject,
           ),
-          { description: 'Of an object: types and indexes of its properties, by dotted path.' },
+          { description: 'For type object: types and indexes of its properties, by dotted path.' },
         ),
       ),
       dimension: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: MAX_DIMENSION, description: 'Of a vector: number of components.' }),
+        Type.Integer({ minimum: 1, maximum: MAX_DIMENSION, description: 'For type vector: number of components.' }),
       ),
       metric: Type.Optional(oneOf(METRICS, 'Of a vector: the metric of its index; cosine by default.')),
       hnsw: Type.Optional(
@@ -158,11 +160,11 @@ export const ATTRIBUTE_SCHEMAS = {
                 minimum: 10,
                 maximum: 10_000,
                 description:
-                  'Number of candidates examined by a search; by default the index measures how many it needs.',
+                  'Number of candidates that a search examines; by default the index measures how many it needs.',
               }),
             ),
           },
-          { ...closedObject, description: 'Of a vector: keep an index for nearest-neighbour searches.' },
+          { ...closedObject, description: 'For type vector: keep an index for nearest-neighbour searches.' },
         ),
       ),
     },
@@ -200,7 +202,7 @@ export const ATTRIBUTE_SCHEMAS = {
       ...common,
       path: Type.String({ description: 'Names of relations, then the name of the attribute: `country.name`.' }),
     },
-    { ...closedObject, description: 'Another name for the attribute at the end of a path.' },
+    { ...closedObject, description: 'An alias: another name for the attribute at the end of a path.' },
   ),
   calculated: Type.Object(
     {
@@ -215,7 +217,7 @@ export const ATTRIBUTE_SCHEMAS = {
       code: Type.Optional(
         Type.Object(
           { settable: Type.Boolean(), fingerprint: Type.String(), unrestricted: Type.Optional(Type.Boolean()) },
-          { ...closedObject, description: 'Filled in by the server from the code of the plugins.' },
+          { ...closedObject, description: 'The server fills this in from plugin code.' },
         ),
       ),
     },
@@ -238,20 +240,18 @@ const STORAGE_SCHEMA = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          'Column of a whole number that is `__STAMP`, and grows with each change; by default the number of the transaction that wrote the row.',
+          'Column with a whole number that grows with each change and is used as `__STAMP`; by default the number of the transaction that wrote the row.',
       }),
     ),
     timestamp: Type.Optional(
-      Type.String({ minLength: 1, description: 'Column with the time of the last change, which is `__TIMESTAMP`.' }),
+      Type.String({ minLength: 1, description: 'Column with the time of the last change, used as `__TIMESTAMP`.' }),
     ),
-    readOnly: flag('Clients cannot change its entities.'),
-    owned: flag(
-      'The server makes the table, and changes it with the model; without it the table is as others made it.',
-    ),
+    readOnly: flag('Clients cannot change the entities of the dataclass.'),
+    owned: flag('The server creates the table and changes it with the model. Otherwise it uses the table as it is.'),
   },
   {
     ...closedObject,
-    description: 'The entities are the rows of a table or a view in PostgreSQL, not in the store.',
+    description: 'The entities are rows of a PostgreSQL table or view instead of being in the store.',
   },
 )
 
@@ -259,12 +259,16 @@ const dataClassSchema = <A extends TSchema, M extends TProperties>(attribute: A,
   Type.Object(
     {
       collectionName: Type.Optional(
-        Type.String({ description: 'Name of its entity selections; {name}Selection by default.' }),
+        Type.String({ description: 'Name of the entity selections of the dataclass; {name}Selection by default.' }),
       ),
       formerName,
       scope: common.scope,
       tableNumber: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 65_535, description: 'Assigned by the server if absent; never changes.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: 65_535,
+          description: 'Assigned by the server if absent. It never changes.',
+        }),
       ),
       defaultTopSize: Type.Optional(
         Type.Integer({ minimum: 1, description: 'Page size if the client does not set one; 100 by default.' }),
@@ -277,10 +281,12 @@ const dataClassSchema = <A extends TSchema, M extends TProperties>(attribute: A,
       unique: Type.Optional(
         Type.Array(Type.Array(Type.String(), { minItems: 2 }), {
           description:
-            'Lists of attributes. No two entities may have the same values in all attributes of a list, unless one of them is null.',
+            'Lists of attributes. No two entities may have the same values in all attributes of a list, unless one of the values is null.',
         }),
       ),
-      attributes: Type.Record(Type.String(), attribute, { description: 'By name, in the order of the catalog.' }),
+      attributes: Type.Record(Type.String(), attribute, {
+        description: 'Attributes by name, in the order of the catalog.',
+      }),
     },
     closedObject,
   )
@@ -290,7 +296,9 @@ const modelSchema = <D extends TSchema>(dataClass: D) =>
     {
       $schema: Type.Optional(Type.String()),
       name: Type.String({ minLength: 1, description: 'Name of the data store.' }),
-      dataClasses: Type.Record(Type.String(), dataClass, { description: 'By name, in the order of the catalog.' }),
+      dataClasses: Type.Record(Type.String(), dataClass, {
+        description: 'Dataclasses by name, in the order of the catalog.',
+      }),
     },
     closedObject,
   )

@@ -37,9 +37,9 @@ export const PERMISSION = Type.Object(
     type: Type.Unsafe<ResourceType>({
       type: 'string',
       enum: Object.keys(ACTIONS_OF_TYPE),
-      description: 'What `applyTo` names.',
+      description: 'Type of the resource that `applyTo` names.',
     }),
-    create: list('Privileges of which one is needed to create; of an attribute: to give it a value at creation.'),
+    create: list('Privileges, one of which is needed to create; for an attribute: to give it a value on creation.'),
     read: list('Privileges of which one is needed to read.'),
     update: list('Privileges of which one is needed to change.'),
     drop: list('Privileges of which one is needed to delete; of an attribute: entities that have a value in it.'),
@@ -54,7 +54,7 @@ export const ROLES_SCHEMA = Type.Object(
     $schema: Type.Optional(Type.String()),
     privileges: Type.Optional(
       Type.Array(PRIVILEGE, {
-        description: 'Every privilege, and those that come with it.',
+        description: 'Every privilege, with the privileges that it includes.',
       }),
     ),
     roles: Type.Optional(

@@ -14,10 +14,10 @@ const withGrants = (command: Command): Command =>
 
 /** `tesser user` and `key`. */
 export function addAccountCommands(program: Command): void {
-  const user = program.command('user').description('Users who may log in. A running server notices changes.')
-  withGrants(account(user, 'add', 'Add a user, or give one a new password.'))
+  const user = program.command('user').description('Manage users who may log in. A running server notices changes.')
+  withGrants(account(user, 'add', 'Add a user, or set a new password for a user.'))
     .argument('<name>')
-    .option('--full-name <text>', 'name for display')
+    .option('--full-name <text>', 'display name')
     .option('--id <id>', 'identifier of the user for older clients')
     .option('--groups <a,b>', 'groups that the user belongs to', list)
     .option('--password-stdin', 'read the password from the standard input')
@@ -36,10 +36,10 @@ export function addAccountCommands(program: Command): void {
     (await accounts()).listUsers(configOf(command)).forEach(print),
   )
 
-  const key = program.command('key').description('API keys, which machines send as Authorization: Bearer.')
-  withGrants(account(key, 'create', 'Create a key and print it. It is shown only once.'))
+  const key = program.command('key').description('Manage API keys, which machines send as Authorization: Bearer.')
+  withGrants(account(key, 'create', 'Create a key and print it. The key is shown only once.'))
     .argument('<name>')
-    .option('--expires <yyyy-mm-dd>', 'first day on which the key is refused')
+    .option('--expires <yyyy-mm-dd>', 'first day on which the server refuses the key')
     .action(async (name: string, options, command: Command) =>
       print((await accounts()).addKey(configOf(command), name, options)),
     )

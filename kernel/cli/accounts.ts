@@ -59,7 +59,7 @@ export async function addUser(config: Config, name: string, options: UserOptions
     )
     directory.users = directory.users.filter(user => user !== old)
     directory.users.push({ ...old, name: old?.name ?? name, ...changes, password: hash })
-    return `${name} ${old ? 'has a new password, and has to log in again' : 'was added'}`
+    return `${name} ${old ? 'has a new password and must log in again' : 'was added'}`
   })
 }
 
@@ -68,7 +68,7 @@ export const removeUser = (config: Config, name: string): string =>
     const remainingUsers = directory.users.filter(user => !same(user.name, name))
     if (remainingUsers.length === directory.users.length) throw new Error(`there is no user ${name}`)
     directory.users = remainingUsers
-    return `${name} was removed, and the sessions that are open end`
+    return `${name} was removed; open sessions end`
   })
 
 export const listUsers = (config: Config): string[] =>
@@ -84,7 +84,7 @@ export const addKey = (
 ): string =>
   change(config, directory => {
     if (directory.keys.some(key => same(key.name, name)))
-      throw new Error(`there is a key ${name} already; revoke it first`)
+      throw new Error(`the key ${name} already exists; revoke it first`)
     refuseUnknown(config, grants)
     if (expires !== undefined && !isDay(expires)) throw new Error(`${expires} is not a day; 2030-12-31 would be one`)
     const key = createKey()
@@ -124,7 +124,7 @@ const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCas
 
 async function ask(name: string): Promise<string> {
   if (!process.stdin.isTTY)
-    throw new Error('there is no terminal to ask on; --password-stdin reads the password from there')
+    throw new Error('there is no terminal to ask for the password; --password-stdin reads it from the standard input')
   const first = await password({ message: `Password of ${name}`, mask: true })
   if ((await password({ message: 'Once more', mask: true })) !== first) throw new Error('the two passwords differ')
   return first

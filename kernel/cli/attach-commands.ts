@@ -8,31 +8,31 @@ export function addAttachCommand(program: Command): void {
   program
     .command('attach')
     .description(
-      'Make a model file and a config file for tables that stay in a PostgreSQL database. Only its catalog is read, and nothing is copied.',
+      'Create a model file and a config file for tables that stay in a PostgreSQL database. Reads only the catalog of the database and copies nothing.',
     )
     .argument('<address>', 'postgres://user@host/database')
     .option('--to <folder>', 'folder for model.json, tesser.config.json and prepare.sql', '.')
     .option('--connection <name>', 'name of the connection', connectionName, 'main')
-    .option('--schema <name>', 'a schema whose tables are attached, once for each; all by default', addTo)
-    .option('--only <table>', 'a table that is attached, once for each; all by default', addTo)
-    .option('--table <old=New>', 'name of the dataclass of a table, once for each', addPair('table'))
+    .option('--schema <name>', 'attach the tables of this schema; repeat it for several; all by default', addTo)
+    .option('--only <table>', 'a table to attach; repeat it for several; all by default', addTo)
+    .option('--table <old=New>', 'dataclass name for a table; repeat it for several', addPair('table'))
     .option(
       '--key <name=column>',
-      'a view, or a table without a key, and the column that is its key, or several: a,b',
+      'a view or a table without a key, and its key column, or several columns: a,b',
       addPair('key'),
     )
-    .option('--stamp <column>', 'column of whole numbers that is the stamp, in every table that has it')
+    .option('--stamp <column>', 'column of whole numbers that is used as the stamp, in every table that has it')
     .option('--timestamp <column>', 'column with the time of the last change, in every table that has it')
     .option(
       '--numeric <type>',
-      'type of exact numbers that may have more than 18 digits: number, string or decimal(places); number by default',
+      'type for exact numbers that may have more than 18 digits: number, string or decimal(places); number by default',
       numericType,
     )
     .addHelpText(
       'after',
       `
-The files must not exist. What could not be mapped is listed. The password comes from PGPASSWORD, .pgpass, the address, or an answer on the
-terminal, and is not written: where the address or the terminal had it, the config file refers to a variable.`,
+The files must not exist. The command lists what it could not map. The password comes from PGPASSWORD, .pgpass, the address or a prompt on the
+terminal, and is not written to a file: if it came from the address or the terminal, the config file refers to an environment variable.`,
     )
     .action(async (source: string, { schema, table, key, ...options }: AttachFlags) => {
       const { attachDatabase } = await import('./attach-database/attach-database.ts')

@@ -8,7 +8,7 @@ import { daysOf, UsageError } from './option-values.ts'
 const PLACE = 'folder of backups, or s3://bucket/prefix'
 const ENDPOINT = [
   '--endpoint <url>',
-  'server of the bucket, unless Amazon, such as https://minio.example:9000',
+  'server of the bucket if it is not Amazon, such as https://minio.example:9000',
 ] as const
 
 /** `tesser backup`, `restore`, `dump` and `undump`. */
@@ -16,16 +16,16 @@ export function addBackupCommands(program: Command): void {
   const backup = addConfigOptions(program.command('backup').usage('[options] <folder>'), key =>
     /^(model|data|storage\.mapSizeBytes|backup\.fullDays|auth\.(rolesFile|directoryFile))$/.test(key),
   )
-    .description('Make a backup of the store in a folder of backups, also while a server uses it.')
-    .argument('[folder]', `${PLACE}; backup.folder of the configuration by default`)
+    .description('Make a backup of the store in a folder of backups. A server may be using the store.')
+    .argument('[folder]', `${PLACE}; by default backup.folder of the configuration`)
     .option(...ENDPOINT)
-    .option('--full', 'copy the data file, also where the commits since the last backup would do', false)
-    .option('--keep-days <days>', 'remove backups that are older, unless a younger one needs them', daysOf)
+    .option('--full', 'copy the data file, even if the commits since the last backup would be enough', false)
+    .option('--keep-days <days>', 'remove older backups, unless a newer backup needs them', daysOf)
     .addHelpText(
       'after',
       `
-A backup has the data file, the images and blobs, and the files of configuration, model, roles and users. Where the log still
-has the commits since the last backup (storage.logBytes), those are enough. tesser restore brings a store back.
+A backup has the data file, the images and blobs, and the files of configuration, model, roles and users. If the commit log still
+has the commits since the last backup (storage.logBytes), those commits are enough. tesser restore restores a store.
 
 A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for Amazon, AWS_REGION.`,
     )
@@ -45,11 +45,13 @@ A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KE
     )
 
   addConfigOptions(backup.command('verify'), key => key === 'storage.mapSizeBytes')
-    .description('Restore a backup into a temporary folder, and check the store. Exit code 1 when something is wrong.')
+    .description(
+      'Restore a backup into a temporary folder, and check the store. The exit code is 1 if there are problems.',
+    )
     .argument('<folder>', PLACE)
     .argument('[name]', 'name of the backup; the newest by default')
     .option(...ENDPOINT)
-    .option('--temp <folder>', 'folder for the restored store; that of the system for temporary files by default')
+    .option('--temp <folder>', 'folder for the restored store; by default the folder of the system for temporary files')
     .action(async (folder: string, name: string | undefined, { temp }: { temp?: string }, command: Command) => {
       const { verify } = await import('./backup.ts')
       const config = configOf(command)
@@ -59,10 +61,13 @@ A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KE
 
   addConfigOptions(program.command('restore'), key => /^(model|data|storage\.(mapSizeBytes|allowLoss))$/.test(key))
     .description('Restore a store from backups, into a folder (--data) that is empty or does not exist.')
-    .argument('[folder]', `${PLACE}; backup.folder of the configuration by default`)
+    .argument('[folder]', `${PLACE}; by default backup.folder of the configuration`)
     .option(...ENDPOINT)
     .option('--backup <name>', 'name of the backup; the newest by default')
-    .option('--at <moment>', 'the last state that is not later: a time, such as 2026-01-31T09:30, or a __GlobalStamp')
+    .option(
+      '--at <moment>',
+      'restore the last state that is not later: a time, such as 2026-01-31T09:30, or a __GlobalStamp',
+    )
     .action(
       async (folder: string | undefined, { backup: name, at }: { backup?: string; at?: string }, command: Command) => {
         const config = configOf(command)
@@ -78,7 +83,7 @@ A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KE
       'Write everything of a store into a folder, in a form that all versions read. A server may be using it.',
     )
     .argument('<folder>', 'folder that is empty or does not exist')
-    .option('--with-accounts', 'also roles, users and keys; passwords and keys are hashes', false)
+    .option('--with-accounts', 'also write roles, users and keys; passwords and keys are hashes', false)
     .action(async (folder: string, { withAccounts }: { withAccounts: boolean }, command: Command) =>
       print(await (await import('./dump.ts')).dump(configOf(command), { folder, withAccounts })),
     )
@@ -88,11 +93,11 @@ A bucket needs a key in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KE
       key,
     ),
   )
-    .description('Make a store from a dump, in a folder (--data) that is empty or does not exist.')
+    .description('Create a store from a dump, in a folder (--data) that is empty or does not exist.')
     .argument('<folder>', 'folder of the dump')
-    .option('--model <file>', 'model of the store, in place of that of the dump')
-    .option('--leave-out-unknown', 'leave out what the other model does not have', false)
-    .option('--with-accounts', 'also the files of roles, users and keys', false)
+    .option('--model <file>', 'model of the store, instead of the model in the dump')
+    .option('--leave-out-unknown', 'leave out data that the other model does not have', false)
+    .option('--with-accounts', 'also write the files of roles, users and keys', false)
     .action(
       async (
         folder: string,

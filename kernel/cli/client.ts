@@ -58,7 +58,7 @@ async function fromServer(url: string, { key, dates, module }: ClientArguments):
   const address = new URL(url.replace(/\/+$/, '') + path)
   const text = await (await ask(address, { key })).text()
   if (!text.startsWith('/* eslint-disable */')) {
-    throw new InputError(`${address} did not answer a client; --url takes the address up to /rest`)
+    throw new InputError(`${address} did not return a client; --url takes the address up to /rest`)
   }
   return text
 }

@@ -30,7 +30,7 @@ const CLONE_OPTIONS = {
 export function addCloneCommands(program: Command): void {
   addConfigOptions(program.command('clone'), key => ofStore.test(key))
     .description(
-      'Make a model file (--model) and a store (--data) of a running server or a database, which is only read.',
+      'Create a model file (--model) and a store (--data) from a running server or a database. The source is only read.',
     )
     .argument(
       '<source>',
@@ -39,45 +39,46 @@ export function addCloneCommands(program: Command): void {
     .option('--resume', 'continue an interrupted copy', false)
     .optionsGroup(`Options for ${CLONE_OPTIONS.server.of}:`)
     .addOption(new Option('--key <key>', 'API key or token, sent as Authorization: Bearer').env('TESSER_KEY'))
-    .option('--user <name>', 'log in; the password is asked for, unless TESSER_PASSWORD has it')
+    .option('--user <name>', 'log in with this name; asks for the password, unless TESSER_PASSWORD has it')
     .option('--login-function <name>', 'datastore function that logs in with [user, password], such as authentify')
     .option('--header <header>', 'header of each request, "Name: value"; can be repeated', addTo)
-    .option('--requests <n>', 'requests at once', numberFrom(1, 16), 2)
-    .option('--timeout <seconds>', 'time for an answer', numberFrom(1, 3600), 60)
-    .option('--passes <n>', 'comparisons after the copy, until nothing has changed meanwhile', numberFrom(1, 1000), 10)
+    .option('--requests <n>', 'number of requests at the same time', numberFrom(1, 16), 2)
+    .option('--timeout <seconds>', 'maximum time for an answer', numberFrom(1, 3600), 60)
+    .option(
+      '--passes <n>',
+      'maximum number of comparisons after the copy, until nothing has changed meanwhile',
+      numberFrom(1, 1000),
+      10,
+    )
     .addOption(
       new Option(
         '--follow [seconds]',
-        'go on comparing after the copy, every 10 seconds by default, until Ctrl+C or SIGTERM; then finish the store',
+        'keep comparing after the copy, every 10 seconds by default, until Ctrl+C or SIGTERM; then finish the store',
       )
         .preset('10')
         .argParser(numberFrom(1, 86_400)),
     )
-    .option('--keep-calculated', 'store the present values of calculated attributes', false)
+    .option('--keep-calculated', 'store the current values of calculated attributes', false)
     .addOption(
       new Option(
         '--dangling <what>',
-        'foreign keys that lead nowhere: keep them without the relation, or make them null',
+        'foreign keys without a related entity: keep them without the relation, or set them to null',
       )
         .choices(['keep', 'null'])
         .default('keep'),
     )
     .optionsGroup(`Options for ${CLONE_OPTIONS.database.of}:`)
-    .option('--model-only', 'write the model, and copy nothing', false)
-    .option('--only <table>', 'a table that is copied, once for each; all by default', addTo)
-    .option('--table <old=New>', 'name of the dataclass of a table, once for each', addPair('table'))
-    .option(
-      '--view <name=key>',
-      'a view that is copied, and the column that is its key, if it has one',
-      addPair('view'),
-    )
+    .option('--model-only', 'write only the model, and copy no data', false)
+    .option('--only <table>', 'a table to copy; repeat it for several; all by default', addTo)
+    .option('--table <old=New>', 'dataclass name for a table; repeat it for several', addPair('table'))
+    .option('--view <name=key>', 'a view to copy, and its key column, if it has one', addPair('view'))
     .option('--errors <folder>', 'folder for files of rows that cannot be saved; the working directory by default')
     .addHelpText(
       'after',
       `
-The model file must not exist for a server; that of a database is used as it is if it exists. What a model cannot express is listed.
-Passwords: TESSER_PASSWORD for a server, PGPASSWORD, .pgpass or MYSQL_PWD for a database, or an answer on the terminal.
-The exit code is 1 when an entity or a row could not be saved.`,
+For a server, the model file must not exist; for a database, an existing model file is used as it is. The command lists what a model cannot express.
+Passwords: TESSER_PASSWORD for a server, PGPASSWORD, .pgpass or MYSQL_PWD for a database, or a prompt on the terminal.
+The exit code is 1 if an entity or a row could not be saved.`,
     )
     .action(async (source: string, options: CloneOptions, command: Command) => {
       const kind = /^https?:/i.test(source) ? 'server' : 'database'

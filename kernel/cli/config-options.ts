@@ -6,7 +6,7 @@ import { serverAddress } from './server-address.ts'
 /** Adds `--config` and a flag for each option of the configuration whose key passes `filter`. */
 export function addConfigOptions(command: Command, filter: (key: ConfigKey) => boolean = () => true): Command {
   command.addOption(
-    new Option('--config <file>', 'Config file; tesser.config.json by default, if there is one.').helpGroup(
+    new Option('--config <file>', 'Config file; by default tesser.config.json, if it exists.').helpGroup(
       'Configuration:',
     ),
   )
@@ -49,7 +49,7 @@ export function configOf(command: Command, extraFlags: Readonly<Record<string, s
 /** Adds the options that name a running server and a key. @param holder whose key it is, as the end of a sentence */
 export const addServerOptions = (command: Command, holder = ''): Command =>
   addConfigOptions(command, key => /^server\.(host|port|basePath)$/.test(key))
-    .option('--url <url>', 'the server; by default the one that the configuration serves on this machine')
+    .option('--url <url>', 'address of the server; by default the server of the configuration on this machine')
     .addOption(new Option('--key <key>', `API key or token${holder}`).env('TESSER_KEY'))
 
 /** Address of the server of {@link addServerOptions}, see `serverAddress`. */

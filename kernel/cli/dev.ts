@@ -41,7 +41,7 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
   }
   const watcher = watch(files(), { ignoreInitial: true })
   await once(watcher, 'ready')
-  print(`${greeting(parts.config, server)}\nA change of config, model or plugins restarts it.`)
+  print(`${greeting(parts.config, server)}\nIt restarts when config, model or plugins change.`)
   const types = new TypeChecker(print)
   reportFaults()
 
@@ -97,14 +97,14 @@ export async function dev(readConfig: () => Config, print: (line: string) => voi
     } catch (error) {
       // The store may have been migrated to a model that the old version does not have.
       server = await startServer(atPort(parts, port)).catch(again => {
-        throw new NothingServed(`${messageOf(error)}\nThe old version cannot go on: ${messageOf(again)}`)
+        throw new NothingServed(`${messageOf(error)}\nThe old version cannot continue: ${messageOf(again)}`)
       })
       throw error
     }
   }
 }
 
-const GOES_ON = 'but the old version goes on'
+const GOES_ON = 'but the old version continues'
 
 /** Neither the new version nor the old one can be started. */
 class NothingServed extends Error {}

@@ -64,7 +64,7 @@ export async function exportEntities(
   const { dataClass, out, key, url, attributes } = settings
   const format = settings.format ?? (out === undefined ? 'csv' : exportFormatOf(out))
   if (!format)
-    throw new InputError(`${out} does not say its format by its name; give --format ${EXPORT_FORMATS.join('|')}`)
+    throw new InputError(`the name of ${out} does not tell its format; give --format ${EXPORT_FORMATS.join('|')}`)
   const packing = out === undefined ? undefined : packer(out)
   if (packing === 'unable') throw new InputError(`${out}: writing Zstandard needs Node.js 22.15 or later; .gz does not`)
   const table = isTableFormat(format) ? TABLES[format] : undefined
@@ -98,10 +98,11 @@ export async function exportEntities(
 
 function checkTable(name: string, format: ExportFormat, out: string | undefined): void {
   if (out === undefined) throw new InputError(`${name} is written to a file: name it with --out`)
-  if (withoutPacking(out) !== out) throw new InputError(`${out}: ${name} is not packed; CSV, NDJSON and JSON are`)
+  if (withoutPacking(out) !== out)
+    throw new InputError(`${out}: ${name} cannot be compressed; CSV, NDJSON and JSON can`)
   // Other tables of a database would go with it.
   if (format === 'sqlite' && existsSync(out))
-    throw new InputError(`${out} exists; an export is a database of its own: give another name, or remove the file`)
+    throw new InputError(`${out} exists; an export creates a new database: give another name, or remove the file`)
 }
 
 /** True if all attributes are asked for. */

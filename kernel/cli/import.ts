@@ -67,13 +67,13 @@ export async function importFile(
     for (const line of table ? table.inFile(lines) : lines) errors.add(line)
     errors.close()
     const more = rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
-    const first = more > 0 ? ` of the first ${imported.rejectedRows.length}` : ''
+    const first = more > 0 ? ` for the first ${imported.rejectedRows.length}` : ''
     print(`${counted(rejected, 'row')} could not be saved; ${errors.path} says why${first}`)
     if (settings.trial) return false
     const { relations, existing } = settings
     const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]
     const again = correctedCommand('import', errors.path, { ...upload.format, into, relations, more: options })
-    print(`once it is corrected: ${again}`)
+    print(`after you fix its rows: ${again}`)
   }
   return isComplete && rejected === 0
 }

@@ -13,10 +13,10 @@ export function addJobCommands(program: Command): void {
   const commands = async (command: Command, serverOptions: Given) =>
     new (await import('./jobs.ts')).Jobs({ ...serverOptions, url: serverOf(command) }, print)
 
-  add('list', 'Print the functions of jobs, and how many jobs there are; with a state, those that are in it.')
+  add('list', 'List the job functions with their numbers of jobs; with a state, the jobs in that state.')
     .addArgument(new Argument('[state]').choices(['waiting', 'ready', 'running', 'done', 'failed', 'cancelled']))
-    .option('--job <name>', 'with a state: only those of one function, such as Ticket.embed')
-    .option('--top <count>', 'maximum number of them', '100')
+    .option('--job <name>', 'with a state: only jobs of one function, such as Ticket.embed')
+    .option('--top <count>', 'maximum number of jobs', '100')
     .action(
       async (state: string | undefined, { job, top, ...serverOptions }: Given & ListOptions, command: Command) => {
         const all = await commands(command, serverOptions)
@@ -26,12 +26,12 @@ export function addJobCommands(program: Command): void {
   add('show <id>', 'Print a job: its arguments, its state, its last error.').action(
     async (id: string, serverOptions: Given, command: Command) => (await commands(command, serverOptions)).show(id),
   )
-  add('replay <id>', 'Run a job again that has ended; "failed" for all that have failed.')
-    .option('--job <name>', 'with "failed": only those of one function')
+  add('replay <id>', 'Run an ended job again; "failed" runs all failed jobs again.')
+    .option('--job <name>', 'with "failed": only jobs of one function')
     .action(async (id: string, { job, ...serverOptions }: Given & { job?: string }, command: Command) =>
       (await commands(command, serverOptions)).replay(id, job),
     )
-  add('cancel <id>', 'Cancel a job that waits or runs.').action(
+  add('cancel <id>', 'Cancel a waiting or running job.').action(
     async (id: string, serverOptions: Given, command: Command) => (await commands(command, serverOptions)).cancel(id),
   )
 }

@@ -73,7 +73,7 @@ export class Jobs {
   async replay(id: string, job?: string): Promise<void> {
     if (id !== 'failed') checkId(id, ' or "failed"')
     if (id !== 'failed' && job !== undefined)
-      throw new UsageError(`--job is for all of a function: tesser jobs replay failed --job ${job}`)
+      throw new UsageError(`--job is for all failed jobs of a function: tesser jobs replay failed --job ${job}`)
     const name = job === undefined ? '' : `/${encodeURIComponent(job)}`
     const { count = 1 } = await this.send<{ count?: number }>('POST', `/${encodeURIComponent(id)}${name}/replay`)
     this.print(`${counted(count, 'job')} will run again`)

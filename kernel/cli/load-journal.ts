@@ -72,7 +72,7 @@ export class LoadJournal {
     }
     if (lines[0] !== JSON.stringify(this.head)) {
       throw new Error(
-        `${this.head.file} or the options with which it is read have changed since its load was interrupted; --restart begins from the first row`,
+        `${this.head.file} or the options for reading it have changed since its load was interrupted; --restart begins from the first row`,
       )
     }
     const remainder = unsettled(lines)

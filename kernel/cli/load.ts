@@ -177,7 +177,7 @@ async function loadSource(
       const more = [...(update ? ['--update'] : []), ...storeOptions(config)]
       const again = correctedCommand('load', errors.path, { ...read, into, relations: by, more })
       output.write(`${counted(summary.rejected, 'row')} could not be saved; ${errors.path} says why\n`)
-      output.write(`once it is corrected: ${again}\n`)
+      output.write(`after you fix its rows: ${again}\n`)
     }
     for (const hint of hints) output.write(`${hint}\n`)
     if (created && isDone) output.write(`serve it: ${startCommand(config)}\n`)
@@ -239,7 +239,7 @@ function namesOf(
 function readDelimiter(text: string | undefined): string | undefined {
   const delimiter = text === 'tab' || text === '\\t' ? '\t' : text
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter))) {
-    throw new InputError(`--delimiter ${JSON.stringify(text)}: it is one character, or the word tab`)
+    throw new InputError(`--delimiter ${JSON.stringify(text)}: give one character, or the word tab`)
   }
   return delimiter
 }

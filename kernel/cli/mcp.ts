@@ -37,7 +37,8 @@ export async function bridge(
   input: Readable,
   write: (line: string) => void,
 ): Promise<void> {
-  if (key !== undefined && !HEADER_TEXT.test(key)) throw new InputError('the key has characters that no key has')
+  if (key !== undefined && !HEADER_TEXT.test(key))
+    throw new InputError('the key has characters that are not allowed in a key')
   const requests = new Map<Id, AbortController>()
   const pending = new Set<Promise<void>>()
   /** Agreed on by the handshake before 2026. */
@@ -135,8 +136,8 @@ const encodedName = (name: string): string =>
 function refusalOf(status: number, text: string, url: string): string {
   const answer = parseMessage(text) as { readonly __ERROR?: readonly { readonly message: string }[] } | undefined
   const reason = answer?.__ERROR?.[0]?.message
-  const hint = status === 401 ? '; give a key by --key or TESSER_KEY' : ''
-  return `${url} has answered ${status}${reason ? `: ${reason}` : ''}${hint}`
+  const hint = status === 401 ? '; give a key with --key or TESSER_KEY' : ''
+  return `${url} answered ${status}${reason ? `: ${reason}` : ''}${hint}`
 }
 
 /** @param error of `fetch`, which has the reason as its cause */
@@ -144,5 +145,5 @@ function unreachable(url: string, { cause, message }: Error): string {
   const { code } = (cause ?? {}) as { readonly code?: string }
   // A member of the message that is sent as a header.
   if (!cause) return `the request cannot be sent: ${message.slice(0, 200)}`
-  return `no server answers at ${url} (${code ?? message}); start it by tesser start, or name it by --url`
+  return `no server answers at ${url} (${code ?? message}); start it with tesser start, or give its address with --url`
 }

@@ -37,7 +37,7 @@ export async function migrate(
     (await (await ask(to, { method, key })).json()) as ModelChange
   if (cancel) {
     await send('DELETE')
-    print('the copy is removed; the next start with a changed model changes the store itself')
+    print('the prepared copy is removed; the next start with a changed model changes the store itself')
     return true
   }
   const begin = new URL(address)
@@ -59,7 +59,7 @@ export async function migrate(
 }
 
 function describe({ state, error }: ModelChange, allowLoss: boolean): string {
-  if (state === 'failed') return `the change is not prepared: ${error}`
-  if (state === 'none') return 'the server has the model of its file: there is nothing to prepare'
-  return `the change is ready: restart the server${allowLoss ? ' with --allow-loss' : ''}, which takes over what has been written meanwhile`
+  if (state === 'failed') return `the change could not be prepared: ${error}`
+  if (state === 'none') return 'the server already uses the model of its file: there is nothing to prepare'
+  return `the change is ready: restart the server${allowLoss ? ' with --allow-loss' : ''}; it takes over what was written meanwhile`
 }

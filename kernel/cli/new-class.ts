@@ -90,7 +90,7 @@ export async function newClass(
   const { text, model } = readModel(config.model, name)
   if (Object.hasOwn(model.dataClasses, name))
     throw new InputError(`${config.model} has a dataclass ${name} already; --into ${name} loads into it`)
-  if (sample.columns.length === 0) throw new InputError(`${file} is empty: there is nothing to make a dataclass of`)
+  if (sample.columns.length === 0) throw new InputError(`${file} is empty: it has no columns for a dataclass`)
   const [wrong] = sample.unreadable
   if (wrong && sample.rows === 0)
     throw new InputError(
@@ -148,7 +148,8 @@ function readModel(path: string, className: string): { text: string; model: Draf
 /** `cities.csv.gz` → `Cities`. */
 function classNameOf(file: string): string {
   const name = attributeName(basename(file).split('.')[0]!)
-  if (name === '') throw new InputError(`the name of ${file} gives no name of a dataclass: --new-class NAME does`)
+  if (name === '')
+    throw new InputError(`no dataclass name follows from the name of ${file}: give one with --new-class NAME`)
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
@@ -158,7 +159,7 @@ const TYPE = /^(\w+)(?:\((\d+)\))?$/
 function typeOf(attribute: string, text: string): { type: never } {
   const [, type, size] = TYPE.exec(text) ?? []
   if (type === undefined)
-    throw new InputError(`--type ${attribute}=${text}: it is a type such as string, day or decimal(2)`)
+    throw new InputError(`--type ${attribute}=${text}: give a type such as string, day or decimal(2)`)
   if (type === 'day') return { type: 'date', simpleDate: true } as never
   const option = size !== undefined && { [type === 'vector' ? 'dimension' : 'scale']: Number(size) }
   return { type, ...option } as never
@@ -205,7 +206,7 @@ function show({ file, as, name, sample, proposed, relatedClass, misfits }: Shown
   ])
   for (const line of textTable(['column', 'attribute', 'type', '', 'nulls', 'examples'], table)) print(line)
   for (const [target, inverse] of relatedClass.inverses)
-    print(`${target} gets ${inverse}, the way back from it to ${name}.`)
+    print(`${target} gets ${inverse}, the reverse relation to ${name}.`)
   for (const { attribute, loss } of proposed.columns) if (loss !== undefined) print(`${attribute}: ${loss}.`)
   if (proposed.newKey !== undefined)
     print(`${name} gets ${proposed.newKey}, which numbers its entities: ${whyNewKey(proposed)}`)
@@ -216,9 +217,9 @@ const POSSIBLE_KEYS = 3
 
 function whyNewKey({ possibleKeys }: ProposedClass): string {
   const [first] = possibleKeys
-  if (first === undefined) return 'no column is a key without nulls and repetitions.'
+  if (first === undefined) return 'no column has unique values without nulls.'
   const some = possibleKeys.slice(0, POSSIBLE_KEYS).join(', ')
-  return `no column is named like a key. Without nulls and repetitions: ${some}; --key ${first} makes one the key.`
+  return `no column is named like a key. Unique and without nulls: ${some}; --key ${first} makes one the key.`
 }
 
 const WRONG_ROWS = 3
@@ -236,8 +237,8 @@ function* wrongRows({
   for (const { attribute, all } of misfits)
     yield `${counted(all.length, 'row')} will be rejected: ${attribute} has ${JSON.stringify(excerpt(all[0]!.text))}: ${all[0]!.reason}`
   if (proposed.rowsWithoutKey > 0)
-    yield `${counted(proposed.rowsWithoutKey, 'row')} will be rejected: no ${proposed.dataClass.key}, which is the key, or one of another row`
-  if (!isWhole) yield 'Rows further down that do not fit will be rejected, each with the reason.'
+    yield `${counted(proposed.rowsWithoutKey, 'row')} will be rejected: the key ${proposed.dataClass.key} is missing or repeated`
+  if (!isWhole) yield 'Later rows that do not fit will be rejected, each with the reason.'
 }
 
 function describeType({ type, simpleDate, scale, dimension }: Record<string, unknown>): string {
@@ -298,7 +299,7 @@ function refuseMisfits(
 async function agree(question: string, { ask }: Dialog): Promise<void> {
   const answer = await ask(question)
   if (answer === undefined)
-    throw new InputError('nothing is created without a yes: give --yes, or answer at a terminal')
+    throw new InputError('nothing was created, because you have to confirm it: use --yes, or answer at a terminal')
   if (!/^\s*y(es)?\s*$/i.test(answer))
     throw new InputError('nothing was created; --column, --type and --key change the proposal')
 }

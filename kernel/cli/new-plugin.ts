@@ -18,18 +18,18 @@ const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]{0,100
 export function newPlugin(name: string, cwd = process.cwd()): string {
   if (!PACKAGE_NAME.test(name)) {
     throw new Error(
-      `"${name}" cannot be the name of a package; use lower-case letters, digits and hyphens; its folder is made in the working directory`,
+      `"${name}" cannot be the name of a package; use lower-case letters, digits and hyphens; its folder is created in the working directory`,
     )
   }
   const folder = basename(name)
   const target = join(cwd, folder)
   if (existsSync(target) && readdirSync(target).length > 0) {
-    throw new Error(`${target} is not empty; name another one`)
+    throw new Error(`${target} is not empty; give another name`)
   }
   const packageFolder = fileURLToPath(new URL('./', outputUrl('package.json')))
   if (!existsSync(join(packageFolder, packageJson.exports['.'].types))) {
     throw new Error(
-      `this build of Tesser has no types, which plugins are compiled with; npm run build in ${packageFolder} writes them`,
+      `this build of Tesser has no types, which the compiler of plugins needs; npm run build in ${packageFolder} writes them`,
     )
   }
   cpSync(new URL('./', outputUrl('config/plugin-template/package.json')), target, { recursive: true })

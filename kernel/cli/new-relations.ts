@@ -31,7 +31,7 @@ export function addRelations(
   for (const each of Object.keys(relations))
     if (!Object.hasOwn(dataClass.attributes, each))
       throw new InputError(
-        `no column becomes the relation "${each}"; they are ${Object.keys(dataClass.attributes).join(', ')}`,
+        `no column becomes the relation "${each}"; there are ${Object.keys(dataClass.attributes).join(', ')}`,
       )
   const attributes: Record<string, DraftAttribute> = {}
   const inverses: Addition['attributes'][number][] = []

@@ -7,7 +7,7 @@ export class UsageError extends Error {
 export function daysOf(text: string): number {
   const days = text.trim() === '' ? Number.NaN : Number(text)
   if (days >= 0 && days < Number.POSITIVE_INFINITY) return days
-  throw new UsageError(`--keep-days ${JSON.stringify(text)}: it is a number of days`)
+  throw new UsageError(`--keep-days ${JSON.stringify(text)}: give a number of days`)
 }
 
 /** Adds a value of an option that is given several times. */
@@ -17,7 +17,7 @@ export function addTo(text: string, texts: readonly string[] = []): string[] {
 
 /** Parts of `name=value`, for messages. */
 const PAIRS = {
-  table: ['a table', 'that of the dataclass'],
+  table: ['a table', 'the name of the dataclass'],
   view: ['a view', 'a column'],
   key: ['a table or a view', 'a column'],
 } as const
@@ -29,7 +29,7 @@ export function addPair(option: keyof typeof PAIRS) {
     const at = text.lastIndexOf('=')
     const name = at < 0 ? text : text.slice(0, at)
     if (name === '' || (at < 0 && option !== 'view'))
-      throw new UsageError(`--${option} ${text}: it is the name of ${subject}, "=" and ${object}`)
+      throw new UsageError(`--${option} ${text}: give the name of ${subject}, "=" and ${object}`)
     return { ...pairs, [name]: at < 0 ? null : text.slice(at + 1) }
   }
 }
@@ -42,21 +42,21 @@ export function list(text: string): string[] {
 export function addRelation(text: string, relations: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=')
   if (at < 1)
-    throw new UsageError(`--relation ${text}: it is the name of a relation, "=", a dataclass, "." and an attribute`)
+    throw new UsageError(`--relation ${text}: give the name of a relation, "=", a dataclass, "." and an attribute`)
   return { ...relations, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
 /** Adds `attribute=type` to the types that were given before. */
 export function addType(text: string, types: Record<string, string> = {}): Record<string, string> {
   const at = text.lastIndexOf('=')
-  if (at < 1) throw new UsageError(`--type ${text}: it is the name of an attribute, "=" and a type`)
+  if (at < 1) throw new UsageError(`--type ${text}: give the name of an attribute, "=" and a type`)
   return { ...types, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
 /** Adds `Name=attribute` to the columns that were given before. */
 export function addColumn(text: string, columns: Record<string, string | null> = {}): Record<string, string | null> {
   const at = text.lastIndexOf('=')
-  if (at < 1) throw new UsageError(`--column ${text}: it is the name of a column, "=" and an attribute or nothing`)
+  if (at < 1) throw new UsageError(`--column ${text}: give the name of a column, "=" and an attribute or nothing`)
   return { ...columns, [text.slice(0, at)]: text.slice(at + 1) || null }
 }
 
@@ -65,7 +65,7 @@ export function numericType(text: string): { type: string; scale?: number; asTex
   const scale = /^decimal\((\d+)\)$/.exec(text)?.[1]
   if (text === 'number' || text === 'string') return { type: text }
   if (scale !== undefined && Number(scale) <= 18) return { type: 'decimal', scale: Number(scale), asText: true }
-  throw new UsageError(`--numeric ${text}: it is number, string or decimal(places), with up to 18 places`)
+  throw new UsageError(`--numeric ${text}: give number, string or decimal(places), with up to 18 places`)
 }
 
 /** Reads an integer of an option. */

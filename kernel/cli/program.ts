@@ -33,29 +33,32 @@ export const program = new Command('tesser')
 Examples:
   tesser start                                     the demo, at http://127.0.0.1:8080/rest
   tesser start --model model.json --data store     your own model
-  tesser load people.csv --into Person             rows from a file; stop the server first
+  tesser load people.csv --into Person             rows of a file; stop the server first
   tesser check                                     config, model, roles, plugins and store
 
 Environment:
   Every option of the configuration has a variable: server.port is TESSER_SERVER_PORT or TESSER_PORT.
-  TESSER_CONFIG names the config file. Flags come before variables, variables before the file.`,
+  TESSER_CONFIG names the config file. Flags take precedence over variables, variables over the file.`,
   )
 
 /** Limits of `tesser check` and `tesser start --check`. */
 const NOT_CHECKED = `
-Plugins are loaded, and their classes, schedules and options by their schemas are checked, but they do not register, because that may have
-effects. Only a start finds what fails then: hooks of tesser/plugins/webhooks, backup.schedule, addresses that two plugins take, a
-plugin whose register throws.`
+Plugins are loaded, and their classes, schedules and options are checked against their schemas, but they do not register, because that may have
+effects. Only a start finds these problems: hooks of tesser/plugins/webhooks, backup.schedule, an address that two plugins use, a
+plugin whose register function throws.`
 
 addConfigOptions(program.command('start', { isDefault: true }))
-  .description('Serve. Without model and config file: the demo.')
+  .description('Start a server. Without a model and a config file, it serves the demo.')
   // commander passes unknown commands to the default one.
   .allowExcessArguments()
   .option(
     '--print-config',
-    'Print the configuration that results from flags, environment, file and defaults, and stop.',
+    'Print the configuration that results from flags, environment, file and defaults, then stop.',
   )
-  .option('--check', 'List what a start would do, also to the store, and every problem, then stop. Changes nothing.')
+  .option(
+    '--check',
+    'List every problem and what a start would do, including changes to the store, then stop. Changes nothing.',
+  )
   .addHelpText('after', NOT_CHECKED)
   .action(async ({ printConfig: isPrinted, check: isChecked }, command: Command) => {
     if (command.args.length > 0) throw unknownCommand(command.args[0]!)
@@ -66,7 +69,7 @@ addConfigOptions(program.command('start', { isDefault: true }))
   })
 
 addConfigOptions(program.command('dev'))
-  .description('Serve while you write plugins: a change of config, model or plugins restarts it.')
+  .description('Start a server for writing plugins. It restarts when config, model or plugins change.')
   .action(async (_, command: Command) => (await import('./dev.ts')).dev(() => configOf(command), print))
 
 /** Prints every problem; for `plan` also what a start would do to the store, for `start` also the address at which it would listen. */
@@ -106,7 +109,7 @@ addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.t
   .description('Check config, model, roles, users, keys, plugins and store, and list every problem. Changes nothing.')
   .option(
     '--plan',
-    'also list what a start would change in the store to match the model, or that it would create one',
+    'also list what a start would change in the store to match the model, or that it would create a store',
     false,
   )
   .addHelpText('after', NOT_CHECKED)
@@ -119,21 +122,19 @@ addConfigOptions(program.command('check'), key => ofStore.test(key) || ofCheck.t
   })
 
 addConfigOptions(program.command('compact'), key => /^(model|data|storage\.(mapSizeBytes|lock|lockWaitMs))$/.test(key))
-  .description('Shrink the file of a store by the space of removed data. The store must not be served meanwhile.')
+  .description('Shrink the file of a store by the space of removed data. Stop the server of the store first.')
   .action(async (_, command: Command) => print(await (await import('./compact.ts')).compact(configOf(command))))
 
 addServerOptions(program.command('migrate'), ' of an administrator')
-  .description(
-    'Have a running server prepare the change to the model that its file has now; a restart then takes seconds.',
-  )
-  .option('--allow-loss', 'also where the changed model loses data; all losses are listed', false)
-  .option('--cancel', 'remove what was prepared', false)
+  .description('Have a running server prepare the change to a changed model file. The restart then takes only seconds.')
+  .option('--allow-loss', 'prepare the change even if the changed model loses data; all losses are listed', false)
+  .option('--cancel', 'remove the prepared change', false)
   .addHelpText(
     'after',
     `
-Edit the model file that the server was started with, and run this command. The server goes on with the old model, and brings a copy of
-its store to the new one: up to twice the disk of data.mdb, and a process of a lower priority. A restart takes the copy, with all
-that was written meanwhile. After an interruption the server goes on with it by itself.`,
+Edit the model file of the running server, then run this command. The server continues with the old model and changes a copy of
+its store to the new one. This needs up to twice the disk space of data.mdb, and a process with lower priority. A restart uses the copy, with all
+data written meanwhile. After an interruption, the server continues by itself.`,
   )
   .action(async (options, command: Command) => {
     const { migrate } = await import('./migrate.ts')
@@ -145,14 +146,14 @@ addJobCommands(program)
 addRowCommands(program)
 
 addConfigOptions(program.command('types'), key => key === 'model' || key === 'plugins')
-  .description('Write the TypeScript types of the model, so that classes with wrong names do not compile.')
-  .argument('[file]', 'a .d.ts that the compiler reads; - for the standard output', 'tesser-model.d.ts')
+  .description('Write the TypeScript types of the model, so that plugin classes with wrong names do not compile.')
+  .argument('[file]', 'a .d.ts file that the compiler reads; - for the standard output', 'tesser-model.d.ts')
   .action(async (file: string, _, command: Command) => (await import('./types.ts')).types(configOf(command), file))
 
 addCloneCommands(program)
 addAttachCommand(program)
 
-addServerOptions(program.command('mcp'), ' (tesser key create); without one as a guest')
+addServerOptions(program.command('mcp'), ' (tesser key create); without it, the client is a guest')
   .description(
     'Speak the Model Context Protocol over the standard input and output, for desktop clients of a running server.',
   )
@@ -172,11 +173,11 @@ addConfigOptions(program.command('client'), key => key === 'model' || key === 'p
   .option('--out <file>', 'file to write; - for the standard output', 'client.ts')
   .option(
     '--url <url>',
-    'ask a running server, such as http://127.0.0.1:8080/rest, for what a guest or the key may see',
+    'get the client from a running server, such as http://127.0.0.1:8080/rest, with what a guest or the key may see',
   )
   .addOption(new Option('--key <key>', 'API key or token for --url').env('TESSER_KEY'))
   .addOption(new Option('--dates <form>', 'type of dates with a time').choices(['date', 'text']).default('date'))
-  .option('--module', 'import the runtime from tesser/client, in place of writing it into the file', false)
+  .option('--module', 'import the runtime from tesser/client instead of writing it into the file', false)
   .action(async (options: ClientArguments, command: Command) => {
     const text = await (await import('./client.ts')).client(() => configOf(command), options)
     if (text !== undefined) print(text)
@@ -186,7 +187,7 @@ addAccountCommands(program)
 
 program
   .command('new')
-  .description('Create a package to start from.')
+  .description('Create a package as a starting point.')
   .command('plugin')
   .description('Create a package with a plugin and a test that passes.')
   .argument('<name>', 'npm name of the package, for example acme-geo or @acme/geo')

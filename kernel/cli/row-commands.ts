@@ -17,7 +17,7 @@ interface LoadFlags extends Omit<LoadArguments, 'file' | 'create' | 'columns'> {
 
 const RELATION = [
   '--relation <name=Class.attribute>',
-  'a relation is given by that attribute of the related entity, which has an index, in place of its key',
+  'identify related entities by this indexed attribute instead of their key',
   addRelation,
 ] as const
 
@@ -31,57 +31,68 @@ const withFormat = (command: Command): Command =>
       ]),
     )
     .option('--sheet <name>', 'sheet of an Excel file; the first one by default')
-    .option('--delimiter <character>', 'between CSV fields, or tab; found in the header by default')
+    .option('--delimiter <character>', 'character between CSV fields, or tab; detected in the header by default')
     .addOption(
-      new Option('--decimal <character>', 'decimal character of numbers in CSV; guessed by default').choices(DECIMALS),
+      new Option('--decimal <character>', 'decimal character of numbers in CSV; detected by default').choices(DECIMALS),
     )
     .addOption(
-      new Option('--dates <order>', 'order of day, month and year of dates in CSV; guessed by default').choices(
+      new Option('--dates <order>', 'order of day, month and year of dates in CSV; detected by default').choices(
         DATE_ORDERS,
       ),
     )
-    .option('--encoding <name>', 'of the file, such as windows-1252 or utf-16le; by its bytes by default')
-    .option('--nulls <a,b>', 'texts of CSV that are null, except in texts, such as N/A; guessed by default', list)
+    .option(
+      '--encoding <name>',
+      'encoding of the file, such as windows-1252 or utf-16le; detected from its bytes by default',
+    )
+    .option(
+      '--nulls <a,b>',
+      'CSV values that mean null, such as N/A, except in text attributes; detected by default',
+      list,
+    )
 
 /** `tesser load`, `import` and `export`. */
 export function addRowCommands(program: Command): void {
   const load = addConfigOptions(program.command('load'), key => ofStore.test(key))
-    .description('Save the rows of a file as entities. The store must not be served meanwhile.')
+    .description('Save the rows of a file as entities. Stop the server of the store first.')
     .argument(
       '<file>',
-      'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet, also .gz or .zst; - for the standard input, or an http address',
+      'CSV with a header line, JSON (an array), NDJSON, Excel or Parquet file, also .gz or .zst; - for the standard input; or an http address',
     )
-    .option('--into <dataClass>', 'the dataclass')
+    .option('--into <dataClass>', 'dataclass of the entities')
     .option(
       '--new-class [name]',
-      'propose a dataclass for the rows, show it, and create it in the model file after a yes',
+      'propose a dataclass for the rows, show it, and create it in the model file after you confirm',
     )
-    .option('--yes', 'create the proposed dataclass without a question', false)
+    .option('--yes', 'create the proposed dataclass without asking', false)
     .option('--type <attribute=type>', 'type of an attribute of the new dataclass: string, day, decimal(2), …', addType)
     .option('--key <attribute>', 'key of the new dataclass')
     .option(
       '--column <name=attribute>',
-      'attribute of a column; without an attribute the column is left out',
+      'attribute for a column; without an attribute, the column is left out',
       addColumn,
     )
     .option(...RELATION)
-    .option('--update', 'change the entity that has the key of a row; without this, such a row is an error', false)
+    .option(
+      '--update',
+      'change the entity that has the key of a row; without this option, such a row is an error',
+      false,
+    )
     .option(
       '--errors <file>',
-      'file for rows that cannot be saved, with line and reasons; {file}.errors.ndjson by default',
+      'file for rows that cannot be saved, with line and reasons; by default {file}.errors.ndjson',
     )
     .addOption(new Option('--resume', 'continue an interrupted load of this file').default(false).conflicts('restart'))
-    .option('--restart', 'begin with the first row, although a load of this file was interrupted', false)
+    .option('--restart', 'begin with the first row, even though a load of this file was interrupted', false)
   withFormat(load)
     .addHelpText(
       'after',
       `
-Relations are given by the foreign key, or by the key of the related entity. Rows that refer to later rows are tried again
-at the end. Dates are ISO texts, durations milliseconds or hh:mm:ss, images and blobs data: URLs, objects JSON. An empty
-CSV field is null, "" an empty text. A row with a problem is written to the file of errors, and the others are saved; that
-file, corrected, is loaded with the same options. The exit code is 1 when a row could not be saved. An interrupted load
-continues with --resume; without it nothing is saved until --restart confirms that all rows are to be loaded once more,
-with --update when rows have keys.`,
+A relation takes the foreign key, or the key of the related entity. Rows that refer to later rows are tried again
+at the end. Dates are ISO dates, durations milliseconds or hh:mm:ss, images and blobs data: URLs, objects JSON. An empty
+CSV field is null, "" is an empty string. Rows with a problem are written to the file of errors, the other rows are saved. Fix the
+rows in that file, then load it with the same options. The exit code is 1 if a row could not be saved. An interrupted load
+continues with --resume. Without it, nothing is saved unless you confirm with --restart that all rows are to be loaded again,
+with --update if rows have keys.`,
     )
     .action(async (file: string, options: LoadFlags, command: Command) => {
       const [{ load }, { stopSignal }] = await Promise.all([import('./load.ts'), import('./start.ts')])
@@ -105,21 +116,21 @@ with --update when rows have keys.`,
 
   const imported = addServerOptions(program.command('import'), ' of an administrator')
     .description('Save the rows of a file as entities in a running server.')
-    .argument('<file>', 'as of tesser load')
-    .requiredOption('--into <dataClass>', 'the dataclass')
-    .option('--trial', 'check all rows and save none', false)
+    .argument('<file>', 'as for tesser load')
+    .requiredOption('--into <dataClass>', 'dataclass of the entities')
+    .option('--trial', 'dry run: check all rows and save none', false)
     .addOption(
-      new Option('--existing <what>', 'a row whose key exists is an error, changes that entity, or is left out')
+      new Option('--existing <what>', 'a row whose key exists is an error, changes the entity, or is skipped')
         .choices(['reject', 'update', 'skip'])
         .default('reject'),
     )
     .option(
       '--column <name=attribute>',
-      'attribute of a CSV column; without an attribute the column is left out',
+      'attribute for a CSV column; without an attribute, the column is left out',
       addColumn,
     )
     .option(...RELATION)
-    .option('--errors <file>', 'file for rows that cannot be saved; {file}.errors.ndjson by default')
+    .option('--errors <file>', 'file for rows that cannot be saved; by default {file}.errors.ndjson')
   withFormat(imported).action(async (file: string, { column, relation, ...options }, command: Command) => {
     const { importFile } = await import('./import.ts')
     const settings = { ...options, file, columns: column, relations: relation, url: serverOf(command) }
@@ -128,17 +139,22 @@ with --update when rows have keys.`,
 
   addServerOptions(program.command('export'))
     .description('Write entities of a running server to a file.')
-    .argument('<dataClass>', 'the dataclass')
+    .argument('<dataClass>', 'dataclass of the entities')
     .option(
       '--out <file>',
-      'file, whose name says its format: .csv, .ndjson, .json, also .gz and .zst; .xlsx, .parquet, .sqlite; the standard output by default',
+      'file; its name determines the format: .csv, .ndjson, .json, also .gz and .zst; .xlsx, .parquet, .sqlite; by default the standard output',
     )
-    .addOption(new Option('--format <format>', 'format; CSV for the standard output').choices(EXPORT_FORMATS))
-    .option('--filter <query>', 'only these entities, as $filter')
-    .option('--order <attributes>', 'order, as $orderby')
-    .option('--attributes <list>', 'attributes, also of related entities, as $attributes: name,employer.name')
-    .option('--set <id>', 'the entities of an entity set')
-    .option('--top <count>', 'the first entities; all by default', Number)
+    .addOption(
+      new Option(
+        '--format <format>',
+        'format; by default from the name of the file, CSV for the standard output',
+      ).choices(EXPORT_FORMATS),
+    )
+    .option('--filter <query>', 'only the entities that match, as $filter')
+    .option('--order <attributes>', 'sort order, as $orderby')
+    .option('--attributes <list>', 'attributes to export, also of related entities, as $attributes: name,employer.name')
+    .option('--set <id>', 'only the entities of an entity set')
+    .option('--top <count>', 'number of entities to export; all by default', Number)
     .action(async (dataClass: string, options, command: Command) => {
       const { exportEntities } = await import('./export.ts')
       const outcome = await exportEntities({ ...options, dataClass, url: serverOf(command) }, process.stdout)

@@ -43,7 +43,7 @@ export function rowFormatOf({ file, format }: RowArguments): Format | TableForma
   const rowFormat = format ?? formatOf(name) ?? tableFormatOf(name)
   if (rowFormat) return rowFormat
   throw new InputError(
-    `${file} does not say its format by its name; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
+    `the name of ${file} does not tell its format; give --format ${[...FORMATS, ...TABLE_FORMATS].join('|')}`,
   )
 }
 

@@ -76,7 +76,7 @@ async function* bounded(source: string, bytes: AsyncIterable<Buffer>, maxBytes: 
     if (size > maxBytes) {
       const name = source === '-' ? 'the standard input' : source
       throw new InputError(
-        `${name} has more than ${describeSize(maxBytes)}, which are kept in a temporary file; save it as a file and name that`,
+        `${name} has more than ${describeSize(maxBytes)}, the limit for a temporary file; save it as a file and name that file`,
       )
     }
     yield chunk

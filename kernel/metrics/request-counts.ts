@@ -89,7 +89,7 @@ export class RequestCounts {
       ),
       histogram(
         'tesser_http_request_duration_seconds',
-        'Time from the head of a request until its answer was sent. Of answers to GET that wait for nothing, one in 16 is measured and counts for the others.',
+        'Time from the head of a request until its answer was sent. One in 16 answers to GET that wait for nothing is measured, and counts for the others.',
         this.plugins.flatMap((plugin, i) =>
           METHODS.map((method, place) => ({
             labels: { plugin, method },

@@ -9,22 +9,20 @@ export async function serverMetrics(transport: Transport, sessions: Sessions, li
   const { inFlight, connections, refusals } = await transport.load()
   const labels = { version: packageJson.version, node: process.versions.node, transport: transport.name }
   return [
-    gauge('tesser_build_info', 'Always 1; version of the server, of Node.js, and the HTTP implementation.', [
-      { labels, value: 1 },
-    ]),
+    gauge(
+      'tesser_build_info',
+      'Always 1; the labels have the versions of the server and of Node.js, and the HTTP implementation.',
+      [{ labels, value: 1 }],
+    ),
     gauge('tesser_ready', '1 while requests are served.', lifecycle.state === 'ready' ? 1 : 0),
-    gauge('tesser_http_requests_in_flight', 'Requests that are not answered yet.', inFlight),
+    gauge('tesser_http_requests_in_flight', 'Requests that have not been answered yet.', inFlight),
     ...(connections === undefined ? [] : [gauge('tesser_http_connections', 'Open connections.', connections)]),
     counter(
       'tesser_http_connections_refused_total',
-      'Connections closed at once because there were too many (server.maxConnections).',
+      'Connections closed immediately because there were too many (server.maxConnections).',
       refusals,
     ),
-    gauge(
-      'tesser_sessions',
-      'Sessions with a record, as far as this server has seen them.',
-      byLabel('of', sessions.recorded),
-    ),
+    gauge('tesser_sessions', 'Sessions with a record that this server has seen.', byLabel('of', sessions.recorded)),
     ...(transport.certificate
       ? [
           gauge(

@@ -15,7 +15,7 @@ export default definePlugin({
       '$asArray',
       {
         schema: { type: 'boolean' },
-        doc: 'A bare array instead of the collection.',
+        doc: 'Returns a bare array instead of the collection.',
         example: true,
         on: ['listValues', 'openSet', 'save'],
         section: '4.3',

@@ -16,7 +16,7 @@ export default definePlugin({
       '$attributes',
       {
         schema: { type: 'string', format: 'attributes' },
-        doc: 'Attributes of the answer: `name, manager.name, manager.*`. A list of attributes in the path has precedence.',
+        doc: 'Attributes of the answer: `name, manager.name, manager.*`. A list of attributes in the path takes precedence.',
         on: ['list', 'openSet', 'get', 'getBy', 'getSeveral'],
         section: '4.2',
       },

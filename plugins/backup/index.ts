@@ -31,7 +31,7 @@ export default definePlugin({
   options: Type.Object({
     folder: Type.Optional(Type.String({ description: 'Folder of the backups, or `s3://bucket/prefix`.' })),
     endpoint: Type.Optional(Type.String({ description: 'Address of the server that has the bucket.' })),
-    schedule: Type.String({ default: '', description: 'Times of backups, as in cron; empty for none.' }),
+    schedule: Type.String({ default: '', description: 'Times of backups, as in cron; empty for no schedule.' }),
     fullDays: Type.Number({ default: 7, description: 'Age in days after which the data file is copied again.' }),
     keepDays: Type.Number({ default: 30, description: 'Age in days after which a backup is removed.' }),
   }),
@@ -54,7 +54,7 @@ export default definePlugin({
 
     parameter('$full', {
       schema: { type: 'boolean' },
-      doc: 'Copies the data file, even if the commits since the last backup would do.',
+      doc: 'Copies the data file, even if the commits since the last backup would be enough.',
       example: true,
       on: ['backup'],
     })
@@ -74,11 +74,11 @@ const BACKUP: ServiceSpec = {
   doc: 'Backups of the store.',
   tag: 'server',
   operations: {
-    'GET /': { id: 'backups', doc: 'State of the backups, and a list of them, the newest first' },
+    'GET /': { id: 'backups', doc: 'State of backups, and a list of the backups, newest first' },
     'POST /': {
       id: 'backup',
-      doc: 'Makes a backup in the folder `backup.folder`, unless one is being made',
-      answers: { 202: { doc: 'A backup is being made.' } },
+      doc: 'Makes a backup in `backup.folder`, unless a backup is running',
+      answers: { 202: { doc: 'A backup is running.' } },
     },
   },
 }
@@ -97,7 +97,7 @@ async function startTimer(schedule: string, onTime: () => void) {
 
 function metricsOf({ currentRun, lastSuccess, failures }: BackupRuns): Metric[] {
   return [
-    gauge('backup_running', '1 while a backup is being made.', currentRun ? 1 : 0),
+    gauge('backup_running', '1 while a backup is running.', currentRun ? 1 : 0),
     gauge(
       'backup_last_success_timestamp_seconds',
       'Time of the last complete backup, in seconds since 1970; 0 for none.',

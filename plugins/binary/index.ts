@@ -36,21 +36,25 @@ export default definePlugin({
     maxPixels: Type.Integer({
       default: 50_000_000,
       minimum: 1,
-      description: 'Maximum number of pixels of an image that is converted.',
+      description: 'Maximum number of pixels of an image to convert.',
     }),
     maxInputBytes: Type.Integer({
       default: 2 ** 26,
       minimum: 1,
-      description: 'Maximum size in bytes of an image that is converted.',
+      description: 'Maximum size in bytes of an image to convert.',
     }),
-    maxSide: Type.Integer({ default: 4_096, minimum: 1, description: 'Maximum $width and $height.' }),
-    maxConcurrent: Type.Integer({ default: 2, minimum: 1, description: 'Images that are converted at the same time.' }),
+    maxSide: Type.Integer({ default: 4_096, minimum: 1, description: 'Maximum of `$width` and `$height`.' }),
+    maxConcurrent: Type.Integer({
+      default: 2,
+      minimum: 1,
+      description: 'Maximum number of images that are converted at the same time.',
+    }),
     queueLimit: Type.Integer({
       default: 200,
       minimum: 1,
-      description: 'Images that may wait for conversion; beyond it 503.',
+      description: 'Maximum number of images that wait for conversion; beyond it the server answers 503.',
     }),
-    timeoutMs: Type.Integer({ default: 10_000, minimum: 1, description: 'Time for a conversion.' }),
+    timeoutMs: Type.Integer({ default: 10_000, minimum: 1, description: 'Maximum time for a conversion.' }),
     cacheBytes: Type.Integer({ default: 2 ** 26, minimum: 0, description: 'Memory for converted images.' }),
   }),
   register({ command, engine, onClose, parameter }, { maxInputBytes, maxSide, cacheBytes, ...limits }) {
@@ -145,7 +149,7 @@ const then = <T, R>(value: Promised<T>, next: (value: T) => Promised<R>): Promis
 const IMAGE_FORMAT: CommandSpec = {
   verbs: ['GET'],
   schema: { type: 'string', enum: ['best', 'png', 'jpeg', 'gif', 'tiff', 'webp'] },
-  doc: 'Answers with the bytes of an image, in this form.',
+  doc: 'Returns the bytes of an image, in this format.',
   example: 'best',
   on: ['image'],
   required: true,
@@ -154,7 +158,7 @@ const IMAGE_FORMAT: CommandSpec = {
 const BINARY: CommandSpec = {
   verbs: ['GET'],
   schema: { type: 'boolean', const: true },
-  doc: 'Answers with the bytes of a blob.',
+  doc: 'Returns the bytes of a blob.',
   example: true,
   on: ['blob'],
   required: true,
@@ -173,7 +177,7 @@ const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
     '$version',
     {
       schema: { type: 'string' },
-      doc: 'Key for caches: with the current stamp the answer may be kept for a year.',
+      doc: 'Key for caches: with the current stamp, the answer may be cached for a year.',
       example: '1',
       on: ['image', 'blob'],
       section: '4.2',

@@ -27,7 +27,7 @@ const MIN_BYTES = 16
 
 const BRIEF: ParameterSpec = {
   schema: { type: 'integer', minimum: MIN_BYTES },
-  doc: 'Number of bytes; longer texts, objects and vectors are sent as links with their beginning.',
+  doc: 'Number of bytes. Each longer text, object or vector is sent as a link with the beginning of the value.',
   example: 200,
   on: ['listValues', 'openSet'],
 }

@@ -87,13 +87,13 @@ const CATALOG: ServiceSpec = {
 
 const ARGUMENTS: ParameterSpec = {
   schema: { type: 'string', contentMediaType: 'application/json' },
-  doc: 'In a GET on a function: its arguments, as a JSON array.',
+  doc: 'Arguments of the function in a GET, as a JSON array.',
   on: [],
   section: '4.7',
 }
 const TIMEOUT: ParameterSpec = {
   schema: { type: 'integer' },
-  doc: 'Seconds for which an entity set lives without use that a function returns.',
+  doc: 'Time in seconds without use after which an entity set that the function returns ends.',
   on: [],
   section: '4.5',
 }

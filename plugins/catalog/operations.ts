@@ -35,7 +35,7 @@ const ATTRIBUTE: JsonSchema = {
       indexed: flag,
       unique: flag,
       mandatory: flag,
-      default: { description: 'Value of a new entity for which none is given.' },
+      default: { description: 'Value for new entities that are created without one.' },
       readOnly: flag,
       unrestricted: flag,
       path: text,
@@ -87,11 +87,11 @@ export const OPERATIONS: ServiceSpec['operations'] = {
   'GET /$all': { id: 'catalog.all', doc: 'Descriptions of all dataclasses', answers: { 200: { schema: CATALOG } } },
   'GET /{dataClass}': {
     id: 'catalog.dataClass',
-    doc: 'Description of a dataclass, or of several with commas between',
+    doc: 'Description of a dataclass, or of several, separated by commas',
     path: {
       dataClass: {
         schema: { type: 'string', format: 'dataclass' },
-        doc: 'Name of a dataclass, or several with commas between.',
+        doc: 'Name of a dataclass, or several names, separated by commas.',
       },
     },
     answers: { 200: { schema: { anyOf: [DATA_CLASS, CATALOG] } } },

@@ -30,13 +30,13 @@ export default definePlugin({
   register({ service, engine, parameter, registered }) {
     parameter('$dates', {
       schema: { type: 'string', enum: ['date', 'text'] },
-      doc: 'How dates with a time are read: as `Date`, or as texts.',
+      doc: 'How dates with a time are read: as `Date`, or as strings.',
       example: 'text',
       on: ['client'],
     })
     parameter('$module', {
       schema: { type: 'boolean' },
-      doc: 'The runtime is imported from `tesser/client`.',
+      doc: 'Imports the runtime from `tesser/client`.',
       example: true,
       on: ['client'],
     })

@@ -34,7 +34,7 @@ const COMPUTE: CommandSpec = {
     type: 'string',
     enum: ['count', 'sum', 'average', 'min', 'max', 'countDistinct', 'sumDistinct', 'averageDistinct', '$all'],
   },
-  doc: 'Aggregate of the attributes instead of entities; `$all` answers with all of them.',
+  doc: 'Returns an aggregate of the attributes instead of entities; `$all` returns all aggregates.',
   example: 'count',
   on: ['listValues'],
   section: '4.6',

@@ -48,7 +48,7 @@ const DELETIONS = ['deleteSelection', 'deleteSeveral', 'deleteSet'] as const
 
 const DELETE: MethodSpec = {
   verbs: ['POST', 'DELETE'],
-  doc: 'Deletes the entities that address and filter select.',
+  doc: 'Deletes the entities that the address and the filter select.',
   on: ['delete'],
   section: '4.4',
 }

@@ -12,7 +12,7 @@ const BOOLEAN = result({ type: 'boolean' })
 export const OPERATIONS: ServiceSpec['operations'] = {
   'POST /login': {
     id: 'login',
-    doc: 'Starts a session; its cookie is in the answer',
+    doc: 'Starts a session; the answer sets its cookie',
     body: {
       schema: {
         type: 'array',
@@ -21,7 +21,7 @@ export const OPERATIONS: ServiceSpec['operations'] = {
           { ...text, title: 'password' },
         ],
         minItems: 2,
-        description: 'A third item, a number, is the seconds that the session lives without use.',
+        description: 'A third item, a number, is the time in seconds without use after which the session ends.',
       },
       example: ['ada', 'secret'],
     },
@@ -34,7 +34,7 @@ export const OPERATIONS: ServiceSpec['operations'] = {
   },
   'GET /currentUser': {
     id: 'currentUser',
-    doc: 'The user of the session, null for a guest, with privileges and whether it may administrate the server',
+    doc: 'The user of the session, null for a guest, with privileges and whether the user may administer the server',
     answers: {
       200: {
         schema: {

@@ -28,14 +28,14 @@ export default definePlugin({
 const DISTINCT: CommandSpec = {
   verbs: ['GET'],
   schema: { type: 'boolean' },
-  doc: 'The different values of the first attribute, ascending, instead of entities; with `$compute` each value counts once.',
+  doc: 'Returns the distinct values of the first attribute, ascending, instead of entities. With `$compute`, each value counts once.',
   example: true,
   on: ['listValues'],
   section: '4.6',
 }
 const COUNTS: ParameterSpec = {
   schema: { type: 'boolean' },
-  doc: 'With `$distinct`: each value with its number of entities, the most frequent first.',
+  doc: 'With `$distinct`: returns each value with its number of entities, the most frequent first.',
   example: true,
   on: ['listValues'],
 }

@@ -13,6 +13,6 @@ export default definePlugin({
   kernel: '^1.0.0',
   register: ({ assets }) =>
     assets('/docs/', new URL('./pages/', import.meta.url), {
-      doc: 'The documents of this release as pages with a search; their files are below it.',
+      doc: 'The documents of this release as pages with a search; their files are under this path.',
     }),
 })

@@ -6,23 +6,23 @@ const section = '4.5'
 
 export const LOGIC_OPERATOR: ParameterSpec = {
   schema: { type: 'string', enum: ['AND', 'OR', 'EXCEPT', 'INTERSECT'] },
-  doc: 'Combines the set with that of `$otherCollection`. `INTERSECT` answers whether both have an entity.',
+  doc: 'Combines the set with the set that `$otherCollection` names. `INTERSECT` returns whether the sets have an entity in common.',
   on: ['openSet'],
   section,
 }
 
 export const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
-  ['$otherCollection', { schema: text, doc: 'Id of the other set.', on: ['openSet'], section }],
+  ['$otherCollection', { schema: text, doc: 'Id of the other entity set.', on: ['openSet'], section }],
   [
     '$clean',
     { schema: flag, doc: 'Leaves out entities that have been deleted.', example: true, on: ['openSet'], section },
   ],
-  ['$refresh', { schema: flag, doc: 'Makes the set again by its saved query.', on: ['openSet'], section }],
+  ['$refresh', { schema: flag, doc: 'Creates the set again from its saved query.', on: ['openSet'], section }],
   [
     '$timeout',
     {
       schema: { type: 'integer' },
-      doc: 'Seconds for which the entity set lives without use.',
+      doc: 'Time in seconds without use after which the entity set ends.',
       example: 60,
       on: ['list', 'related', 'openSet'],
       section,
@@ -32,7 +32,7 @@ export const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
     '$savedfilter',
     {
       schema: text,
-      doc: '`true`, or a query: the set can be made again by its filter after its end.',
+      doc: '`true`, or a query: after the set ends, it can be created again from its filter.',
       example: 'true',
       on: ['list', 'openSet'],
       section,
@@ -42,7 +42,7 @@ export const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
     '$savedorderby',
     {
       schema: text,
-      doc: '`true`, or an order: the same as `$savedfilter`, with the order.',
+      doc: '`true`, or an order: the same as `$savedfilter`, for the order.',
       example: 'true',
       on: ['list', 'openSet'],
       section,
@@ -52,7 +52,10 @@ export const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
     '$subOrderby',
     { schema: text, doc: 'Order of the set of related entities.', example: '__KEY desc', on: ['related'], section },
   ],
-  ['$subExpand', { schema: text, doc: 'Relations that are expanded in it.', on: ['related'], section }],
+  [
+    '$subExpand',
+    { schema: text, doc: 'Relations to expand in the set of related entities.', on: ['related'], section },
+  ],
 ]
 
 export const METHODS = {
@@ -64,11 +67,11 @@ export const METHODS = {
   },
   subentityset: {
     verbs: ['GET', 'POST'],
-    doc: 'Keeps the related entities as an entity set, and answers with them alone.',
+    doc: 'Keeps the related entities as an entity set, and returns only them.',
     on: ['related'],
     section,
   },
-  release: { verbs: ['GET', 'POST'], doc: 'Ends the set.', on: ['openSet'], section },
+  release: { verbs: ['GET', 'POST'], doc: 'Ends the entity set.', on: ['openSet'], section },
 } as const satisfies Record<string, MethodSpec>
 
 export const ENTITY_SET: ServiceSpec = {

@@ -19,7 +19,7 @@ export default definePlugin({
       '$expand',
       {
         schema: { type: 'string', format: 'relations' },
-        doc: 'Related entities instead of links to them: `manager, employer.staff:0-10`, or `$all`.',
+        doc: 'Returns related entities instead of links to them: `manager, employer.staff:0-10`, or `$all`.',
         on: [...SELECTIONS, 'get', 'getValues', 'getBy', 'getSeveral', 'save'],
         section: '4.2',
       },

@@ -42,14 +42,14 @@ export default definePlugin({
       {
         default: {},
         description:
-          'Further languages of the page: files like `/explorer/texts/en.json` by their codes, relative to the config file.',
+          'Additional languages of the page, by language code: files such as `/explorer/texts/en.json`, relative to the config file.',
       },
     ),
   }),
   async register({ assets, basePath, configFolder, route }, { languages }) {
     const pages = new URL('./pages/', import.meta.url)
     await assets('/explorer/', pages, {
-      doc: 'A page on which users view and change the data; its files are below it.',
+      doc: 'A page on which users view and change data; its files are under this path.',
     })
     const redirect = { status: 302, headers: { Location: `${basePath}/explorer/` }, body: '' }
     route(

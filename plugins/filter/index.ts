@@ -58,7 +58,7 @@ const OF_DELETIONS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
     '$filter',
     {
       schema: { type: 'string', format: 'condition' },
-      doc: 'What is deleted.',
+      doc: 'Selects the entities to delete.',
       on: ['deleteSelection'],
       required: true,
       section: '4.4',
@@ -67,13 +67,18 @@ const OF_DELETIONS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
   // Without examples, which would be sent with saves.
   [
     '$filter',
-    { schema: { type: 'string' }, doc: 'With `$method=delete`: what is deleted.', on: ['delete'], section: '4.4' },
+    {
+      schema: { type: 'string' },
+      doc: 'With `$method=delete`: selects the entities to delete.',
+      on: ['delete'],
+      section: '4.4',
+    },
   ],
   [
     '$params',
     {
       schema: { type: 'string', contentMediaType: 'application/json' },
-      doc: 'Values of its placeholders, as JSON.',
+      doc: 'Values of the placeholders of `$filter`, as JSON.',
       on: ['delete'],
       section: '4.4',
     },

@@ -107,7 +107,7 @@ export default definePlugin({
 const FORMAT: CommandSpec = {
   verbs: ['GET'],
   schema: { type: 'string', enum: ['json', 'csv', 'ndjson', 'looker'] },
-  doc: 'Form of the answer. `csv` and `ndjson` are lines, of all entities unless `$top` is given; `Accept: text/csv` and `Accept: application/x-ndjson` mean the same. `looker` is a table.',
+  doc: 'Form of the answer. `csv` and `ndjson` return lines, for all entities unless `$top` is given; `Accept: text/csv` and `Accept: application/x-ndjson` mean the same. `looker` returns a table.',
   example: 'looker',
   on: ['listValues', 'openSet'],
   section: 'protocol',

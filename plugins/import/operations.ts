@@ -6,33 +6,36 @@ const oneOf = (...values: string[]) => ({ type: 'string', enum: values })
 export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
   $format: {
     schema: oneOf('csv', 'ndjson', 'json'),
-    doc: 'Format of the rows; by default the content type says it.',
+    doc: 'Format of the rows; by default according to the content type.',
     example: 'csv',
   },
   $existing: {
     schema: oneOf('reject', 'update', 'skip'),
-    doc: 'What happens to a row whose key exists: it is an error, changes that entity, or is left out.',
+    doc: 'What happens to a row whose key exists: it is an error, it changes the entity, or it is skipped.',
     example: 'update',
   },
   $trial: { schema: { type: 'boolean' }, doc: 'Checks all rows and saves none.', example: true },
   $columns: {
     schema: text,
-    doc: 'JSON object: attributes by the names of columns; null leaves a column out, `{"attribute":"employer","by":"Company.name"}` looks a related entity up.',
+    doc: 'JSON object with an attribute for each column name; null leaves a column out, `{"attribute":"employer","by":"Company.name"}` looks up a related entity.',
   },
   $delimiter: { schema: text, doc: 'Character between CSV fields, or `tab`.' },
   $decimal: { schema: oneOf('.', ','), doc: 'Decimal character of numbers.' },
   $dates: { schema: oneOf('ymd', 'dmy', 'mdy'), doc: 'Order of day, month and year.' },
   $encoding: { schema: text, doc: 'Encoding of the body, such as `windows-1252`; UTF-8 by default.' },
-  $nulls: { schema: text, doc: 'Texts of CSV that mean null, with commas between, except in attributes of texts.' },
+  $nulls: {
+    schema: text,
+    doc: 'CSV values that mean null, separated by commas; they do not apply to text attributes.',
+  },
   $preview: {
     schema: { type: 'integer', minimum: 1, maximum: 100 },
-    doc: 'Number of rows that are read and checked; none is saved. The beginning of a file is enough.',
+    doc: 'Number of rows to read and check without saving any. The beginning of the file is enough.',
   },
-  $id: { schema: text, doc: 'Name of the import, in the list and for its end.' },
+  $id: { schema: text, doc: 'Name of the import, to find it in the list and to end it.' },
 }
 
 export const OPERATIONS: ServiceSpec['operations'] = {
-  'GET /': { id: 'imports', doc: 'Imports that are running' },
+  'GET /': { id: 'imports', doc: 'Running imports' },
   'POST /{dataClass}': {
     id: 'import',
     doc: 'Saves the rows of a file as entities; with `$preview` shows its columns and first rows',
@@ -44,7 +47,7 @@ export const OPERATIONS: ServiceSpec['operations'] = {
   },
   'DELETE /{id}': {
     id: 'import.stop',
-    doc: 'Ends an import; rows that it has saved stay',
+    doc: 'Ends an import; the rows that it has saved stay',
     path: { id: { schema: text } },
   },
 }

@@ -37,21 +37,25 @@ export default definePlugin({
   name: 'jobs',
   kernel: '^1.0.0',
   options: Type.Object({
-    concurrency: Type.Integer({ default: 64, minimum: 1, description: 'Number of jobs that run at a time.' }),
+    concurrency: Type.Integer({
+      default: 64,
+      minimum: 1,
+      description: 'Maximum number of jobs that run at the same time.',
+    }),
     keepDone: Type.Integer({
       default: 10_000,
       minimum: 0,
-      description: 'Number of jobs that are kept when they are done.',
+      description: 'Number of completed jobs to keep.',
     }),
     keepDoneHours: Type.Number({
       default: 24,
       minimum: 0,
-      description: 'Age at which jobs are removed that are done or cancelled.',
+      description: 'Age in hours at which completed and cancelled jobs are removed.',
     }),
     keepFailedDays: Type.Number({
       default: 90,
       minimum: 0,
-      description: 'Age at which jobs are removed that have failed.',
+      description: 'Age in days at which failed jobs are removed.',
     }),
   }),
   async register({ service, engine, log, metrics, now, onReady, onClose }, options) {
@@ -218,18 +222,14 @@ function metricsOf(runner: JobRunner, jobs: PluginEngine['jobs'], now: number): 
     values: [{ labels: {}, value }],
   })
   return [
-    gauge('jobs_running', 'Jobs that run now.', runner.runningCount),
+    gauge('jobs_running', 'Running jobs.', runner.runningCount),
     gauge(
       'jobs_delay_seconds',
-      'Time for which the oldest job that is ready has waited; 0 if there is none.',
+      'Time that the oldest ready job has waited; 0 if no job is ready.',
       Math.max(0, ...oldest) / 1000,
     ),
-    counter('jobs_done_total', 'Jobs that are done, since the start.', runner.counts.done),
-    counter(
-      'jobs_failed_attempts_total',
-      'Attempts of jobs that failed, since the start.',
-      runner.counts.failedAttempts,
-    ),
+    counter('jobs_done_total', 'Jobs completed since the start.', runner.counts.done),
+    counter('jobs_failed_attempts_total', 'Failed attempts of jobs since the start.', runner.counts.failedAttempts),
     counter('jobs_failed_total', 'Jobs whose last attempt failed, since the start.', runner.counts.failed),
   ]
 }

@@ -5,15 +5,15 @@ const id = { schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } }
 const state = { schema: { type: 'string', enum: JOB_STATES }, example: 'failed' }
 
 export const OPERATIONS: ServiceSpec['operations'] = {
-  'GET /': { id: 'jobs', doc: 'Functions of jobs, and the number of jobs in each state, up to 10,000' },
+  'GET /': { id: 'jobs', doc: 'Job functions, and the number of jobs in each state, up to 10,000' },
   'GET /{state}': {
     id: 'jobs.list',
-    doc: 'Jobs in a state, the newest first; `failed/Ticket.embed`: those of one function',
+    doc: 'Jobs in a state, newest first; `failed/Ticket.embed`: only jobs of one function',
     path: { state },
   },
   'POST /failed/replay': {
     id: 'jobs.replayFailed',
-    doc: 'Runs all jobs again that have failed; `failed/Ticket.embed/replay`: those of one function',
+    doc: 'Runs all failed jobs again; `failed/Ticket.embed/replay`: only jobs of one function',
   },
   'POST /{id}/{action}': {
     id: 'jobs.change',

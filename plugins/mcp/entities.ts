@@ -15,7 +15,7 @@ export const SELECTION = {
   class: Type.String({ minLength: 1, maxLength: 200 }),
   filter: Type.Optional(Type.String({ maxLength: 20_000, description: 'name = :1 and country.population > :2' })),
   params: Type.Optional(
-    Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'values of :1, :2 …; exact numbers as texts' }),
+    Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'values of :1, :2 …; exact numbers as strings' }),
   ),
 }
 

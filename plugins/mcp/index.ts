@@ -69,9 +69,9 @@ const ROUTE: RouteSpec = {
         example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
       },
       answers: {
-        200: { doc: 'A message of JSON-RPC.', types: ['application/json', 'text/event-stream'], schema: anyObject },
-        202: { doc: 'A notification was taken.', types: [] },
-        default: { doc: 'An error of JSON-RPC or of the server.', schema: anyObject },
+        200: { doc: 'A JSON-RPC message.', types: ['application/json', 'text/event-stream'], schema: anyObject },
+        202: { doc: 'The server accepted a notification.', types: [] },
+        default: { doc: 'A JSON-RPC error or a server error.', schema: anyObject },
       },
     },
   },

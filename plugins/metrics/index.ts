@@ -48,12 +48,12 @@ export default definePlugin({
 const ROUTE: RouteSpec = {
   verbs: ['GET'],
   shownToAdministrators: true,
-  doc: 'Metrics for Prometheus; with `metrics.port` they have a port of their own.',
+  doc: 'Metrics for Prometheus, unless `metrics.port` serves them on a separate port.',
   tag: 'server',
   operations: {
     GET: {
       id: 'metrics',
-      doc: 'Metrics for Prometheus, unless `metrics.port` gives them a port of their own',
+      doc: 'Metrics for Prometheus, unless `metrics.port` serves them on a separate port',
       answers: { 200: { doc: 'The text format.', types: ['text/plain'], schema: { type: 'string' } } },
     },
   },

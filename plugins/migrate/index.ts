@@ -27,7 +27,7 @@ export default definePlugin({
     metrics.add(() => metricsOf(change))
     parameter('$allowLoss', {
       schema: { type: 'boolean' },
-      doc: 'Prepares a change that loses data; the start that takes it needs `storage.allowLoss` as well.',
+      doc: 'Prepares a change even if it loses data. The start that applies it needs `storage.allowLoss` as well.',
       example: true,
       on: ['migrate'],
     })
@@ -44,16 +44,16 @@ export default definePlugin({
 const MIGRATE: ServiceSpec = {
   verbs: ['GET', 'POST', 'DELETE'],
   administrators: true,
-  doc: 'A change of the model that is prepared while the server goes on.',
+  doc: 'A change of the model, prepared while the server runs.',
   tag: 'server',
   operations: {
     'GET /': { id: 'modelChange', doc: 'State of the change of the model' },
     'POST /': {
       id: 'migrate',
-      doc: 'Prepares the change to the present model file, in a copy of the store that the next start takes',
+      doc: 'Prepares the change to the current model file, in a copy of the store that the next start uses',
       answers: { 202: { doc: 'The change is being prepared.' } },
     },
-    'DELETE /': { id: 'migrate.cancel', doc: 'Removes the copy' },
+    'DELETE /': { id: 'migrate.cancel', doc: 'Removes the prepared copy' },
   },
 }
 
@@ -62,13 +62,13 @@ function metricsOf({ state, step }: ModelChangeRun): Metric[] {
     gauge('model_change_running', '1 while a change of the model is being prepared.', state === 'running' ? 1 : 0),
     gauge(
       'model_change_ready',
-      '1 when the next start takes a prepared change of the model.',
+      '1 if the next start applies a prepared change of the model.',
       state === 'ready' ? 1 : 0,
     ),
-    gauge('model_change_failed', '1 when the change of the model could not be prepared.', state === 'failed' ? 1 : 0),
+    gauge('model_change_failed', '1 if the change of the model could not be prepared.', state === 'failed' ? 1 : 0),
     gauge(
       'model_change_progress_ratio',
-      'Part of the current step that is done, from 0 to 1.',
+      'Completed part of the current step, from 0 to 1.',
       step ? step.done / Math.max(1, step.total) : 0,
     ),
   ]

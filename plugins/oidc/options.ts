@@ -9,14 +9,14 @@ const GRANTS = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Claim with a text or a list of texts; `a.b` is `b` in `a`.',
+        description: 'Claim with a string or a list of strings; `a.b` is `b` in `a`.',
       }),
     ),
     map: Type.Record(Type.String(), Type.Array(TEXT), {
       default: {},
-      description: 'Names in roles.json by value of the claim.',
+      description: 'Names in roles.json, by value of the claim.',
     }),
-    default: Type.Array(TEXT, { default: [], description: 'Names that every user of the provider has.' }),
+    default: Type.Array(TEXT, { default: [], description: 'Names in roles.json that every user of the provider has.' }),
   },
   OBJECT_OPTIONS,
 )
@@ -26,12 +26,12 @@ const ALLOW = Type.Object(
     emailDomains: Type.Optional(
       Type.Array(Type.String({ pattern: '^[a-z0-9.-]+$' }), {
         minItems: 1,
-        description: 'Domains in lower case; the confirmed e-mail address has one of them.',
+        description: 'Domains in lower case; the confirmed e-mail address must have one of them.',
       }),
     ),
     claims: Type.Optional(
       Type.Record(Type.String({ minLength: 1 }), Type.Array(TEXT, { minItems: 1 }), {
-        description: 'By claim: values of which it has at least one.',
+        description: 'Values by claim; the claim must have at least one of its values.',
       }),
     ),
   },
@@ -44,17 +44,22 @@ const RESERVED =
 
 const PROVIDER = Type.Object(
   {
-    issuer: Type.String({ pattern: '^https?://', description: 'Address before `/.well-known/openid-configuration`.' }),
+    issuer: Type.String({
+      pattern: '^https?://',
+      description: 'Address of the provider, without `/.well-known/openid-configuration`.',
+    }),
     clientId: TEXT,
-    clientSecret: Type.Optional(Type.String({ minLength: 1, description: 'Without it the client is a public one.' })),
+    clientSecret: Type.Optional(
+      Type.String({ minLength: 1, description: 'Secret of the client. Without it, the client is a public client.' }),
+    ),
     clientAuthentication: Type.Optional(
       Type.Unsafe<'basic' | 'post'>({
         type: 'string',
         enum: ['basic', 'post'],
-        description: 'Way in which the secret is sent.',
+        description: 'How the secret is sent.',
       }),
     ),
-    label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name for people.' })),
+    label: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name that people see.' })),
     scopes: Type.String({ default: 'openid profile email', pattern: '(?:^| )openid(?: |$)' }),
     userName: Type.String({
       default: 'email',
@@ -66,17 +71,17 @@ const PROVIDER = Type.Object(
       Type.String({
         pattern: '^(?:[A-Za-z0-9._-]{1,40}:)?$',
         description:
-          'Text before each user name; by default none for `email`, and the name of the provider with a colon else.',
+          'Text before each user name; by default none for `email`, otherwise the name of the provider with a colon.',
       }),
     ),
     roles: Type.Optional(GRANTS),
     privileges: Type.Optional(GRANTS),
     allow: Type.Optional(ALLOW),
-    userInfo: Type.Boolean({ default: true, description: 'Asks for the claims at the UserInfo endpoint too.' }),
+    userInfo: Type.Boolean({ default: true, description: 'Requests claims from the UserInfo endpoint too.' }),
     parameters: Type.Record(Type.String({ pattern: `^(?!(?:${RESERVED})$)[a-z_]{1,50}$` }), TEXT, {
       ...OBJECT_OPTIONS,
       default: {},
-      description: 'Further parameters of the request for authorization, such as `prompt`.',
+      description: 'Additional parameters of the authorization request, such as `prompt`.',
     }),
     logout: Type.Boolean({ default: false, description: 'A logout ends the session at the provider too.' }),
     timeoutSeconds: Type.Integer({ default: 10, minimum: 1, maximum: 60 }),

@@ -85,21 +85,21 @@ export function openApiDocument({
         },
         responses: {
           Error: { description: ERROR_DESCRIPTION, content: jsonContent(schemaRef('rest.Errors')) },
-          NotModified: { description: 'The client has this version already, by `If-None-Match`.' },
+          NotModified: { description: 'The client already has this version, according to `If-None-Match`.' },
           Ok: { description: 'Done.', content: jsonContent(schemaRef('rest.Ok')) },
           ...each(responsesOf),
           ...functions.responses,
         },
         headers: {
           ETag: {
-            description: 'Version of the entity, where nothing but its own values is shown.',
+            description: 'Version of the entity, if the answer shows only its own values.',
             schema: { type: 'string' },
           },
         },
         requestBodies: { ...queryRequests(bodies), ...functions.requestBodies },
       }),
       securitySchemes: {
-        session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'Of `/$directory/login`.' },
+        session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The cookie of `/$directory/login`.' },
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or a JSON Web Token.' },
       },
     },

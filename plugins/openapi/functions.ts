@@ -98,7 +98,7 @@ const MAX_OPTIONAL = 3
 
 function responseOf({ result, isStream }: ClassFunction, view: View): object {
   if (isStream) return { description: STREAM, content: streamOf(result ? reduceSchema(result, view) : {}, view) }
-  if (!result) return { description: 'Whatever the function returns.', content: ANYTHING }
+  if (!result) return { description: 'The value that the function returns.', content: ANYTHING }
   const answer = (schema: JsonSchema): object => ({ description: 'The answer.', content: jsonContent(schema) })
   const bodies = alternativesOf(result)
   const isEntities = (schema: JsonSchema): boolean => ENTITY_OF in schema || SELECTION_OF in schema

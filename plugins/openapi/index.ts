@@ -77,7 +77,7 @@ const OPENAPI: ServiceSpec = {
   operations: {
     'GET /': {
       id: 'openapi',
-      doc: 'This document: addresses, parameters, schemas, errors and functions, as far as you may see them',
+      doc: 'This document: the addresses, parameters, schemas, errors and functions that you may see',
     },
   },
 }

@@ -22,7 +22,7 @@ export function pathParametersOf(dataClass: DataClass, view: View): Record<strin
       name: 'key',
       in: 'path',
       required: true,
-      description: `The primary key. In quotes when it is empty or begins with a quote.`,
+      description: `The primary key, in quotes if it is empty or begins with a quote.`,
       schema: { type: ['string', 'integer'] },
       example: String(example ?? 1),
     },
@@ -30,7 +30,7 @@ export function pathParametersOf(dataClass: DataClass, view: View): Record<strin
       name: 'attributes',
       in: 'path',
       required: true,
-      description: 'Attributes with commas between, also those of related entities and properties of objects.',
+      description: 'Attributes, separated by commas; also attributes of related entities, and properties of objects.',
       schema: { type: 'string' },
       example: view.shows(first) ? first.name : '*',
     },
@@ -82,7 +82,7 @@ export function pathsOf(dataClass: DataClass, view: View, parameters: Parameters
     [`/${title}`]: {
       ...get('list', `Entities of ${title}`, { parameters: on('list'), responses: answer('collection') }),
       ...(parameters.has('$filter') &&
-        drop('deleteSelection', 'Deletes what the filter selects', on('deleteSelection'))),
+        drop('deleteSelection', 'Deletes the entities that the filter selects', on('deleteSelection'))),
       ...(maySave && { post: save(dataClass, operation, mayDrop, on) }),
     },
     [`/${title}/{attributes}`]: get('listAttributes', `Some attributes of ${title}, aggregates, different values`, {
@@ -222,7 +222,7 @@ function save(
     responses: {
       '200': savedResponse,
       default: {
-        description: 'Something was not saved: it has `__STATUS` and `__ERROR`. Or nothing could be tried.',
+        description: 'At least one entity was not saved: it has `__STATUS` and `__ERROR`. Or no save could be tried.',
         content: jsonContent(failureSchema),
       },
     },
@@ -283,7 +283,7 @@ function relatedGet(
     name: '$expand',
     in: 'query',
     required: true,
-    description: 'The name of the relation: related entities in place of the link to them.',
+    description: 'The name of the relation: the answer has related entities instead of the link to them.',
     schema: { type: 'string' },
     example: name,
   }
@@ -313,10 +313,10 @@ function binaryOperations(
       get: operation(`bytes.${name}`, `Bytes of ${name}`, {
         parameters: on(isImage ? 'image' : 'blob'),
         responses: {
-          '200': { description: 'The bytes; empty where there are none.', content: bytes },
-          '206': { description: 'The part that `Range` asks for.', content: bytes },
+          '200': { description: 'The bytes; empty if there are none.', content: bytes },
+          '206': { description: 'The part that `Range` requests.', content: bytes },
           '304': NOT_MODIFIED,
-          '416': { description: 'There is no such part.' },
+          '416': { description: 'The requested part does not exist.' },
           ...FAILURE,
         },
       }),

@@ -14,17 +14,17 @@ import { sampleOf } from './samples.ts'
 
 /** Members of entities other than their attributes. */
 const SERVICE: Readonly<Record<string, JsonSchema>> = {
-  __entityModel: { type: 'string', description: 'Its dataclass, of an entity that stands alone.' },
+  __entityModel: { type: 'string', description: 'Dataclass of an entity that is not in a collection.' },
   __DATACLASS: { type: 'string' },
   __KEY: { type: 'string', description: 'The primary key.' },
   __TIMESTAMP: { type: 'string', format: 'date-time', description: 'The last change.' },
-  __STAMP: { type: 'integer', description: 'Number of changes; a save has to send it. 0: new, or deleted.' },
+  __STAMP: { type: 'integer', description: 'Number of changes; a save must send it. 0: new, or deleted.' },
   __GlobalStamp: { type: 'integer' },
-  __SCORE: { type: ['number', 'null'], description: 'Of a filter on a vector, when the attribute list has it.' },
-  uri: { type: 'string', format: 'uri-reference', description: 'Of a saved entity.' },
+  __SCORE: { type: ['number', 'null'], description: 'Score of a filter on a vector, if the attribute list has it.' },
+  uri: { type: 'string', format: 'uri-reference', description: 'Address of a saved entity.' },
   __STATUS: schemaRef('rest.Status'),
-  __ERROR: { type: 'array', items: schemaRef('rest.Error'), description: 'Why it was not saved.' },
-  __INDEX: { type: 'integer', description: 'Position in a batch, of an entity that was not saved.' },
+  __ERROR: { type: 'array', items: schemaRef('rest.Error'), description: 'Why the entity was not saved.' },
+  __INDEX: { type: 'integer', description: 'Position in the batch of an entity that was not saved.' },
 }
 const sharedSchema = (name: string): JsonSchema => schemaRef(`rest.${name}`)
 
@@ -42,7 +42,7 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
   const { properties, required, example } = saveParts(dataClass, view)
   const schemas: Record<string, JsonSchema> = {
     [name]: {
-      description: `${dataClass.description ?? `An entity of ${dataClass.name}.`} Attributes that were not asked for are absent.`,
+      description: `${dataClass.description ?? `An entity of ${dataClass.name}.`} Attributes that the request does not list are absent.`,
       allOf: [sharedSchema('Entity')],
       type: 'object',
       properties: values(true),
@@ -74,7 +74,7 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
   return {
     ...schemas,
     [`${name}.save`]: {
-      description: `Values of an entity of ${dataClass.name}: with \`__KEY\` and \`__STAMP\` one that exists is changed, otherwise one is made.`,
+      description: `Values of an entity of ${dataClass.name}: with \`__KEY\` and \`__STAMP\` they change an existing entity, otherwise they create one.`,
       type: 'object',
       properties: { __KEY: { type: ['string', 'number'] }, __STAMP: { type: 'integer' }, ...properties },
       ...(required.length > 0 && { 'x-required-for-new': required }),
@@ -82,7 +82,7 @@ export function schemasOf(dataClass: DataClass, view: View): Record<string, Json
     },
     [`${name}.saved`]: {
       description:
-        'The entity as it is on the server, or all of them, in the order of the body. `validate` answers with those that fail.',
+        'The entity as it is on the server, or all entities, in the order of the body. `validate` returns the entities that fail.',
       anyOf: [
         { type: 'object', properties: { __ENTITIES: { type: 'array', items: savedSchema } }, required: ['__ENTITIES'] },
         { type: 'array', items: savedSchema },
@@ -99,13 +99,13 @@ export const isSaved = (dataClass: DataClass, view: View): boolean =>
 export const COLLECTION_SCHEMA: JsonSchema = {
   type: 'object',
   properties: {
-    __ENTITYSET: { type: 'string', description: 'Address of the entity set that was made, or of related entities.' },
+    __ENTITYSET: { type: 'string', description: 'Address of the entity set that was created, or of related entities.' },
     __DATACLASS: { type: 'string' },
     __entityModel: { type: 'string' },
-    __GlobalStamp: { type: 'integer', description: 'Number of changes of the whole store.' },
-    __COUNT: { type: 'integer', description: 'Entities of the selection.' },
-    __FIRST: { type: 'integer', description: 'Position of the page in it.' },
-    __SENT: { type: 'integer', description: 'Entities of the page.' },
+    __GlobalStamp: { type: 'integer', description: 'Number of changes in the whole store.' },
+    __COUNT: { type: 'integer', description: 'Number of entities in the selection.' },
+    __FIRST: { type: 'integer', description: 'Position of the page in the selection.' },
+    __SENT: { type: 'integer', description: 'Number of entities on the page.' },
     __queryPlan: {},
     __queryPath: {},
   },

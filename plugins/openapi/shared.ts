@@ -19,24 +19,24 @@ const BRIEF_LINK = object(
 export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   'rest.Error': object(
     {
-      message: { ...text, description: 'For people; its text may change.' },
+      message: { ...text, description: 'Message for people; its text may change.' },
       componentSignature: text,
-      errCode: { ...integer, description: 'For programs; it does not change.' },
-      attribute: { ...text, description: 'The attribute that the error is about.' },
-      extraDescription: { description: 'Values of an error object of an event.' },
+      errCode: { ...integer, description: 'Code for programs; it does not change.' },
+      attribute: { ...text, description: 'The attribute that the error concerns.' },
+      extraDescription: { description: 'Values of an error object that an event returned.' },
     },
     ['message', 'componentSignature', 'errCode'],
   ),
   'rest.Errors': object(
     {
-      __ERROR: { type: 'array', items: schemaRef('rest.Error'), minItems: 1, description: 'The cause first.' },
+      __ERROR: { type: 'array', items: schemaRef('rest.Error'), minItems: 1, description: 'Errors, the cause first.' },
     },
     ['__ERROR'],
   ),
   'rest.Status': object(
     {
       success: flag,
-      status: { ...integer, description: '1 to 8, as the language of 4D numbers them; 2: the stamp has changed.' },
+      status: { ...integer, description: '1 to 8, as the 4D language numbers them; 2: the stamp has changed.' },
       statusText: text,
       lockKind: integer,
       lockKindText: text,
@@ -72,12 +72,12 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       },
       ['__deferred'],
     ),
-    description: 'Address of a related entity, of related entities, of an image or a blob.',
+    description: 'Address of a related entity, of related entities, of an image or of a blob.',
   },
   'rest.BriefEntity': {
     type: 'object',
     not: { additionalProperties: { not: BRIEF_LINK } },
-    description: 'An entity with `$brief`: values that are longer are links with their beginning.',
+    description: 'An entity with `$brief`: each longer value is a link with the beginning of the value.',
   },
   'rest.Brief': {
     description: 'Entities with `$brief`.',
@@ -97,7 +97,7 @@ export const SHARED_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ['__COUNT', 'schema', 'rows'],
   ),
   'rest.Upload': {
-    ...object({ ID: { ...text, description: 'Of an upload by `$upload`.' } }, ['ID']),
+    ...object({ ID: { ...text, description: 'Id of an upload by `$upload`.' } }, ['ID']),
     description: 'An uploaded file, which becomes the value of an image or a blob.',
   },
   'rest.Ok': object({ ok: { type: 'boolean', const: true } }, ['ok']),
@@ -116,7 +116,7 @@ export const SHARED_PARAMETERS: Readonly<Record<string, object>> = {
     name: 'keys',
     in: 'path',
     required: true,
-    description: 'Further keys, with commas between.',
+    description: 'More keys, separated by commas.',
     schema: text,
   },
   'rest.ifNoneMatch': condition(

@@ -4,7 +4,7 @@ import type { Registered } from '../../kernel/api.ts'
 /** Tags of addresses that belong to no dataclass. */
 const SERVICES: Readonly<Record<string, string>> = {
   catalog: 'The data model, and clients of it.',
-  session: 'Logins and the user.',
+  session: 'Logins and the current user.',
   data: 'Files and entity sets.',
   server: 'State and administration of the server.',
 }

@@ -15,7 +15,7 @@ export default definePlugin({
       '$orderby',
       {
         schema: { type: 'string', format: 'order' },
-        doc: 'Order of the selection: `lastName, salary desc`. An `order by` in `$filter` has precedence.',
+        doc: 'Order of the selection: `lastName, salary desc`. An `order by` in `$filter` takes precedence.',
         on: [...SELECTIONS, 'getSeveral', 'call'],
         section: '4.2',
       },

@@ -33,21 +33,21 @@ export default definePlugin({
 
 const SKIP: ParameterSpec = {
   schema: { type: 'integer', minimum: 0 },
-  doc: 'Number of entities before the page.',
+  doc: 'Number of entities to skip before the page.',
   example: 0,
   on: [...SELECTIONS, 'related', 'jobs.list'],
   section: '4.2',
 }
 const TOP: ParameterSpec = {
   schema: { type: 'integer' },
-  doc: 'Number of entities of the page; negative for all. By default 100, or `defaultTopSize` of the dataclass.',
+  doc: 'Number of entities on the page; negative for all. By default 100, or `defaultTopSize` of the dataclass.',
   example: 10,
   on: [...SELECTIONS, 'related', 'jobs.list'],
   section: '4.2',
 }
 const LIMIT: ParameterSpec = {
   schema: { type: 'integer' },
-  doc: 'The same as `$top`, which has precedence.',
+  doc: 'The same as `$top`, which takes precedence.',
   example: 5,
   section: '4.2',
 }

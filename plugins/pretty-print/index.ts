@@ -12,7 +12,7 @@ export default definePlugin({
   kernel: '^1.0.0',
   register({ parameter }) {
     for (const name of ['$prettyprint', '$prettyformatting'] as const) {
-      const doc = `Line breaks and indentation in the answer${name === '$prettyprint' ? '' : '; the same as `$prettyprint`'}.`
+      const doc = `Formats the answer with line breaks and indentation${name === '$prettyprint' ? '' : '; the same as `$prettyprint`'}.`
       parameter(
         name,
         {

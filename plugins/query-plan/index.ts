@@ -35,5 +35,5 @@ const QUERY_PLAN: ParameterSpec = {
 }
 const QUERY_PATH: ParameterSpec = {
   ...QUERY_PLAN,
-  doc: 'Adds time and hits of each step of the plan, in `__queryPath`.',
+  doc: 'Adds the time and the hits of each step of the plan, in `__queryPath`.',
 }

@@ -33,7 +33,7 @@ export default definePlugin({
     }
     parameter('$refresh', {
       schema: { type: 'boolean' },
-      doc: 'Answers with what would be saved, and saves nothing.',
+      doc: 'Returns what would be saved, and saves nothing.',
       example: true,
       on: ['save'],
       section: '4.4',

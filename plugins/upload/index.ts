@@ -68,13 +68,13 @@ const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
       section: '4.8',
     },
   ],
-  ['$binary', { ...BINARY, doc: 'The body is a file. Not needed beside `$rawPict`.', on: ['upload'], section: '4.8' }],
-  ['$binary', { ...BINARY, doc: 'The blob becomes null.', on: ['clearBlob'], section: '4.8' }],
+  ['$binary', { ...BINARY, doc: 'The body is a file. Not needed with `$rawPict`.', on: ['upload'], section: '4.8' }],
+  ['$binary', { ...BINARY, doc: 'Sets the blob to null.', on: ['clearBlob'], section: '4.8' }],
   [
     '$imageformat',
     {
       schema: { type: 'string', enum: ['best', 'png', 'jpeg', 'gif', 'tiff', 'webp'] },
-      doc: 'Any value: the image becomes null. Without it, DELETE means the entity.',
+      doc: 'With any value, sets the image to null. Without this parameter, DELETE deletes the entity.',
       example: 'best',
       on: ['clearImage'],
       required: true,
@@ -85,7 +85,7 @@ const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
     '$timeout',
     {
       schema: { type: 'integer' },
-      doc: 'Seconds for which an uploaded file can be attached.',
+      doc: 'Time in seconds within which an uploaded file can be attached.',
       example: 60,
       on: ['upload'],
       section: '4.8',
@@ -95,13 +95,13 @@ const PARAMETERS: readonly (readonly [`$${string}`, ParameterSpec])[] = [
 
 const UPLOAD: ServiceSpec = {
   verbs: ['POST'],
-  doc: 'Takes a file, which a save attaches to an image or a blob.',
+  doc: 'Receives a file; a save then attaches it to an image or blob attribute.',
   section: '4.8',
   tag: 'data',
   operations: {
     'POST /': {
       id: 'upload',
-      doc: 'Takes a file, which a save attaches by its id',
+      doc: 'Receives a file; a save then attaches it by its id',
       body: { types: ['*/*'], schema: { type: 'string', format: 'binary' } },
       answers: {
         200: {

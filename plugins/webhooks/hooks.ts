@@ -93,42 +93,42 @@ export class Hooks {
     return [
       counter(
         'webhooks_delivered_total',
-        'Events that receivers took.',
+        'Events that receivers accepted.',
         values(hook => hook.counts.delivered),
       ),
       counter(
         'webhooks_failed_attempts_total',
-        'Attempts that failed.',
+        'Failed attempts to deliver an event.',
         values(hook => hook.counts.failedAttempts),
       ),
       counter(
         'webhooks_given_up_total',
-        'Events that were given up.',
+        'Events that webhooks gave up on.',
         values(hook => hook.counts.givenUp),
       ),
       counter(
         'webhooks_skipped_records_total',
-        'Commits that the log no longer had.',
+        'Commits that the webhook missed because the commit log no longer had them.',
         values(hook => hook.counts.skippedRecords),
       ),
       gauge(
         'webhooks_pending',
-        'Events in memory that are not delivered.',
+        'Undelivered events in memory.',
         values(hook => hook.pending),
       ),
       gauge(
         'webhooks_lag_records',
-        'Commits behind the last one.',
+        'Number of commits that the webhook lags behind the last one.',
         values(hook => hook.lag.records),
       ),
       gauge(
         'webhooks_lag_seconds',
-        'Age of the oldest event not delivered.',
+        'Age of the oldest undelivered event.',
         values(hook => hook.lag.seconds),
       ),
       gauge(
         'webhooks_dead_letters',
-        'Events that were given up and are kept.',
+        'Given-up events that are kept.',
         values(hook => hook.letters.size),
       ),
     ]

@@ -47,9 +47,9 @@ const WEBHOOKS: ServiceSpec = {
   tag: 'server',
   operations: {
     'GET /': { id: 'webhooks', doc: 'Webhooks and their state' },
-    'GET /{hook}': { id: 'webhooks.hook', doc: 'A webhook, with the events that were given up', path: { hook: id } },
-    'GET /{hook}/{id}': { id: 'webhooks.event', doc: 'An event that was given up', path: { hook: id, id } },
-    'POST /{hook}/{id}': { id: 'webhooks.send', doc: 'Sends it once more', path: { hook: id, id } },
-    'DELETE /{hook}/{id}': { id: 'webhooks.remove', doc: 'Removes it', path: { hook: id, id } },
+    'GET /{hook}': { id: 'webhooks.hook', doc: 'A webhook, with the events that it gave up on', path: { hook: id } },
+    'GET /{hook}/{id}': { id: 'webhooks.event', doc: 'An event that the webhook gave up on', path: { hook: id, id } },
+    'POST /{hook}/{id}': { id: 'webhooks.send', doc: 'Sends the event again', path: { hook: id, id } },
+    'DELETE /{hook}/{id}': { id: 'webhooks.remove', doc: 'Removes the event', path: { hook: id, id } },
   },
 }

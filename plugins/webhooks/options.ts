@@ -6,68 +6,82 @@ const EVENTS = ['created', 'updated', 'deleted'] as const
 const HOOK = Type.Object(
   {
     name: Type.String({ pattern: '^[a-z][a-z0-9-]{0,39}$', description: 'Name in logs, metrics and `$webhooks`.' }),
-    url: Type.String({ minLength: 1, maxLength: 2_000, description: 'Address that gets the events by POST.' }),
-    secret: Type.String({ description: '`whsec_` and 24 to 64 bytes as base64, with which events are signed.' }),
+    url: Type.String({ minLength: 1, maxLength: 2_000, description: 'Address that receives the events by POST.' }),
+    secret: Type.String({ description: 'Secret that signs the events: `whsec_` and 24 to 64 bytes as base64.' }),
     dataClass: Type.String({ description: 'Dataclass whose entities are watched.' }),
     filter: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 10_000,
-        description: 'Query, as in `$filter`: only entities that satisfy it.',
+        description: 'Query, as in `$filter`: only entities that match it.',
       }),
     ),
     events: Type.Array(Type.Unsafe<(typeof EVENTS)[number]>({ type: 'string', enum: [...EVENTS] }), {
       default: [...EVENTS],
       minItems: 1,
       uniqueItems: true,
-      description: 'Which of `created`, `updated` and `deleted` are sent.',
+      description: 'Events to send: `created`, `updated`, `deleted`.',
     }),
     attributes: Type.Optional(
       Type.Array(Type.String({ pattern: '^[^,]+$', maxLength: 500 }), {
         minItems: 1,
-        description: 'Attributes that are sent, as in `$attributes`.',
+        description: 'Attributes to send, as in `$attributes`.',
       }),
     ),
     allowPrivate: Type.Boolean({
       default: false,
       description: 'Allows addresses of this machine and of private networks.',
     }),
-    concurrency: Type.Integer({ default: 8, minimum: 1, maximum: 64, description: 'Requests at a time.' }),
-    timeoutSeconds: Type.Number({ default: 10, minimum: 0.05, maximum: 60, description: 'Time for an attempt.' }),
+    concurrency: Type.Integer({
+      default: 8,
+      minimum: 1,
+      maximum: 64,
+      description: 'Maximum number of requests at the same time.',
+    }),
+    timeoutSeconds: Type.Number({
+      default: 10,
+      minimum: 0.05,
+      maximum: 60,
+      description: 'Maximum time for an attempt.',
+    }),
     firstRetrySeconds: Type.Number({
       default: 5,
       minimum: 0.01,
       maximum: 3_600,
-      description: 'Time to the second attempt.',
+      description: 'Time between the first attempt and the second.',
     }),
     maxRetrySeconds: Type.Number({
       default: 3_600,
       minimum: 0.01,
       maximum: 86_400,
-      description: 'Maximum time between two.',
+      description: 'Maximum time between two attempts.',
     }),
     maxAgeHours: Type.Number({
       default: 72,
       minimum: 0,
       maximum: 8_760,
-      description: 'Time from the first attempt after which an event is given up.',
+      description: 'Time from the first attempt after which the webhook gives up on an event.',
     }),
     deadLetters: Type.Integer({
       default: 1_000,
       minimum: 0,
       maximum: 10_000,
-      description: 'Events that were given up and are kept; beyond that the oldest are removed.',
+      description: 'Number of given-up events to keep; beyond it the oldest are removed.',
     }),
   },
   { additionalProperties: false },
 )
 
 export const OPTIONS = Type.Object({
-  hooks: Type.Array(HOOK, { default: [], maxItems: 100, description: 'Receivers of events.' }),
+  hooks: Type.Array(HOOK, {
+    default: [],
+    maxItems: 100,
+    description: 'Webhooks, each with the receiver of its events.',
+  }),
   logBytes: Type.Integer({
     default: 2 ** 30,
     minimum: 2 ** 20,
-    description: 'Size up to which the log keeps commits that a hook has not read.',
+    description: 'Size up to which the commit log keeps commits that a webhook has not read.',
   }),
 })
 

@@ -105,7 +105,7 @@ t.test('a clone that follows, killed and stopped', async t => {
   server.hook = async path => path.startsWith('Book') && new Promise<boolean>(() => {})
   changed('ISBN 4', 1)
   ended.child.kill('SIGTERM')
-  await ended.line(/^stopping: one last comparison; a second signal/)
+  await ended.line(/^stopping after one last comparison; a second signal/)
   ended.child.kill('SIGTERM')
   t.strictSame(await ended.end, [143, null])
   delete server.hook

@@ -63,7 +63,7 @@ async function startDev(t: Test) {
     }
   }
   const [, url] = await line(/answers at (\S+)\/rest/)
-  await line(/restarts it/)
+  await line(/It restarts when/)
   return {
     line,
     write: (file: string, content: string) => writeFileSync(join(folder, file), content),
@@ -94,12 +94,12 @@ t.test('tesser dev serves changed code, and keeps the old version when the new o
   t.match(read('tesser-model.d.ts'), /nickname: string/, 'its types')
 
   const broken: [string, string, RegExp][] = [
-    ['classes.ts', 'export class {', /the old version goes on: .*classes\.ts:1:14\)/],
-    ['index.ts', `${PLUGIN}throw new Error('not yet')`, /the old version goes on: .*not yet \(.*index\.ts:9\)/],
-    ['classes.ts', 'throw new Error("too early")', /the old version goes on: .*too early/],
-    ['index.ts', PLUGIN.replace("'/acme'", "'/health'"), /the old version goes on: .*\/health/],
-    ['model.json', '{', /the old version goes on: [\s\S]*model/],
-    ['tesser.config.json', '{"modle":"x"}', /the old version goes on: [\s\S]*modle/],
+    ['classes.ts', 'export class {', /the old version continues: .*classes\.ts:1:14\)/],
+    ['index.ts', `${PLUGIN}throw new Error('not yet')`, /the old version continues: .*not yet \(.*index\.ts:9\)/],
+    ['classes.ts', 'throw new Error("too early")', /the old version continues: .*too early/],
+    ['index.ts', PLUGIN.replace("'/acme'", "'/health'"), /the old version continues: .*\/health/],
+    ['model.json', '{', /the old version continues: [\s\S]*model/],
+    ['tesser.config.json', '{"modle":"x"}', /the old version continues: [\s\S]*modle/],
   ]
   write('route.ts', "export const route: number = 'second'\nif (route === NaN) throw 1")
   await line(/route\.ts changed: restarted/)
@@ -118,9 +118,11 @@ t.test('tesser dev serves changed code, and keeps the old version when the new o
   // The store is migrated to the new model before the plugin fails.
   await get('/rest/Person?$method=update', { method: 'POST', body: '{"name":"Ada"}' })
   write('index.ts', PLUGIN.replace("'/acme'", "'/health'"))
-  await line(/the old version goes on: .*\/health/)
+  await line(/the old version continues: .*\/health/)
   write('model.json', model('nickname').replace('"name":{', '"called":{"formerName":"name",'))
-  await line(/and nothing is served until the next change: .*\/health[\s\S]*The old version cannot go on: .*lose data/)
+  await line(
+    /and nothing is served until the next change: .*\/health[\s\S]*The old version cannot continue: .*lose data/,
+  )
   write('index.ts', PLUGIN)
   await line(/index\.ts changed: restarted/)
   t.strictSame(await stop(), [0, null])

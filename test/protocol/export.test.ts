@@ -134,7 +134,7 @@ t.test('a selection, to the standard output', async t => {
   t.equal(await run({ set, attributes: 'ID', order: 'ID' }), 'ID\r\n1\r\n2\r\n')
   await t.rejects(run({ dataClass: 'Thng' }), { message: /"Thng" datastore class cannot be found/ })
   await t.rejects(run({ filter: 'nothing = 1' }), { message: /nothing/ })
-  await t.rejects(run({ out: 'a.txt' }), { message: /a\.txt does not say its format by its name/ })
+  await t.rejects(run({ out: 'a.txt' }), { message: /a\.txt does not tell its format/ })
   await t.rejects(run({ key: 'wrong' }), { message: /./ })
   await server.close()
   await t.rejects(run({}), { message: /cannot be reached: / })

@@ -292,10 +292,10 @@ t.test('tesser import', async t => {
   )
   writeFileSync(file, 'Name,big\nB,1\n')
   t.ok(await run())
-  t.match(lines, [/1 inserted, 1 rejected/, /wrong/, /^once it is corrected: /, '1 row read: 1 inserted'])
+  t.match(lines, [/1 inserted, 1 rejected/, /wrong/, /^after you fix its rows: /, '1 row read: 1 inserted'])
   t.same(await names(server), ['A', 'B'])
   await t.rejects(run({ file: join(folder, 'none.csv') }), { message: /^there is no file/ })
-  await t.rejects(run({ file: join(folder, 'a.txt') }), { message: /does not say its format by its name/ })
+  await t.rejects(run({ file: join(folder, 'a.txt') }), { message: /does not tell its format/ })
   await t.rejects(run({ url: 'http://127.0.0.1:1' }), { message: /127\.0\.0\.1:1 cannot be reached/ })
   t.ok(await run({ columns: {} }), 'a header is that of the attribute which it would be named')
   t.match(notes[0], /^a\.csv: CSV in utf-8, "," between fields$/)
@@ -333,7 +333,7 @@ t.test('an Excel file is sent to a server', async t => {
   t.match(lines, [
     '4 rows read: 1 inserted, 3 rejected',
     /wrong\.ndjson says why/,
-    /^once it is corrected: npx tesser import /,
+    /^after you fix its rows: npx tesser import /,
   ])
   const rejected = readFileSync(errors, 'utf8').trim().split('\n')
   t.match(

@@ -116,7 +116,7 @@ t.test('losses are refused with all of them listed, until they are allowed at th
   const lines: string[] = []
   const given = { url: server.url, allowLoss: false, cancel: false }
   t.notOk(await migrate(given, line => lines.push(line)))
-  t.match(lines, [/^the change is not prepared: the changed model would lose data/])
+  t.match(lines, [/^the change could not be prepared: the changed model would lose data/])
 
   t.ok(await migrate({ ...given, allowLoss: true }, line => lines.push(line)))
   t.match(lines.at(-1), /^the change is ready: restart the server with --allow-loss/)
@@ -134,7 +134,7 @@ t.test('the copy is removed on request, and an unchanged model needs none', asyn
   const lines: string[] = []
   const given = { url: server.url, allowLoss: false, cancel: false }
   t.ok(await migrate(given, line => lines.push(line)))
-  t.match(lines, ['the server has the model of its file: there is nothing to prepare'])
+  t.match(lines, ['the server already uses the model of its file: there is nothing to prepare'])
   editModel(folder, addCity)
   t.ok(await migrate(given, line => lines.push(line)))
   t.ok(existsSync(join(folder, 'store', 'migrating', 'data.mdb')))

@@ -278,15 +278,15 @@ t.test('what cannot be exported leaves no file', async t => {
   const server = await startServer(t, { model, rows })
   writeFileSync(join(folder, 'there.db'), '')
   const cases: readonly (readonly [out: string | undefined, given: Partial<ExportArguments>, message: RegExp])[] = [
-    ['a.xlsx', {}, /"text" of entity 1 has 32768 characters, a cell of Excel holds 32767/],
-    ['a.parquet', { attributes: 'ID,photo' }, /"photo" is of type image, .*tesser dump writes them/],
+    ['a.xlsx', {}, /"text" of entity 1 has 32768 characters, but an Excel cell holds 32767/],
+    ['a.parquet', { attributes: 'ID,photo' }, /"photo" is of type image; .*tesser dump does/],
     ['a.sqlite', { attributes: 'file' }, /"file" is of type blob/],
-    ['there.db', {}, /there\.db exists; an export is a database of its own/],
-    ['a.xlsx.gz', { format: 'xlsx' }, /Excel is not packed/],
+    ['there.db', {}, /there\.db exists; an export creates a new database/],
+    ['a.xlsx.gz', { format: 'xlsx' }, /Excel cannot be compressed/],
     [undefined, { format: 'parquet' }, /Parquet is written to a file: name it with --out/],
     ['a.parquet', { dataClass: 'Thng' }, /"Thng" datastore class cannot be found/],
     ['a.sqlite', { filter: 'nothing = 1' }, /nothing/],
-    ['a.db.gz', {}, /does not say its format by its name; give --format json\|ndjson\|csv\|xlsx\|parquet\|sqlite/],
+    ['a.db.gz', {}, /does not tell its format; give --format json\|ndjson\|csv\|xlsx\|parquet\|sqlite/],
   ]
   for (const [out, given, message] of cases) {
     const path = out === undefined ? undefined : join(folder, out)

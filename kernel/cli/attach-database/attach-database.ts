@@ -32,7 +32,7 @@ const OWN_SCHEMA = 'tesser'
 export async function attachDatabase(settings: AttachArguments, print: (line: string) => void): Promise<void> {
   if (!/^postgres(?:ql)?:\/\//i.test(settings.source))
     throw new SourceError(
-      'only databases of PostgreSQL can be attached: postgres://user@host/database; tesser clone copies others',
+      'only PostgreSQL databases can be attached: postgres://user@host/database; tesser clone copies other databases',
     )
   const paths = filesIn(settings.to)
   const source = await openSource(settings.source)
@@ -43,7 +43,7 @@ export async function attachDatabase(settings: AttachArguments, print: (line: st
     result.notes.forEach(print)
     if (result.leftOut.length > 0)
       print(
-        `tables without a key are left out; --key NAME=COLUMN attaches one, read-only, by a column whose values are unique and never null, or by several, COLUMN,COLUMN: ${result.leftOut.join(', ')}`,
+        `tables without a key are left out; --key NAME=COLUMN attaches one read-only, if the values of the column, or of several, COLUMN,COLUMN, are unique and never null: ${result.leftOut.join(', ')}`,
       )
     if (result.tables.size === 0) throw new SourceError(`${source.address} has no tables that can be attached`)
     writeFiles(paths, source, result, settings, print)
@@ -68,7 +68,7 @@ function filesIn(folder: string): Files {
   const existingFile = Object.values(files).find(file => existsSync(file))
   if (existingFile === undefined) return files
   throw new SourceError(
-    `${existingFile} exists; --to FOLDER writes elsewhere, from where dataclasses and connection can be copied`,
+    `${existingFile} exists; write to another folder with --to FOLDER, and copy the dataclasses and the connection from there`,
   )
 }
 
@@ -99,7 +99,7 @@ async function readTables(
       )
   if (views.length > 0)
     print(
-      `views are attached, read-only, if a column is named whose values are unique and never null, by --key VIEW=COLUMN; there are: ${views.join(', ')}`,
+      `--key VIEW=COLUMN attaches a view read-only, if the values of the column are unique and never null; there are: ${views.join(', ')}`,
     )
   return tables.filter(
     ({ name, place }) =>
@@ -137,9 +137,10 @@ function writeFiles(
     `${counted(tables.size, 'dataclass', 'dataclasses')} with ${counted(relations.length, 'relation')} in ${files.model}; the connection is in ${files.config}`,
   )
   print(
-    `optional, to be looked at first: psql '${source.address.replaceAll("'", "'\\''")}' -f ${files.sql} makes searches of texts and relations use indexes, with the function tesser.fold and ${counted(indexes, 'index', 'indexes')}`,
+    `optional, after a look at the file: psql '${source.address.replaceAll("'", "'\\''")}' -f ${files.sql} lets text searches and relations use indexes, with the function tesser.fold and ${counted(indexes, 'index', 'indexes')}`,
   )
-  if (source.hasPassword) print(`no file has the password: the server reads it from the variable ${variable}`)
+  if (source.hasPassword)
+    print(`the password is not in a file: the server reads it from the environment variable ${variable}`)
   const option = to === '.' ? '' : ` --config ${files.config}`
   print(`next: ${source.hasPassword ? `${variable}=… ` : ''}npx tesser start${option}`)
 }

@@ -117,9 +117,9 @@ function storageOf(table: SourceTable, name: string, key: KeyChoice, options: At
 
 function noteKey(table: SourceTable, key: KeyChoice, notes: Notes): void {
   const names = key.columns.map(({ name }) => name)
-  if (names.length > 1) notes.add(table.name, 'has a key of several columns: the attribute ID is made of them')
+  if (names.length > 1) notes.add(table.name, 'has a key of several columns: the attribute ID combines them')
   else if (key.isKept && table.primaryKey.join() !== names.join())
-    notes.add(table.name, `has no primary key that can be used: the unique column ${names[0]} is the key`)
+    notes.add(table.name, `has no usable primary key: the unique column ${names[0]} is the key`)
   const reason = readOnlyReason(table, key)
   if (reason !== undefined) notes.add(table.name, `is read-only: ${reason}`)
 }
@@ -128,7 +128,7 @@ function noteKey(table: SourceTable, key: KeyChoice, notes: Notes): void {
 function readOnlyReason({ place }: SourceTable, { columns, isKept }: KeyChoice): string | undefined {
   const { kind, hasHeirs, mayWrite } = place!
   if (!kind.endsWith('table') || kind === 'foreign table') return `it is a ${kind}`
-  if (hasHeirs) return 'rows of tables that inherit from it are among its own, and no key tells them all apart'
+  if (hasHeirs) return 'it includes the rows of tables that inherit from it, and no key distinguishes all of them'
   if (!isKept) return `the database does not keep ${columns.map(({ name }) => name).join(', ')} unique and never null`
   return mayWrite ? undefined : 'this user may not change it'
 }

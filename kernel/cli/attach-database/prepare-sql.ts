@@ -52,7 +52,7 @@ export function prepareSql(
       ]
     })
   })
-  const sql = `-- Optional. Makes searches of texts and relations of Tesser use indexes; nothing else changes. Run it as the owner of the tables, outside
+  const sql = `-- Optional. Lets text searches and relations of Tesser use indexes; nothing else changes. Run it as the owner of the tables, outside
 -- of a transaction, and leave out what is not worth its space.
 
 CREATE SCHEMA IF NOT EXISTS tesser;

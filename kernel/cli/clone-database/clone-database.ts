@@ -43,7 +43,7 @@ export async function cloneDatabase(
   print: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  if (config.demo) throw new Error('name the model, which is written if the file does not exist: --model model.json')
+  if (config.demo) throw new Error('name the model file, which is created if it does not exist: --model model.json')
   const source = await openSource(settings.source)
   const onAbort = (): void => void source.cancel().catch(() => {})
   signal?.addEventListener('abort', onAbort)
@@ -72,7 +72,9 @@ async function readTables(
   const { tables, notes, views: otherViews } = await source.tables(new Set(Object.keys(views)))
   notes.forEach(print)
   if (otherViews.length > 0)
-    print(`views are copied if they are named, by --view NAME=KEY or --view NAME; there are: ${otherViews.join(', ')}`)
+    print(
+      `views are copied only if you name them, with --view NAME=KEY or --view NAME; there are: ${otherViews.join(', ')}`,
+    )
   const names = tables.map(({ name }) => name)
   for (const name of [...(only ?? []), ...Object.keys(views)])
     if (!names.includes(name))

@@ -31,7 +31,7 @@ export class CloneJournal {
         `a copy into ${this.folder} was interrupted; --resume continues it, or remove the folder to begin again`,
       )
     if (existsSync(join(this.folder, 'data.mdb')))
-      throw new Error(`${this.folder} has a store already; name a folder (--data) that has none`)
+      throw new Error(`${this.folder} already has a store; name a folder (--data) without one`)
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     this.descriptor = openSync(this.path, 'w', 0o600)
     this.write({ source })
@@ -43,7 +43,7 @@ export class CloneJournal {
       throw new Error(`there is nothing to resume: no copy into ${this.folder} was interrupted`)
     const [head, ...lines] = readFileSync(this.path, 'utf8').split('\n').flatMap(parse)
     if (head?.source !== undefined && head.source !== source)
-      throw new Error(`${this.folder} has a part of ${head.source}, not of ${source}`)
+      throw new Error(`${this.folder} has a partial copy of ${head.source}, not of ${source}`)
     for (const { step, ...progress } of lines) if (step !== undefined) this.steps.set(step, progress)
     this.descriptor = openSync(this.path, 'a', 0o600)
     // After an incomplete line, the next entry begins on a line of its own.

@@ -55,7 +55,7 @@ function keyOf(table: SourceTable, keyName: string | undefined, notes: string[])
   if (keyName !== undefined) {
     const column = scalar(keyName)
     if (!column)
-      throw new Error(`--view ${table.name}=${keyName}: the view has no such column, or one that cannot be a key`)
+      throw new Error(`--view ${table.name}=${keyName}: the view has no such column, or the column cannot be a key`)
     return { column }
   }
   const { primaryKey } = table
@@ -63,7 +63,7 @@ function keyOf(table: SourceTable, keyName: string | undefined, notes: string[])
   if (primary) return { column: primary }
   if (primaryKey.length > 0) {
     notes.push(
-      `${table.name} has the key ${primaryKey.join(', ')}: the attribute ID, a UUID made from it, is the key in its place`,
+      `${table.name} has the key ${primaryKey.join(', ')}: the attribute ID, a UUID made from it, is the key instead`,
     )
     return { added: { type: 'uuid', autoFill: 'uuid' } }
   }
@@ -85,7 +85,7 @@ function openCircles({ dataClasses }: DraftModel, notes: string[]): void {
   for (const { from, foreignKey, isMandatory } of orderOf(Object.keys(dataClasses), edges).deferred) {
     if (!isMandatory) continue
     notes.push(
-      `${from}.${foreignKey} is part of a circle of relations: it is not mandatory, as it is set when all rows are there`,
+      `${from}.${foreignKey} is part of a circle of relations: it is not mandatory, because it is set after all rows are copied`,
     )
     delete dataClasses[from]!.attributes[foreignKey]!.mandatory
   }

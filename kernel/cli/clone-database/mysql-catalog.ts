@@ -48,7 +48,7 @@ export async function readMysqlTables(
     if (!KINDS.test(kind!) && !(isView && views.has(name!))) return []
     if (!isView && engine !== 'InnoDB')
       notes.push(
-        `table ${name} is of the engine ${engine}, which has no snapshots: changes while it is read may be copied in part`,
+        `table ${name} uses the engine ${engine}, which has no snapshots: changes while it is read may be copied in part`,
       )
     const indexRows = indexes.filter(([table]) => table === name)
     const parts = groups(

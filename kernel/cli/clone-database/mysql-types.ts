@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
   tinyint: column =>
     column.declaredType === 'tinyint(1)'
       ? columnType('bool', bool, {
-          note: 'is tinyint(1), taken for bool: for other values than 0 and 1 make it a "byte"',
+          note: 'is tinyint(1), treated as bool: for values other than 0 and 1, make it a "byte"',
         })
       : integer('byte', 'word')(column),
   smallint: integer('word', 'long'),
@@ -78,7 +78,7 @@ const TYPES: Readonly<Record<string, (column: MysqlColumn) => SourceType>> = {
     length === 16
       ? columnType('uuid', () => text, {
           read: quotedName => `HEX(${quotedName})`,
-          note: 'is binary(16), taken for a uuid',
+          note: 'is binary(16), treated as a uuid',
         })
       : bytes(),
   varbinary: bytes,

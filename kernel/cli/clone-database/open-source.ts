@@ -11,7 +11,7 @@ export async function openSource(address: string): Promise<SqlSource> {
     const other = /^([a-z][a-z\d+.-]+):\/\//i.exec(address)?.[1]
     if (other)
       throw new SourceError(
-        `${other} is not a database that can be copied; postgres://, mysql://, mariadb:// and files of SQLite are`,
+        `${other} is not a database that can be copied; use postgres://, mysql://, mariadb:// or a SQLite file`,
       )
     return openFile(address.replace(/^sqlite:/, ''))
   }
@@ -44,6 +44,6 @@ async function openFile(path: string): Promise<SqlSource> {
   } finally {
     closeSync(descriptor)
   }
-  if (header.toString('latin1') !== SQLITE_HEADER) throw new SourceError(`${path} is not a database of SQLite 3`)
+  if (header.toString('latin1') !== SQLITE_HEADER) throw new SourceError(`${path} is not a SQLite 3 database`)
   return (await import('./sqlite.ts')).openSqlite(path)
 }

@@ -183,15 +183,15 @@ function relationProblem(
   if (columns.length > 1) return 'because it has several columns'
   const target = other.attributes.get(references[0] ?? '')
   if (target === undefined || target !== other.document.key)
-    return `because ${references.join(', ')} is not the key there`
-  if (relatedTables.has(columns[0]!)) return 'because the column has a relation already'
+    return `because ${references.join(', ')} is not the key of that table`
+  if (relatedTables.has(columns[0]!)) return 'because the column already has a relation'
   const ownAttribute = document.attributes[attributes.get(columns[0]!) ?? '']
   if (!ownAttribute) return `because ${table.name} has no such column`
   const key = other.document.attributes[other.document.key]!
   const family = ({ type, scale }: DraftAttribute): string => `${FAMILY[type!] ?? type} ${scale ?? ''}`
   return family(ownAttribute) === family(key)
     ? undefined
-    : `because its type is ${ownAttribute.type}, that of the key ${key.type}`
+    : `because its type is ${ownAttribute.type}, and the type of the key is ${key.type}`
 }
 
 /** Relations to one of a dataclass. */

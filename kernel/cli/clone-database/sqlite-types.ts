@@ -87,7 +87,7 @@ const isExact = (type: string, value: string): boolean => type === 'decimal' && 
 const isNumeric = (type: string): boolean => /^(byte|word|long|long64|number|float|decimal)$/.test(type)
 
 function aNumber(value: string): string {
-  throw new Error(`${brief(value)} is a text, not a number`)
+  throw new Error(`${brief(value)} is text, not a number`)
 }
 
 function aBool(value: string): string {

@@ -68,7 +68,7 @@ async function openPackage(path: string): Promise<Database> {
       const isCut = quotedNames.map(name => `(typeof(${name}) = 'text' AND instr(${name}, char(0)) > 0)`).join(' OR ')
       if (database.prepare(`SELECT 1 FROM (${sql}) WHERE ${isCut} LIMIT 1`).get() === undefined) return
       throw new SourceError(
-        `${path} has a text with a NUL character, of which the package libsql reads only the beginning; use Node.js 22.13 or later`,
+        `${path} has text with a NUL character, which the package libsql reads only up to that character; use Node.js 22.13 or later`,
       )
     },
     close: () => database.close(),

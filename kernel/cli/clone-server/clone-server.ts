@@ -58,7 +58,7 @@ export async function cloneServer(
   let state = settings.resume ? file.resume(url) : undefined
   if (!state) {
     file.refuseExisting()
-    if (existsSync(config.model)) throw new Error(`${config.model} exists already; a clone writes a model of its own`)
+    if (existsSync(config.model)) throw new Error(`${config.model} already exists; a clone creates a new model file`)
   }
   const { credentials, requests, timeoutSeconds, pauseMs } = settings
   const halt = new Halt(signal)
@@ -85,7 +85,7 @@ export async function cloneServer(
       file.write(state)
     } else if (settings.follow !== undefined)
       print(
-        'all entities had been copied when the clone was interrupted: it is finished, and follows the server no longer',
+        'all entities had been copied when the clone was interrupted: it is finished and no longer follows the server',
       )
     const { finished } = state
     await finishStore(config, finished!)
@@ -216,7 +216,7 @@ async function copy(
     for (const [each, changes] of outcomes) {
       const { count, refusals } = changes
       if (refusals.size > 0) print(describeRefused(each, changes))
-      else print(`${each.name}: ${counted(count, 'entity', 'entities')}, all keys and stamps are those of the server`)
+      else print(`${each.name}: ${counted(count, 'entity', 'entities')}, all keys and stamps match the server`)
     }
     let compared = 0
     for (const each of plan.classes) compared += await compareValues(each, source, target)

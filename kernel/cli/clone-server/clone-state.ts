@@ -38,7 +38,7 @@ export class StateFile {
     const state = this.read()
     if (!state) throw new Error(`there is nothing to resume: no clone into ${this.folder} was interrupted`)
     if (state.server !== server)
-      throw new Error(`the clone into ${this.folder} that was interrupted is of ${state.server}, not of ${server}`)
+      throw new Error(`the interrupted clone into ${this.folder} is of ${state.server}, not of ${server}`)
     return state
   }
 
@@ -48,10 +48,10 @@ export class StateFile {
     const state = this.read()
     if (state)
       throw new Error(
-        `a clone of ${state.server} into ${folder} was interrupted: --resume continues; another folder, or none, begins again`,
+        `a clone of ${state.server} into ${folder} was interrupted: --resume continues it; to begin again, remove the folder or name another one`,
       )
     if (existsSync(folder) && readdirSync(folder).length > 0)
-      throw new Error(`${folder} is not empty; a clone needs a folder of its own`)
+      throw new Error(`${folder} is not empty; a clone needs an empty folder`)
   }
 
   write(state: CloneState): void {

@@ -27,7 +27,7 @@ const MAX_PAUSE_MS = 60_000
 export async function follow(options: FollowOptions): Promise<void> {
   const { everyMs, print, stop } = options
   const refusalCounts = new Map<ClassPlan, number>()
-  const onStop = (): void => print('stopping: one last comparison; a second signal ends it at once')
+  const onStop = (): void => print('stopping after one last comparison; a second signal stops it immediately')
   stop.addEventListener('abort', onStop, { once: true })
   try {
     for (;;) {
@@ -59,7 +59,7 @@ export async function persistentPass({ everyMs, pass, print, stop }: FollowOptio
       return
     } catch (error) {
       if (!(error instanceof SourceError) || error instanceof Denied || error instanceof CatalogChanged) throw error
-      if (failures === 0) print(`the server cannot be read now, and is tried again until it can: ${error.message}`)
+      if (failures === 0) print(`the server cannot be read now; trying again until it can: ${error.message}`)
     }
     await pause(Math.max(everyMs, Math.min(everyMs * 2 ** (failures + 1), MAX_PAUSE_MS)), stop)
     if (stop.aborted) return

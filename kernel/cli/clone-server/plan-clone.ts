@@ -77,7 +77,7 @@ async function draftOf(source: SourceClass, options: PlanOptions, onLeft: OnLeft
     const isStored = attribute.kind === 'storage'
     const isKept = attribute.kind === 'calculated' && options.keepCalculated
     if (attribute.kind === 'calculated' && !isKept)
-      onLeft(`${name}.${attribute.name}`, 'it is calculated by code; --keep-calculated stores its present values')
+      onLeft(`${name}.${attribute.name}`, 'it is calculated by code; --keep-calculated stores its current values')
     if (!isStored && !isKept) continue
     const storage = storageOf(attribute, attribute.name === key)
     if (typeof storage === 'string') onLeft(`${name}.${attribute.name}`, storage)
@@ -175,7 +175,7 @@ async function relationsOf(
     const subject = `${source.name}.${relation.name}`
     const target = drafts.get(relation.type)
     if (!target) {
-      onLeft(subject, `${relation.type || 'the dataclass to which it leads'} is not copied`)
+      onLeft(subject, `${relation.type || 'the related dataclass'} is not copied`)
       continue
     }
     const keyAttribute = target.attributes[target.key]!
@@ -192,7 +192,7 @@ async function relationsOf(
       foreignKey = freeAttribute(`${relation.name}ID`, draft)
       draft.attributes[foreignKey] = { ...typeOf(keyAttribute), scope: 'private' }
       draft.links.push({ relation: relation.name, attribute: foreignKey })
-      onNote(`${subject}: the catalog shows no foreign key; the private attribute ${foreignKey} has it`)
+      onNote(`${subject}: the catalog shows no foreign key; the private attribute ${foreignKey} holds it`)
     } else if (foreignKey !== relation.foreignKey) onNote(`${subject} has the foreign key ${foreignKey}, by its values`)
     usedKeys.add(foreignKey)
     const back = target.source.attributes.find(

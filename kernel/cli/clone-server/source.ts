@@ -171,7 +171,7 @@ export class Source {
     if (status >= 300 && status < 400) {
       await answer.body?.cancel()
       const to = quoteShort(answer.headers.get('location') ?? 'another address')
-      throw new SourceError(`${this.name(path)} is a redirection to ${to}; give that address`)
+      throw new SourceError(`${this.name(path)} redirects to ${to}; give that address`)
     }
     const text = Buffer.concat(await this.collect(answer, MAX_ERROR_BYTES, path, request).catch(() => [])).toString()
     const message = `${this.name(path)} answers with status ${status}${reasonOf(text)}`

@@ -64,7 +64,7 @@ export function columnOf(catalog: ServerCatalog, dataClass: string, name: string
     return { name, kind: attribute ? 'json' : 'text', scale: 0, dimension: 0, isKey }
   if (isBinary(attribute))
     throw new Error(
-      `"${name}" is of type ${attribute.type}, whose bytes an export does not have; tesser dump writes them`,
+      `"${name}" is of type ${attribute.type}; an export does not contain its bytes, but tesser dump does`,
     )
   const { scale = 0, dimension = 0 } = attribute
   return { name, kind: kindOf(attribute), scale, dimension, isKey }

@@ -22,7 +22,7 @@ export async function readTable(
 ): Promise<{ header: readonly string[]; parts: AsyncIterable<readonly Cells[]> }> {
   const records = cellsOf(rawLines(readText(bytes)))
   const first = await records.next()
-  if (first.done) throw new Error('the server has sent an export without a header')
+  if (first.done) throw new Error('the server sent an export without a header')
   const [header, ...rows] = first.value
   return { header: header!.map(String), parts: after(rows, records) }
 }
@@ -39,7 +39,7 @@ async function* cellsOf(lines: AsyncIterable<RowText[]>): AsyncGenerator<Cells[]
     const cells = problem === undefined ? splitter.split(text) : []
     width ||= cells.length
     if (cells.length === width && width > 0) return cells
-    throw new Error(`line ${line} of the export cannot be read: ${problem ?? 'it has another number of fields'}`)
+    throw new Error(`line ${line} of the export cannot be read: ${problem ?? 'it has a different number of fields'}`)
   }
   for await (const some of lines) {
     const rows: Cells[] = []

@@ -47,13 +47,13 @@ async function* rowsOf({ columns, parts }: TableRows): AsyncGenerator<CellValue[
     for (const texts of part) {
       if (++row > MAX_ROWS)
         throw new Error(
-          `more than ${MAX_ROWS.toLocaleString('en')} entities, which is all that a sheet of Excel holds; export parts of them with --filter, or Parquet or CSV`,
+          `more than ${MAX_ROWS.toLocaleString('en')} entities do not fit into an Excel sheet; export parts of them with --filter, or export Parquet or CSV`,
         )
       yield texts.map((text, i) => {
         if (text === null) return null
         if (text.length > MAX_TEXT)
           throw new Error(
-            `"${columns[i]!.name}" of entity ${row} has ${text.length} characters, a cell of Excel holds ${MAX_TEXT}; leave it out with --attributes, or export Parquet or CSV`,
+            `"${columns[i]!.name}" of entity ${row} has ${text.length} characters, but an Excel cell holds ${MAX_TEXT}; leave it out with --attributes, or export Parquet or CSV`,
           )
         return cells[i]!(text)
       })

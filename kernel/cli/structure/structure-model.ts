@@ -52,7 +52,7 @@ function dataClassOf(
   const [keyId, ...others] = table.key
   const key = table.fields.find(({ id }) => id === keyId)
   if (!key || others.length > 0) {
-    onLeft(name, `a dataclass has a primary key of one field, and it has ${key ? 'one of several' : 'none'}`)
+    onLeft(name, `a dataclass needs a primary key of one field, and it has ${key ? 'a key of several fields' : 'none'}`)
     return undefined
   }
   const attributes: Record<string, DraftAttribute> = {}
@@ -68,9 +68,9 @@ function dataClassOf(
       continue
     }
     if (field.isVector)
-      onNote(`${name}.${attributeName} has vectors: give it the type "vector" and their "dimension" to search by them`)
+      onNote(`${name}.${attributeName} has vectors: to search by them, give it the type "vector" and their "dimension"`)
     if (hasIncrement && attribute.autoFill === 'increment') {
-      onLeft(`${name}.${attributeName}: its sequence`, 'a dataclass has one attribute that is numbered')
+      onLeft(`${name}.${attributeName}: its sequence`, 'a dataclass can have only one numbered attribute')
       delete attribute.autoFill
     }
     hasIncrement ||= attribute.autoFill === 'increment'
@@ -81,7 +81,7 @@ function dataClassOf(
   for (const { table: owner, fields } of indexes) {
     const indexed = fields.map(id => table.fields.find(field => field.id === id)?.name)
     if (owner === table.id && fields.length > 1)
-      onNote(`${name} has an index over ${indexed.join(', ')}, of which only indexes of one field are kept`)
+      onNote(`${name} has an index over ${indexed.join(', ')}; only indexes of one field are kept`)
   }
   return { key: names.ofField(table, key), ...(table.isHidden && { scope: 'private' }), attributes }
 }
@@ -192,7 +192,7 @@ class Names {
       .replace(/^(?=[\p{M}\p{N}]|(?:not|and|or|except)$)/iu, '_')
     const free = freeName(name, each => this.takenNames.has(owner + each), '_')
     this.takenNames.add(owner + free)
-    if (free !== originalName) this.onNote(`${owner}${originalName} has the name ${free} in the model`)
+    if (free !== originalName) this.onNote(`${owner}${originalName} is named ${free} in the model`)
     return free
   }
 }

@@ -12,13 +12,13 @@ export const aggregate = defineTool({
   name: 'aggregate',
   title: 'Count and sum up',
   description:
-    'An aggregate of one attribute over all entities that a filter selects, computed by the server. values: its different values with their numbers of entities, the most frequent first.',
+    'Computes an aggregate of one attribute on the server, over all entities that a filter selects. values: its distinct values with their numbers of entities, the most frequent first.',
   input: Type.Object(
     {
       ...SELECTION,
       function: Type.Unsafe<string>({ type: 'string', enum: FUNCTIONS }),
       attribute: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 500, description: 'a name or path; without one count counts entities' }),
+        Type.String({ minLength: 1, maxLength: 500, description: 'a name or path; without it, count counts entities' }),
       ),
       top: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: `of values, default ${VALUES}` })),
     },

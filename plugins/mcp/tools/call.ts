@@ -15,7 +15,7 @@ export const call = defineTool({
   name: 'call',
   title: 'Call a function',
   description:
-    'A function of the data model: of an entity (class and key), of a selection or a dataclass (class, with filter), of a singleton, or of the datastore (name alone).',
+    'Calls a function of the data model: of an entity (class and key), of a selection or a dataclass (class, with filter), of a singleton, or of the datastore (only the name).',
   input: Type.Object(
     {
       function: Type.String({ minLength: 1, maxLength: 200 }),
@@ -23,7 +23,7 @@ export const call = defineTool({
       key: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
       filter: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000, description: 'of the selection' })),
       singleton: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      arguments: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'in their order' })),
+      arguments: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 100, description: 'in order' })),
       ...SHOWN,
     },
     { additionalProperties: false },

@@ -14,7 +14,7 @@ export const describe = defineTool({
   name: 'describe',
   title: 'Describe the data model',
   description:
-    'The classes that may be seen, as briefly as their number demands; with class all about some of them. Begin here.',
+    'Lists the classes that you may see, as briefly as their number demands; with class, all details of some classes. Begin here.',
   input: Type.Object(
     {
       class: Type.Optional(

@@ -13,7 +13,7 @@ const SHOWN = /^image\/(?:png|jpeg|gif|webp)\b/
 export const image = defineTool({
   name: 'image',
   title: 'Look at an image',
-  description: 'An image of one entity, made smaller.',
+  description: 'Returns a reduced image of one entity.',
   input: Type.Object(
     {
       class: Type.String({ minLength: 1, maxLength: 200 }),

@@ -7,7 +7,7 @@ export const query = defineTool({
   takesParameters: true,
   title: 'Read entities',
   description:
-    'Entities of a class that a filter selects, in an order, with the attributes named; also over relations.',
+    'Returns the entities of a class that a filter selects, sorted, with the named attributes, also over relations.',
   input: Type.Object(
     {
       ...SELECTION,

@@ -24,7 +24,7 @@ const INPUT = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
         minItems: 1,
         maxItems: 50,
-        description: 'attributes that are searched; by default those that fit',
+        description: 'attributes to search; by default all that fit',
       }),
     ),
     ...PAGE,
@@ -39,7 +39,7 @@ export const search = defineTool({
   takesParameters: true,
   title: 'Search',
   description:
-    'Entities that a text is found in, by its words or by its meaning, or that are near a vector or similar to another entity, the nearest first with __SCORE. A filter narrows it.',
+    'Finds entities that contain a text, by its words or by its meaning, or that are near a vector or similar to another entity, the nearest first with __SCORE. A filter narrows the search.',
   input: INPUT,
   async run(input, context) {
     const { filter, params = [], ...others } = input

@@ -10,7 +10,7 @@ export const write = defineTool({
   name: 'write',
   title: 'Save or delete entities',
   description:
-    'Saves entities, all or none, or deletes one. A new entity has its attributes; a changed one __KEY, __STAMP as it was read, and what changes. An N to 1 relation takes the key of the related entity. check: says what would be refused, and saves nothing.',
+    'Saves entities, all or none, or deletes one. For a new entity, give its attributes; for a changed one __KEY, __STAMP as read, and the changes. An N to 1 relation takes the key of the related entity. check: reports what would be refused, and saves nothing.',
   input: Type.Object(
     {
       class: Type.String({ minLength: 1, maxLength: 200 }),

@@ -104,7 +104,7 @@ t.test('invalid users and keys are refused, and the file stays as it is', async 
     [['key', 'create', 'nightlý'], '', /the names "nightly" and "nightlý" are equal in queries/, 2],
     [['user', 'add', 'Ada'], '', /no terminal/],
     [['user', 'remove', 'Nobody'], '', /there is no user Nobody/],
-    [['key', 'create', 'Nightly'], '', /a key Nightly already/],
+    [['key', 'create', 'Nightly'], '', /the key Nightly already exists/],
     [['key', 'create', 'other', '--expires', 'soon'], '', /soon is not a day/],
     [['key', 'revoke', 'other'], '', /there is no key other/],
   ]

@@ -24,7 +24,7 @@ const EXPECTED: Readonly<Record<string, { dataClasses: number; relations: number
     dataClasses: 15,
     relations: 12,
     says: [
-      'each of cache, cache_index, cache_messages, cache_thread, contactgroupmembers has a key of several columns: the attribute ID is made of them',
+      'each of cache, cache_index, cache_messages, cache_thread, contactgroupmembers has a key of several columns: the attribute ID combines them',
       'by several, COLUMN,COLUMN: dictionary',
     ],
   },
@@ -32,7 +32,7 @@ const EXPECTED: Readonly<Record<string, { dataClasses: number; relations: number
     dataClasses: 54,
     relations: 60,
     says: [
-      'dhcp4_options: the foreign key shared_network_name to dhcp4_shared_network is not a relation, because name is not the key there',
+      'dhcp4_options: the foreign key shared_network_name to dhcp4_shared_network is not a relation, because name is not the key of that table',
     ],
   },
   zabbix: {
@@ -44,7 +44,7 @@ const EXPECTED: Readonly<Record<string, { dataClasses: number; relations: number
     dataClasses: 6,
     relations: 3,
     says: [
-      'each of archive, job, subscription has a key of several columns: the attribute ID is made of them',
+      'each of archive, job, subscription has a key of several columns: the attribute ID combines them',
       'each of archive.expire_in, job.expire_in can have intervals of months, which have no fixed length: a string',
       'version.version could be the stamp of its table: --stamp version',
       'each of queue.updated_on, schedule.updated_on, subscription.updated_on could be the timestamp of its table: --timestamp updated_on',

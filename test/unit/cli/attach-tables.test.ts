@@ -42,7 +42,7 @@ const CASES: readonly Case[] = [
         },
       },
     },
-    says: ['film_actor has a key of several columns: the attribute ID is made of them'],
+    says: ['film_actor has a key of several columns: the attribute ID combines them'],
   },
   {
     name: 'mandatory columns in a circle of relations stay mandatory: nothing is copied',
@@ -100,8 +100,8 @@ const CASES: readonly Case[] = [
       },
     },
     says: [
-      'by_unique has no primary key that can be used: the unique column b is the key',
-      'by several, COLUMN,COLUMN: by_bytes, by_expression, by_null, by_some, none',
+      'by_unique has no usable primary key: the unique column b is the key',
+      'or of several, COLUMN,COLUMN, are unique and never null: by_bytes, by_expression, by_null, by_some, none',
     ],
   },
   {
@@ -138,7 +138,7 @@ const CASES: readonly Case[] = [
       },
     },
     says: [
-      'by --key VIEW=COLUMN; there are: other',
+      '--key VIEW=COLUMN attaches a view read-only, if the values of the column are unique and never null; there are: other',
       'dear is read-only: it is a view',
       'kept is read-only: it is a materialized view',
       'file is read-only: it is a foreign table',
@@ -167,7 +167,9 @@ const CASES: readonly Case[] = [
         },
       },
     },
-    says: ['city is read-only: rows of tables that inherit from it are among its own, and no key tells them all apart'],
+    says: [
+      'city is read-only: it includes the rows of tables that inherit from it, and no key distinguishes all of them',
+    ],
   },
   {
     name: 'names that are not legal, and equal ones in two schemas',
@@ -269,7 +271,7 @@ const CASES: readonly Case[] = [
     options: { only: ['parent', 'child'] },
     says: [
       'child: the foreign key a, b to parent is not a relation, because it has several columns',
-      'child: the foreign key c to parent is not a relation, because c is not the key there',
+      'child: the foreign key c to parent is not a relation, because c is not the key of that table',
       'child: the foreign key v to code is not a relation, because that table is not attached',
     ],
   },

@@ -60,7 +60,7 @@ const REFUSALS: readonly Refusal[] = [
   {
     name: 'another database',
     options: { source: 'mysql://me@host/shop' },
-    says: 'only databases of PostgreSQL can be attached: postgres://user@host/database; tesser clone copies others',
+    says: 'only PostgreSQL databases can be attached: postgres://user@host/database; tesser clone copies other databases',
   },
   {
     name: 'an address without a meaning',
@@ -83,7 +83,10 @@ else {
       model: 'model.json',
       connections: { 'the-shop': { url, password: { env: 'TESSER_THE_SHOP_PASSWORD' } } },
     })
-    t.match(text, 'no file has the password: the server reads it from the variable TESSER_THE_SHOP_PASSWORD')
+    t.match(
+      text,
+      'the password is not in a file: the server reads it from the environment variable TESSER_THE_SHOP_PASSWORD',
+    )
     t.match(text, 'next: TESSER_THE_SHOP_PASSWORD=… npx tesser start --config TO/tesser.config.json')
     t.notMatch(text, /sec/)
     const hidden = await attach(t, server, SHOP, { source: `${server.url}&password=secret` })
@@ -113,7 +116,7 @@ else {
       const given = { source: server.url, to, connection: 'main', names: {}, keys: {} }
       await t.rejects(
         attachDatabase(given, () => {}),
-        { name: 'SourceError', message: `${join(to, name)} exists; --to` },
+        { name: 'SourceError', message: `${join(to, name)} exists; write to another folder with --to` },
       )
       t.equal(readFileSync(join(to, name), 'utf8'), 'kept')
     }
@@ -146,7 +149,7 @@ else {
     ])
     t.match(
       text,
-      '-f TO/prepare.sql makes searches of texts and relations use indexes, with the function tesser.fold and 8 indexes',
+      '-f TO/prepare.sql lets text searches and relations use indexes, with the function tesser.fold and 8 indexes',
     )
     const [first] = sql.split('CREATE INDEX')
     t.match(first, 'GRANT USAGE ON SCHEMA tesser TO "bench";')

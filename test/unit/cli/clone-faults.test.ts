@@ -61,7 +61,7 @@ const FAULTS: readonly [name: string, on: RegExp, fault: Fault, message: RegExp]
     'a redirection',
     /^Book\?/,
     response => response.writeHead(302, { location: 'http://x/' }).end(),
-    /is a redirection to "http:\/\/x\/"; give that/,
+    /redirects to "http:\/\/x\/"; give that/,
   ],
 ]
 for (const [name, on, fault, message] of FAULTS) {
@@ -78,10 +78,10 @@ for (const [name, on, fault, message] of FAULTS) {
     t.match((error as Error).message, /^[^\n]*; --resume continues$/)
     t.match(error, { name: 'Error' })
     await t.rejects(runClone(cwd, { server: server.url }), {
-      message: /was interrupted: --resume continues; another folder/,
+      message: /was interrupted: --resume continues it; to begin again/,
     })
     await t.rejects(runClone(cwd, { server: 'http://127.0.0.1:1', resume: true }), {
-      message: /that was interrupted is of http/,
+      message: /the interrupted clone into .* is of http/,
     })
     if (!CONTINUED.has(name)) return
     server.hook = () => false

@@ -76,7 +76,10 @@ t.test('each change is copied, and a signal finishes the store', async t => {
   t.notOk(existsSync(join(cwd, 'model.json')))
   server.put('Author', { ID: 3, name: 'changed last' })
   t.ok(await clone.stop())
-  t.match(clone.lines.slice(count).join('\n'), /^stopping: one last comparison; a second signal ends it at once\n/)
+  t.match(
+    clone.lines.slice(count).join('\n'),
+    /^stopping after one last comparison; a second signal stops it immediately\n/,
+  )
   await same(t, cwd, server)
   t.notOk(existsSync(join(cwd, 'store/clone.json')))
   const model = JSON.parse(readFileSync(join(cwd, 'model.json'), 'utf8'))
@@ -99,7 +102,7 @@ t.test('a server that is away for a while', async t => {
     return true
   }
   server.hook = away
-  await clone.line(/^the server cannot be read now, and is tried again until it can: .*\$catalog.* 7 tries failed$/)
+  await clone.line(/^the server cannot be read now; trying again until it can: .*\$catalog.* 7 tries failed$/)
   t.ok(failed >= 7)
   // In the middle of a pass, with another kind of failure.
   server.put('Author', { ID: 1, name: 'changed meanwhile' })

@@ -65,7 +65,7 @@ t.test('the model can be edited before the rows are copied', async t => {
   model.dataClasses.Thing.attributes.name.extraProperties = { column: 'n' }
   write()
   t.ok((await world.clone(path)).isComplete)
-  await t.rejects(world.clone(path), /has a store already/)
+  await t.rejects(world.clone(path), /already has a store/)
   const get = await world.serve()
   t.match(JSON.parse((await get('Thing?$asArray=true')).toString()), [
     { id: 1, name: '5' },
@@ -103,7 +103,7 @@ t.test('rows of a table without a key that are refused, corrected and loaded, re
   )
   t.notOk((await world.clone(path)).isComplete)
   const { a, b } = world.rejected()
-  t.same(a, [{ line: 2, errors: ['n: "two" is a text, not a number'], row: { n: 'two', big: '9007199254740993' } }])
+  t.same(a, [{ line: 2, errors: ['n: "two" is text, not a number'], row: { n: 'two', big: '9007199254740993' } }])
   t.match(b![0]!.errors.join(), /an entity of b with the key "É" exists; loaded as an update, the row changes it/)
   t.notMatch(JSON.stringify([a, b]), '__STAMP')
   t.equal(statSync(world.config.data).mode & 0o777, 0o700)
@@ -135,7 +135,7 @@ t.test('views that are not copied are listed', async t => {
     `CREATE TABLE a (id integer PRIMARY KEY); CREATE VIEW one AS SELECT id FROM a; CREATE VIEW two AS SELECT id FROM a`,
   )
   const { text } = await world.clone(path, { views: { two: 'id' } })
-  t.match(text, 'views are copied if they are named, by --view NAME=KEY or --view NAME; there are: one\n')
+  t.match(text, 'views are copied only if you name them, with --view NAME=KEY or --view NAME; there are: one\n')
   await t.rejects(world.clone(path, { views: { onne: null } }), { message: /has no table or view "onne"; .*"one"/ })
 })
 
@@ -198,7 +198,7 @@ t.test('sources that cannot be used', async t => {
   const empty = sqliteFile(join(world.cwd, 'empty.db'), 'CREATE TABLE a (b); DROP TABLE a')
   const cases = [
     [join(world.cwd, 'none.db'), /there is no file/],
-    [join(world.cwd, 'text.db'), /is not a database of SQLite 3/],
+    [join(world.cwd, 'text.db'), /is not a SQLite 3 database/],
     [empty, /has no tables/],
     ['postgres://u:secret@127.0.0.1:1/x', /ECONNREFUSED/],
     ['mysql://u:secret@127.0.0.1:1/x', /ECONNREFUSED/],

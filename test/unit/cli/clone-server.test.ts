@@ -21,14 +21,14 @@ t.test('a 4D server, with all that its catalog does not show', async t => {
   t.comment(text)
   for (const line of [
     'functions are not copied: Author.greet',
-    'Author.favourite: the catalog shows no foreign key; the private attribute favouriteID has it',
-    'Book.author: the catalog shows no foreign key; the private attribute authorID has it',
+    'Author.favourite: the catalog shows no foreign key; the private attribute favouriteID holds it',
+    'Book.author: the catalog shows no foreign key; the private attribute authorID holds it',
     'Book.publisher has the foreign key Publisher_ID, by its values',
     'Book.secretName is left out: the catalog does not show the path of the alias',
-    'Book.label is left out: it is calculated by code; --keep-calculated stores its present values',
+    'Book.label is left out: it is calculated by code; --keep-calculated stores its current values',
     'Book.strange is left out: "geometry" is not a known type',
     'Loan.number, its key, is not in the catalog: it becomes an attribute of type long64',
-    'Book: 600 entities, all keys and stamps are those of the server',
+    'Book: 600 entities, all keys and stamps match the server',
   ])
     t.ok(lines.includes(line), line)
   t.match(text, /Loan\.book is left out of the model: it is a new relation, .*"ISBN lost"/)
@@ -63,7 +63,7 @@ t.test('a 4D server, with all that its catalog does not show', async t => {
     t.equal(await find('Author', 'favourite.publisher.name="Publisher 1"'), 11)
   })
   await t.rejects(runClone(cwd, { server: server.url }), {
-    message: /store is not empty; a clone needs a folder of its own/,
+    message: /store is not empty; a clone needs an empty folder/,
   })
 })
 
@@ -221,7 +221,7 @@ t.test('options and addresses that cannot be used', async t => {
   const cwd = t.testdir({ 'model.json': '{}' })
   const server = 'http://127.0.0.1:1'
   await t.rejects(runClone(cwd, { server }), {
-    message: /model\.json exists already; a clone writes a model of its own/,
+    message: /model\.json already exists; a clone creates a new model file/,
   })
   await t.rejects(runClone(cwd, { server, resume: true }), { message: /there is nothing to resume/ })
   await t.rejects(runClone(t.testdir({}), { server, headers: ['nonsense'] }), { message: /^--header: give a name/ })

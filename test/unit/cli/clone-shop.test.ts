@@ -54,7 +54,10 @@ async function testShop(t: Test, source: string, world = cloneWorld(t)): Promise
   t.ok(isComplete, text)
   t.match(text, /product_supplier has the key product_id, supplier_code: the attribute ID/)
   t.match(text, /refund: the foreign key purchase_id, line to item is not a relation, because it has several columns/)
-  t.match(text, /refund: the foreign key tax_no to supplier is not a relation, because tax_no is not the key there/)
+  t.match(
+    text,
+    /refund: the foreign key tax_no to supplier is not a relation, because tax_no is not the key of that table/,
+  )
   const { dataClasses } = world.model()
   const relations = Object.entries<{ attributes: Record<string, Record<string, string>> }>(dataClasses).flatMap(
     ([name, { attributes }]) =>

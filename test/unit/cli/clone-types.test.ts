@@ -114,7 +114,7 @@ const MARIADB: readonly TypeCase[] = [
 
 const SQLITE: readonly TypeCase[] = [
   ['INTEGER', '9223372036854775807', 'long64', '9223372036854775807'],
-  ['INT', "'many'", 'long64', /"many" is a text, not a number/],
+  ['INT', "'many'", 'long64', /"many" is text, not a number/],
   ['INT', '1.5', 'long64', /whole number/],
   ['BOOLEAN', '0', 'bool', 'false'],
   ['BOOLEAN', "'true'", 'bool', 'true'],

@@ -31,29 +31,29 @@ const CASES: readonly (readonly [args: readonly string[], code: number, message:
   [['load', 'a.csv', '--into', 'Person', '--relation', 'ID=Person.ID'], 2, /ID is not a relation/],
   [['load', 'words.csv', '--new-class', '--yes', '--type', 'paid=bool'], 2, /column "paid" has "perhaps"/],
   [['load', 'words.csv', '--new-class', '--yes', '--type', 'paid=bol'], 2, /"bol"/],
-  [['load', 'model.txt', '--into', 'Person'], 2, /does not say its format by its name/],
+  [['load', 'model.txt', '--into', 'Person'], 2, /does not tell its format/],
   [['load', 'text.xlsx', '--into', 'Person'], 2, /is not an Excel file/],
   [
     ['load', 'bad.csv', '--into', 'Person', '--update'],
     1,
-    /once it is corrected: npx tesser load bad\.csv\.errors\.ndjson --into Person --update/,
+    /after you fix its rows: npx tesser load bad\.csv\.errors\.ndjson --into Person --update/,
   ],
   [['import', 'none.csv', '--into', 'Person', ...SERVER], 2, /there is no file/],
   [['import', 'a.csv', '--into', 'Person', ...SERVER], 1, /cannot be reached/],
-  [['export', 'Person', '--out', 'a.txt', ...SERVER], 2, /does not say its format by its name/],
+  [['export', 'Person', '--out', 'a.txt', ...SERVER], 2, /does not tell its format/],
   [['export', 'Person', '--out', 'a.csv', ...SERVER], 1, /cannot be reached/],
   [['clone', 'none.db'], 2, /none\.db/],
-  [['attach', 'none.db'], 2, /only databases of PostgreSQL can be attached/],
+  [['attach', 'none.db'], 2, /only PostgreSQL databases can be attached/],
   [
     ['attach', 'postgres://h/d', '--numeric', 'decimal(19)'],
     2,
-    /--numeric decimal\(19\): it is number, string or decimal/,
+    /--numeric decimal\(19\): give number, string or decimal/,
   ],
   [['attach', 'postgres://h/d', '--connection', 'a b'], 2, /--connection a b: a name has letters/],
-  [['attach', 'postgres://h/d', '--key', 'log'], 2, /--key log: it is the name of a table or a view, "=" and a column/],
+  [['attach', 'postgres://h/d', '--key', 'log'], 2, /--key log: give the name of a table or a view, "=" and a column/],
   [['client', '--url', 'nowhere'], 2, /nowhere is not an address/],
   [['client', ...SERVER], 1, /cannot be reached/],
-  [['mcp', '--key', 'a\nb', ...SERVER], 2, /^(?!.*a\nb).*the key has characters that no key has/s],
+  [['mcp', '--key', 'a\nb', ...SERVER], 2, /^(?!.*a\nb).*the key has characters that are not allowed in a key/s],
 ]
 
 t.test('exit codes', async t => {
@@ -118,7 +118,7 @@ t.test('the printed command loads a corrected file with decimal commas and Germa
   t.match(first, { status: 1, stdout: /^2 rows read: 1 inserted, 1 rejected/m }, first.stderr)
   const errors = join(cwd, 'Aufträge Mai.csv.errors.ndjson')
   writeFileSync(errors, readFileSync(errors, 'utf8').replace(':"vielleicht"', ':"nein"'))
-  const again = /^once it is corrected: (.*)$/m.exec(first.stdout)![1]!
+  const again = /^after you fix its rows: (.*)$/m.exec(first.stdout)![1]!
   t.match(again, / --relation firma=Firma\.name --decimal , --dates dmy /)
   const second = run(again)
   t.match(second, { status: 0, stdout: '1 row read: 1 inserted\n' }, second.stderr)

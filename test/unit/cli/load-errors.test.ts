@@ -143,7 +143,7 @@ const refused: { name: string; file: string; more?: Partial<LoadArguments>; mess
   {
     name: 'a file of unknown format',
     file: 'a.txt',
-    message: /does not say its format by its name; give --format json\|ndjson\|csv/,
+    message: /does not tell its format; give --format json\|ndjson\|csv/,
   },
   {
     name: 'an unknown dataclass',

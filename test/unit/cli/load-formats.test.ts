@@ -68,11 +68,11 @@ t.test('for values of a wrong type, hints name options that would read them', as
   const first = await load('other.csv')
   t.match(
     first.text,
-    /says why\nonce it is corrected: .*\nborn has dates such as 05\.01\.2024: --dates dmy or mdy reads them\n$/,
+    /says why\nafter you fix its rows: .*\nborn has dates such as 05\.01\.2024: --dates dmy or mdy reads them\n$/,
   )
-  t.match((await load('other.csv', { dates: 'dmy' })).text, /says why\nonce it is corrected: .*\n$/)
+  t.match((await load('other.csv', { dates: 'dmy' })).text, /says why\nafter you fix its rows: .*\n$/)
   t.match(await load('other.csv', { decimal: ',', dates: 'dmy' }), {
-    text: /says why\nonce it is corrected: .*\n$/,
+    text: /says why\nafter you fix its rows: .*\n$/,
     rejected: { 1: { errors: [/^big cannot be "1,5"; /], row: { big: '1,5', born: '05.01.2024' } } },
   })
   t.match(
@@ -81,6 +81,6 @@ t.test('for values of a wrong type, hints name options that would read them', as
   )
   t.match(
     (await load('duplicates.csv', { decimal: ',', dates: 'dmy' })).text,
-    /1 inserted, 1 rejected\n.* says why\nonce it is corrected: .* --decimal , --dates dmy .*\n$/,
+    /1 inserted, 1 rejected\n.* says why\nafter you fix its rows: .* --decimal , --dates dmy .*\n$/,
   )
 })

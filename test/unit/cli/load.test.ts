@@ -51,7 +51,7 @@ t.test('rows may refer to rows further down, in chains', async t => {
   const { text, rejected } = await load('a.ndjson')
   t.match(
     text,
-    /^4 rows read: 3 inserted, 1 rejected\n1 row could not be saved; .*errors\.ndjson says why\nonce it is corrected: npx tesser load .*\n$/,
+    /^4 rows read: 3 inserted, 1 rejected\n1 row could not be saved; .*errors\.ndjson says why\nafter you fix its rows: npx tesser load .*\n$/,
   )
   t.match(rejected, [{ line: 4, errors: [/no entity of Person has this key/, String], row: { ID: 4 } }])
   t.match(await people(), [{ bossID: 2 }, { bossID: 3 }, { bossID: null }])

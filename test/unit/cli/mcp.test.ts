@@ -94,7 +94,7 @@ t.test('over the standard input and output', async t => {
     t.match(await ada.call('aggregate', { class: 'Employee', function: 'count' }), { json: { data: 6 } })
     await t.rejects(
       overStdio(t, ['--url', server.url, '--key', 'tesser_wrong'], 'legacy'),
-      /has answered 401.*--key or TESSER_KEY/,
+      /answered 401.*--key or TESSER_KEY/,
     )
   })
 

@@ -18,7 +18,9 @@ t.test('a dataclass is proposed for a file, created after a yes, and loaded', as
   const { load, config, cwd } = world(t, { 'cities.csv': file })
   const create = { newClass: 'City' } as const
   const before = readFileSync(config.model, 'utf8')
-  await t.rejects(load('cities.csv', { create }), { message: /^nothing is created without a yes: give --yes/ })
+  await t.rejects(load('cities.csv', { create }), {
+    message: /^nothing was created, because you have to confirm it: use --yes/,
+  })
   await t.rejects(load('cities.csv', { create }, undefined, 'no'), {
     message: /^nothing was created; --column, --type/,
   })
@@ -67,7 +69,7 @@ t.test('a proposal is changed by options, and the name of a dataclass is that of
   const wrong = [
     [{ types: { siez: 'number' } }, /no column becomes the attribute "siez"; they are nr, size, note/],
     [{ types: { size: 'nmber' } }, /the model cannot be used:[\s\S]*"nmber"/],
-    [{ types: { size: '' } }, /^--type size=: it is a type such as/],
+    [{ types: { size: '' } }, /^--type size=: give a type such as/],
     [{ columns: { Nr: 'x' } }, /there is no column "Nr"/],
     [{ columns: { nr: 'a b' } }, /may have letters, digits and "_" only/],
     [{ key: 'x' }, /no column becomes the attribute "x"/],
@@ -75,7 +77,7 @@ t.test('a proposal is changed by options, and the name of a dataclass is that of
   ] as const
   for (const [more, message] of wrong)
     await t.rejects(load('old towns.csv.gz', { create: { ...create, newClass: 'Town', ...more } }), { message })
-  await t.rejects(load('empty.csv', { create }), { message: /is empty: there is nothing to make a dataclass of/ })
+  await t.rejects(load('empty.csv', { create }), { message: /is empty: it has no columns for a dataclass/ })
   t.notOk('Town' in JSON.parse(readFileSync(config.model, 'utf8')).dataClasses)
 })
 
@@ -168,10 +170,10 @@ t.test('a key is named like one, or by --key', async t => {
   const { notes } = await load('airports.csv', { create: { ...create, yes: true } })
   t.match(
     notes,
-    /Airport gets ID, which numbers its entities: no column is named like a key\. Without nulls and repetitions: iata; --key iata makes/,
+    /Airport gets ID, which numbers its entities: no column is named like a key\. Unique and without nulls: iata; --key iata makes/,
   )
   const keyed = await load('airports.csv', { create: { newClass: 'City', yes: true, key: 'city' } })
-  t.match(keyed.notes, /^1 row will be rejected: no city, which is the key, or one of another row/m)
+  t.match(keyed.notes, /^1 row will be rejected: the key city is missing or repeated/m)
   t.match(keyed.text, /^3 rows read: 2 inserted, 1 rejected/)
   t.match(await entities(config, 'City'), [{ city: 'Bern' }, { city: 'Zürich' }])
 })
@@ -221,7 +223,7 @@ t.test('rows that cannot be read are announced, and a file of them makes no data
   const before = readFileSync(config.model, 'utf8')
   const message = /^no row of title\.csv can be read: line 2: 2 fields for 1 column; is the first line the header\?/
   await t.rejects(load('title.csv', { create }), { name: 'InputError', message })
-  await t.rejects(load('one.ndjson', { create }), { message: /is empty: there is nothing to make a dataclass of/ })
+  await t.rejects(load('one.ndjson', { create }), { message: /is empty: it has no columns for a dataclass/ })
   t.equal(readFileSync(config.model, 'utf8'), before)
   t.notOk(existsSync(join(cwd, 'data')))
   const { notes, text } = await load('a.csv', { create })

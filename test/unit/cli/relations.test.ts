@@ -141,7 +141,7 @@ t.test('a new dataclass with a relation', async t => {
   const { text, notes } = await load('shops.csv', { create: { newClass: 'Shop', yes: true, relations }, relations })
   t.match(text, /^3 rows read: 2 inserted, 1 rejected/)
   t.match(notes, /Firm +firm +Company +relation/)
-  t.match(notes, /Company gets shopSet, the way back from it to Shop/)
+  t.match(notes, /Company gets shopSet, the reverse relation to Shop/)
   const { dataClasses } = JSON.parse(readFileSync(config.model, 'utf8'))
   t.match(dataClasses.Shop.attributes, {
     firmID: { type: 'long' },
@@ -157,7 +157,7 @@ t.test('a new dataclass with a relation', async t => {
     { shop: 'B', firmID: 2 },
   ])
   await t.rejects(load('shops.csv', { create: { newClass: 'S', yes: true, relations: { frm: 'Company.name' } } }), {
-    message: /no column becomes the relation "frm"; they are/,
+    message: /no column becomes the relation "frm"; there are/,
   })
   await t.rejects(load('shops.csv', { create: { newClass: 'S', yes: true, relations: { firm: 'Compny.name' } } }), {
     message: /there is no dataclass "Compny"; did you mean "Company"/,
