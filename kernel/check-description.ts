@@ -104,7 +104,7 @@ export class DescriptionCheck {
     if (!isObject(body)) throw new Error(`${where} is ${JSON.stringify(body)}; { schema } is expected`)
     demandMembers(where, body, BODY)
     const { schema, example } = body
-    if (schema !== undefined && !isObject(schema)) throw new Error(`${where}: the schema is no object`)
+    if (schema !== undefined && !isObject(schema)) throw new Error(`${where}: the schema is not an object`)
     if (schema) this.#schema(`${where}: the schema`, schema, example)
   }
 

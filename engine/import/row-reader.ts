@@ -3,7 +3,7 @@ import { parse } from 'secure-json-parse'
 import type { Attribute } from '../catalog/attribute.ts'
 import type { DataClass } from '../catalog/dataclass.ts'
 import { TYPES } from '../catalog/types/registry.ts'
-import { counted } from '../base/counted.ts'
+import { quantity } from '../base/counted.ts'
 import { parseExact, stringifyExact } from '../base/exact-json.ts'
 import { keptDigits } from '../write/body/parse-body.ts'
 import { type ForeignFormat, readForeign } from './foreign-values.ts'
@@ -193,7 +193,7 @@ export const problemOf = ({ text, problem }: RowText): string | undefined =>
 
 /** Reason why a row of CSV is rejected that has not as many fields as there are columns. */
 export const fieldCount = (fields: readonly unknown[], columns: number): string =>
-  `${counted(fields.length, 'field')} for ${counted(columns, 'column')}`
+  `${quantity(fields.length, 'field')} for ${quantity(columns, 'column')}`
 
 /** Attribute of a property of JSON, by name; null if it is left out. */
 const nameOf = (property: string, names: RowFormat['names'] = {}): string | null =>

@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { counted } from '../base/counted.ts'
+import { quantity } from '../base/counted.ts'
 import type { Note, StoreLocation, StoreLockOptions } from '../data/store-options.ts'
 import { type CommitLog, DamagedLogError, type LogEntry, type LogPosition } from '../log/commit-log.ts'
 import { LocalLog } from '../log/local-log.ts'
@@ -51,7 +51,7 @@ export async function recoverStore(recovery: Recovery, onNote: Note): Promise<vo
     const unpin = pin(environment)
     const count = applyRecords(environment, log.read(checkpoint.log.sequence))
     unpin()
-    onNote(`the server was ended while it had the store open: ${counted(count, 'commit')} applied from the log`)
+    onNote(`the server was ended while it had the store open: ${quantity(count, 'commit')} applied from the log`)
   } finally {
     await log.close?.()
     await environment.close()

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { counted } from '../base/counted.ts'
+import { quantity } from '../base/counted.ts'
 import { describeSystemError } from '../base/system-error.ts'
 import type { StoreLocation } from '../data/store-options.ts'
 import { canReadDataFile, DATA_FILE, DamagedStoreError, DataFile } from './data-file.ts'
@@ -95,7 +95,7 @@ export function refuseIfLost(folder: string, what: string, ...traces: readonly s
   const names = readdirSync(folder)
   const files = names.includes('files') ? readdirSync(join(folder, 'files')).filter(name => name !== 'incoming') : []
   const remains = names.filter(name => traces.includes(name) || IMAGE.test(name))
-  if (files.length > 0) remains.unshift(`${counted(files.length, 'file')} of images and blobs`)
+  if (files.length > 0) remains.unshift(`${quantity(files.length, 'file')} of images and blobs`)
   if (remains.length === 0) return
   throw new DamagedStoreError(
     `${folder} has ${remains.join(', ')}, but ${DATA_FILE} ${what}: the data of this store are gone. ` +

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import { parseDate } from '../../engine/base/time/read-date.ts'
 import {
   type Backup,
@@ -41,7 +41,7 @@ export async function backup(config: Config, { place, full, keepDays }: BackupAr
       onProgress,
     }),
   )
-  const removalText = result.removed.length > 0 ? `; ${counted(result.removed.length, 'older one')} removed` : ''
+  const removalText = result.removed.length > 0 ? `; ${quantity(result.removed.length, 'older one')} removed` : ''
   return `backup ${result.name} in ${place.folder}: ${result.kind}, ${describeSize(result.bytes)}, stamp ${result.stamp}${removalText}`
 }
 
@@ -56,7 +56,7 @@ function describe({ name, manifest }: Backup): string {
   const { kind, time, stamp, files, blobs, entities } = manifest
   const bytes = files.reduce((sum, file) => sum + file.bytes, blobs.bytes)
   const count = Object.values(entities).reduce((sum, each) => sum + each, 0)
-  return `${name}  ${kind.padEnd(9)}  ${new Date(time).toISOString()}  stamp ${stamp}  ${counted(count, 'entity', 'entities')}  ${describeSize(bytes)}`
+  return `${name}  ${kind.padEnd(9)}  ${new Date(time).toISOString()}  stamp ${stamp}  ${quantity(count, 'entity', 'entities')}  ${describeSize(bytes)}`
 }
 
 /** `tesser backup verify`. Prints each problem. @returns true if there is none @throws {BackupError} */
@@ -77,14 +77,14 @@ export async function verify(
     }),
   )
   problems.forEach(print)
-  if (problems.length > 0) print(`${counted(problems.length, 'problem')} in the store of backup ${restored.backup}`)
+  if (problems.length > 0) print(`${quantity(problems.length, 'problem')} in the store of backup ${restored.backup}`)
   else print(`backup ${restored.backup} is all right: ${describeState(restored)}`)
   return problems.length === 0
 }
 
 const describeState = ({ time, stamp, entities }: Restored): string => {
   const count = Object.values(entities).reduce((sum, each) => sum + each, 0)
-  return `${counted(count, 'entity', 'entities')}, stamp ${stamp}, ${new Date(time).toISOString()}`
+  return `${quantity(count, 'entity', 'entities')}, stamp ${stamp}, ${new Date(time).toISOString()}`
 }
 
 /** `tesser restore`. @returns the outcome, for the operator @throws {BackupError} */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import { loadRows, openRowFile, readBytes } from '../../engine/command-line.ts'
 import { type Engine, openEngine } from '../../engine/index.ts'
 import { engineOptions } from '../main.ts'
@@ -32,7 +32,7 @@ export async function loadDemo(config: Config, print: (line: string) => void): P
   const engine = await openEngine({ ...engineOptions(config), memoryBytes: 0 })
   try {
     for (const { dataClass, file } of (readJsonFile(path, 'demo') as Demo).load) {
-      print(`  ${dataClass}: ${counted(await loadFile(engine, dataClass, join(folder, file)), 'entity', 'entities')}`)
+      print(`  ${dataClass}: ${quantity(await loadFile(engine, dataClass, join(folder, file)), 'entity', 'entities')}`)
     }
     writeFileSync(marker, content, { mode: 0o600 })
   } finally {

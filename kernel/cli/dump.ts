@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import { undump as makeStore, writeDump } from '../../engine/index.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { directoryFile } from '../auth/directory.ts'
@@ -27,7 +27,7 @@ export async function dump(
       onProgress,
     }),
   )
-  return `${folder} has ${counted(entities, 'entity', 'entities')}, ${describeSize(bytes)}, stamp ${stamp}`
+  return `${folder} has ${quantity(entities, 'entity', 'entities')}, ${describeSize(bytes)}, stamp ${stamp}`
 }
 
 interface UndumpArguments {
@@ -57,7 +57,7 @@ export async function undump(
   )
   const count = Object.values(entities).reduce((sum, each) => sum + each, 0)
   const served = `tesser start --model ${model ?? `${folder}/model.json`} --data ${config.data}`
-  return `${config.data} has ${counted(count, 'entity', 'entities')}, stamp ${stamp}; ${served} serves it`
+  return `${config.data} has ${quantity(count, 'entity', 'entities')}, stamp ${stamp}; ${served} serves it`
 }
 
 const accountFiles = (config: Config): { roles: string; directory: string } => ({

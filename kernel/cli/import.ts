@@ -1,6 +1,6 @@
 import { isTableFormat } from '../../engine/base/row-formats.ts'
 import { Readable } from 'node:stream'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import { type LoadSummary, readBytes, type RelationsBy, unpack, withoutEmpty } from '../../engine/command-line.ts'
 import { ask } from './ask-server.ts'
 import { ErrorFile } from './error-file.ts'
@@ -68,7 +68,7 @@ export async function importFile(
     errors.close()
     const more = rejected - (table?.unsent.length ?? 0) - imported.rejectedRows.length
     const first = more > 0 ? ` for the first ${imported.rejectedRows.length}` : ''
-    print(`${counted(rejected, 'row')} could not be saved; ${errors.path} says why${first}`)
+    print(`${quantity(rejected, 'row')} could not be saved; ${errors.path} says why${first}`)
     if (settings.trial) return false
     const { relations, existing } = settings
     const options = [...(existing === 'reject' ? [] : ['--existing', existing]), '--url', url]

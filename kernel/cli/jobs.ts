@@ -1,4 +1,4 @@
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import { ask } from './ask-server.ts'
 import { UsageError } from './option-values.ts'
 import { textTable } from './text-table.ts'
@@ -62,7 +62,7 @@ export class Jobs {
       error?.replaceAll(/\s+/g, ' ') ?? JSON.stringify(args),
     ])
     if (rows.length > 0) textTable(['id', 'job', 'time', 'attempts', 'error or arguments'], rows).forEach(this.print)
-    this.print(counted(rows.length, 'job'))
+    this.print(quantity(rows.length, 'job'))
   }
 
   async show(id: string): Promise<void> {
@@ -76,7 +76,7 @@ export class Jobs {
       throw new UsageError(`--job is for all failed jobs of a function: tesser jobs replay failed --job ${job}`)
     const name = job === undefined ? '' : `/${encodeURIComponent(job)}`
     const { count = 1 } = await this.send<{ count?: number }>('POST', `/${encodeURIComponent(id)}${name}/replay`)
-    this.print(`${counted(count, 'job')} will run again`)
+    this.print(`${quantity(count, 'job')} will run again`)
   }
 
   async cancel(id: string): Promise<void> {

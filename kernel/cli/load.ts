@@ -19,7 +19,7 @@ import {
   withoutEmpty,
 } from '../../engine/command-line.ts'
 import { type DataClass, openEngine } from '../../engine/index.ts'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import { describeSystemError } from '../../engine/base/system-error.ts'
 import { InputError } from '../../engine/base/input-error.ts'
 import { engineOptions } from '../main.ts'
@@ -176,7 +176,7 @@ async function loadSource(
       const by = relations && relationsOf(relations, columns, each => dataClass.attributesByName.has(each))
       const more = [...(update ? ['--update'] : []), ...storeOptions(config)]
       const again = correctedCommand('load', errors.path, { ...read, into, relations: by, more })
-      output.write(`${counted(summary.rejected, 'row')} could not be saved; ${errors.path} says why\n`)
+      output.write(`${quantity(summary.rejected, 'row')} could not be saved; ${errors.path} says why\n`)
       output.write(`after you fix its rows: ${again}\n`)
     }
     for (const hint of hints) output.write(`${hint}\n`)

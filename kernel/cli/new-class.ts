@@ -3,7 +3,7 @@ import { basename, relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { Config } from '../../config/load-config.ts'
 import { readJsonFile } from '../../config/read-json-file.ts'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import { InputError } from '../../engine/base/input-error.ts'
 import { excerpt } from '../../engine/base/text/excerpt.ts'
 import {
@@ -185,8 +185,8 @@ function show({ file, as, name, sample, proposed, relatedClass, misfits }: Shown
   const nulls = new Set(proposed.nulls)
   const isNull = ({ type }: ProposedClass['columns'][number]['model'], value: unknown): boolean =>
     value === null || value === undefined || (type !== 'string' && typeof value === 'string' && nulls.has(value.trim()))
-  const rows = sample.isWhole ? counted(sample.rows, 'row') : `the first ${counted(sample.rows, 'row')}`
-  print(`${basename(file)}: ${as}; ${counted(sample.columns.length, 'column')}, ${rows}`)
+  const rows = sample.isWhole ? quantity(sample.rows, 'row') : `the first ${quantity(sample.rows, 'row')}`
+  print(`${basename(file)}: ${as}; ${quantity(sample.columns.length, 'column')}, ${rows}`)
   for (const question of sample.open) print(`  ${question}`)
   const table = proposed.columns.map(({ column, attribute, model }) => [
     column.name,
@@ -233,11 +233,11 @@ function* wrongRows({
   const { unreadable, isWhole } = sample
   const examples = unreadable.slice(0, WRONG_ROWS).map(({ line, reason }) => `line ${line}: ${reason}`)
   if (unreadable.length > 0)
-    yield `${counted(unreadable.length, 'row')} cannot be read and will be rejected: ${examples.join('; ')}`
+    yield `${quantity(unreadable.length, 'row')} cannot be read and will be rejected: ${examples.join('; ')}`
   for (const { attribute, all } of misfits)
-    yield `${counted(all.length, 'row')} will be rejected: ${attribute} has ${JSON.stringify(excerpt(all[0]!.text))}: ${all[0]!.reason}`
+    yield `${quantity(all.length, 'row')} will be rejected: ${attribute} has ${JSON.stringify(excerpt(all[0]!.text))}: ${all[0]!.reason}`
   if (proposed.rowsWithoutKey > 0)
-    yield `${counted(proposed.rowsWithoutKey, 'row')} will be rejected: the key ${proposed.dataClass.key} is missing or repeated`
+    yield `${quantity(proposed.rowsWithoutKey, 'row')} will be rejected: the key ${proposed.dataClass.key} is missing or repeated`
   if (!isWhole) yield 'Later rows that do not fit will be rejected, each with the reason.'
 }
 

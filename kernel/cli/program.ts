@@ -4,7 +4,7 @@ import { Command, Option } from 'commander'
 import type { Config } from '../../config/load-config.ts'
 import { JSON_SCHEMAS, type JsonSchemaName, printJsonSchema } from '../../config/json-schemas.ts'
 import { printConfig } from '../../config/print-config.ts'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import { suggestion } from '../../engine/base/suggestion.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { addAccountCommands } from './account-commands.ts'
@@ -91,7 +91,7 @@ async function printProblems(
   }
   await tell(check(config, { mustExist, progress, onPlan: of === 'state' ? undefined : print }))
   if (of === 'start') await tell(checkAddress(config, print))
-  if (problems > 0) print(counted(problems, 'problem'))
+  if (problems > 0) print(quantity(problems, 'problem'))
   else if (existsSync(join(config.data, 'data.mdb'))) print(`config, ${config.model} and ${config.data} are all right`)
   else print(`config and ${config.model} are all right; no store was checked, there is none in ${config.data} yet`)
   if (problems > 0) process.exitCode = FAILED

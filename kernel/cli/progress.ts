@@ -1,5 +1,5 @@
 import { SingleBar } from 'cli-progress'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import type { LoadSummary } from '../../engine/command-line.ts'
 import { describeProgress } from '../describe-progress.ts'
 
@@ -73,7 +73,7 @@ export class LoadProgress {
     this.bar?.update({ rows: read })
     if (this.bar || read < this.toldRows + LINE_EVERY_ROWS) return
     this.toldRows = read
-    this.output.write(`${counted(read, 'row')}\n`)
+    this.output.write(`${quantity(read, 'row')}\n`)
   }
 
   stop(): void {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { counted } from '../../engine/base/counted.ts'
+import { quantity } from '../../engine/base/counted.ts'
 import type { FileSample, ForeignFormat, LoadSummary, RelationsBy, TextFormat } from '../../engine/command-line.ts'
 
 /** One line that says how a file of text is read. */
@@ -14,7 +14,7 @@ export function describeFormat(
     decimal && `numbers with "${decimal}"`,
     dates && `dates ${DATE_WORDS[dates]}`,
     nulls.length > 0 &&
-      `${counted(nulls.length, 'text')} for null: ${nulls.map(text => JSON.stringify(text)).join(' ')}`,
+      `${quantity(nulls.length, 'text')} for null: ${nulls.map(text => JSON.stringify(text)).join(' ')}`,
   ]
   return parts.filter(Boolean).join(', ')
 }
@@ -41,7 +41,7 @@ export function describeSummary(
     rejected > 0 && `${rejected} rejected`,
     later > 0 && `${later} refer to entities that do not exist yet`,
   ]
-  return `${counted(read, 'row')} read: ${parts.filter(Boolean).join(', ')}`
+  return `${quantity(read, 'row')} read: ${parts.filter(Boolean).join(', ')}`
 }
 
 interface Given extends ForeignFormat {

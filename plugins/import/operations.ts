@@ -11,7 +11,7 @@ export const PARAMETERS: Readonly<Record<`$${string}`, ParameterSpec>> = {
   },
   $existing: {
     schema: oneOf('reject', 'update', 'skip'),
-    doc: 'What happens to a row whose key exists: it is an error, it changes the entity, or it is skipped.',
+    doc: 'Effect on a row whose key exists: it is an error, it changes the entity, or it is skipped.',
     example: 'update',
   },
   $trial: { schema: { type: 'boolean' }, doc: 'Checks all rows and saves none.', example: true },

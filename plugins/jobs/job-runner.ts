@@ -11,7 +11,7 @@ import {
 } from '../../engine/index.ts'
 import type { PluginEngine, Scope } from '../../kernel/api.ts'
 import { Attempt } from './attempt.ts'
-import { begun, cancelled, done, failed, givenBack, interrupted, replayed } from './next-state.ts'
+import { toRunning, toCancelled, toDone, afterFailure, toWaiting, afterInterruption, toReady } from './next-state.ts'
 import type { Schedule } from './schedules.ts'
 
 interface RunnerOptions extends Pick<Scope, 'log' | 'now'> {
@@ -99,11 +99,11 @@ export class JobRunner {
       attempt.abort()
       return attempt.job
     }
-    return this.change(id, ['waiting', 'ready'], cancelled)
+    return this.change(id, ['waiting', 'ready'], toCancelled)
   }
 
   replay(id: string): Promise<Job | undefined> {
-    return this.change(id, ['failed', 'cancelled', 'done'], replayed)
+    return this.change(id, ['failed', 'cancelled', 'done'], toReady)
   }
 
   remove(id: string): Promise<Job | undefined> {
@@ -120,7 +120,7 @@ export class JobRunner {
     for (const attempt of this.attempts.values()) attempt.abort()
     const until = Date.now() + CLOSE_MS
     while (this.attempts.size > 0 && Date.now() < until) await new Promise(resolve => setTimeout(resolve, 10))
-    const open = [...this.attempts.values()].map(({ job }) => ({ from: job, to: givenBack(job, now()) }))
+    const open = [...this.attempts.values()].map(({ job }) => ({ from: job, to: toWaiting(job, now()) }))
     await this.inTurn(() => jobs.store([...this.endedChanges.splice(0), ...open])).catch(error => this.report(error))
   }
 
@@ -163,7 +163,7 @@ export class JobRunner {
     const time = now()
     const endings = this.endedChanges.splice(0)
     const due = this.due(time).map(from => ({ from, to: { ...from, state: 'ready', time } as const }))
-    const claimedChanges = this.claims().map(from => ({ from, to: begun(from, time) }))
+    const claimedChanges = this.claims().map(from => ({ from, to: toRunning(from, time) }))
     const scheduled = this.scheduled(time)
     const changes = [
       ...endings,
@@ -182,7 +182,7 @@ export class JobRunner {
       if (scheduled.next.size > 0) this.next = jobs.schedules()
     }
     for (const { to } of claimedChanges) {
-      if (this.isClosed) this.endedChanges.push({ from: to, to: givenBack(to, now()) })
+      if (this.isClosed) this.endedChanges.push({ from: to, to: toWaiting(to, now()) })
       else this.begin(to)
     }
     if (due.length > 0 || scheduled.changes.length > 0) return 0
@@ -272,7 +272,7 @@ export class JobRunner {
       const places = jobs.places('running', this.attempts.size + endedIds.size + SLICE)
       const lostJobs = this.jobsAt(places).filter(({ id }) => !this.attempts.has(id) && !endedIds.has(id))
       if (lostJobs.length === 0) break
-      const changes = lostJobs.map(from => ({ from, to: interrupted(from, now()) }))
+      const changes = lostJobs.map(from => ({ from, to: afterInterruption(from, now()) }))
       await jobs.store(changes)
       for (const { to } of changes) {
         log.warn({ job: to.id, state: to.state }, `the job ${to.name} was interrupted, because the server ended`)
@@ -309,11 +309,11 @@ export class JobRunner {
     const { now, random = Math.random, log } = this.options
     if (!problem) {
       this.counts.done++
-      return done(job, now())
+      return toDone(job, now())
     }
-    if (isCancelled) return cancelled(job, now())
-    if (this.isClosed) return givenBack(job, now())
-    const next = failed(job, problem.error, jobFunction, { now: now(), random })
+    if (isCancelled) return toCancelled(job, now())
+    if (this.isClosed) return toWaiting(job, now())
+    const next = afterFailure(job, problem.error, jobFunction, { now: now(), random })
     if (next.error !== undefined) this.counts.failedAttempts++
     if (next.state === 'failed') {
       this.counts.failed++

@@ -22,19 +22,19 @@ interface Environment {
 }
 
 /** Stored before the job is called: one that ends the process would otherwise be called at each start. */
-export const begun = (job: Job, now: number): Job => ({
+export const toRunning = (job: Job, now: number): Job => ({
   ...job,
   state: 'running',
   time: now,
   attempts: job.attempts + 1,
 })
 
-export const done = ({ error: _, ...job }: Job, now: number): Job => ({ ...job, state: 'done', time: now })
+export const toDone = ({ error: _, ...job }: Job, now: number): Job => ({ ...job, state: 'done', time: now })
 
-export const cancelled = (job: Job, now: number): Job => ({ ...job, state: 'cancelled', time: now })
+export const toCancelled = (job: Job, now: number): Job => ({ ...job, state: 'cancelled', time: now })
 
 /** Ready to run, as if it was new. */
-export const replayed = ({ error: _, interruptions: __, ...job }: Job, now: number): Job => ({
+export const toReady = ({ error: _, interruptions: __, ...job }: Job, now: number): Job => ({
   ...job,
   state: 'ready',
   time: now,
@@ -42,7 +42,7 @@ export const replayed = ({ error: _, interruptions: __, ...job }: Job, now: numb
 })
 
 /** An attempt that was no fault of the job does not count. */
-export const givenBack = (job: Job, time: number): Job => ({
+export const toWaiting = (job: Job, time: number): Job => ({
   ...job,
   state: 'waiting',
   time,
@@ -50,14 +50,14 @@ export const givenBack = (job: Job, time: number): Job => ({
 })
 
 /** The state after an attempt that failed: the next attempt after a pause, which grows and varies, or the end. */
-export function failed(
+export function afterFailure(
   job: Job,
   fault: unknown,
   { attempts, backoffSeconds }: Pick<JobFunction, 'attempts' | 'backoffSeconds'>,
   { now, random }: Environment,
 ): Job {
   if (fault instanceof ProtocolError && NOT_TO_BLAME.has(fault.name))
-    return givenBack(job, now + 1000 * (fault.retryAfterSeconds ?? 1))
+    return toWaiting(job, now + 1000 * (fault.retryAfterSeconds ?? 1))
   const error = messageOf(fault).slice(0, MAX_ERROR)
   if (job.attempts >= attempts) return { ...job, state: 'failed', time: now, error }
   const pauseMs = Math.min(MAX_BACKOFF_MS, 1000 * backoffSeconds * 2 ** (job.attempts - 1))
@@ -72,11 +72,11 @@ function messageOf(fault: unknown): string {
 }
 
 /** The state of a job that was running when the server ended: such an attempt does not count, but they have a bound of their own. */
-export function interrupted(job: Job, now: number): Job {
+export function afterInterruption(job: Job, now: number): Job {
   const interruptions = (job.interruptions ?? 0) + 1
   if (interruptions > MAX_INTERRUPTIONS) {
     const error = `the server ended ${interruptions} times while the job ran`
     return { ...job, state: 'failed', time: now, interruptions, error }
   }
-  return { ...givenBack(job, now + 1000 * 2 ** (interruptions - 1) - 1000), interruptions }
+  return { ...toWaiting(job, now + 1000 * 2 ** (interruptions - 1) - 1000), interruptions }
 }

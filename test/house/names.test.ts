@@ -10,7 +10,7 @@ const BARE = new Set(
   fetched filtered folded found freed given gone granted grouped held hidden ignored issued joined kept known left limited listed live
   loaded locked lost made marked matched matching merged met missing moved named narrowed needed opened others own owned parsed passed
   plain present promised queued quoted received referenced refused rejected related released removed renamed replaced resolved rest
-  restricted returned running said saved seen selected sent settled shared shortened shown skipped sorted started stopped stored taken
+  restricted returned running said saved seen sent settled shared shortened shown skipped sorted started stopped stored taken
   thrown touched tried undone unused used visible waiting wanted whole written`.split(/\s+/),
 )
 

@@ -1,4 +1,4 @@
-import { counted } from '../../base/counted.ts'
+import { quantity } from '../../base/counted.ts'
 import { withoutZeros } from '../../base/decimal-digits.ts'
 import { parseClock } from '../../base/time/read-clock.ts'
 
@@ -61,7 +61,7 @@ export function lossOfInterval(modifier: number): (text: string) => string | und
     )
     const places = smallest === 'second' ? digits : 0
     if (Math.max(0, ...fractions) > places)
-      return `an interval with at most ${counted(places, 'digit')} after the seconds`
+      return `an interval with at most ${quantity(places, 'digit')} after the seconds`
     if (smallest === 'second') return undefined
     const match = SHOWN.exec(text)
     const [, months = 0, days = 0, clock = '0:00:00'] = match ?? []

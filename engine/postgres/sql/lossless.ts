@@ -1,4 +1,4 @@
-import { counted } from '../../base/counted.ts'
+import { quantity } from '../../base/counted.ts'
 import { digitsOf, isSameNumber, withoutZeros } from '../../base/decimal-digits.ts'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import type { Value } from '../../catalog/value.ts'
@@ -167,7 +167,7 @@ const lossOfInteger =
 const placesExpected = (places: number): string =>
   places < 0
     ? `a multiple of 1${'0'.repeat(-places)}`
-    : `a number with at most ${counted(places, 'digit')} after the point`
+    : `a number with at most ${quantity(places, 'digit')} after the point`
 
 const tooManyPlaces = (text: string, places: number): string | undefined =>
   (digitsOf(text)?.places ?? places) > places ? placesExpected(places) : undefined
@@ -217,7 +217,7 @@ function lossOfTime(type: keyof typeof TIMES, modifier: number): Loss<string> {
     const match = form.exec(text)
     if (!match) return `a text such as ${example}`
     return withoutZeros(match[1] ?? '').length > places
-      ? `a time with at most ${counted(places, 'digit')} after the seconds`
+      ? `a time with at most ${quantity(places, 'digit')} after the seconds`
       : undefined
   }
 }

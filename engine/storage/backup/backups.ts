@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { counted } from '../../base/counted.ts'
+import { quantity } from '../../base/counted.ts'
 import type { BackupStorage, Stored } from './backup-storage.ts'
 import { forEach } from './for-each.ts'
 import {
@@ -182,7 +182,7 @@ const digestOf = (bytes: Buffer): Stored => ({
 
 function verify(content: Stored, expected: Stored, path: string): void {
   if (content.bytes !== expected.bytes)
-    throw new BackupError(`${path} is damaged: it has ${counted(content.bytes, 'byte')}, not ${expected.bytes}`)
+    throw new BackupError(`${path} is damaged: it has ${quantity(content.bytes, 'byte')}, not ${expected.bytes}`)
   if (content.sha256 !== expected.sha256)
     throw new BackupError(`${path} is damaged: its content does not have the digest that the manifest says`)
 }

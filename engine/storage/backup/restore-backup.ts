@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncFolder } from '../../base/sync-folder.ts'
-import { counted } from '../../base/counted.ts'
+import { quantity } from '../../base/counted.ts'
 import type { Note, StoreLocation } from '../../data/store-options.ts'
 import type { LogEntry } from '../../log/commit-log.ts'
 import { readRecordHead } from '../../log/record.ts'
@@ -167,7 +167,7 @@ async function bringUp(folder: string, chain: readonly Backup[], options: Restor
     await removeUnused(environment)
     const missingIds = filesOf(environment).filter(id => environment.files.size(id) === undefined)
     if (missingIds.length > 0) {
-      const what = `${counted(missingIds.length, 'image or blob', 'images or blobs')} of that moment`
+      const what = `${quantity(missingIds.length, 'image or blob', 'images or blobs')} of that moment`
       const why = 'not in the backups: they were removed before the next one, or were missing in the store'
       if (!allowLoss) throw new BackupError(`${what} are ${why}; choose another moment, or allow the loss`)
       onNote(`${what} are ${why}`, 'warn')

@@ -1,4 +1,4 @@
-import { counted } from '../../base/counted.ts'
+import { quantity } from '../../base/counted.ts'
 import type { Attribute } from '../../catalog/attribute.ts'
 import type { DataClass } from '../../catalog/dataclass.ts'
 import { typeName } from '../../catalog/types/parameters.ts'
@@ -19,7 +19,7 @@ export function describeChange(environment: Environment, planned: PlannedChange)
   return [
     ...planned.addedClasses.map(({ name }) => `${name} is added`),
     ...planned.plan.removedClasses.map(
-      each => `${each.name} is removed with its ${counted(rowsOf(each), 'entity', 'entities')}`,
+      each => `${each.name} is removed with its ${quantity(rowsOf(each), 'entity', 'entities')}`,
     ),
     ...planned.plan.changes.flatMap(each => describeTable(each, rowsOf(each.before))),
   ]
@@ -28,7 +28,7 @@ export function describeChange(environment: Environment, planned: PlannedChange)
 function describeTable(change: TableChange, rows: number): string[] {
   const { before, after, oldLayout, newLayout, buildIndexes } = change
   const lines = before.name === after.name ? [] : [`${before.name} is renamed to ${after.name}`]
-  const entities = counted(rows, 'entity', 'entities')
+  const entities = quantity(rows, 'entity', 'entities')
   const predecessors = byPosition(before)
   const successors = byPosition(after)
   for (const [position, attribute] of successors) {

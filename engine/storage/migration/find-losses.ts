@@ -1,4 +1,4 @@
-import { counted } from '../../base/counted.ts'
+import { quantity } from '../../base/counted.ts'
 import type { StorageAttribute } from '../../catalog/attribute.ts'
 import { isSameType, typeName } from '../../catalog/types/parameters.ts'
 import { commonValue } from '../../catalog/unique-together.ts'
@@ -59,7 +59,7 @@ export function findLosses(environment: Environment, plan: MigrationPlan, onProg
   return result
 }
 
-const entities = (count: number): string => counted(count, 'entity', 'entities')
+const entities = (count: number): string => quantity(count, 'entity', 'entities')
 
 const EXAMPLES = 5
 const PROGRESS_ROWS = 5_000
@@ -114,7 +114,7 @@ function checksOf(environment: Environment, change: TableChange): Check[] {
             : undefined
         },
         message: (count, values) =>
-          `${nameOf(attribute)} becomes ${typeName(attribute)}, to which ${counted(count, 'value')} cannot be converted without loss (${values})`,
+          `${nameOf(attribute)} becomes ${typeName(attribute)}, to which ${quantity(count, 'value')} cannot be converted without loss (${values})`,
       })
     }
     if (limitsOf(attribute) !== limitsOf(old)) {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { counted } from '../../../engine/base/counted.ts'
+import { quantity } from '../../../engine/base/counted.ts'
 import { suggestion } from '../../../engine/base/suggestion.ts'
 import { foldFunction } from '../../../engine/command-line.ts'
 import { loadModel } from '../../../engine/index.ts'
@@ -134,10 +134,10 @@ function writeFiles(
     .flatMap(({ attributes }) => Object.values(attributes))
     .filter(({ kind }) => kind === 'relatedEntity')
   print(
-    `${counted(tables.size, 'dataclass', 'dataclasses')} with ${counted(relations.length, 'relation')} in ${files.model}; the connection is in ${files.config}`,
+    `${quantity(tables.size, 'dataclass', 'dataclasses')} with ${quantity(relations.length, 'relation')} in ${files.model}; the connection is in ${files.config}`,
   )
   print(
-    `optional, after a look at the file: psql '${source.address.replaceAll("'", "'\\''")}' -f ${files.sql} lets text searches and relations use indexes, with the function tesser.fold and ${counted(indexes, 'index', 'indexes')}`,
+    `optional, after a look at the file: psql '${source.address.replaceAll("'", "'\\''")}' -f ${files.sql} lets text searches and relations use indexes, with the function tesser.fold and ${quantity(indexes, 'index', 'indexes')}`,
   )
   if (source.hasPassword)
     print(`the password is not in a file: the server reads it from the environment variable ${variable}`)

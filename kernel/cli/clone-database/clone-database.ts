@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } 
 import { basename, join } from 'node:path'
 import type { Config } from '../../../config/load-config.ts'
 import { readJsonFile } from '../../../config/read-json-file.ts'
-import { counted } from '../../../engine/base/counted.ts'
+import { quantity } from '../../../engine/base/counted.ts'
 import { suggestion } from '../../../engine/base/suggestion.ts'
 import { bytesOf, type Engine, loadModel, openEngine } from '../../../engine/index.ts'
 import { engineOptions } from '../../main.ts'
@@ -158,7 +158,7 @@ async function copyAll(
     isDone = !signal?.aborted
     const isComplete = await compare(engine, rows, print)
     for (const [path, count] of files.paths)
-      print(`${counted(count, 'row')} could not be saved in full; ${path} says why`)
+      print(`${quantity(count, 'row')} could not be saved in full; ${path} says why`)
     if (!isDone) print('stopped before the end; --resume continues')
     return isDone && isComplete && files.paths.size === 0
   } catch (error) {
@@ -190,7 +190,7 @@ async function compare(
     const count = (JSON.parse(Buffer.from(await bytesOf(body)).toString()) as { __COUNT: number }).__COUNT
     isComplete &&= count === expected
     print(
-      `${dataClass}: ${count === expected ? counted(count, 'entity', 'entities') : `${counted(count, 'entity', 'entities')} of ${counted(expected, 'row')} of ${table.name}`}`,
+      `${dataClass}: ${count === expected ? quantity(count, 'entity', 'entities') : `${quantity(count, 'entity', 'entities')} of ${quantity(expected, 'row')} of ${table.name}`}`,
     )
   }
   return isComplete

@@ -1,4 +1,4 @@
-import { counted } from '../../../engine/base/counted.ts'
+import { quantity } from '../../../engine/base/counted.ts'
 import { parseExact, stringifyExact } from '../../../engine/base/exact-json.ts'
 import { emptySummary, loadRows, type LoadSummary, rowReasons } from '../../../engine/command-line.ts'
 import type { DataClass, Engine } from '../../../engine/index.ts'
@@ -167,7 +167,7 @@ function reader({ dataClass, key, keyParts = [] }: TableCopy, attributes: readon
       Array.from(
         losses,
         ([{ name, loss }, { rows, first }]) =>
-          `${dataClass}.${name}: ${loss!.what} are lost in ${counted(rows, 'row')}, first in ${first}`,
+          `${dataClass}.${name}: ${loss!.what} are lost in ${quantity(rows, 'row')}, first in ${first}`,
       ),
     streamed,
     // A name of its own for each column: two columns may have one.

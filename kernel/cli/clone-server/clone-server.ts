@@ -1,7 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Config } from '../../../config/load-config.ts'
-import { counted } from '../../../engine/base/counted.ts'
+import { quantity } from '../../../engine/base/counted.ts'
 import { describeSystemError } from '../../../engine/base/system-error.ts'
 import { ProgressDisplay } from '../progress.ts'
 import { copyModel } from './class-plan.ts'
@@ -210,17 +210,17 @@ async function copy(
       print(`changed meanwhile: ${describe(outcomes)}`)
       if (count >= passes)
         throw new SourceError(
-          `the server has changed during each of ${counted(count, 'comparison')}; --passes allows more`,
+          `the server has changed during each of ${quantity(count, 'comparison')}; --passes allows more`,
         )
     }
     for (const [each, changes] of outcomes) {
       const { count, refusals } = changes
       if (refusals.size > 0) print(describeRefused(each, changes))
-      else print(`${each.name}: ${counted(count, 'entity', 'entities')}, all keys and stamps match the server`)
+      else print(`${each.name}: ${quantity(count, 'entity', 'entities')}, all keys and stamps match the server`)
     }
     let compared = 0
     for (const each of plan.classes) compared += await compareValues(each, source, target)
-    print(`the values of ${counted(compared, 'entity', 'entities')} were compared, and are equal`)
+    print(`the values of ${quantity(compared, 'entity', 'entities')} were compared, and are equal`)
     return [...outcomes.values()].reduce((sum, { refusals: classRefusals }) => sum + classRefusals.size, 0)
   } finally {
     progress.stop()

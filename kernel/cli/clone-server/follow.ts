@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { counted } from '../../../engine/base/counted.ts'
+import { quantity } from '../../../engine/base/counted.ts'
 import type { ClassPlan } from './class-plan.ts'
 import type { Changes } from './copy-class.ts'
 import { CatalogChanged } from './read-catalog.ts'
@@ -85,7 +85,7 @@ export function describe(outcomes: Found): string {
   const sum = { added: 0, changed: 0, removed: 0 }
   for (const each of outcomes.values())
     for (const name of ['added', 'changed', 'removed'] as const) sum[name] += each[name]
-  const parts = [`${counted(sum.added, 'entity', 'entities')} added`, sum.changed > 0 && `${sum.changed} changed`]
+  const parts = [`${quantity(sum.added, 'entity', 'entities')} added`, sum.changed > 0 && `${sum.changed} changed`]
   return [...parts, sum.removed > 0 && `${sum.removed} removed`].filter(Boolean).join(', ')
 }
 
@@ -100,5 +100,5 @@ function describeEach(outcomes: Found): string {
 
 export function describeRefused({ name }: ClassPlan, { refusals }: Changes): string {
   const [first] = refusals.values()
-  return `${name}: ${counted(refusals.size, 'entity', 'entities')} cannot be saved, such as ${first!.key}: ${first!.reason}`
+  return `${name}: ${quantity(refusals.size, 'entity', 'entities')} cannot be saved, such as ${first!.key}: ${first!.reason}`
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { definePlugin, type TransportRequest, Type } from 'tesser'
-import { type Attribute, number, SpanExporter, text, whole } from './spans.ts'
+import { type Attribute, integer, number, SpanExporter, text } from './spans.ts'
 
 /** Sends a span for each request to an OpenTelemetry collector, as a child of the span in the client's `traceparent`. */
 export default definePlugin({
@@ -34,7 +34,7 @@ export default definePlugin({
         endTimeUnixNano: nanoseconds(now()),
         attributes: [
           text('http.request.method', request.method),
-          whole('http.response.status_code', reply.status),
+          integer('http.response.status_code', reply.status),
           text('tesser.plugin', request.plugin ?? 'kernel'),
           ...request.work.flatMap(timesOf),
         ],

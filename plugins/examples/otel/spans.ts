@@ -17,7 +17,7 @@ export interface Attribute {
 }
 
 export const text = (key: string, stringValue: string): Attribute => ({ key, value: { stringValue } })
-export const whole = (key: string, value: number): Attribute => ({ key, value: { intValue: String(value) } })
+export const integer = (key: string, value: number): Attribute => ({ key, value: { intValue: String(value) } })
 export const number = (key: string, doubleValue: number): Attribute => ({ key, value: { doubleValue } })
 
 /** Maximum number of spans in one request to the collector. */

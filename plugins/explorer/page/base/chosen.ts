@@ -10,7 +10,7 @@ export interface Chosen {
 export const NONE_CHOSEN: Chosen = { isAll: false, keys: new Set() }
 
 /** The chosen entities; reset when another selection is shown. */
-export const chosen = signal<Chosen>(NONE_CHOSEN)
+export const choice = signal<Chosen>(NONE_CHOSEN)
 
 /** The entity set from which the grid shows the selection, and its size. Undefined until it is created. */
 export const shownSet = signal<{ readonly dataClass: string; readonly id: string; readonly count: number } | undefined>(

@@ -3,14 +3,14 @@ import { partsOf, tokensOf } from './filter-tokens.ts'
 import { type Attribute, NUMBERS, SCORE, shapeOf } from './model.ts'
 
 /** A text as a value of a filter: in quotes of the kind that it does not contain, otherwise with their character code. */
-export function quoted(value: string): string {
+export function quote(value: string): string {
   if (!value.includes('"')) return `"${value}"`
   return value.includes("'") ? `"${value.replaceAll('"', '\\u0022')}"` : `'${value}'`
 }
 
 /** `path = "value"`; with `===` if `@` would be a wildcard. */
 export const equals = (path: string, value: string): string =>
-  `${path} ${value.includes('@') ? '===' : '='} ${quoted(value)}`
+  `${path} ${value.includes('@') ? '===' : '='} ${quote(value)}`
 
 /** Maximum length of a text that is written into an address. */
 const MAX_VALUE = 500
@@ -33,23 +33,23 @@ export function conditionOn(
   const text = String(value)
   if (text.length > MAX_VALUE) return undefined
   const shape = shapeOf(attribute)
-  if (attribute.kind === 'relatedEntity') return `${path}.__KEY ${comparator} ${quoted(text)}`
+  if (attribute.kind === 'relatedEntity') return `${path}.__KEY ${comparator} ${quote(text)}`
   if (BARE.has(shape)) return `${path} ${comparator} ${text}`
-  if (shape === 'date') return `${path} ${comparator} ${quoted(text)}`
+  if (shape === 'date') return `${path} ${comparator} ${quote(text)}`
   if (shape !== 'string' && shape !== 'uuid') return undefined
   // An exact comparison, in which `@` is not a wildcard.
   const exact = text.includes('@') ? (comparator === '=' ? '===' : '!==') : comparator
-  return `${path} ${exact} ${quoted(text)}`
+  return `${path} ${exact} ${quote(text)}`
 }
 
-const literal = (value: string | number): string => (typeof value === 'string' ? quoted(value) : String(value))
+const literal = (value: string | number): string => (typeof value === 'string' ? quote(value) : String(value))
 
 /** A condition: the attribute's value is at least `from` and less than `to`. */
 export const within = (path: string, from: string | number, to: string | number): string =>
   `${path} >= ${literal(from)} and ${path} < ${literal(to)}`
 
 /** A filter with an added condition, before its `order by`. */
-export function narrowed(filter: string, condition: string): string {
+export function addCondition(filter: string, condition: string): string {
   const { conditions, order } = partsOf(filter)
   // Conjunctions bind from left to right; the parentheses only help human readers.
   const before = conditions && (isAllAnd(conditions) ? conditions : `(${conditions})`)

@@ -1,5 +1,5 @@
 /** Loads the languages that the installation adds to the page. They are files next to it, not data. */
-import { checked, respond } from './rest.ts'
+import { readAnswer, respond } from './rest.ts'
 import { offerLanguages, type Text } from './texts.ts'
 
 export async function loadLanguages(): Promise<void> {
@@ -9,5 +9,5 @@ export async function loadLanguages(): Promise<void> {
 
 async function load<Content>(file: string): Promise<Content> {
   const response = await respond(file)
-  return checked(response, await response.text()) as Content
+  return readAnswer(response, await response.text()) as Content
 }

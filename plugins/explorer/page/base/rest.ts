@@ -36,7 +36,7 @@ export const isOffline = signal(false)
 
 export type { Parameters } from './parameters.ts'
 /** Status of the last answer; every answer creates a new object. */
-export const answered = signal<{ readonly code: number } | undefined>(undefined)
+export const lastStatus = signal<{ readonly code: number } | undefined>(undefined)
 
 interface RestRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -104,7 +104,7 @@ async function send<Answer>(
     if (signal?.aborted || error instanceof AnswerTooLarge) throw error
     throw new Error(text('interrupted'), { cause: error })
   })
-  return { answer: checked(response, body) as Answer, response, body }
+  return { answer: readAnswer(response, body) as Answer, response, body }
 }
 
 /** Sends a request and returns the unread answer, of any media type and status. */
@@ -119,7 +119,7 @@ export async function respond(address: string, { method, body, headers, signal }
     throw new Error(text('noAnswer'), { cause: error })
   })
   isOffline.value = false
-  answered.value = { code: response.status }
+  lastStatus.value = { code: response.status }
   return response
 }
 
@@ -127,7 +127,7 @@ export async function respond(address: string, { method, body, headers, signal }
  * The JSON of an answer; undefined for other content.
  * @throws {RestError} the answer is an error
  */
-export function checked({ ok, status, headers }: Response, text: string): unknown {
+export function readAnswer({ ok, status, headers }: Response, text: string): unknown {
   const answer = parsed(text)
   const faults = (answer as { __ERROR?: ProtocolFault[] } | null | undefined)?.__ERROR
   const retryAfter = Number(headers.get('Retry-After')) || undefined

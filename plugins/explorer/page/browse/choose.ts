@@ -1,4 +1,4 @@
-import { chosen } from '../base/chosen.ts'
+import { choice } from '../base/chosen.ts'
 import { runWork } from '../base/work.ts'
 import type { Rows } from './rows.ts'
 import { text } from './texts.ts'
@@ -13,5 +13,5 @@ export async function chooseRange(rows: Rows, first: number, last: number, key: 
   }
   const isComplete = here.length >= last - first + 1
   const keys = isComplete ? here : await runWork(text('choosing'), ({ signal }) => rows.keys(first, last, key, signal))
-  if (keys) chosen.value = { isAll: false, keys: new Set(keys) }
+  if (keys) choice.value = { isAll: false, keys: new Set(keys) }
 }

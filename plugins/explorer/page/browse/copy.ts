@@ -1,5 +1,5 @@
 /** Cells as text for spreadsheets, and to be pasted here again: one line for each row, cells separated by tabs. */
-import { type Chosen, chosen, countChosen, isChosen } from '../base/chosen.ts'
+import { type Chosen, choice, countChosen, isChosen } from '../base/chosen.ts'
 import { type DataClass, isRelation } from '../base/catalog.ts'
 import { exactText } from '../base/format.ts'
 import { entitiesPath, entityPath } from '../base/paths.ts'
@@ -25,7 +25,7 @@ export async function copyCells(
   dataClass: DataClass,
   at: { readonly row: number; readonly column: number },
 ): Promise<void> {
-  const count = countChosen(chosen.value, rows.count.value ?? 0)
+  const count = countChosen(choice.value, rows.count.value ?? 0)
   const parameters = askedFor(columns, dataClass.key[0]!.name)
   if (count === 0) {
     const key = rows.at(at.row)?.__KEY
@@ -36,9 +36,9 @@ export async function copyCells(
     return
   }
   const entities = await runWork(text('copying'), ({ signal }) =>
-    chosen.value.isAll
-      ? ofSet(rows, { parameters, rows: pageRowsOf(columns) }, chosen.value, signal)
-      : ofKeys([...chosen.value.keys].slice(0, MAX_ROWS), keys =>
+    choice.value.isAll
+      ? ofSet(rows, { parameters, rows: pageRowsOf(columns) }, choice.value, signal)
+      : ofKeys([...choice.value.keys].slice(0, MAX_ROWS), keys =>
           ask<Page>(entitiesPath(dataClass.name, keys), { ...parameters, $top: -1 }, { signal }),
         ),
   )

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { chosen, countChosen, NONE_CHOSEN } from '../base/chosen.ts'
+import { choice, countChosen, NONE_CHOSEN } from '../base/chosen.ts'
 import { number } from '../base/texts.ts'
 import type { Column } from './columns.ts'
 import { ColumnsButton } from './columns-button.tsx'
@@ -20,7 +20,7 @@ interface FootProps {
 /** The position in the list, the number of chosen rows, and a notice if the data has changed. */
 export function Foot({ rows, first, last, columns, onGoTo, children }: FootProps) {
   const count = rows.count.value
-  const many = countChosen(chosen.value, count ?? 0)
+  const many = countChosen(choice.value, count ?? 0)
   return (
     <div class="foot">
       <span role="status" class={count ? 'unseen' : undefined}>
@@ -49,7 +49,7 @@ export function Foot({ rows, first, last, columns, onGoTo, children }: FootProps
             type="button"
             class="quiet"
             onClick={() => {
-              chosen.value = NONE_CHOSEN
+              choice.value = NONE_CHOSEN
             }}
           >
             {text('clear')}

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { chosen, NONE_CHOSEN, shownSet } from '../base/chosen.ts'
+import { choice, NONE_CHOSEN, shownSet } from '../base/chosen.ts'
 import { type DataClass, targetOf } from '../base/catalog.ts'
 import { place } from '../base/place.ts'
 import { entitySetPath } from '../base/paths.ts'
@@ -31,7 +31,7 @@ export function Grid() {
     return rows
   }, [dataClass, key])
   useEffect(() => {
-    chosen.value = NONE_CHOSEN
+    choice.value = NONE_CHOSEN
     const stop = rows.set.subscribe(id => {
       shownSet.value = id === undefined ? undefined : { dataClass: dataClass.name, id, count: rows.count.peek() ?? 0 }
     })

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import type { DataClass } from '../base/catalog.ts'
-import { chosen, isChosen, NONE_CHOSEN, toggled } from '../base/chosen.ts'
+import { choice, isChosen, NONE_CHOSEN, toggled } from '../base/chosen.ts'
 import { SCORE } from '../base/model.ts'
 import { opener } from '../base/opener.ts'
 import { change, place } from '../base/place.ts'
@@ -118,7 +118,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
   const choose = (row: number): void => {
     const key = rows.at(row)?.__KEY
     anchor.current = row
-    if (key !== undefined) chosen.value = toggled(chosen.value, key)
+    if (key !== undefined) choice.value = toggled(choice.value, key)
   }
   const chooseTo = (row: number): void => {
     const [first, last] = [Math.min(anchor.current, row), Math.max(anchor.current, row)]
@@ -157,10 +157,10 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
         choose(cell.row)
         break
       case 'chooseAll':
-        chosen.value = { isAll: true, keys: new Set() }
+        choice.value = { isAll: true, keys: new Set() }
         break
       case 'chooseNone':
-        chosen.value = NONE_CHOSEN
+        choice.value = NONE_CHOSEN
         break
       case 'copy':
         copyCells(rows, columns, dataClass, cell).catch(complain)
@@ -245,7 +245,7 @@ export function Table({ rows, columns: chosenColumns, dataClass }: TableProps) {
                 shown={shown}
                 numbers={numbers}
                 top={index * ROW - track.shift}
-                isChosen={key !== undefined && isChosen(chosen.value, key)}
+                isChosen={key !== undefined && isChosen(choice.value, key)}
                 isOpen={key !== undefined && key === place.value.query.entity}
                 focused={row === index ? column : undefined}
               />

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { linkWith, place } from '../base/place.ts'
-import { addressOf, checked, isAbort, type Parameters, respond } from '../base/rest.ts'
+import { addressOf, readAnswer, isAbort, type Parameters, respond } from '../base/rest.ts'
 import { CopyRequest } from '../components/copy-as.tsx'
 import { Fault } from '../components/fault.tsx'
 import { Waiting } from '../components/waiting.tsx'
@@ -178,7 +178,7 @@ async function carryOut(
   const milliseconds = Math.round(performance.now() - started)
   const mediaType = response.headers.get('Content-Type') ?? ''
   const isJson = /^application\/json\b/.test(mediaType)
-  const answer = isJson || !response.ok ? checked(response, await blob.text()) : undefined
+  const answer = isJson || !response.ok ? readAnswer(response, await blob.text()) : undefined
   const outcome = isJson ? outcomeOf(answer) : blob
   return { outcome, mediaType, status: response.status, bytes: blob.size, milliseconds }
 }

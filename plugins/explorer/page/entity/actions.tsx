@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { chosen, countChosen, shownSet } from '../base/chosen.ts'
+import { choice, countChosen, shownSet } from '../base/chosen.ts'
 import { linkWith } from '../base/place.ts'
 import { selection } from '../base/selection.ts'
 import { lazy } from '../shell/lazy.tsx'
@@ -12,7 +12,7 @@ const Paste = lazy(async () => (await import('../paste/paste-dialog.tsx')).Paste
 export function EntityActions() {
   const dialog = useSignal<'delete' | 'paste' | undefined>(undefined)
   const { dataClass } = selection.value!
-  const count = countChosen(chosen.value, shownSet.value?.count ?? 0)
+  const count = countChosen(choice.value, shownSet.value?.count ?? 0)
   const close = (): void => {
     dialog.value = undefined
   }

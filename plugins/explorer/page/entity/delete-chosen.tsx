@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { chosen, countChosen, NONE_CHOSEN, shownSet } from '../base/chosen.ts'
+import { choice, countChosen, NONE_CHOSEN, shownSet } from '../base/chosen.ts'
 import type { DataClass } from '../base/catalog.ts'
 import { runWork } from '../base/work.ts'
 import { hasWritten } from '../base/writes.ts'
@@ -25,8 +25,8 @@ export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
   const set = shownSet.value
   // The choice when the dialog was opened; it becomes empty when its entities are deleted.
   const what = useSignal({
-    chosen: chosen.value,
-    count: countChosen(chosen.value, set?.count ?? 0),
+    chosen: choice.value,
+    count: countChosen(choice.value, set?.count ?? 0),
     set: set?.id,
   }).value
 
@@ -41,7 +41,7 @@ export function DeleteChosen({ dataClass, onClose }: DeleteChosenProps) {
       error.value = fault
     }
     report.value = made
-    chosen.value = NONE_CHOSEN
+    choice.value = NONE_CHOSEN
     hasWritten(dataClass.name)
   }
   const done = report.value

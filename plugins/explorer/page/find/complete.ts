@@ -1,5 +1,5 @@
 /** Completion of filters: proposals for a place in a text. */
-import { quoted } from '../base/condition.ts'
+import { quote } from '../base/condition.ts'
 import { type Expected, type Token, tokensOf } from '../base/filter-tokens.ts'
 import { type Attribute, attributeOf, type DataClass, isRelation, isVector, shapeOf } from '../base/model.ts'
 
@@ -203,5 +203,5 @@ function valuesOf({ path, start, prefix }: BegunValue, dataClass: DataClass, tar
 /** Values of an attribute in the form that a filter has. */
 export const valueProposals = (values: readonly unknown[]): Proposal[] =>
   values.flatMap(value =>
-    typeof value === 'string' && value !== '' ? [{ text: quoted(value), kind: 'value' as const }] : [],
+    typeof value === 'string' && value !== '' ? [{ text: quote(value), kind: 'value' as const }] : [],
   )

@@ -8,7 +8,7 @@ import { columnsWithoutScore, hasScore } from './meaning.ts'
 import { quickFilter } from './quick.ts'
 
 /** Filter and order of the page as one text. An order in the text of a filter has precedence, as on the server. */
-export const applied = computed(() => {
+export const currentFilter = computed(() => {
   if (!selection.value) return ''
   const { filter, order } = selection.value
   return order && !partsOf(filter).order ? `${filter} order by ${order}`.trim() : filter
@@ -16,7 +16,7 @@ export const applied = computed(() => {
 
 export const draft = signal('')
 effect(() => {
-  draft.value = applied.value
+  draft.value = currentFilter.value
 })
 atLogout(() => {
   draft.value = ''
@@ -47,9 +47,9 @@ export const unfinished = signal('')
 export function apply(text = effective.value): void {
   const { conditions, order } = partsOf(text)
   change({ filter: conditions, order, columns: columnsFor(conditions) })
-  draft.value = applied.value
+  draft.value = currentFilter.value
   const name = selection.value?.dataClass.name
   if (!name || !conditions || text.length > MAX_LENGTH) return
-  const others = (recent.value[name] ?? []).filter(each => each !== applied.value)
-  recent.value = { ...recent.value, [name]: [applied.value, ...others].slice(0, MAX_RECENT) }
+  const others = (recent.value[name] ?? []).filter(each => each !== currentFilter.value)
+  recent.value = { ...recent.value, [name]: [currentFilter.value, ...others].slice(0, MAX_RECENT) }
 }

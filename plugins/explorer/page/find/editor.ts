@@ -25,7 +25,7 @@ import {
 } from '@codemirror/view'
 import { ask } from '../base/rest.ts'
 import { targetOf } from '../base/catalog.ts'
-import { quoted } from '../base/condition.ts'
+import { quote } from '../base/condition.ts'
 import { type TokenKind, tokensOf } from '../base/filter-tokens.ts'
 import type { DataClass } from '../base/model.ts'
 import { type Completion, completionAt, type Proposal, valueProposals } from './complete.ts'
@@ -155,7 +155,7 @@ async function valuesOf({ values }: Completion, context: CompletionContext): Pro
   const parameters = {
     $distinct: true,
     $top: MAX_VALUES,
-    $filter: prefix && `"${attribute.name} begin ${quoted(prefix)}"`,
+    $filter: prefix && `"${attribute.name} begin ${quote(prefix)}"`,
   }
   const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(PATIENCE_MS)])
   const found = await ask<readonly unknown[]>(`${dataClass.name}/${attribute.name}`, parameters, { signal }).catch(

@@ -1,5 +1,5 @@
 /** Filters in the form that the builder shows. */
-import { quoted as quotedText } from '../base/condition.ts'
+import { quote as quotedText } from '../base/condition.ts'
 import { type Token, tokensOf } from '../base/filter-tokens.ts'
 
 export type Conjunction = 'and' | 'or' | 'except'

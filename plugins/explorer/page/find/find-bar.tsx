@@ -6,7 +6,7 @@ import { selection } from '../base/selection.ts'
 import { lazy } from '../shell/lazy.tsx'
 import { type Check, useCheck } from './check.ts'
 import { Chips } from './chips.tsx'
-import { applied, apply, draft, effective, unfinished } from './draft.ts'
+import { currentFilter, apply, draft, effective, unfinished } from './draft.ts'
 import { errorPlace } from './error-place.ts'
 import { FilterInput } from './filter-input.tsx'
 import { meaningsOf } from './meaning.ts'
@@ -73,7 +73,7 @@ export function FindBar() {
               {text(name)}
             </button>
           ))}
-          <button type="submit" class={draft.value === applied.value ? '' : 'main'}>
+          <button type="submit" class={draft.value === currentFilter.value ? '' : 'main'}>
             {text('apply')}
           </button>
         </div>
@@ -90,7 +90,7 @@ function Answer({ check }: { readonly check: Check }) {
   const words = quickFilter(draft.value, selection.value!.dataClass)
   return (
     <p id="find-answer" class={check.kind === 'error' ? 'answer wrong' : 'answer'} aria-live="polite">
-      {check.kind === 'count' && draft.value !== applied.value && text('found', { count: check.count })}
+      {check.kind === 'count' && draft.value !== currentFilter.value && text('found', { count: check.count })}
       {words && ` ${text('inWords', { attributes: words.attributes.join(', ') })}`}
       {check.kind === 'late' && text('late')}
       {check.kind === 'error' && <Wrong error={check.error} filter={check.filter} />}

@@ -4,7 +4,7 @@ import { read, RestError } from '../base/rest.ts'
 import { pathOf, selection } from '../base/selection.ts'
 import { Fault } from '../components/fault.tsx'
 import { Waiting } from '../components/waiting.tsx'
-import { applied } from './draft.ts'
+import { currentFilter } from './draft.ts'
 import { columnsWithScore, filterByMeaning, meaningsOf } from './meaning.ts'
 import { text } from './texts.ts'
 
@@ -35,7 +35,7 @@ export function MeaningPanel() {
     running.current = controller
     setState({ isLoading: true })
     try {
-      const filter = filterByMeaning(applied.value, attribute, sentence.trim())
+      const filter = filterByMeaning(currentFilter.value, attribute, sentence.trim())
       await untilReady(signal => read(pathOf(shown), { $filter: `"${filter}"`, $top: 0 }, signal), controller.signal)
       setState({})
       const columns = columnsWithScore(place.value.query.columns, shown.dataClass)

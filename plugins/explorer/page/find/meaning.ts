@@ -1,5 +1,5 @@
 /** Search by meaning and by similarity, in dataclasses with vectors. */
-import { narrowed, quoted } from '../base/condition.ts'
+import { addCondition, quote } from '../base/condition.ts'
 import { partsOf, tokensOf } from '../base/filter-tokens.ts'
 import { labelOf } from '../base/label.ts'
 import { type Attribute, type DataClass, isRelation, isVector, SCORE } from '../base/model.ts'
@@ -17,14 +17,14 @@ export const meaningsOf = (dataClass: DataClass): readonly Attribute[] =>
 
 /** A filter by the meaning of a sentence, which replaces an earlier such condition. */
 export function filterByMeaning(filter: string, attribute: Attribute, sentence: string): string {
-  const condition = `${attribute.name} = ${quoted(sentence)}`
+  const condition = `${attribute.name} = ${quote(sentence)}`
   const { conditions } = partsOf(filter)
   const tree = treeOf(conditions)
   const others = tree?.terms.filter(
     ({ condition }) => condition.kind !== 'comparison' || condition.path !== attribute.name,
   )
   const rest = tree && others ? textOf({ terms: others, order: [] }) : conditions
-  return rest ? narrowed(rest, condition) : condition
+  return rest ? addCondition(rest, condition) : condition
 }
 
 /** Returns true if a filter has a condition on a vector or a meaning, so that entities have a score. */

@@ -1,5 +1,5 @@
 /** Search for words instead of a filter: finds entities that contain them. */
-import { quoted } from '../base/condition.ts'
+import { quote } from '../base/condition.ts'
 import { tokensOf } from '../base/filter-tokens.ts'
 import { labelOf } from '../base/label.ts'
 import { type Attribute, attributeOf, type DataClass } from '../base/model.ts'
@@ -28,7 +28,7 @@ export function quickFilter(text: string, dataClass: DataClass): QuickFilter | u
   const attributes = searched(dataClass)
   if (isFilter || words.length > MAX_WORDS || attributes.length === 0) return undefined
   const conditions = words.map(word => {
-    const any = attributes.map(name => `${name} = ${quoted(`@${word}@`)}`).join(' or ')
+    const any = attributes.map(name => `${name} = ${quote(`@${word}@`)}`).join(' or ')
     return words.length > 1 && attributes.length > 1 ? `(${any})` : any
   })
   return { filter: conditions.join(' and '), attributes }

@@ -6,22 +6,22 @@ import { selection } from '../base/selection.ts'
 import { complain, notify } from '../base/work.ts'
 import { copyText } from '../components/copy-text.ts'
 import { isKnown } from './complete.ts'
-import { applied, recent } from './draft.ts'
+import { currentFilter, recent } from './draft.ts'
 import { NameForm } from './name-form.tsx'
 import { RemoveButton } from './remove-button.tsx'
-import { forget, inOneText, save, saved } from './saved.ts'
+import { forget, inOneText, save, savedFilters } from './saved.ts'
 import { text } from './texts.ts'
 
 export function SavedPanel() {
   const { dataClass } = selection.value!
   const { name } = dataClass
-  const { conditions, order } = partsOf(applied.value)
+  const { conditions, order } = partsOf(currentFilter.value)
   const mayBeSeen = (filter: string): boolean => isKnown(filter, dataClass, targetOf)
-  const mine = (saved.value[name] ?? []).filter(each => mayBeSeen(inOneText(each)))
-  const last = (recent.value[name] ?? []).filter(each => each !== applied.value && mayBeSeen(each))
+  const mine = (savedFilters.value[name] ?? []).filter(each => mayBeSeen(inOneText(each)))
+  const last = (recent.value[name] ?? []).filter(each => each !== currentFilter.value && mayBeSeen(each))
   return (
     <section class="panel" aria-label={text('saved')}>
-      {applied.value !== '' && (
+      {currentFilter.value !== '' && (
         <NameForm
           label={text('saveAs')}
           button={text('save')}

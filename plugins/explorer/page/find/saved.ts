@@ -16,10 +16,10 @@ const all = remembered<Readonly<Record<string, ByClass>>>('find.savedBy', {})
 const owner = (): string => user.value?.userName ?? ''
 
 /** Saved filters of the user, by dataclass. */
-export const saved = computed<ByClass>(() => all.value[owner()] ?? {})
+export const savedFilters = computed<ByClass>(() => all.value[owner()] ?? {})
 
 const set = (dataClass: string, filters: readonly SavedFilter[]): void => {
-  all.value = { ...all.value, [owner()]: { ...saved.value, [dataClass]: filters } }
+  all.value = { ...all.value, [owner()]: { ...savedFilters.value, [dataClass]: filters } }
 }
 
 /** Saves a filter, replacing one of the same name. */
@@ -32,6 +32,6 @@ export const save = (dataClass: string, filter: SavedFilter): void =>
 export const forget = (dataClass: string, name: string): void => set(dataClass, withoutName(dataClass, name))
 
 const withoutName = (dataClass: string, name: string): readonly SavedFilter[] =>
-  (saved.value[dataClass] ?? []).filter(each => each.name !== name)
+  (savedFilters.value[dataClass] ?? []).filter(each => each.name !== name)
 
 export const inOneText = ({ filter, order }: SavedFilter): string => (order ? `${filter} order by ${order}` : filter)

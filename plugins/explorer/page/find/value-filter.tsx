@@ -1,4 +1,4 @@
-import { conditionOn, narrowed, narrowedByOther } from '../base/condition.ts'
+import { conditionOn, addCondition, narrowedByOther } from '../base/condition.ts'
 import { format } from '../base/format.ts'
 import type { Attribute } from '../base/model.ts'
 import { change } from '../base/place.ts'
@@ -31,7 +31,7 @@ export function ValueFilter({ path, attribute, values }: ValueFilterProps) {
         type="button"
         class="quiet"
         title={condition}
-        onClick={() => change({ filter: narrowed(filter, condition) })}
+        onClick={() => change({ filter: addCondition(filter, condition) })}
       >
         = {name}
         <span class="unseen">{text('only')}</span>

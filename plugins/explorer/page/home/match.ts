@@ -9,7 +9,7 @@ export interface Entry {
 const MAX_FOUND = 20
 
 /** Matches, the best first: titles that begin with the text, have a word that does, contain it, or contain its letters in order. */
-export function found(entries: readonly Entry[], text: string): Entry[] {
+export function findEntries(entries: readonly Entry[], text: string): Entry[] {
   const wanted = text.trim().toLowerCase()
   return entries
     .map((entry, at) => ({ entry, at, score: score(entry.title.toLowerCase(), wanted) }))

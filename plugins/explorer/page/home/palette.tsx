@@ -3,11 +3,11 @@ import { catalog, targetOf } from '../base/catalog.ts'
 import { go, linkTo } from '../base/place.ts'
 import { recentPlaces } from '../base/recent.ts'
 import { isKnown } from '../find/complete.ts'
-import { inOneText, saved } from '../find/saved.ts'
+import { inOneText, savedFilters } from '../find/saved.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { isShown, PAGES } from '../shell/rooms.ts'
 import { text as shellText } from '../shell/texts.ts'
-import { type Entry, found, keyedEntry } from './match.ts'
+import { type Entry, findEntries, keyedEntry } from './match.ts'
 import { text } from './texts.ts'
 import './home.css'
 
@@ -15,7 +15,7 @@ import './home.css'
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [wanted, setWanted] = useState('')
   const [at, setAt] = useState(0)
-  const entries = [...keyed(wanted), ...found(allEntries(), wanted)]
+  const entries = [...keyed(wanted), ...findEntries(allEntries(), wanted)]
   const chosen = Math.min(at, entries.length - 1)
   const open = (entry: Entry | undefined): void => {
     if (!entry) return
@@ -84,7 +84,7 @@ function allEntries(): Entry[] {
       link: linkTo([path]),
     })),
     ...all.flatMap(dataClass =>
-      (saved.value[dataClass.name] ?? [])
+      (savedFilters.value[dataClass.name] ?? [])
         .filter(each => isKnown(inOneText(each), dataClass, targetOf))
         .map(({ name, filter, order }) => ({
           title: `${dataClass.name} ${name}`,

@@ -1,6 +1,6 @@
 /** Figures of an attribute over the selection, computed by the server: no entities are transferred. */
 import { type Attribute, INTEGERS, isRelation, NUMBERS, shapeOf } from '../base/model.ts'
-import { conditionOn, narrowed, within } from '../base/condition.ts'
+import { conditionOn, addCondition, within } from '../base/condition.ts'
 import { parseDate } from '../base/format.ts'
 import { read } from '../base/rest.ts'
 import { createSet, parametersOf, pathOf, type Selection } from '../base/selection.ts'
@@ -240,6 +240,6 @@ const loadMeasure = (
 ): Promise<number | null> => compute(source, path, name, signal, condition)
 
 function filterOf({ filter }: Source, condition: string): string {
-  const text = condition ? narrowed(filter, condition) : filter
+  const text = condition ? addCondition(filter, condition) : filter
   return text && `"${text}"`
 }

@@ -69,7 +69,7 @@ export const latitudeAt = ({ latitude, scale }: MapView, { height }: Size, y: nu
   latitude - (y - height / 2) / scale
 
 /** The view moved by a number of pixels. */
-export const moved = (view: MapView, x: number, y: number): MapView => ({
+export const moveView = (view: MapView, x: number, y: number): MapView => ({
   ...view,
   longitude: view.longitude + x / (view.scale * view.narrowing),
   latitude: Math.max(-90, Math.min(90, view.latitude - y / view.scale)),

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { narrowed, within } from '../base/condition.ts'
+import { addCondition, within } from '../base/condition.ts'
 import { colourOf, download, pngOf } from '../base/download.ts'
 import { change, place } from '../base/place.ts'
 import { selection } from '../base/selection.ts'
@@ -21,7 +21,7 @@ import {
   latitudeAt,
   longitudeAt,
   type MapView as View,
-  moved,
+  moveView,
   nearest,
   type Size,
   viewOf,
@@ -78,7 +78,7 @@ export function MapView() {
     const digits = Math.max(0, Math.ceil(Math.log10(view.value.scale)))
     const rounded = (degrees: number): number => Number(degrees.toFixed(digits))
     const condition = `${within(latitude, rounded(south), rounded(north))} and ${within(longitude, rounded(west), rounded(east))}`
-    change({ filter: narrowed(filter, condition) })
+    change({ filter: addCondition(filter, condition) })
   }
   const picker = (label: string, name: 'lat' | 'lon', path: string) => (
     <div class="field">
@@ -177,7 +177,7 @@ function Canvas({ points, size, view, isChoosing, onFit, onNarrow }: CanvasProps
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = MOVES[event.key]
-    if (by) view.value = moved(view.value, ...by)
+    if (by) view.value = moveView(view.value, ...by)
     else if (event.key === '+') view.value = enlarged(view.value, size, ZOOM)
     else if (event.key === '-') view.value = enlarged(view.value, size, 1 / ZOOM)
     else if (event.key === '0') onFit()
@@ -213,7 +213,7 @@ function Canvas({ points, size, view, isChoosing, onFit, onNarrow }: CanvasProps
         if (!from.isDrag && Math.hypot(at[0] - from.at[0], at[1] - from.at[1]) < MIN_DRAG) return
         event.currentTarget.setPointerCapture(event.pointerId)
         if (isChoosing || event.shiftKey) rectangle.value = [from.at, at]
-        else view.value = moved(view.value, from.last[0] - at[0], from.last[1] - at[1])
+        else view.value = moveView(view.value, from.last[0] - at[0], from.last[1] - at[1])
         start.current = { ...from, last: at, isDrag: true }
       }}
       onPointerUp={event => {

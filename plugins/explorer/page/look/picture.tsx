@@ -1,4 +1,4 @@
-import { conditionOn, narrowed, within } from '../base/condition.ts'
+import { conditionOn, addCondition, within } from '../base/condition.ts'
 import { format, formatDuration } from '../base/format.ts'
 import type { Attribute } from '../base/model.ts'
 import { change, linkWith } from '../base/place.ts'
@@ -47,7 +47,7 @@ export function SummaryLine({ attribute, path, filter, distribution: { summary }
     [
       text('missing'),
       `${number(missing)}${total > 0 && missing > 0 ? ` (${number(missing / total, { style: 'percent', maximumFractionDigits: 1 })})` : ''}`,
-      missing > 0 ? linkWith({ filter: narrowed(filter, conditionOn(path, attribute, null)!) }) : undefined,
+      missing > 0 ? linkWith({ filter: addCondition(filter, conditionOn(path, attribute, null)!) }) : undefined,
     ],
   ]
   if (distinct !== undefined) entries.push([text('distinct'), number(distinct)])
@@ -80,7 +80,7 @@ export function Picture({ attribute, path, filter, measure, distribution }: Pict
   const shownOf = (group: Group): number | null => (measure ? (group.measured ?? null) : group.count)
   const linkOf = (group: Group): string | undefined =>
     group.count > 0 && group.condition !== undefined
-      ? linkWith({ filter: narrowed(filter, group.condition) })
+      ? linkWith({ filter: addCondition(filter, group.condition) })
       : undefined
   const nameOf = (group: Group): string => groupName(group, attribute, step)
   const sentence = (group: Group): string => `${nameOf(group)}: ${number(shownOf(group) ?? 0, DIGITS)}`
@@ -102,7 +102,7 @@ export function Picture({ attribute, path, filter, measure, distribution }: Pict
               const iso = new Date(time).toISOString()
               return attribute.simpleDate ? iso.slice(0, 10) : iso
             }
-            change({ filter: narrowed(filter, within(path, day(from), day(to))) })
+            change({ filter: addCondition(filter, within(path, day(from), day(to))) })
           }}
         />
       ) : (

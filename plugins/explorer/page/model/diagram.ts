@@ -115,7 +115,7 @@ function borderOf({ x, y, width, height }: Box, inside: { x: number; y: number }
 }
 
 /** Dataclasses whose names contain a text, then those with an attribute whose name does. */
-export function matching(dataClasses: readonly DataClass[], wanted: string): DataClass[] {
+export function matchClasses(dataClasses: readonly DataClass[], wanted: string): DataClass[] {
   const text = wanted.trim().toLowerCase()
   const has = ({ name }: { readonly name: string }): boolean => name.toLowerCase().includes(text)
   const [named, others] = [dataClasses.filter(has), dataClasses.filter(each => !has(each))]

@@ -4,7 +4,7 @@ import { catalog } from '../base/catalog.ts'
 import { download, standaloneSvg } from '../base/download.ts'
 import type { DataClass } from '../base/model.ts'
 import { change, go, linkTo, place } from '../base/place.ts'
-import { type Box, type Diagram, diagramOf, HEAD, MANY, matching, ROW } from './diagram.ts'
+import { type Box, type Diagram, diagramOf, HEAD, MANY, matchClasses, ROW } from './diagram.ts'
 import { type Relation, relationsOf } from './relations.ts'
 import { text } from './texts.ts'
 import './model.css'
@@ -37,7 +37,7 @@ export function ModelPage() {
   const diagram = useMemo(() => diagramOf(dataClasses, withAttributes), [dataClasses, withAttributes])
   const picture = useRef<SVGSVGElement>(null)
   const view = useView(picture, diagram)
-  const found = wanted.trim() === '' ? undefined : matching(dataClasses, wanted)
+  const found = wanted.trim() === '' ? undefined : matchClasses(dataClasses, wanted)
   useEffect(() => {
     if (found) view.fit(diagram.boxes.filter(({ dataClass }) => found.includes(dataClass)))
   }, [wanted, diagram])

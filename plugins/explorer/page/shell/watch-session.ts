@@ -1,6 +1,6 @@
 /** Detects that the server has ended the session, so that the page no longer shows its data. */
 import { catalog } from '../base/catalog.ts'
-import { answered, ask } from '../base/rest.ts'
+import { lastStatus, ask } from '../base/rest.ts'
 import { type CurrentUser, isLoggingIn, loadSession, user } from '../base/session.ts'
 import { notify } from '../base/work.ts'
 import { text } from './texts.ts'
@@ -37,6 +37,6 @@ async function look(isRefused: boolean): Promise<void> {
 
 export function watchSession(): void {
   const run = (isRefused: boolean): void => void look(isRefused).catch(() => {})
-  answered.subscribe(status => status && run(REFUSALS.has(status.code)))
+  lastStatus.subscribe(status => status && run(REFUSALS.has(status.code)))
   document.addEventListener('visibilitychange', () => document.hidden || run(false))
 }

@@ -4,7 +4,7 @@ import { saveAs } from '../base/download.ts'
 import { labelOf } from '../base/label.ts'
 import { SCORE } from '../base/model.ts'
 import { place } from '../base/place.ts'
-import { addressOf, checked, respond } from '../base/rest.ts'
+import { addressOf, readAnswer, respond } from '../base/rest.ts'
 import { createSet, parametersOf, type Selection } from '../base/selection.ts'
 import { type Column, defaultColumns, parseColumns } from '../browse/columns.ts'
 
@@ -29,7 +29,7 @@ export async function exportSelection(
   const parameters = { ...form, $attributes: columns?.join(',') }
   // The browser does not show why a download fails.
   const first = await respond(addressOf(set, { ...parameters, $top: 1 }))
-  checked(first, await first.text())
+  readAnswer(first, await first.text())
   const $top = format === 'json' ? -1 : undefined
   saveAs(addressOf(set, { ...parameters, $top }), `${selection.dataClass.name}.${format}`)
 }

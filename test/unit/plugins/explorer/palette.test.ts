@@ -1,9 +1,9 @@
 import t from 'tap'
-import { found, keyedEntry } from '../../../../plugins/explorer/page/home/match.ts'
+import { findEntries, keyedEntry } from '../../../../plugins/explorer/page/home/match.ts'
 
 const entry = (title: string) => ({ title, kind: 'Class', link: `#/${title}` })
 const entries = ['Country', 'City', 'Province', 'Movie set', 'Capacity'].map(entry)
-const titles = (text: string): string[] => found(entries, text).map(({ title }) => title)
+const titles = (text: string): string[] => findEntries(entries, text).map(({ title }) => title)
 
 t.test('the palette finds titles by beginnings, words, parts, and letters in order', t => {
   t.same(titles(''), ['Country', 'City', 'Province', 'Movie set', 'Capacity'])

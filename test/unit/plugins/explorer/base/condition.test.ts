@@ -1,5 +1,10 @@
 import t from 'tap'
-import { conditionOn, narrowed, narrowedByOther, quoted } from '../../../../../plugins/explorer/page/base/condition.ts'
+import {
+  conditionOn,
+  addCondition,
+  narrowedByOther,
+  quote,
+} from '../../../../../plugins/explorer/page/base/condition.ts'
 import type { Attribute } from '../../../../../plugins/explorer/page/base/model.ts'
 import { parseQuery } from '../../../../../engine/query/parse/parse-query.ts'
 import fc from '../../../../support/runner/fast-check.ts'
@@ -34,19 +39,19 @@ t.test('values as conditions', async t => {
 t.test('a quoted text is parsed as that text', async () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', ' ', '@', "'", '"', '\\', 'ß', ')', '%') }), text => {
-      const { condition } = parseQuery(`a === ${quoted(text)}`)
+      const { condition } = parseQuery(`a === ${quote(text)}`)
       t.match(condition, { value: { kind: 'literal', text, quoted: true } })
     }),
   )
 })
 
 t.test('narrowed filters', async t => {
-  t.equal(narrowed('', 'b = 2'), 'b = 2')
-  t.equal(narrowed(' a = 1 ', 'b = 2'), 'a = 1 and b = 2')
-  t.equal(narrowed('a = 1 or c = 3', 'b = 2'), '(a = 1 or c = 3) and b = 2')
-  t.equal(narrowed('(a = 1 or c = 3) and d', 'b = 2'), '(a = 1 or c = 3) and d and b = 2')
-  t.equal(narrowed('a = "x or y" order by c desc', 'b = 2'), 'a = "x or y" and b = 2 order by c desc')
-  t.equal(narrowed('order by c', 'b = 2'), 'b = 2 order by c')
+  t.equal(addCondition('', 'b = 2'), 'b = 2')
+  t.equal(addCondition(' a = 1 ', 'b = 2'), 'a = 1 and b = 2')
+  t.equal(addCondition('a = 1 or c = 3', 'b = 2'), '(a = 1 or c = 3) and b = 2')
+  t.equal(addCondition('(a = 1 or c = 3) and d', 'b = 2'), '(a = 1 or c = 3) and d and b = 2')
+  t.equal(addCondition('a = "x or y" order by c desc', 'b = 2'), 'a = "x or y" and b = 2 order by c desc')
+  t.equal(addCondition('order by c', 'b = 2'), 'b = 2 order by c')
 })
 
 t.test('filters without a value keep null', async t => {

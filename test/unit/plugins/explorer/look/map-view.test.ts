@@ -7,7 +7,7 @@ import {
   type GeoPoint,
   latitudeAt,
   longitudeAt,
-  moved,
+  moveView,
   nearest,
   viewOf,
   xOf,
@@ -43,7 +43,7 @@ t.test('the point below the pointer stays there when the map is enlarged, and mo
   const larger = enlarged(view, size, 4, 100, 50)
   t.ok(near(longitudeAt(larger, size, 100), longitudeAt(view, size, 100)))
   t.ok(near(latitudeAt(larger, size, 50), latitudeAt(view, size, 50)))
-  const further = moved(view, 30, -20)
+  const further = moveView(view, 30, -20)
   t.ok(near(longitudeAt(further, size, 100), longitudeAt(view, size, 130)))
   t.ok(near(latitudeAt(further, size, 100), latitudeAt(view, size, 80)))
 })
