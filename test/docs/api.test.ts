@@ -11,8 +11,21 @@ const PAGE = 'plugins/docs/pages/reference/plugin-api.md'
 const tables = tablesOf(PAGE)
 const CLASSES = 'engine/author/declare/author-types.ts'
 
+const SPECS = 'kernel/description.ts'
+
 const LISTS: readonly [heading: string, names: readonly string[]][] = [
   ['Scope', membersOf('kernel/api.ts', 'Scope')],
+  [
+    'Descriptions',
+    [
+      ...new Set(
+        ['ParameterSpec', 'Accepts', 'ServiceSpec', 'RouteOptions', 'RouteSpec'].flatMap(name =>
+          membersOf(SPECS, name),
+        ),
+      ),
+    ],
+  ],
+  ['Operation of a description', membersOf(SPECS, 'OperationSpec')],
   ['Engine', membersOf('engine/plugin-engine.ts', 'PluginEngine')],
   ['Plugin', membersOf('kernel/api.ts', 'PluginDefinition')],
   ['Store of a task', membersOf('engine/query/tasks/plugin-task.ts', 'TaskStore')],

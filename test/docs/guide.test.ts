@@ -22,7 +22,7 @@ t.test('the plugin of the guide compiles, passes its test and answers as the gui
     [...files.keys()],
     [
       ...['model.json', 'index.ts', 'classes.ts', 'notes.ts', 'cart.ts', 'rates.ts'],
-      ...['feed.ts', 'welcome.ts', 'hooks.ts', 'routes.ts', 'payments.ts', 'index.test.js'],
+      ...['feed.ts', 'welcome.ts', 'pay.ts', 'hooks.ts', 'routes.ts', 'payments.ts', 'index.test.js'],
     ],
   )
   const parent = t.testdir({})
